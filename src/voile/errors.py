@@ -1,0 +1,64 @@
+"""Errors that say what is wrong, where, and what to do.
+
+No error carries a value of the data: it names the row and the column instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class VoileError(Exception):
+    """Stop, with one sentence for the user.
+
+    Parameters
+    ----------
+    what : what is wrong, without a full stop.
+    where : the file, row or column it concerns.
+    instead : what the user can do about it.
+    """
+
+    exit_code = 1
+
+    def __init__(self, what: str, *, where: str | None = None, instead: str | None = None) -> None:
+        self.what = what
+        self.where = where
+        self.instead = instead
+        place = f"{where}: " if where else ""
+        remedy = f"; {instead}" if instead else ""
+        super().__init__(f"{place}{what}{remedy}")
+
+
+class RequestError(VoileError, ValueError):
+    """The request itself is wrong: nothing was read further, nothing was written."""
+
+    exit_code = 2
+
+
+class SourceError(RequestError):
+    """A source cannot be read: it is absent, truncated, of an unknown format, or not text."""
+
+
+class InfeasibleError(RequestError):
+    """No policy meets the constraints; the input is never handed back in its place."""
+
+
+class TamperedError(VoileError):
+    """A release, kit or manifest is not what its hashes say."""
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Suggest the names that look most like `name`, as the end of an error.
+
+    >>> nearest("agee", ["age", "sex"])
+    'did you mean age?'
+    >>> nearest("q", ["age", "sex"])
+    'there is age, sex'
+    """
+    names = list(names)
+    close = get_close_matches(name, names, n=3, cutoff=0.6)
+    if close:
+        return f"did you mean {' or '.join(close)}?"
+    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    return f"there is {shown}" if names else "there are no columns"

@@ -1,0 +1,48 @@
+"""What a risk or a loss is: its name, unit, bounds, direction, monotonicity and source.
+
+A measure here is a description; the wings compute the numbers. A search may prune with a
+measure only when it declares the monotonicity that pruning needs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Direction = Literal["lower", "higher"]
+Monotone = Literal["falls", "rises", "neither"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Describe one number that reaches a person.
+
+    Parameters
+    ----------
+    name : the word used everywhere for it, e.g. ``relative_risk``.
+    title : how a screen says it.
+    unit : e.g. ``share``, ``probability``, ``nats``, ``records``.
+    formula : one line of plain text.
+    bounds : legal interval, closed.
+    better : whether ``lower`` or ``higher`` values protect (a risk) or keep (a loss) more.
+    generalising : what it does as a policy becomes more general: ``falls``, ``rises``, ``neither``.
+    source : the paper and equation it comes from.
+    """
+
+    name: str
+    title: str
+    unit: str
+    formula: str
+    bounds: tuple[float, float] = (0.0, 1.0)
+    better: Direction = "lower"
+    generalising: Monotone = "neither"
+    source: str = ""
+
+    def check(self, value: float) -> float:
+        """Return `value`, or raise ``ValueError`` when it lies outside the bounds or is NaN."""
+        low, high = self.bounds
+        slack = 1e-9 * max(1.0, abs(low), abs(high) if math.isfinite(high) else 1.0)
+        if math.isnan(value) or not low - slack <= value <= high + slack:
+            raise ValueError(f"{self.name} = {value!r} lies outside [{low}, {high}]")
+        return min(max(value, low), high)

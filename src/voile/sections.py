@@ -1,0 +1,139 @@
+"""A wing's parts of the report, as data: what to say and show, not how it looks.
+
+Every block says who may read it. A public report drops what is ``internal``; it never rounds or
+masks an internal block into a public one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Audience = Literal["public", "internal"]
+
+
+@dataclass(frozen=True)
+class Prose:
+    """Paragraphs of plain text."""
+
+    paragraphs: tuple[str, ...]
+    audience: Audience = "public"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number for a reader in a hurry: `value` already formatted, `unit`, what it means."""
+
+    label: str
+    value: str
+    meaning: str = ""
+    interval: str = ""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Key numbers, side by side."""
+
+    figures: tuple[Figure, ...]
+    audience: Audience = "public"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table: `columns` headers, `rows` of cells; text left, numbers (`numeric` columns) right."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+    numeric: tuple[int, ...] = ()
+    audience: Audience = "public"
+
+
+@dataclass(frozen=True)
+class FrontierChart:
+    """Policies that no other beats, `risk` against `loss`, both in [0, 1].
+
+    `described[i]` is what hover and keyboard focus say of point i. `marks` are named points, on
+    the frontier or off it: (name, risk, loss), e.g. Safe Harbor, the chosen policy.
+    """
+
+    risk: tuple[float, ...]
+    loss: tuple[float, ...]
+    described: tuple[str, ...]
+    marks: tuple[tuple[str, float, float], ...]
+    risk_name: str
+    loss_name: str
+    caption: str = ""
+    audience: Audience = "public"
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One ordered domain cut into intervals: (label, share of the domain, in (0, 1])."""
+
+    column: str
+    intervals: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class IntervalChart:
+    """Policies as intervals on each domain; one or several policies to compare."""
+
+    policies: tuple[tuple[str, tuple[Strip, ...]], ...]
+    caption: str = ""
+    audience: Audience = "public"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar; `low` and `high` are its interval where it was estimated."""
+
+    label: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class BarChart:
+    """Shares in [0, 1] side by side, grouped: (group, bars)."""
+
+    groups: tuple[tuple[str, tuple[Bar, ...]], ...]
+    value_name: str
+    caption: str = ""
+    audience: Audience = "public"
+
+
+@dataclass(frozen=True)
+class Series:
+    """A line of a `LineChart`, with an optional band."""
+
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class LineChart:
+    """Lines over a common x."""
+
+    series: tuple[Series, ...]
+    x_name: str
+    y_name: str
+    caption: str = ""
+    audience: Audience = "public"
+
+
+Block = Prose | Figures | Grid | FrontierChart | IntervalChart | BarChart | LineChart
+
+
+@dataclass(frozen=True)
+class Section:
+    """A titled part of the report. `key` is its anchor; `first` puts it on page 1."""
+
+    key: str
+    title: str
+    blocks: tuple[Block, ...]
+    first: bool = False

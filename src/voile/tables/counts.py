@@ -1,0 +1,58 @@
+"""What a policy's risk and loss are computed from: distinct combinations and their counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Count subjects and people by combination of quasi-identifier values.
+
+    Parameters
+    ----------
+    sizes : values in each attribute's ordered domain, each >= 2.
+    codes : (cells, attributes) int32, distinct rows in lexicographic order; `codes[c, d]` is the
+        position of cell c's value in domain d.
+    sample : (cells,) float64 >= 0, subjects of the source. A subject whose rows show several
+        combinations is spread evenly over them, so that the sum is the number of subjects.
+    population : (cells,) float64 >= 0, people. A copy of `sample` where none was given.
+    sensitive : (cells, values) float64, the sample by value of a sensitive column; no columns
+        when none is used.
+    """
+
+    sizes: tuple[int, ...]
+    codes: NDArray[np.int32]
+    sample: NDArray[np.float64]
+    population: NDArray[np.float64]
+    sensitive: NDArray[np.float64]
+
+    @property
+    def subjects(self) -> float:
+        """Subjects in the sample."""
+        return float(self.sample.sum())
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Say which policies are allowed, and how many records may be dropped to meet them.
+
+    Parameters
+    ----------
+    k : least number of subjects in a group of the sample, >= 1.
+    max_risk : largest 1 / g of any record released, in (0, 1]; g counts the population.
+    l_diversity : least number of distinct sensitive values in a group, >= 1.
+    suppress : largest share of subjects that may be dropped because their group breaks one of
+        the above, in [0, 1).
+    required, forbidden : (n_bits,) bool, cuts that must stay, cuts that must go.
+    """
+
+    k: int = 1
+    max_risk: float = 1.0
+    l_diversity: int = 1
+    suppress: float = 0.0
+    required: NDArray[np.bool_] | None = None
+    forbidden: NDArray[np.bool_] | None = None
