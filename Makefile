@@ -1,0 +1,44 @@
+# The two commands a newcomer needs are `make demo` and `make test`; each builds .venv by itself.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DEMO ?= demo-out
+TESTS ?= -m "not slow"
+
+.PHONY: demo test lint bench format lock clean
+
+demo: $(READY)
+	$(BIN)/voile demo --out "$(DEMO)" --force
+
+test: $(READY)
+	$(BIN)/python -m pytest $(TESTS)
+
+lint: $(READY)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+format: $(READY)
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+$(READY): requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "voile needs Python 3.11 or newer; say which with make PYTHON=python3.12" >&2; exit 2; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(READY)
+
+# Pin every version anew, with hashes and without addresses. Needs uv on the PATH.
+lock:
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--no-emit-index-url --no-emit-find-links --extra statistics --group dev -o requirements/dev.txt pyproject.toml
+
+clean:
+	rm -rf $(VENV) $(DEMO)

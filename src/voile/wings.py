@@ -1,0 +1,80 @@
+"""The one list of wings, and the five functions that each hands the ground floor.
+
+The command line, the report and the contract tests walk `WINGS`; adding a wing is one line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from voile.evidence import Evidence
+    from voile.io import Source
+    from voile.kit import Choice, Chosen, Kit
+    from voile.progress import Progress
+    from voile.release import Release
+    from voile.roles import Roles
+    from voile.sections import Audience, Section
+
+WINGS: Mapping[str, str] = {"tables": "voile.tables.wing"}
+
+
+class Wing(Protocol):
+    """What a wing is to the rest of voile: a module with these names.
+
+    The three options classes say what `fit`, `apply` and `attack` can be told beyond their
+    arguments; the command line makes one option of each field.
+    """
+
+    KIND: str
+    SUMMARY: str
+    FitOptions: type[BaseModel]
+    ApplyOptions: type[BaseModel]
+    AttackOptions: type[BaseModel]
+
+    def fit(
+        self, source: Source, roles: Roles, options: Any, *, seed: int | None, progress: Progress
+    ) -> Kit:
+        """See the data once; return the frontier's policies and what applying them needs."""
+
+    def choose(self, kit: Kit, choice: Choice) -> Chosen:
+        """Pick one policy of the kit's frontier."""
+
+    def apply(
+        self,
+        kit: Kit,
+        chosen: Chosen,
+        source: Source,
+        out: Path,
+        options: Any,
+        *,
+        force: bool,
+        progress: Progress,
+    ) -> Release:
+        """Stream the source through the policy into a release with its two manifests."""
+
+    def attack(
+        self,
+        release: Release,
+        truth: Source,
+        options: Any,
+        *,
+        seed: int | None,
+        progress: Progress,
+    ) -> tuple[Evidence, ...]:
+        """Act as an adversary who has the release and what the options say she knows."""
+
+    def sections(
+        self, subject: Kit | Release, evidence: Sequence[Evidence], *, audience: Audience
+    ) -> tuple[Section, ...]:
+        """Say, as data, what the report shows of a kit or a release."""
+
+
+def wing(kind: str) -> Wing:
+    """Load the wing of this kind; only now is its code imported."""
+    return cast(Wing, import_module(WINGS[kind]))
