@@ -128,7 +128,12 @@ class Evidence:
             for f in data["findings"]
         )
         curves = tuple(
-            Curve(**{k: tuple(v) if isinstance(v, list) else v for k, v in c.items()})
+            Curve(
+                c["name"],
+                c["x_name"],
+                c["y_name"],
+                *(tuple(c[line]) for line in ("x", "y", "low", "high")),
+            )
             for c in data["curves"]
         )
         return cls(

@@ -21,6 +21,30 @@ class Prose:
 
 
 @dataclass(frozen=True)
+class Heading:
+    """A heading inside a section; left out when no block under it is shown."""
+
+    text: str
+    audience: Audience = "public"
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list of short points, e.g. what the release does not protect from."""
+
+    items: tuple[str, ...]
+    audience: Audience = "public"
+
+
+@dataclass(frozen=True)
+class Commands:
+    """Lines to type in a shell, shown as they are."""
+
+    lines: tuple[str, ...]
+    audience: Audience = "public"
+
+
+@dataclass(frozen=True)
 class Figure:
     """One number for a reader in a hurry: `value` already formatted, `unit`, what it means."""
 
@@ -77,7 +101,10 @@ class Strip:
 
 @dataclass(frozen=True)
 class IntervalChart:
-    """Policies as intervals on each domain; one or several policies to compare."""
+    """Policies as intervals on each domain; one or several policies to compare.
+
+    The first policy is the one the report is about: paper shows its intervals in full.
+    """
 
     policies: tuple[tuple[str, tuple[Strip, ...]], ...]
     caption: str = ""
@@ -126,12 +153,26 @@ class LineChart:
     audience: Audience = "public"
 
 
-Block = Prose | Figures | Grid | FrontierChart | IntervalChart | BarChart | LineChart
+Block = (
+    Prose
+    | Heading
+    | Bullets
+    | Commands
+    | Figures
+    | Grid
+    | FrontierChart
+    | IntervalChart
+    | BarChart
+    | LineChart
+)
 
 
 @dataclass(frozen=True)
 class Section:
-    """A titled part of the report. `key` is its anchor; `first` puts it on page 1."""
+    """A titled part of the report. `key` is its anchor; `first` puts it on page 1.
+
+    Keys are lower-case words joined by hyphens, each used once in a report.
+    """
 
     key: str
     title: str

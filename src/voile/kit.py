@@ -1,0 +1,220 @@
+"""Kits on disk: a fitted family of policies as a folder of JSON and Parquet, never pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from voile.errors import RequestError, TamperedError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMAT = "voile-kit"
+VERSION = 1
+INDEX = "kit.json"
+
+Visibility = Literal["private", "shareable"]
+
+
+@dataclass(frozen=True, eq=False)
+class Kit:
+    """What `fit` learnt: small facts as JSON, larger ones as Arrow tables.
+
+    Parameters
+    ----------
+    kind : the wing that made it.
+    visibility : ``private`` when it holds raw values or one person's numbers; only a kit tested
+        to hold none is ``shareable``.
+    facts : JSON-able, the wing's own; ``policies`` (the number of them) is always there.
+    tables : the wing's own.
+    """
+
+    kind: str
+    visibility: Visibility
+    facts: Mapping[str, Any]
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+
+    @cached_property
+    def id(self) -> str:
+        """Return what names this kit by its content: the same content has the same id."""
+        return hashlib.sha256(self._index(self._encoded())).hexdigest()[:16]
+
+    def save(self, path: Path, *, force: bool = False) -> None:
+        """Write the folder; it appears whole or not at all."""
+        from voile.io.atomic import write_folder
+
+        encoded = self._encoded()
+        write_folder(path, {INDEX: self._index(encoded), **encoded}, force=force)
+
+    @classmethod
+    def load(cls, path: Path) -> Kit:
+        """Read a folder back, checking every file against the index.
+
+        Raises
+        ------
+        RequestError : no kit there, or one of a newer version.
+        TamperedError : a file is not what the index says.
+        """
+        index = _read_index(path)
+        tables = {name: _read_table(path, entry) for name, entry in index["tables"].items()}
+        return cls(index["kind"], index["visibility"], index["facts"], tables)
+
+    def _encoded(self) -> dict[str, bytes]:
+        return {f"{name}.parquet": _parquet(table) for name, table in self.tables.items()}
+
+    def _index(self, encoded: Mapping[str, bytes]) -> bytes:
+        tables = {
+            name: {
+                "file": f"{name}.parquet",
+                "sha256": hashlib.sha256(encoded[f"{name}.parquet"]).hexdigest(),
+            }
+            for name in self.tables
+        }
+        index = {
+            "format": FORMAT,
+            "version": VERSION,
+            "kind": self.kind,
+            "visibility": self.visibility,
+            "facts": self.facts,
+            "tables": tables,
+        }
+        return json.dumps(index, indent=1, sort_keys=True, ensure_ascii=False).encode()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How to pick one policy of a frontier: exactly one of these.
+
+    Parameters
+    ----------
+    max_risk : the least loss at this risk or less, in [0, 1].
+    max_loss : the least risk at this loss or less, in [0, 1].
+    beats : the least loss at no more risk than a named policy, e.g. ``safe-harbor``.
+    policy : its number in `voile KIND frontier`, from 0.
+    knee : where the frontier bends most.
+    """
+
+    max_risk: float | None = None
+    max_loss: float | None = None
+    beats: str | None = None
+    policy: int | None = None
+    knee: bool = False
+
+    def __post_init__(self) -> None:
+        given = [
+            x for x in (self.max_risk, self.max_loss, self.beats, self.policy) if x is not None
+        ]
+        if len(given) + self.knee != 1:
+            raise RequestError("choose by exactly one of max risk, max loss, beats, policy, knee")
+        for name, share in (("max risk", self.max_risk), ("max loss", self.max_loss)):
+            if share is not None and not 0 <= share <= 1:
+                raise RequestError(f"{name} lies in [0, 1]")
+
+    def __str__(self) -> str:
+        if self.knee:
+            return "at the knee"
+        for name in ("max_risk", "max_loss", "beats", "policy"):
+            if (value := getattr(self, name)) is not None:
+                return f"{name.replace('_', ' ')} {value}"
+        raise AssertionError("unreachable")
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """One policy of a kit, as a file that a person can read and correct.
+
+    Parameters
+    ----------
+    kind : the wing. kit : the kit's id. number : its place on the frontier, None when edited.
+    how : the choice that led to it.
+    figures : risk, loss and other measures by name.
+    policy : the wing's own form of it.
+    """
+
+    kind: str
+    kit: str
+    number: int | None
+    how: str
+    figures: Mapping[str, float]
+    policy: Mapping[str, Any]
+
+    def to_toml(self) -> str:
+        """Return the file's text."""
+        import tomli_w
+
+        data: dict[str, Any] = {"kind": self.kind, "kit": self.kit, "how": self.how}
+        if self.number is not None:
+            data["number"] = self.number
+        data["figures"] = dict(self.figures)
+        data["policy"] = dict(self.policy)
+        return tomli_w.dumps(data)
+
+    @classmethod
+    def read(cls, path: Path) -> Chosen:
+        """Read a policy file back."""
+        try:
+            data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+            return cls(
+                data["kind"],
+                data["kit"],
+                data.get("number"),
+                data["how"],
+                data["figures"],
+                data["policy"],
+            )
+        except FileNotFoundError:
+            raise RequestError("no such policy file", where=str(path)) from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise RequestError(f"not a TOML file: {error}", where=str(path)) from None
+        except KeyError as error:
+            raise RequestError(f"a policy file has {error.args[0]}", where=str(path)) from None
+
+
+def _parquet(table: pa.Table) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def _read_index(path: Path) -> Any:
+    try:
+        index = json.loads((path / INDEX).read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise RequestError(
+            "no kit here", where=str(path), instead="voile KIND fit writes one"
+        ) from None
+    except ValueError:
+        raise TamperedError("the kit's index is not JSON", where=str(path)) from None
+    if index.get("format") != FORMAT:
+        raise RequestError("this is not a kit", where=str(path))
+    if index["version"] > VERSION:
+        raise RequestError(
+            f"the kit has version {index['version']} and this voile reads up to {VERSION}",
+            where=str(path),
+            instead="use a newer voile",
+        )
+    return index
+
+
+def _read_table(path: Path, entry: Mapping[str, str]) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    name = Path(entry["file"]).name
+    try:
+        raw = (path / name).read_bytes()
+    except FileNotFoundError:
+        raise TamperedError("the kit lacks a file of its index", where=str(path / name)) from None
+    if hashlib.sha256(raw).hexdigest() != entry["sha256"]:
+        raise TamperedError("the file is not what the kit's index says", where=str(path / name))
+    return pq.read_table(pa.BufferReader(raw))

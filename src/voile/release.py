@@ -1,0 +1,102 @@
+"""A release on disk and its two manifests: what a recipient may know, and what stays here.
+
+Beside ``OUT`` lie ``OUT.manifest.json``, which goes with the release, and ``OUT.private/``, mode
+0700, which never does: a hash of the source lets anyone confirm a guess, a seed undoes noise.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from voile.errors import RequestError, TamperedError
+
+FORMAT = "voile-release"
+VERSION = 1
+
+
+def manifest_path(out: Path) -> Path:
+    """Return where the public manifest of a release lies."""
+    return out.with_name(f"{out.name}.manifest.json")
+
+
+def private_path(out: Path) -> Path:
+    """Return where what never leaves lies."""
+    return out.with_name(f"{out.name}.private")
+
+
+def file_sha256(path: Path) -> str:
+    """Hash a file's bytes, streaming."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def encode(manifest: Mapping[str, Any]) -> bytes:
+    """Return a manifest's bytes: the same content has the same bytes."""
+    return json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False).encode()
+
+
+@dataclass(frozen=True)
+class Release:
+    """A written release. `public` is its manifest; `private` is None where only it was received."""
+
+    path: Path
+    public: Mapping[str, Any]
+    private: Mapping[str, Any] | None = None
+
+    @property
+    def kind(self) -> str:
+        """The wing that made it."""
+        return str(self.public["kind"])
+
+    @property
+    def folder(self) -> Path:
+        """Where what never leaves lies."""
+        return private_path(self.path)
+
+    @classmethod
+    def open(cls, path: Path) -> Release:
+        """Read the manifests beside a release.
+
+        Raises
+        ------
+        RequestError : no release there, no manifest beside it, or one of a newer version.
+        """
+        if not path.exists():
+            raise RequestError("no such release", where=str(path))
+        public = _read(manifest_path(path))
+        private_file = private_path(path) / "manifest.json"
+        return cls(path, public, _read(private_file) if private_file.exists() else None)
+
+    def check_hash(self) -> None:
+        """Raise `TamperedError` when the release's bytes are not those of the manifest."""
+        if file_sha256(self.path) != self.public["sha256"]:
+            raise TamperedError(
+                "the release's bytes are not those its manifest names", where=str(self.path)
+            )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        manifest = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise RequestError(
+            "the release has no manifest beside it",
+            where=str(path),
+            instead="voile KIND apply writes one",
+        ) from None
+    except ValueError:
+        raise TamperedError("the manifest is not JSON", where=str(path)) from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise TamperedError("this is not a release's manifest", where=str(path))
+    if manifest["version"] > VERSION:
+        raise RequestError(
+            f"the manifest has version {manifest['version']} and this voile reads up to {VERSION}",
+            where=str(path),
+            instead="use a newer voile",
+        )
+    return manifest

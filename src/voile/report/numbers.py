@@ -1,0 +1,79 @@
+"""Numbers as a reader sees them: the one place where the report formats any."""
+
+from __future__ import annotations
+
+import math
+
+UNKNOWN = "–"
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def share(value: float) -> str:
+    """Write a share in [0, 1] as a percentage that never rounds to none or to all.
+
+    >>> share(0.1234), share(0.0384), share(0.00042), share(0.0), share(1.0)
+    ('12.3%', '3.8%', '0.042%', '0%', '100%')
+    >>> share(0.99999), share(1e-9), share(float("nan"))
+    ('>99.9%', '<0.0001%', '–')
+    """
+    if math.isnan(value):
+        return UNKNOWN
+    percent = 100 * value
+    if percent == 0:
+        return "0%"
+    if 0 < percent < 1e-4:
+        return "<0.0001%"
+    if 99.95 <= percent < 100:
+        return ">99.9%"
+    return f"{_plain(percent, digits=3 if percent >= 9.95 else 2)}%"
+
+
+def share_interval(low: float, high: float) -> str:
+    """Write the interval of a share.
+
+    >>> share_interval(0.0, 0.037), share_interval(0.0312, 0.0461)
+    ('0–3.7%', '3.1–4.6%')
+    """
+    return f"{share(low).removesuffix('%')}–{share(high)}"
+
+
+def number(value: float) -> str:
+    """Write a number: whole ones in full, others to three significant digits.
+
+    >>> number(32561), number(0.12345), number(1236.4), number(0.0000012), number(-0.0)
+    ('32,561', '0.123', '1,236', '1.2·10⁻⁶', '0')
+    """
+    if math.isnan(value):
+        return UNKNOWN
+    if value == round(value) or abs(value) >= 100:
+        return f"{round(value):,}".replace("-", "−")
+    if abs(value) < 1e-4:
+        mantissa, exponent = f"{value:.2e}".split("e")
+        return f"{float(mantissa):g}·{_power(int(exponent))}".replace("-", "−")
+    return _plain(value, digits=3).replace("-", "−")
+
+
+def share_tick(value: float) -> str:
+    """Write a tick of an axis of shares: exact, and as a power of ten when very small.
+
+    >>> share_tick(0.2), share_tick(0.0005), share_tick(1e-7), share_tick(0.0)
+    ('20%', '0.05%', '10⁻⁷', '0')
+    """
+    if value == 0:
+        return "0"
+    if value < 0.99e-5:
+        mantissa, exponent = f"{value:.0e}".split("e")
+        power = _power(int(exponent))
+        return power if mantissa == "1" else f"{mantissa}·{power}"
+    return f"{_plain(100 * value, digits=6)}%"
+
+
+def _plain(value: float, digits: int) -> str:
+    """Write `value` to so many significant digits, never with an exponent."""
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _power(exponent: int) -> str:
+    return f"10{str(exponent).translate(_SUPERSCRIPT)}"

@@ -1,0 +1,100 @@
+"""What each column of a source is, and the file that says so."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from voile.errors import RequestError, nearest
+
+Role = Literal[
+    "quasi", "sensitive", "identifier", "text", "items", "private", "label", "keep", "drop"
+]
+
+
+class Column(BaseModel):
+    """A column's role, and the settings that a wing reads of it."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    role: Role
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, data: Any) -> Any:
+        return {"role": data} if isinstance(data, str) else data
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the file says of the column beside its role."""
+        return dict(self.model_extra or {})
+
+
+class Roles(BaseModel):
+    """The role of every column, and the column that says who a row is about.
+
+    Rows with one value in `subject` are one person; without it, every row is a person.
+
+    >>> Roles.model_validate({"columns": {"age": "quasi", "name": "identifier"}}).of("quasi")
+    ['age']
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    subject: str | None = None
+    columns: dict[str, Column] = Field(min_length=1)
+
+    def of(self, *roles: Role) -> list[str]:
+        """Return the columns that have one of these roles, in the file's order."""
+        return [name for name, column in self.columns.items() if column.role in roles]
+
+    def check(self, present: Iterable[str]) -> None:
+        """Refuse a source whose columns are not those of the file, all mistakes at once.
+
+        A column without a role is an error, since a kept column can undo the rest.
+        """
+        present = list(present)
+        wrong = [f"column {name} has no role" for name in present if name not in self.columns]
+        wrong += [
+            f"there is no column {name} ({nearest(name, present)})"
+            for name in self.columns
+            if name not in present
+        ]
+        if self.subject is not None and self.subject not in present:
+            wrong.append(f"there is no subject column {self.subject}")
+        if wrong:
+            raise RequestError(
+                "; ".join(wrong), where="roles", instead=f"a role is one of {_role_names()}"
+            )
+
+    @classmethod
+    def read(cls, path: Path) -> Roles:
+        """Read a roles file (TOML); every mistake is named with its place."""
+        try:
+            data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        except FileNotFoundError:
+            raise RequestError(
+                "no such roles file", where=str(path), instead="voile inspect proposes one"
+            ) from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise RequestError(f"not a TOML file: {error}", where=str(path)) from None
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            raise RequestError(_mistakes(error), where=str(path)) from None
+
+
+def _role_names() -> str:
+    return ", ".join(get_args(Role))
+
+
+def _mistakes(error: ValidationError) -> str:
+    """Say every mistake with its place, without the value that was found there."""
+    return "; ".join(
+        f"{'.'.join(str(part) for part in mistake['loc']) or 'file'}: {mistake['msg']}"
+        for mistake in error.errors(include_input=False, include_url=False)
+    )

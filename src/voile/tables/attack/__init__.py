@@ -1,0 +1,13 @@
+"""The adversary of the tables wing: she links, singles out and infers, and is scored by truth.
+
+Every attack takes integer codes, not files: the number of the interval that a released value is,
+or -1 where it is missing. None of them sees a kit.
+"""
+
+from voile.tables.attack.inference import Cases, inference
+from voile.tables.attack.linkage import linkage
+from voile.tables.attack.model import HitMiss
+from voile.tables.attack.records import Records
+from voile.tables.attack.singling_out import singling_out
+
+__all__ = ["Cases", "HitMiss", "Records", "inference", "linkage", "singling_out"]

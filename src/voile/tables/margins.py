@@ -1,0 +1,239 @@
+"""Margins fitted by iterative proportional fitting (Deming & Stephan 1940).
+
+Census offices publish few-way tables. A full table that has them all as its margins, and keeps
+the interactions of a starting table, is found by scaling to each margin in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.errors import InfeasibleError, RequestError
+
+Floats = NDArray[np.float64]
+MEMORY = 2 << 30
+NOISE = 1e-9
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Count people by some of the attributes.
+
+    Parameters
+    ----------
+    axes : the attributes, each once, in the order of `counts`' dimensions; none of them for the
+        number of people alone.
+    counts : float64 >= 0, one dimension an axis, each as long as that attribute's domain.
+    """
+
+    axes: tuple[int, ...]
+    counts: Floats
+
+    def __str__(self) -> str:
+        return f"margin over axes {self.axes}"
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Hold a fitted table and how near it came.
+
+    Parameters
+    ----------
+    counts : float64 of shape `sizes`, people, as a rule fractional.
+    iterations : rounds over all margins that were made.
+    largest_error : people, the largest difference between a margin asked for and the fitted one.
+    """
+
+    counts: Floats
+    iterations: int
+    largest_error: float
+
+
+def fit_margins(
+    sizes: Sequence[int],
+    margins: Sequence[Margin],
+    *,
+    start: Floats | None = None,
+    tolerance: float = 1e-8,
+    iterations: int = 1000,
+    reconcile: float = 0.0,
+) -> Fitted:
+    """Fit a table of `sizes` to `margins`.
+
+    Parameters
+    ----------
+    sizes : values in each attribute's domain.
+    margins : what the fitted table must add up to, the most trusted first.
+    start : float64 of shape `sizes`, >= 0; its odds ratios are kept. Without it all cells start
+        equal, so that attributes no margin joins come out independent.
+    tolerance : stop once no margin is off by more than this share of all people, > 0.
+    iterations : largest number of rounds over all margins, >= 1.
+    reconcile : the largest share of people, in [0, 1), by which two margins may disagree on what
+        both count. Within it the later margin is itself fitted to the earlier ones; above it,
+        which by default is any disagreement, the margins are refused.
+
+    Returns
+    -------
+    The table that is nearest to `start` in Kullback-Leibler divergence among those with these
+    margins (Csiszar 1975), within the tolerance when `largest_error` says so. A zero of a margin
+    or of the start stays zero.
+
+    Raises
+    ------
+    RequestError : a margin or the start is of the wrong shape, negative or not finite; an axis
+        lies in no margin and there is no start; the table does not fit into memory; two margins
+        disagree.
+    InfeasibleError : a margin counts people where the start or another margin has none.
+
+    Cost: O(product of sizes x margins) time a round; two such tables of memory.
+
+    >>> men_women, young_old = np.array([30.0, 70.0]), np.array([40.0, 60.0])
+    >>> fitted = fit_margins((2, 2), [Margin((0,), men_women), Margin((1,), young_old)])
+    >>> fitted.counts.round(6).tolist()
+    [[12.0, 18.0], [28.0, 42.0]]
+    """
+    sizes = tuple(int(n) for n in sizes)
+    _check_request(sizes, margins, start)
+    targets = _agreeing(sizes, margins, reconcile)
+    counts = np.ones(sizes) if start is None else np.array(start, dtype=np.float64)
+    enough = tolerance * max(float(targets[0].sum()), 1.0)
+    for done in range(1, iterations + 1):
+        for margin, target in zip(margins, targets, strict=True):
+            _scale(counts, target, str(margin))
+        error = max(_error(counts, target) for target in targets)
+        if error <= enough:
+            break
+    return Fitted(counts, done, error)
+
+
+def _scale(counts: Floats, target: Floats, name: str) -> None:
+    """Scale `counts` in place so that their margin is `target`; 0 people of 0 stay 0."""
+    current = _summed(counts, target)
+    if np.any((target > 0) & (current == 0)):
+        cells = int(np.count_nonzero((target > 0) & (current == 0)))
+        raise InfeasibleError(
+            f"{cells:,} of its counts are of people whom the start or another margin rules out",
+            where=name,
+            instead="correct the zeros, or add a small number to the start",
+        )
+    counts *= np.divide(target, current, out=np.zeros_like(target), where=current > 0)
+
+
+def _error(counts: Floats, target: Floats) -> float:
+    return float(np.abs(_summed(counts, target) - target).max(initial=0.0))
+
+
+def _summed(counts: Floats, target: Floats) -> Floats:
+    """Sum over the axes where `target`, which has all of them, is one long."""
+    over = tuple(d for d, n in enumerate(target.shape) if n == 1)
+    return counts.sum(axis=over, keepdims=True)
+
+
+def _spread_out(margin: Margin, axes: Sequence[int]) -> Floats:
+    """Return a margin's counts with `axes` as their dimensions, length 1 where it has none."""
+    ranks = [margin.axes.index(d) for d in axes if d in margin.axes]
+    counts = np.asarray(margin.counts, dtype=np.float64).transpose(ranks)
+    lengths = dict(zip(sorted(margin.axes), counts.shape, strict=True))
+    return counts.reshape([lengths.get(d, 1) for d in axes])
+
+
+def _onto(margin: Margin, axes: tuple[int, ...]) -> Margin:
+    """Sum a margin over the axes that are not in `axes`, which are in ascending order."""
+    others = tuple(i for i, d in enumerate(margin.axes) if d not in axes)
+    kept = tuple(d for d in margin.axes if d in axes)
+    return Margin(axes, _spread_out(Margin(kept, margin.counts.sum(axis=others)), axes))
+
+
+def _agreeing(sizes: tuple[int, ...], margins: Sequence[Margin], allowed: float) -> list[Floats]:
+    """Return the margins as arrays over all axes, later ones fitted to the earlier ones."""
+    agreed: list[Margin] = []
+    for margin in margins:
+        shared = [_onto(m, tuple(sorted({*m.axes} & {*margin.axes}))) for m in agreed]
+        gaps = [_gap(margin, earlier) for earlier in shared]
+        for earlier, gap in zip(agreed, gaps, strict=True):
+            if gap > max(allowed, NOISE):
+                _refuse(margin, earlier, gap)
+        agreed.append(_reconciled(margin, shared) if any(g > NOISE for g in gaps) else margin)
+    return [_spread_out(m, range(len(sizes))) for m in agreed]
+
+
+def _gap(margin: Margin, shared: Margin) -> float:
+    """Return the share of people that `margin` counts in another place than `shared` does."""
+    difference = np.abs(_onto(margin, shared.axes).counts - shared.counts).sum()
+    return float(difference / max(float(shared.counts.sum()), 1.0))
+
+
+def _reconciled(margin: Margin, shared: Sequence[Margin]) -> Margin:
+    """Fit a margin to what earlier ones say of its axes."""
+    axes = tuple(sorted(margin.axes))
+    inner = [Margin(tuple(axes.index(d) for d in m.axes), m.counts) for m in shared]
+    start = _spread_out(margin, axes)
+    return Margin(axes, fit_margins(start.shape, inner, start=start, tolerance=NOISE).counts)
+
+
+def _refuse(margin: Margin, earlier: Margin, gap: float) -> None:
+    shared = tuple(sorted({*margin.axes} & {*earlier.axes}))
+    people = gap * max(float(earlier.counts.sum()), 1.0)
+    over = f"their counts by axes {shared}" if shared else "the number of people"
+    raise RequestError(
+        f"disagrees with the {earlier} on {over}, by {people:,.6g} people ({gap:.3g} of them)",
+        where=str(margin),
+        instead="correct them, or allow it with reconcile; the earlier margin then prevails",
+    )
+
+
+def check_memory(sizes: Sequence[int], bytes_a_cell: int = 16) -> None:
+    """Refuse a dense table over `sizes` that needs more than `MEMORY` bytes.
+
+    >>> check_memory((100, 2, 5, 600))
+    >>> check_memory((100, 100, 100, 1000))
+    Traceback (most recent call last):
+    voile.errors.RequestError: fitting needs 1,000,000,000 cells, about 16 GB, where 2.1 GB is \
+the limit; leave a quasi-identifier out, or give coarser domains
+    """
+    cells = prod(int(n) for n in sizes)
+    if cells * bytes_a_cell > MEMORY:
+        needs, limit = f"{cells * bytes_a_cell / 1e9:,.2g} GB", f"{MEMORY / 1e9:.2g} GB"
+        raise RequestError(
+            f"fitting needs {cells:,} cells, about {needs}, where {limit} is the limit",
+            instead="leave a quasi-identifier out, or give coarser domains",
+        )
+
+
+def _check_request(sizes: tuple[int, ...], margins: Sequence[Margin], start: Floats | None) -> None:
+    check_memory(sizes)
+    if not margins:
+        raise RequestError("no margins are given", instead="give at least one")
+    for margin in margins:
+        _check_margin(sizes, margin)
+    for first, second in combinations(margins, 2):
+        if set(first.axes) == set(second.axes):
+            raise RequestError("is given twice", where=str(second), instead="keep one of the two")
+    loose = set(range(len(sizes))) - {d for m in margins for d in m.axes}
+    if start is None and loose:
+        raise RequestError(
+            f"no margin counts people by axis {min(loose)}",
+            instead="give one that does, or a start that says how people spread over it",
+        )
+    if start is not None:
+        _check_counts("start", np.asarray(start), sizes)
+
+
+def _check_margin(sizes: tuple[int, ...], margin: Margin) -> None:
+    axes = margin.axes
+    if len(set(axes)) != len(axes) or not all(0 <= d < len(sizes) for d in axes):
+        raise RequestError(f"its axes are not {len(sizes)} attributes' or repeat", where=str(margin))
+    _check_counts(str(margin), np.asarray(margin.counts), tuple(sizes[d] for d in axes))
+
+
+def _check_counts(name: str, counts: Floats, shape: tuple[int, ...]) -> None:
+    if counts.shape != shape:
+        raise RequestError(f"its shape is {counts.shape}, not {shape}", where=name)
+    if not np.isfinite(counts).all() or (counts < 0).any():
+        raise RequestError("it holds a count that is negative or not a number", where=name)

@@ -1,0 +1,71 @@
+"""What `fit`, `apply` and `attack` can be told; the command line makes one option of each field."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Options(BaseModel):
+    """Options that are checked all at once and never changed afterwards."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FitOptions(Options):
+    """How the frontier is found and what it counts against."""
+
+    population: tuple[str, ...] = Field(
+        (), description="table that counts people by quasi-identifiers; several are margins"
+    )
+    people: str = Field("people", description="column of the population table that counts")
+    population_gap: Literal["error", "sample"] = Field(
+        "error", description="what to do with records whose group the population lacks"
+    )
+    fraction: float | None = Field(
+        None, gt=0, lt=1, description="share of the population that the source is a sample of"
+    )
+    hold_out: float = Field(
+        0.0, ge=0, lt=1, description="share of subjects set aside before anything is learnt"
+    )
+    strategy: str = Field("steepest", description="search: steepest, random-chain, exhaustive")
+    evaluations: int | None = Field(None, ge=1, description="stop after so many policies")
+    seconds: float | None = Field(None, gt=0, description="stop after so many seconds")
+    k: int = Field(1, ge=1, description="least number of subjects in a group")
+    max_risk: float = Field(1.0, gt=0, le=1, description="largest risk of any record released")
+    l_diversity: int = Field(1, ge=1, description="least number of sensitive values in a group")
+    suppress: float = Field(
+        0.0, ge=0, lt=1, description="largest share of subjects dropped to meet these"
+    )
+    zip_column: str | None = Field(None, description="column of ZIP codes, for Safe Harbor")
+    age_column: str | None = Field(None, description="column of ages, for Safe Harbor")
+
+
+class ApplyOptions(Options):
+    """How the release is written."""
+
+    keep_order: bool = Field(False, description="keep the source's row order, which links releases")
+    bounds: bool = Field(False, description="write two bound columns instead of one label")
+    key_file: Path | None = Field(
+        None, description="file with the secret for pseudonyms and date shifts, else VOILE_SECRET"
+    )
+
+
+class AttackOptions(Options):
+    """What the adversary holds and knows."""
+
+    register_: str | None = Field(
+        None, alias="register", description="identified register that the adversary holds"
+    )
+    person: str | None = Field(
+        None, description="column that says who a row is, in truth and register; else the subject"
+    )
+    knows: tuple[str, ...] = Field((), description="kept columns that the adversary knows as well")
+    control: str | None = Field(None, description="people set aside before fitting")
+    population: str | None = Field(None, description="table that counts people, to confirm unique")
+    people: str = Field("people", description="column of the population table that counts")
+    threshold: float = Field(
+        0.0, ge=0, le=1, description="claim only above this probability of being right"
+    )
