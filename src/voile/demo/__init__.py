@@ -1,1 +1,1 @@
-""""""
+"""A made-up county to try voile on: nobody in it exists."""

@@ -11,8 +11,8 @@ _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 def share(value: float) -> str:
     """Write a share in [0, 1] as a percentage that never rounds to none or to all.
 
-    >>> share(0.1234), share(0.0384), share(0.00042), share(0.0), share(1.0)
-    ('12.3%', '3.8%', '0.042%', '0%', '100%')
+    >>> share(0.1234), share(0.02), share(0.00042), share(0.0), share(1.0)
+    ('12.3%', '2.0%', '0.042%', '0%', '100%')
     >>> share(0.99999), share(1e-9), share(float("nan"))
     ('>99.9%', '<0.0001%', '–')
     """
@@ -25,7 +25,9 @@ def share(value: float) -> str:
         return "<0.0001%"
     if 99.95 <= percent < 100:
         return ">99.9%"
-    return f"{_plain(percent, digits=3 if percent >= 9.95 else 2)}%"
+    if percent == 100:
+        return "100%"
+    return f"{_rounded(percent, digits=3 if percent >= 9.95 else 2)}%"
 
 
 def share_interval(low: float, high: float) -> str:
@@ -68,10 +70,15 @@ def share_tick(value: float) -> str:
     return f"{_plain(100 * value, digits=6)}%"
 
 
-def _plain(value: float, digits: int) -> str:
+def _rounded(value: float, digits: int) -> str:
     """Write `value` to so many significant digits, never with an exponent."""
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    text = f"{value:,.{decimals}f}"
+    return f"{value:,.{decimals}f}"
+
+
+def _plain(value: float, digits: int) -> str:
+    """Write `value` as `_rounded` does, without the zeros that end it."""
+    text = _rounded(value, digits)
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

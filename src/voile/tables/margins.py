@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from math import prod
 
 import numpy as np
@@ -103,12 +102,11 @@ def fit_margins(
     targets = _agreeing(sizes, margins, reconcile)
     counts = np.ones(sizes) if start is None else np.array(start, dtype=np.float64)
     enough = tolerance * max(float(targets[0].sum()), 1.0)
-    for done in range(1, iterations + 1):
+    done, error = 0, np.inf
+    while error > enough and done < iterations:
         for margin, target in zip(margins, targets, strict=True):
             _scale(counts, target, str(margin))
-        error = max(_error(counts, target) for target in targets)
-        if error <= enough:
-            break
+        done, error = done + 1, max(_error(counts, target) for target in targets)
     return Fitted(counts, done, error)
 
 
@@ -132,7 +130,8 @@ def _error(counts: Floats, target: Floats) -> float:
 def _summed(counts: Floats, target: Floats) -> Floats:
     """Sum over the axes where `target`, which has all of them, is one long."""
     over = tuple(d for d, n in enumerate(target.shape) if n == 1)
-    return counts.sum(axis=over, keepdims=True)
+    summed: Floats = counts.sum(axis=over, keepdims=True)
+    return summed
 
 
 def _spread_out(margin: Margin, axes: Sequence[int]) -> Floats:
@@ -212,9 +211,6 @@ def _check_request(sizes: tuple[int, ...], margins: Sequence[Margin], start: Flo
         raise RequestError("no margins are given", instead="give at least one")
     for margin in margins:
         _check_margin(sizes, margin)
-    for first, second in combinations(margins, 2):
-        if set(first.axes) == set(second.axes):
-            raise RequestError("is given twice", where=str(second), instead="keep one of the two")
     loose = set(range(len(sizes))) - {d for m in margins for d in m.axes}
     if start is None and loose:
         raise RequestError(
@@ -228,7 +224,7 @@ def _check_request(sizes: tuple[int, ...], margins: Sequence[Margin], start: Flo
 def _check_margin(sizes: tuple[int, ...], margin: Margin) -> None:
     axes = margin.axes
     if len(set(axes)) != len(axes) or not all(0 <= d < len(sizes) for d in axes):
-        raise RequestError(f"its axes are not {len(sizes)} attributes' or repeat", where=str(margin))
+        raise RequestError(f"its axes repeat, or are not below {len(sizes)}", where=str(margin))
     _check_counts(str(margin), np.asarray(margin.counts), tuple(sizes[d] for d in axes))
 
 

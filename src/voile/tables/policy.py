@@ -36,6 +36,7 @@ class Policy:
     ----------
     domains : the quasi-identifiers' domains, in order.
     bits : (sum of len(domain) - 1,) bool, concatenated in that order.
+    notes : what whoever made it has to say of it.
 
     >>> from voile.tables.domain import Reading
     >>> age = Domain("age", tuple(range(106)), Reading("integer"))
@@ -46,6 +47,7 @@ class Policy:
 
     domains: tuple[Domain, ...]
     bits: NDArray[np.bool_]
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         expected = sum(len(domain) - 1 for domain in self.domains)
@@ -95,7 +97,7 @@ class Policy:
         raise KeyError(domain.column)
 
     def to_data(self) -> dict[str, list[list[str]]]:
-        """Return the intervals as [first, last] texts by column, for TOML; null is the empty text."""
+        """Return the intervals as [first, last] texts by column; null is the empty text."""
         return {
             domain.column: [
                 [_text(domain.values[i.first]), _text(domain.values[i.last])]

@@ -53,10 +53,13 @@ class Patterns:
     entries: int
     blocks: tuple[Block, ...]
 
+    def select(self, rows: slice) -> Patterns:
+        """Return the patterns of some of the combinations."""
+        blocks = tuple(Block(b.columns, b.counts[rows]) for b in self.blocks)
+        return Patterns(self.combinations[rows], self.frequency[rows], self.entries, blocks)
 
-def agreement_patterns(
-    combinations: NDArray[np.int32], register: NDArray[np.int32]
-) -> Patterns:
+
+def agreement_patterns(combinations: NDArray[np.int32], register: NDArray[np.int32]) -> Patterns:
     """Count the entries of `register` (m, q) by agreement with each of `combinations` (c, q).
 
     Cost: O(2^q (m' + c) log(m' + c)) time for m' distinct entries, 4 c 2^q bytes, for each set
@@ -110,7 +113,7 @@ def _block(
     counts[:, 0] = times.sum()
     _count_supersets(both, times, counts, np.zeros(len(both), dtype=np.int64), 0, 0)
     for b in range(len(columns)):
-        half = counts.reshape(len(counts), -1, 2, 1 << b)
+        half = counts.reshape(len(counts), counts.shape[1] >> b + 1, 2, 1 << b)
         half[:, :, 0] -= half[:, :, 1]
     return Block(columns, counts)
 

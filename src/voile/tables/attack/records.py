@@ -99,6 +99,13 @@ def distinct_pairs(
     return subject[new], group[new]
 
 
+def each_subject_once(records: Records) -> Records:
+    """Return each combination of a subject once, ordered by subject."""
+    combinations, place = distinct_rows(records.codes)
+    subject, combination = distinct_pairs(records.subject, place)
+    return Records(combinations[combination], subject)
+
+
 def first_of_each(sorted_ids: NDArray[np.int64]) -> NDArray[np.intp]:
     """Return where each run of a sorted array begins."""
     starts = np.ones(len(sorted_ids), dtype=bool)

@@ -1,0 +1,55 @@
+"""The tree of commands; building it imports no wing and nothing heavy."""
+
+from __future__ import annotations
+
+import click
+
+from voile.cli.completion import completion
+from voile.cli.demo import demo
+from voile.cli.inspect import inspect
+from voile.cli.kind import kind_group
+from voile.cli.report import report
+from voile.cli.verify import verify
+from voile.wings import WINGS
+
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked:
+        import voile
+
+        click.echo(f"voile {voile.__version__}")
+        context.exit()
+
+
+@click.group(context_settings=CONTEXT)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_version,
+    help="Show the version.",
+)
+def command() -> None:
+    """Share data about people.
+
+    Find the releases that no other beats in risk and loss, apply one, attack it, report.
+
+    \b
+    voile inspect people.csv --out roles.toml            say what each column is, then correct it
+    voile tables fit people.csv --roles roles.toml --out kit
+    voile tables choose kit --beats safe-harbor --out policy.toml
+    voile tables apply kit people.csv --policy policy.toml --out release.csv
+    voile tables attack release.csv --truth people.csv
+    voile report release.csv --out report.html
+
+    `voile demo --out FOLDER` does all of this on a made-up county.
+    """
+
+
+for _kind in WINGS:
+    command.add_command(kind_group(_kind))
+for _verb in (inspect, report, verify, demo, completion):
+    command.add_command(_verb)

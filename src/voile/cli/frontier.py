@@ -1,0 +1,45 @@
+"""`voile KIND frontier`: a kit's policies as a table, tab-separated lines or JSON."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from voile.cli.screen import Screen, show_table
+
+if TYPE_CHECKING:
+    from voile.kit import Kit
+
+ROWS = 25
+
+
+def frontier(screen: Screen, kit: Kit, *, all: bool) -> None:
+    """Show the policies, on a terminal about 25 of them unless `all` are asked for.
+
+    Columns that are no number or text, such as packed policies, are left out.
+    """
+    import pyarrow as pa
+
+    table = kit.tables["frontier"]
+    shown = table.select([f.name for f in table.schema if not pa.types.is_binary(f.type)])
+    if screen.json:
+        policies = shown.to_pylist()
+        screen.result({"kind": kit.kind, "kit": kit.id, "policies": policies})
+        return
+    rows = list(zip(*shown.to_pydict().values(), strict=True))
+    thin = sys.stdout.isatty() and not all
+    show_table(shown.column_names, spread(rows, ROWS) if thin else rows, sys.stdout)
+    if thin and len(rows) > ROWS:
+        screen.say(f"{ROWS} of {len(rows):,} policies; --all shows every one")
+
+
+def spread(rows: Sequence[Any], most: int) -> list[Any]:
+    """Pick at most `most` rows at even distances, the first and the last among them.
+
+    >>> spread(range(10), 4), spread("ab", 4)
+    ([0, 3, 6, 9], ['a', 'b'])
+    """
+    if len(rows) <= most:
+        return list(rows)
+    return [rows[round(i * (len(rows) - 1) / (most - 1))] for i in range(most)]

@@ -1,0 +1,184 @@
+"""`voile KIND VERB`: the same five verbs for every wing, each a few lines over its contract."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from voile.cli.evidence_file import default_place, write_evidence
+from voile.cli.frontier import frontier
+from voile.cli.parameters import (
+    Command,
+    argument,
+    flag,
+    force,
+    free,
+    open_told,
+    out,
+    path,
+    reading,
+    seed,
+)
+from voile.cli.results import tell_applied, tell_attacked, tell_chosen, tell_fitted
+from voile.cli.screen import Screen
+from voile.cli.wing_options import WingCommand
+from voile.errors import RequestError
+from voile.wings import wing
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from voile.kit import Kit
+
+
+def kind_group(kind: str) -> click.Group:
+    """Return the commands of one wing; its code is imported when one of them runs."""
+    group = click.Group(kind, help=f"Release {kind}: fit, frontier, choose, apply, attack.")
+    for command in (_fit, _frontier, _choose, _apply, _attack):
+        group.add_command(command(kind))
+    return group
+
+
+def load_kit(place: Path, kind: str) -> Kit:
+    """Load a kit of this kind."""
+    from voile.kit import Kit
+
+    kit = Kit.load(place)
+    if kit.kind != kind:
+        raise RequestError(
+            f"this is a kit of {kit.kind}", where=str(place), instead=f"use voile {kit.kind}"
+        )
+    return kit
+
+
+def _fit(kind: str) -> click.Command:
+    def run(
+        screen: Screen,
+        *,
+        source: str,
+        roles: Path,
+        out: Path,
+        seed: int | None,
+        table: str | None,
+        encoding: str | None,
+        force: bool,
+        options: BaseModel,
+    ) -> int:
+        """Find the policies that no other beats in risk and loss, and write them as a kit."""
+        from voile.roles import Roles
+
+        free(out, force=force, source=source)
+        given = Roles.read(roles)
+        opened = open_told(screen, source, table, encoding)
+        with screen.progress() as progress:
+            kit = wing(kind).fit(opened, given, options, seed=seed, progress=progress)
+        kit.save(out, force=force)
+        return tell_fitted(screen, kit, out)
+
+    roles = path("roles", "What each column is; voile inspect proposes it.", required=True)
+    own = [argument("source"), roles, out("KIT"), force(), seed(), *reading()]
+    return WingCommand("fit", run, own, lambda: wing(kind).FitOptions)
+
+
+def _frontier(kind: str) -> click.Command:
+    def run(screen: Screen, *, kit: str, all: bool) -> None:
+        """Show the policies of a kit, from least loss to least risk."""
+        frontier(screen, load_kit(Path(kit), kind), all=all)
+
+    return Command("frontier", run, [argument("kit"), flag("all", "Show every policy.")])
+
+
+def _choose(kind: str) -> click.Command:
+    def run(screen: Screen, *, kit: str, out: Path, force: bool, **how: Any) -> None:
+        """Pick one policy of a kit, and write it as a file to read, correct and apply."""
+        from voile.io.atomic import write_file
+        from voile.kit import Choice
+
+        free(out, force=force)
+        choice = Choice(**how)
+        chosen = wing(kind).choose(load_kit(Path(kit), kind), choice)
+        write_file(out, chosen.to_toml().encode(), force=force)
+        tell_chosen(screen, chosen, out)
+
+    ways: list[click.Parameter] = [
+        click.Option(["--max-risk"], type=float, help="Least loss at this risk or less, 0 to 1."),
+        click.Option(["--max-loss"], type=float, help="Least risk at this loss or less, 0 to 1."),
+        click.Option(["--beats"], metavar="NAME", help="Better than a policy, e.g. safe-harbor."),
+        click.Option(["--policy"], type=int, help="This number of voile KIND frontier."),
+        flag("knee", "Where the frontier bends most."),
+    ]
+    return Command("choose", run, [argument("kit"), *ways, out("POLICY"), force()])
+
+
+def _apply(kind: str) -> click.Command:
+    def run(
+        screen: Screen,
+        *,
+        kit: str,
+        source: str,
+        policy: Path,
+        out: Path,
+        allow_set_aside: bool,
+        table: str | None,
+        encoding: str | None,
+        force: bool,
+        options: BaseModel,
+    ) -> int:
+        """Write the release of a source under a policy, with its two manifests."""
+        from voile.kit import Chosen
+
+        free(out, force=force, source=source)
+        fitted, chosen = load_kit(Path(kit), kind), Chosen.read(policy)
+        opened = open_told(screen, source, table, encoding)
+        with screen.progress() as progress:
+            release = wing(kind).apply(
+                fitted, chosen, opened, out, options, force=force, progress=progress
+            )
+        return tell_applied(screen, release, allowed=allow_set_aside)
+
+    policy = path("policy", "The policy file that voile KIND choose wrote.", required=True)
+    allow = flag("allow-set-aside", "Exit with 0 even if rows could not be released.")
+    own = [argument("kit"), argument("source"), policy, out("RELEASE"), force(), allow, *reading()]
+    return WingCommand("apply", run, own, lambda: wing(kind).ApplyOptions)
+
+
+def _attack(kind: str) -> click.Command:
+    def run(
+        screen: Screen,
+        *,
+        release: str,
+        truth: str,
+        out: Path | None,
+        seed: int | None,
+        table: str | None,
+        encoding: str | None,
+        force: bool,
+        options: BaseModel,
+    ) -> None:
+        """Act as an adversary who has the release, score her by the truth, write the evidence."""
+        from voile.release import Release
+
+        attacked = Release.open(Path(release))
+        place = out or default_place(attacked)
+        free(place, force=force, source=truth)
+        attacked.check_hash()
+        opened = open_told(screen, truth, table, encoding)
+        with screen.progress() as progress:
+            found = wing(kind).attack(attacked, opened, options, seed=seed, progress=progress)
+        write_evidence(place, attacked, found, force=force)
+        tell_attacked(screen, found, place)
+
+    truth = click.Option(["--truth"], metavar="SOURCE", required=True, help="What is so.")
+    to = click.Option(
+        ["--out"],
+        metavar="EVIDENCE",
+        type=click.Path(path_type=Path),
+        help="Where to write the evidence [RELEASE.private/evidence.json].",
+    )
+    own = [argument("release"), truth, to, force(), seed(), *reading()]
+    return WingCommand("attack", run, own, lambda: wing(kind).AttackOptions)
+
+
+

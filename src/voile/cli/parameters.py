@@ -1,0 +1,107 @@
+"""Options that commands share, and how a command of voile's is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from voile.cli.screen import Screen
+from voile.errors import RequestError
+
+if TYPE_CHECKING:
+    from voile.io import Source
+
+EVERYWHERE = ("json", "quiet", "debug")
+Run = Callable[..., int | None]
+
+
+class Command(click.Command):
+    """A command that every verb of voile's is: `run(screen, **parameters)` gives its exit code."""
+
+    def __init__(self, name: str, run: Run, params: list[click.Parameter]) -> None:
+        super().__init__(name, params=[*params, *_everywhere()], help=run.__doc__)
+        self._run = run
+
+    def invoke(self, ctx: click.Context) -> int | None:
+        """Run it; an interruption passes as `click.Abort`, without click's own blank line."""
+        given = {name: value for name, value in ctx.params.items() if name not in EVERYWHERE}
+        screen = Screen(json=ctx.params["json"], quiet=ctx.params["quiet"])
+        try:
+            return self._run(screen, **given)
+        except KeyboardInterrupt:
+            raise click.Abort from None
+
+
+def argument(name: str) -> click.Argument:
+    """Take a file, folder or table: one word on the command line."""
+    return click.Argument([name], metavar=name.upper(), type=click.Path())
+
+
+def path(name: str, help: str, *, required: bool = False) -> click.Option:
+    """Take a path as an option."""
+    kind = click.Path(path_type=Path)
+    return click.Option([f"--{name}"], type=kind, required=required, help=help)
+
+
+def flag(name: str, help: str) -> click.Option:
+    """Take a yes or no."""
+    return click.Option([f"--{name}"], is_flag=True, help=help)
+
+
+def out(metavar: str, *, required: bool = True) -> click.Option:
+    """Say where the result goes."""
+    return click.Option(
+        ["--out"],
+        metavar=metavar,
+        type=click.Path(path_type=Path),
+        required=required,
+        help=f"Where to write the {metavar.lower()}.",
+    )
+
+
+def force() -> click.Option:
+    """Let an existing output be replaced."""
+    return flag("force", "Replace the output if it exists.")
+
+
+def seed() -> click.Option:
+    """Fix what is drawn at random."""
+    return click.Option(["--seed"], type=click.IntRange(0), help="The same seed, the same result.")
+
+
+def reading() -> list[click.Parameter]:
+    """Say how a source is read where its file does not say so itself."""
+    return [
+        click.Option(["--table"], help="Table of a database, or sheet of a workbook."),
+        click.Option(["--encoding"], help="Encoding of a text file, else found."),
+    ]
+
+
+def open_told(screen: Screen, source: str, table: str | None, encoding: str | None) -> Source:
+    """Open a source and tell what was found out about it."""
+    from voile.io import open_source
+
+    opened = open_source(source, table=table, encoding=encoding)
+    for note in opened.notes:
+        screen.say(f"{opened.name}: {note}")
+    return opened
+
+
+def free(target: Path, *, force: bool, source: str | None = None) -> None:
+    """Refuse to overwrite, before any work is done; the source itself, never."""
+    if source is not None and target.exists() and target.resolve() == Path(source).resolve():
+        raise RequestError("this is the source itself", where=str(target), instead="use another")
+    if target.exists() and not force:
+        raise RequestError("exists already", where=str(target), instead="use --force to replace it")
+
+
+def _everywhere() -> list[click.Parameter]:
+    helps: dict[str, Any] = {
+        "json": "Print the result as one JSON object.",
+        "quiet": "No messages, no progress.",
+        "debug": "Show where an error arose; its text may hold data.",
+    }
+    return [flag(name, helps[name]) for name in EVERYWHERE]

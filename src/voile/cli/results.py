@@ -1,0 +1,83 @@
+"""What each verb says at its end, and its exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voile.cli.screen import Screen, count, short, show_table
+
+if TYPE_CHECKING:
+    from voile.evidence import Evidence, Rate
+    from voile.kit import Chosen, Kit
+    from voile.release import Release
+
+INTERRUPTED, SET_ASIDE = 130, 1
+
+
+def tell_fitted(screen: Screen, kit: Kit, place: Path) -> int:
+    """Say what was fitted, and whether it was cut short."""
+    stopped = kit.facts.get("stopped")
+    policies = kit.facts["policies"]
+    screen.say(f"{place}: {count(policies, 'policy')} that no other beats; {kit.visibility}")
+    screen.result(
+        {
+            "kit": str(place),
+            "id": kit.id,
+            "kind": kit.kind,
+            "visibility": kit.visibility,
+            "policies": policies,
+            "stopped": stopped,
+        }
+    )
+    if stopped == "interrupted":
+        screen.insist("voile: interrupted; the kit holds what was found until then")
+        return INTERRUPTED
+    return 0
+
+
+def tell_chosen(screen: Screen, chosen: Chosen, place: Path) -> None:
+    """Say which policy was chosen, with its figures."""
+    name = "an edited policy" if chosen.number is None else f"policy {chosen.number}"
+    screen.say(f"{place}: {name}, chosen {chosen.how}")
+    for figure, value in chosen.figures.items():
+        screen.say(f"  {figure.replace('_', ' ')}: {short(value)}")
+    screen.result(
+        {
+            "policy_file": str(place),
+            "number": chosen.number,
+            "how": chosen.how,
+            "figures": chosen.figures,
+            "policy": chosen.policy,
+        }
+    )
+
+
+def tell_attacked(screen: Screen, found: Sequence[Evidence], place: Path) -> None:
+    """Say what the attacks found, each rate with its 95% interval and its baseline."""
+    screen.result({"evidence_file": str(place), "evidence": [e.to_json() for e in found]})
+    if not screen.quiet:
+        rows = [
+            (evidence.heading, finding.name, _rate(finding.rate), _rate(finding.baseline))
+            for evidence in found
+            for finding in evidence.findings
+        ]
+        show_table(("question", "finding", "found", "baseline"), rows, sys.stderr)
+    screen.say(f"{place}: evidence of {count(len(found), 'attack')}")
+
+
+def tell_applied(screen: Screen, release: Release, *, allowed: bool) -> int:
+    """Say what was released and what was not; rows set aside make the exit code 1."""
+    ...
+
+
+def _rate(rate: Rate | None) -> str:
+    if rate is None:
+        return ""
+    low, high = rate.interval()
+    return f"{rate.value:.2%} ({low:.2%} to {high:.2%}), {rate.hits:,} of {rate.trials:,}"
+
+
+_: Any = None

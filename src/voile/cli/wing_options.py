@@ -1,0 +1,130 @@
+"""One option on the command line for each field of a wing's options, checked all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+
+import click
+from click.core import ParameterSource
+
+from voile.cli.parameters import Command, Run
+from voile.errors import RequestError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from pydantic.fields import FieldInfo
+
+METAVARS = {int: "INTEGER", float: "NUMBER", Path: "PATH", str: "TEXT"}
+
+
+class WingCommand(Command):
+    """A command with options of its wing's; `run` gets them checked, as `options`.
+
+    The wing's code is imported only when this command's options are asked for.
+    """
+
+    def __init__(
+        self, name: str, run: Run, params: list[click.Parameter], model: Callable[[], Any]
+    ) -> None:
+        super().__init__(name, run, params)
+        self._load = model
+
+    @cached_property
+    def model(self) -> type[BaseModel]:
+        """The wing's options."""
+        model: type[BaseModel] = self._load()
+        return model
+
+    @cached_property
+    def wing_params(self) -> list[click.Option]:
+        """Return an option for each field."""
+        return [_option(name, field) for name, field in self.model.model_fields.items()]
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Put the wing's options after the command's own arguments and options."""
+        own = super().get_params(ctx)
+        common = len(own) - 4  # json, quiet, debug and help come last
+        return [*own[:common], *self.wing_params, *own[common:]]
+
+    def invoke(self, ctx: click.Context) -> int | None:
+        """Check the wing's options and hand them on as one value."""
+        wing = {option.name: ctx.params.pop(str(option.name)) for option in self.wing_params}
+        given = {
+            name: value
+            for name, value in wing.items()
+            if ctx.get_parameter_source(str(name)) is not ParameterSource.DEFAULT
+        }
+        ctx.params["options"] = checked(self.model, given)
+        return super().invoke(ctx)
+
+
+def checked(model: type[BaseModel], given: dict[Any, Any]) -> BaseModel:
+    """Build the options; every mistake is told at once, by the option it was made with."""
+    from pydantic import ValidationError
+
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        mistakes = error.errors(include_input=False, include_url=False)
+        raise RequestError("; ".join(_mistake(m["loc"], m["msg"]) for m in mistakes)) from None
+
+
+def _mistake(place: tuple[int | str, ...], said: str) -> str:
+    said = said.removeprefix("Value error, ")
+    option = f"--{str(place[0]).replace('_', '-')}: " if place else ""
+    return f"{option}{said[0].lower()}{said[1:]}"
+
+
+def _option(name: str, field: FieldInfo) -> click.Option:
+    key = field.alias or name
+    flag = field.annotation is bool
+    kind, multiple = _kind(field.annotation)
+    help = field.description or ""
+    return click.Option(
+        [f"--{key.replace('_', '-')}", key],
+        is_flag=flag,
+        multiple=multiple,
+        type=None if flag else kind,
+        metavar=None if flag or isinstance(kind, click.Choice) else kind.name,
+        help=f"{help[:1].upper()}{help[1:]}{_default(field)}.",
+    )
+
+
+class _Typed(click.ParamType):
+    """Hand the text on unchanged: pydantic converts it, and tells all mistakes at once."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
+        if self.name == "PATH":
+            return click.Path().shell_complete(ctx, param, incomplete)
+        return super().shell_complete(ctx, param, incomplete)
+
+
+class _Offered(click.Choice[str]):
+    """Offer the choices, and let pydantic refuse what is none of them."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value
+
+
+def _kind(annotation: Any) -> tuple[click.ParamType, bool]:
+    """Return the option's type and whether it may be given several times."""
+    if get_origin(annotation) in (Union, UnionType):
+        (annotation,) = (a for a in get_args(annotation) if a is not type(None))
+    if get_origin(annotation) is tuple:
+        return _kind(get_args(annotation)[0])[0], True
+    if get_origin(annotation) is Literal:
+        return _Offered([str(choice) for choice in get_args(annotation)]), False
+    return _Typed(METAVARS.get(annotation, "TEXT")), False
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required() or field.default in (None, (), False, ""):
+        return ""
+    return f" [{field.default}]"

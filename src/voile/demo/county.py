@@ -1,0 +1,142 @@
+"""A made-up county: its register, its population table, and patients drawn from it."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from voile.demo.adversary import register_with_errors
+from voile.demo.people import make_register
+from voile.demo.visits import make_patients
+from voile.errors import RequestError
+from voile.random import RandomState
+
+__all__ = ["QUASI", "ROLES", "County", "make_county", "register_with_errors", "write_county"]
+
+QUASI = ("age", "sex", "race", "zip")
+
+ROLES = """\
+subject = "person_id"
+
+[columns]
+visit_id = "identifier"
+person_id = "identifier"
+given_name = "identifier"
+family_name = "identifier"
+birth_date = "identifier"       # the age is released instead
+age = "quasi"
+sex = "quasi"
+race = "quasi"
+zip = "quasi"
+insurance = "keep"
+visit_date = "drop"             # a day of admission is known to many
+ward = "keep"
+diagnosis = "sensitive"
+length_of_stay = "keep"
+"""
+
+_README = """\
+A made-up county
+================
+
+Nobody in these files exists. Names, births, homes and illnesses were drawn at random, and the
+ZIP codes belong to no place that was meant. Any likeness to a person is chance.
+
+register.csv            everyone on 1 July 2013, with names: what a steward would never release
+population.parquet      how many people have each age, sex, race and ZIP code
+patients.csv            a year of visits to the county's hospital, from 1 July 2013: the source
+register-adversary.csv  the register as an adversary holds it: age off by one in 5%,
+                        another ZIP code in 8%, race missing in 3%
+
+Ages are completed years on 1 July 2013, in every file and on every visit. ZIP codes are text:
+00201 is not 201.
+"""
+
+
+@dataclass(frozen=True)
+class County:
+    """Three Arrow tables: everyone, how many of each kind, and the hospital's visits.
+
+    Parameters
+    ----------
+    register : one row a person: person_id, given_name, family_name, birth_date, age, sex, race,
+        zip, insurance.
+    population : one row for each age, sex, race and zip that occurs, and its number of people.
+    patients : one row a visit: visit_id, the register's columns, visit_date, ward, diagnosis,
+        length_of_stay.
+    """
+
+    register: pa.Table
+    population: pa.Table
+    patients: pa.Table
+
+
+def make_county(seed: RandomState = 2013, people: int = 100_000) -> County:
+    """Make up a county; the same seed makes the same one.
+
+    Every patient is in the register and has its values on every visit, so that no group of
+    patients is larger than its population. Of the six ZIP3 areas three have under 20,000
+    people, where there are 100,000 in all.
+
+    Parameters
+    ----------
+    seed : an int >= 0, a NumPy Generator or None.
+    people : 100 or more. 8% are patients, and a fifth of these come more than once.
+
+    Examples
+    --------
+    >>> county = make_county(people=1000)
+    >>> county.population["people"].to_numpy().sum(), county.patients["person_id"].unique().length()
+    (1000, 80)
+    """
+    if people < 100:
+        raise RequestError(f"a county of {people} people", instead="use 100 or more")
+    register = make_register(seed, people)
+    return County(register, count_people(register), make_patients(seed, register))
+
+
+def count_people(register: pa.Table) -> pa.Table:
+    """Count people by age, sex, race and zip, in that order: the column ``people``."""
+    counts = register.group_by(list(QUASI)).aggregate([([], "count_all")])
+    ordered = counts.select([*QUASI, "count_all"]).rename_columns([*QUASI, "people"])
+    return ordered.sort_by([(name, "ascending") for name in QUASI])
+
+
+def write_county(county: County, folder: Path, *, seed: int = 2013, force: bool = False) -> None:
+    """Write the county as a folder: it appears whole or not at all.
+
+    register.csv, population.parquet, patients.csv, register-adversary.csv and a README.txt that
+    says it is made up.
+
+    Parameters
+    ----------
+    seed : of the adversary's errors (`register_with_errors`).
+    force : replace a folder that is there.
+    """
+    from voile.io.atomic import write_folder
+
+    files = {
+        "register.csv": _csv(county.register),
+        "population.parquet": _parquet(county.population),
+        "patients.csv": _csv(county.patients),
+        "register-adversary.csv": _csv(register_with_errors(county.register, seed)),
+        "README.txt": _README.encode(),
+    }
+    write_folder(folder, files, force=force)
+
+
+def _csv(table: pa.Table) -> bytes:
+    buffer = io.BytesIO()
+    pyarrow.csv.write_csv(table, buffer)
+    return buffer.getvalue()
+
+
+def _parquet(table: pa.Table) -> bytes:
+    buffer = io.BytesIO()
+    pyarrow.parquet.write_table(table, buffer)
+    return buffer.getvalue()

@@ -1,0 +1,75 @@
+"""The county's register: everyone on the reference date, with name, birth and address."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.demo.names import family_names, given_names
+from voile.demo.places import RACES, make_places
+from voile.random import RandomState, streams
+
+REFERENCE_YEAR = 2013  # ages are completed years on 1 July of it
+OLDEST = 104
+INSURANCE = ("private", "public", "senior", "none")
+
+
+def make_register(seed: RandomState, people: int) -> pa.Table:
+    """Make up a register: one row a person, in the order of the ids, which tells nothing.
+
+    Columns: person_id, given_name, family_name, birth_date, age (0 to 104), sex (F, M), race,
+    zip (text), insurance.
+    """
+    purposes = ("places", "ages", "homes", "names", "insurance")
+    layout, ages, homes, names, insurance = streams(seed, *purposes)
+    places = make_places(layout)
+    age = ages.choice(OLDEST + 1, size=people, p=age_shares())
+    female = ages.random(people) < 0.49 + 0.21 * np.clip((age - 50) / 45, 0, 1)
+    home = homes.choice(len(places.zips), size=people, p=places.shares)
+    return pa.table(
+        {
+            "person_id": pa.array([f"P{i + 1:06d}" for i in range(people)]),
+            "given_name": given_names(names, female),
+            "family_name": family_names(names, people),
+            "birth_date": pa.array(_births(ages, age)),
+            "age": pa.array(age),
+            "sex": pa.array(["M", "F"]).take(pa.array(female.astype(np.int8))),
+            "race": pa.array(RACES).take(pa.array(draw(homes, places.races[home]))),
+            "zip": pa.array(places.zips).take(pa.array(home)),
+            "insurance": pa.array(INSURANCE).take(pa.array(_insurance(insurance, age))),
+        }
+    )
+
+
+def age_shares() -> NDArray[np.float64]:
+    """Return the share of people of each age: (105,), births thinned by Gompertz mortality."""
+    age = np.arange(OLDEST + 1.0)
+    births = np.exp(-0.006 * age) * (1 + 0.15 * np.exp(-(((age - 55) / 8) ** 2)))  # a baby boom
+    alive = np.exp(-1.85e-4 * (np.exp(0.1 * age) - 1))
+    shares: NDArray[np.float64] = births * alive / (births * alive).sum()
+    return shares
+
+
+def draw(rng: np.random.Generator, weights: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Draw a column for each row of non-negative weights (n, m): (n,) in 0..m-1."""
+    steps = np.cumsum(weights, axis=1)
+    drawn: NDArray[np.int64] = (rng.random((len(weights), 1)) * steps[:, -1:] >= steps).sum(axis=1)
+    return drawn
+
+
+def _births(rng: np.random.Generator, age: NDArray[np.int64]) -> NDArray[np.datetime64]:
+    """Return a day of birth for each age, uniform over the year that makes it so."""
+    last = _first_of_july(REFERENCE_YEAR - age)
+    days = (last - _first_of_july(REFERENCE_YEAR - age - 1)).astype(np.int64)
+    return last - rng.integers(0, days)
+
+
+def _first_of_july(year: NDArray[np.int64]) -> NDArray[np.datetime64]:
+    return ((year - 1970) * 12 + 6).astype("datetime64[M]").astype("datetime64[D]")
+
+
+def _insurance(rng: np.random.Generator, age: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Draw one of `INSURANCE`: mostly ``senior`` from 65 on, and hardly before."""
+    bands = np.array([[0.52, 0.41, 0.0, 0.07], [0.66, 0.17, 0.03, 0.14], [0.05, 0.04, 0.9, 0.01]])
+    return draw(rng, bands[np.digitize(age, [19, 65])])

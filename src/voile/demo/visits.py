@@ -1,0 +1,127 @@
+"""The county hospital's year: who came, how often, and with what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.demo.people import REFERENCE_YEAR, draw
+from voile.random import RandomState, streams
+
+SHARE_OF_PEOPLE = 0.08
+SHARE_COMING_AGAIN = 0.2
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """How common a diagnosis is, at which ages (mean, spread), in whom, where, and for how long."""
+
+    name: str
+    weight: float
+    age: float
+    spread: float
+    ward: str
+    days: float
+    only: Literal["", "F", "M"] = ""
+
+
+DIAGNOSES = (
+    Diagnosis("hypertension", 14, 66, 20, "internal medicine", 2),
+    Diagnosis("type 2 diabetes", 9, 62, 18, "internal medicine", 4),
+    Diagnosis("pneumonia", 7, 55, 40, "internal medicine", 6),
+    Diagnosis("fracture", 9, 45, 45, "surgery", 4),
+    Diagnosis("heart failure", 8, 80, 12, "cardiology", 7),
+    Diagnosis("atrial fibrillation", 6, 76, 13, "cardiology", 3),
+    Diagnosis("asthma", 6, 18, 20, "internal medicine", 2),
+    Diagnosis("childbirth", 60, 29, 6, "maternity", 2, "F"),
+    Diagnosis("appendicitis", 4, 22, 16, "surgery", 3),
+    Diagnosis("gallstones", 4, 52, 18, "surgery", 3),
+    Diagnosis("stroke", 5, 77, 13, "neurology", 9),
+    Diagnosis("COPD", 5, 69, 11, "internal medicine", 6),
+    Diagnosis("depression", 5, 40, 20, "psychiatry", 12),
+    Diagnosis("gastroenteritis", 6, 8, 14, "internal medicine", 2),
+    Diagnosis("breast cancer", 2.5, 61, 13, "oncology", 4, "F"),
+    Diagnosis("prostate cancer", 2.5, 71, 9, "oncology", 4, "M"),
+    Diagnosis("epilepsy", 1.5, 30, 28, "neurology", 4),
+    Diagnosis("alcohol dependence", 2, 46, 13, "psychiatry", 8),
+    Diagnosis("opioid dependence", 1, 34, 10, "psychiatry", 7),
+    Diagnosis("schizophrenia", 0.8, 35, 13, "psychiatry", 20),
+    Diagnosis("hepatitis C", 0.8, 50, 11, "internal medicine", 4),
+    Diagnosis("HIV", 0.4, 40, 12, "internal medicine", 6),
+)
+
+
+def make_patients(seed: RandomState, register: pa.Table) -> pa.Table:
+    """Make up a year of visits: one row a visit, by date, of 8% of the register's people.
+
+    Every patient keeps the register's values on all visits, age included: years completed on
+    the reference date, so that a population counted on that date holds every patient. One
+    in five comes twice or more, and then mostly with the same diagnosis.
+
+    Columns: visit_id, the register's, visit_date, ward, diagnosis, length_of_stay (days).
+    """
+    admission, illness = streams(seed, "admission", "illness")
+    age = register["age"].to_numpy()
+    who = _patients(admission, age)
+    visits = _visits(admission, len(who))
+    rows = np.repeat(who, visits)
+    first = np.repeat(np.cumsum(visits) - visits, visits)
+    diagnosis = _diagnoses(illness, age[rows], register["sex"].take(rows).to_numpy() == "F", first)
+    days = np.array([d.days for d in DIAGNOSES])[diagnosis]
+
+    table = register.take(rows)
+    columns = {name: table[name] for name in table.column_names}
+    columns["visit_date"] = pa.array(_dates(admission, len(rows)))
+    columns["ward"] = _wards(diagnosis, age[rows])
+    columns["diagnosis"] = pa.array([d.name for d in DIAGNOSES]).take(diagnosis)
+    columns["length_of_stay"] = pa.array(illness.geometric(1 / (days + 1)) - 1)
+    by_date = pa.table(columns).sort_by([("visit_date", "ascending"), ("person_id", "ascending")])
+    ids = pa.array([f"V{i + 1:06d}" for i in range(len(rows))])
+    return by_date.add_column(0, "visit_id", ids)
+
+
+def _wards(diagnosis: NDArray[np.int64], age: NDArray[np.int64]) -> pa.Array:
+    """Return the ward of each diagnosis; children lie on their own."""
+    names = [*(d.ward for d in DIAGNOSES), "paediatrics"]
+    return pa.array(names).take(pa.array(np.where(age < 16, len(DIAGNOSES), diagnosis)))
+
+
+def _patients(rng: np.random.Generator, age: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Draw the people who come, without replacement, the old and the newborn more often."""
+    need = 0.6 + age / 50 + 1.2 * (age < 2)
+    waits = rng.exponential(size=len(age)) / need
+    return np.argsort(waits, kind="stable")[: max(1, round(SHARE_OF_PEOPLE * len(age)))]
+
+
+def _visits(rng: np.random.Generator, n: int) -> NDArray[np.int64]:
+    """Return how often each patient comes, 1 to 6."""
+    visits = np.ones(n, dtype=np.int64)
+    again = rng.permutation(n)[: round(SHARE_COMING_AGAIN * n)]
+    visits[again] = np.minimum(1 + rng.geometric(0.6, size=len(again)), 6)
+    return visits
+
+
+def _dates(rng: np.random.Generator, n: int) -> NDArray[np.datetime64]:
+    """Return days of the year that begins on the reference date."""
+    return np.datetime64(f"{REFERENCE_YEAR}-07-01", "D") + rng.integers(0, 365, size=n)
+
+
+def _diagnoses(
+    rng: np.random.Generator,
+    age: NDArray[np.int64],
+    female: NDArray[np.bool_],
+    first: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Draw each visit's diagnosis; three in five later visits repeat the patient's first one."""
+    weight, centre, spread = (
+        np.array([getattr(d, part) for d in DIAGNOSES]) for part in ("weight", "age", "spread")
+    )
+    weights = weight * np.exp(-(((age[:, None] - centre) / spread) ** 2) / 2)
+    weights[:, [d.only == "F" for d in DIAGNOSES]] *= (female & (age >= 15))[:, None]
+    weights[:, [d.only == "M" for d in DIAGNOSES]] *= (~female & (age >= 40))[:, None]
+    drawn = draw(rng, weights)
+    return np.where(rng.random(len(age)) < 0.6, drawn[first], drawn)

@@ -1,0 +1,192 @@
+"""Outputs that appear whole or not at all, whatever stops the run that writes them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+
+from voile.errors import RequestError, VoileError
+from voile.io.locks import Lock
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class Staging:
+    """Write the parts of one output aside, and let them appear together.
+
+    Parts are written into a hidden folder beside the output, mode 0700, on its file system:
+    `new/` holds them, `old/` the ones they replace, while they change places. `commit` writes
+    everything to disk, moves the old output away, **its main part first**, and moves the new parts
+    in, **the main part last**. Whoever sees the main part sees the whole output: at any moment it
+    is the old one with the old parts, or the new one with the new, or it is not there.
+
+    What a killed run leaves is set right by the next run for the same output: an output that was
+    half-way in is taken out again and the old one put back. Only one run can stage an output at a
+    time; the lock ends with its process.
+
+    Parameters
+    ----------
+    out : the main part, a file or a folder; its folder exists.
+    force : replace what is there. Without it, an existing part is a RequestError.
+
+    Guarantee: on exceptions, Ctrl-C and kill -9 of the process (tested). On a power cut as far as
+    the file system keeps renames in order after fsync.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with Staging(folder / "release.csv") as staging:
+    ...     _ = staging.part(folder / "release.csv").write_text("zip\\n00501\\n")
+    ...     _ = staging.part(folder / "release.csv.toml").write_text("rows = 1\\n")
+    ...     staging.commit()
+    >>> sorted(path.name for path in folder.iterdir())
+    ['release.csv', 'release.csv.toml']
+    """
+
+    def __init__(self, out: str | os.PathLike[str], *, force: bool = False) -> None:
+        self.out = Path(out)
+        self._force = force
+        self._names = [self.out.name]
+        self._folder = self.out.parent / f".{self.out.name}.voile"
+        self._lock = Lock(self._folder / "lock")
+
+    def __enter__(self) -> Staging:
+        self._check_free(self.out)
+        if not self.out.parent.is_dir():
+            raise RequestError(
+                f"there is no folder {self.out.parent}", where=str(self.out), instead="make it first"
+            )
+        with _failures(self.out):
+            if not self._lock.acquire():
+                raise RequestError("another run is writing this output", where=str(self.out))
+            _restore(self._folder)
+            self._check_free(self.out)
+            for name in ("new", "old"):
+                (self._folder / name).mkdir(mode=0o700)
+        return self
+
+    def part(self, final: str | os.PathLike[str]) -> Path:
+        """Say where to write the part that will appear at `final`, in the output's own folder."""
+        path = Path(final)
+        if path.parent != self.out.parent:
+            raise RequestError(f"is not in {self.out.parent}", where=str(path))
+        self._check_free(path)
+        if path.name not in self._names:
+            self._names.append(path.name)
+        return self._folder / "new" / path.name
+
+    def folder(self, final: str | os.PathLike[str], *, mode: int = 0o777) -> Path:
+        """Make a part that is a folder."""
+        path = self.part(final)
+        path.mkdir(mode=mode)
+        return path
+
+    def scratch(self) -> Path:
+        """Give a folder, mode 0700, for what is needed only while the output is written."""
+        path = self._folder / "scratch"
+        path.mkdir(mode=0o700, exist_ok=True)
+        return path
+
+    def commit(self) -> None:
+        """Let all parts appear. Every part was written, the main one as well."""
+        new, old = self._folder / "new", self._folder / "old"
+        others = self._names[1:]
+        for name in self._names:
+            _sync_tree(new / name)
+        _write_names(self._folder, self._names)
+        for name in self._names:
+            if os.path.lexists(self.out.parent / name):
+                os.rename(self.out.parent / name, old / name)
+        _sync(self.out.parent)
+        for name in [*others, self.out.name]:
+            os.rename(new / name, self.out.parent / name)
+        _sync(self.out.parent)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            _restore(self._folder)
+        finally:
+            self._lock.release()
+            with suppress(OSError):
+                self._folder.rmdir()
+        if error is not None and is_full(error):
+            raise VoileError(
+                "the disk is full; nothing was written", where=str(self.out)
+            ) from None
+
+    def _check_free(self, path: Path) -> None:
+        if not self._force and os.path.lexists(path):
+            raise RequestError("is there already", where=str(path), instead="replace it with --force")
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes, *, force: bool = False) -> None:
+    """Write one file that appears whole or not at all."""
+    with Staging(path, force=force) as staging:
+        staging.part(path).write_bytes(data)
+        staging.commit()
+
+
+def write_text(path: str | os.PathLike[str], text: str, *, force: bool = False) -> None:
+    """Write one UTF-8 text file that appears whole or not at all."""
+    write_bytes(path, text.encode(), force=force)
+
+
+@contextmanager
+def write_folder(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
+    """Fill a folder that appears whole when the block ends, or not at all."""
+    with Staging(path, force=force) as staging:
+        yield staging.folder(path)
+        staging.commit()
+
+
+def is_full(error: BaseException) -> bool:
+    """Say whether an error means that the disk is full; engines report it in words only."""
+    full = isinstance(error, OSError) and error.errno in FULL
+    return full or "No space left" in str(error) or "File too large" in str(error)
+
+
+def _restore(folder: Path) -> None:
+    """Undo a change of places that did not reach its end, and empty the folder but for its lock.
+
+    `names` is there from the first rename on, main part first. The change is done when the main
+    part has left `new/`. Else what is in already goes back out, and the old parts go back in, the
+    main part last. Every step can be repeated, should this be killed as well.
+    """
+    new, old, parent = folder / "new", folder / "old", folder.parent
+    names = _read_names(folder)
+    if names and os.path.lexists(new / names[0]):
+        for name in names:
+            if not os.path.lexists(new / name):
+                os.rename(parent / name, new / name)
+        for name in reversed(names):
+            if os.path.lexists(old / name):
+                os.rename(old / name, parent / name)
+    (folder / "names").unlink(missing_ok=True)
+    for name in ("new", "old", "scratch"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+
+
+def _write_names(folder: Path, names: list[str]) -> None:
+    """Write the parts' names, whole or not at all, before anything changes places."""
+    path = folder / "new.names"
+    path.write_bytes("\0".join(names).encode("utf-8", "surrogateescape"))
+    _sync(path)
+    os.rename(path, folder / "names")
+    _sync(folder)
+
+
+def _read_names(folder: Path) -> list[str]:
+    try:
+        data = (folder / "names").read_bytes()
+    except FileNotFoundError:
+        return []
+    return data.decode("utf-8", "surrogateescape").split("\0")

@@ -1,0 +1,71 @@
+"""Excel workbooks (.xlsx, .xls): one sheet, whose first row names the columns.
+
+Cells that are text stay text; whole numbers, which Excel keeps as floats, are integers; dates are
+dates. An empty cell is null, and a row with no cell filled is no row. Numbers beyond 2^53 are not
+exact in Excel itself.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pyarrow as pa
+
+from voile.errors import RequestError, SourceError, nearest
+from voile.io.kinds import Kinds, column, whole
+from voile.io.source import TableSource, distinct_names, hash_file
+
+
+class ExcelSource(TableSource):
+    """A sheet; memory follows the sheet, which Excel ends at 1,048,576 rows.
+
+    Parameters
+    ----------
+    table : the sheet's name; the workbook's first sheet without one.
+    """
+
+    def __init__(self, path: Path, *, table: str | None = None) -> None:
+        rows = _rows(path, table)
+        if not rows:
+            raise SourceError("is empty: not even names of columns", where=path.name)
+        header, *body = rows
+        names = [str(_cell(name) or f"column_{i}") for i, name in enumerate(header, 1)]
+        distinct_names(names, where=path.name)
+        arrays = [_array([_cell(row[i]) for row in body]) for i in range(len(names))]
+        super().__init__(pa.table(arrays, names=names), path.name, "excel")
+        self.path = path
+
+    def fingerprint(self) -> str:
+        """Hash the workbook's bytes."""
+        return hash_file(self.path)
+
+
+def _rows(path: Path, table: str | None) -> list[list[object]]:
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    try:
+        with CalamineWorkbook.from_path(str(path)) as book:
+            names = book.sheet_names
+            if table is not None and table not in names:
+                raise RequestError(
+                    f"there is no sheet {table}", where=path.name, instead=nearest(table, names)
+                )
+            rows = book.get_sheet_by_name(table or names[0]).to_python()
+    except CalamineError:
+        raise SourceError("is no whole excel file: damaged or cut short", where=path.name) from None
+    return [row for row in rows if any(cell != "" for cell in row)]
+
+
+def _cell(value: object) -> object:
+    """Give a cell as Python would say it: nothing for an empty one, 3 for 3.0."""
+    if value == "":
+        return None
+    return str(value) if isinstance(value, dt.timedelta) else whole(value)
+
+
+def _array(values: list[object]) -> pa.Array:
+    kinds = Kinds()
+    for value in values:
+        kinds.add(value)
+    return column(values, kinds.arrow())

@@ -1,0 +1,93 @@
+"""Types for formats that give each cell a type of its own: Excel, JSON lines, statistics files."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+LARGEST_INT = 2**63
+EXACT_FLOAT = 2**53
+
+
+class Kinds:
+    """Collect what a column holds, and say the one type that keeps all of it exactly.
+
+    Whole numbers are int64; floats, with whole numbers beside them, are double; dates are date32,
+    with times of day timestamp; anything mixed is text, as `as_text` writes it.
+    """
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    def add(self, value: object) -> None:
+        """Note one cell; nulls say nothing."""
+        if value is not None:
+            self._seen.add(_kind(value))
+
+    def arrow(self) -> pa.DataType:
+        """Give the narrowest Arrow type that holds every cell seen; text for none."""
+        for kinds, arrow in _TYPES:
+            if self._seen and self._seen <= kinds:
+                return arrow
+        return pa.string()
+
+
+_TYPES = (
+    ({"bool"}, pa.bool_()),
+    ({"int", "small"}, pa.int64()),
+    ({"float", "small"}, pa.float64()),
+    ({"date"}, pa.date32()),
+    ({"date", "datetime"}, pa.timestamp("us")),
+    ({"time"}, pa.time64("us")),
+    ({"bytes"}, pa.binary()),
+)
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        if abs(value) <= EXACT_FLOAT:
+            return "small"
+        return "int" if -LARGEST_INT <= value < LARGEST_INT else "huge"
+    return type(value).__name__
+
+
+def whole(value: object) -> object:
+    """Give a float that is a whole number as an int, for formats that keep every number as float.
+
+    >>> whole(89.0), whole(0.5), whole("89.0")
+    (89, 0.5, '89.0')
+    """
+    if isinstance(value, float) and value.is_integer() and abs(value) <= EXACT_FLOAT:
+        return int(value)
+    return value
+
+
+def column(values: Iterable[object], kind: pa.DataType) -> pa.Array:
+    """Build an Arrow array of a type that `Kinds` chose."""
+    if pa.types.is_string(kind):
+        return pa.array([None if v is None else as_text(v) for v in values], kind)
+    if pa.types.is_timestamp(kind):
+        return pa.array([_moment(v) for v in values], kind)
+    return pa.array(values, kind)
+
+
+def _moment(value: object) -> object:
+    if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+        return dt.datetime(value.year, value.month, value.day)
+    return value
+
+
+def as_text(value: object) -> str:
+    """Write one cell of a mixed column as text.
+
+    >>> as_text("00501"), as_text(501), as_text(True), as_text([1, None])
+    ('00501', '501', 'true', '[1,null]')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | list | dict):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return str(value)

@@ -1,0 +1,196 @@
+"""Open a source: find out what was given, and which file reads it."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from voile.errors import RequestError, SourceError
+from voile.io.source import Source
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True)
+class Format:
+    """Say how files of some suffixes are read.
+
+    Parameters
+    ----------
+    reader : "module:class" below voile.io, imported when first used.
+    tables : whether a file holds several tables, chosen by name.
+    text : whether a file's encoding can be stated.
+    """
+
+    reader: str
+    tables: bool = False
+    text: bool = False
+
+    def open(self, path: Path, **asked: str) -> Source:
+        """Open one file."""
+        from importlib import import_module
+
+        module, name = self.reader.split(":")
+        source: Source = getattr(import_module(f"voile.io.{module}"), name)(path, **asked)
+        return source
+
+
+_CSV = Format("delimited:DelimitedSource", text=True)
+_JSON = Format("jsonlines:JsonLinesSource", text=True)
+_ARROW = Format("arrow_files:ArrowSource")
+_EXCEL = Format("excel:ExcelSource", tables=True)
+_DUCKDB = Format("databases:DuckDBSource", tables=True)
+_SQLITE = Format("databases:SQLiteSource", tables=True)
+_STATISTICS = Format("statistics:StatisticsSource", text=True)
+
+FORMATS = {
+    ".csv": _CSV, ".tsv": _CSV, ".txt": _CSV,
+    ".csv.gz": _CSV, ".tsv.gz": _CSV, ".txt.gz": _CSV,
+    ".jsonl": _JSON, ".ndjson": _JSON, ".jsonl.gz": _JSON, ".ndjson.gz": _JSON,
+    ".parquet": Format("arrow_files:ParquetSource"),
+    ".arrow": _ARROW, ".feather": _ARROW,
+    ".xlsx": _EXCEL, ".xls": _EXCEL,
+    ".duckdb": _DUCKDB,
+    ".sqlite": _SQLITE, ".sqlite3": _SQLITE, ".db": _SQLITE,
+    ".sas7bdat": _STATISTICS, ".xpt": _STATISTICS, ".dta": _STATISTICS, ".sav": _STATISTICS,
+}  # fmt: skip
+"""What reads a file, by the end of its name."""
+
+
+def open_source(thing: object, *, table: str | None = None, encoding: str | None = None) -> Source:
+    """Open what the user has: a file, a pattern, a database's table or a frame.
+
+    Parameters
+    ----------
+    thing : a path; a pattern such as "visits-*.csv", whose files must have the same columns; a
+        table as "county.duckdb::patients"; or a pandas, Polars or Arrow frame.
+    table : the table or sheet, instead of `::`; the only table or the first sheet without it.
+    encoding : of a text file, instead of the one that is found.
+
+    Raises
+    ------
+    RequestError : there is no such file, table or format; two columns have one name.
+    SourceError : a file is empty, damaged, cut short, or not text.
+    """
+    if not isinstance(thing, str | os.PathLike):
+        from voile.io.frames import FrameSource
+
+        return FrameSource(thing)
+    path, named = split_table(thing)
+    asked = {"table": table or named, "encoding": encoding}
+    given = {name: value for name, value in asked.items() if value is not None}
+    if not path.exists() and glob.has_magic(str(path)):
+        paths = [Path(found) for found in sorted(glob.glob(str(path), recursive=True))]
+        if not paths:
+            raise RequestError("no file matches this pattern", where=str(path))
+        return Several(path.name, [_open(one, given) for one in paths])
+    return _open(path, given)
+
+
+def split_table(thing: str | os.PathLike[str]) -> tuple[Path, str | None]:
+    """Take "file::table" apart.
+
+    >>> split_table("county.duckdb::patients")
+    (PosixPath('county.duckdb'), 'patients')
+    """
+    path, mark, table = os.fspath(thing).partition("::")
+    return Path(path), table if mark else None
+
+
+def find_format(path: Path) -> Format:
+    """Find what reads a file by the end of its name, in capitals or not."""
+    ends = [suffix.lower() for suffix in path.suffixes]
+    known = FORMATS.get("".join(ends[-2:])) or FORMATS.get("".join(ends[-1:]))
+    if known is None:
+        shown = f"{''.join(ends[-1:])} files are not known" if ends else "has no suffix"
+        raise RequestError(shown, where=path.name, instead=f"known are {', '.join(FORMATS)}")
+    return known
+
+
+def _open(path: Path, asked: dict[str, str]) -> Source:
+    _check_file(path)
+    known = find_format(path)
+    for name, allowed in (("table", known.tables), ("encoding", known.text)):
+        if name in asked and not allowed:
+            raise RequestError(f"this format has no {name} to choose", where=path.name)
+    return known.open(path, **asked)
+
+
+def _check_file(path: Path) -> None:
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        raise RequestError(
+            "there is no such file", where=str(path), instead=_nearby(path)
+        ) from None
+    except OSError as error:
+        raise RequestError(f"cannot be opened ({error.strerror})", where=str(path)) from None
+    if path.is_dir():
+        raise RequestError("is a folder, not a file", where=str(path), instead="use a pattern")
+    if not size:
+        raise SourceError("is empty", where=path.name)
+
+
+def _nearby(path: Path) -> str:
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent}"
+    names = sorted(entry.name for entry in path.parent.iterdir())
+    close = get_close_matches(path.name, names, n=3)
+    return f"did you mean {' or '.join(close)}?" if close else "no name in that folder is like it"
+
+
+class Several(Source):
+    """Files of one format and the same columns, read one after the other by name."""
+
+    def __init__(self, name: str, parts: list[Source]) -> None:
+        first = parts[0]
+        for part in parts[1:]:
+            _check_same(first, part)
+        notes = [f"{len(parts)} files", *dict.fromkeys(n for part in parts for n in part.notes)]
+        super().__init__(name, first.kind, pa.schema(list(first.columns.items())), notes)
+        self.parts = parts
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        for part in self.parts:
+            yield from part.batches(columns, batch_rows=rows)
+
+    def relation(
+        self, connection: duckdb.DuckDBPyConnection, columns: Iterable[str] | None = None
+    ) -> duckdb.DuckDBPyRelation:
+        """Let DuckDB scan Parquet files itself; stream the others."""
+        from voile.io.arrow_files import ParquetSource, parquet_relation
+
+        files = [part.path for part in self.parts if isinstance(part, ParquetSource)]
+        if files:
+            return parquet_relation(connection, files)
+        return super().relation(connection, columns)
+
+    def fingerprint(self) -> str:
+        """Hash the files' own hashes, in order."""
+        return sha256("".join(part.fingerprint() for part in self.parts).encode()).hexdigest()
+
+
+def _check_same(first: Source, other: Source) -> None:
+    if other.kind != first.kind:
+        raise RequestError(
+            f"is {other.kind}, and {first.name} is {first.kind}",
+            where=other.name,
+            instead="let the pattern match one format",
+        )
+    for name in [*first.columns, *other.columns]:
+        here, there = other.columns.get(name), first.columns.get(name)
+        if here != there:
+            raise RequestError(
+                f"column {name} is {here or 'absent'}, and {there or 'absent'} in {first.name}",
+                where=other.name,
+                instead="make the files agree",
+            )

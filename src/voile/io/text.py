@@ -1,0 +1,138 @@
+"""Bytes that are text: decompressed, decoded and checked while they stream."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import itertools
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from voile.errors import RequestError, SourceError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+CHUNK = 1 << 20
+MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+
+def raw_chunks(path: Path) -> Iterator[bytes]:
+    """Stream a file's bytes, decompressed where its name ends in .gz."""
+    position = 0
+    opened = gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")
+    with opened as file:
+        try:
+            while chunk := file.read(CHUNK):
+                position += len(chunk)
+                yield chunk
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            raise SourceError(
+                f"the compressed file is damaged or cut short after {position} bytes of text",
+                where=path.name,
+            ) from None
+
+
+def utf8_chunks(path: Path, encoding: str) -> Iterator[bytes]:
+    """Stream a file's text as UTF-8 without a byte order mark.
+
+    Raises SourceError with the byte's offset where the bytes are no text of that encoding.
+    """
+    decoder = codecs.getincrementaldecoder(encoding)()
+    one_byte_units = not encoding.startswith("utf-16")
+    start = 0
+    for chunk in raw_chunks(path):
+        if one_byte_units and b"\0" in chunk:
+            raise _no_text(path, start + chunk.index(b"\0"), encoding)
+        held = len(decoder.getstate()[0])
+        try:
+            text = decoder.decode(chunk)
+        except UnicodeDecodeError as error:
+            raise _no_text(path, start - held + error.start, encoding) from None
+        start += len(chunk)
+        yield chunk if encoding == "utf-8" else text.encode()
+    try:
+        decoder.decode(b"", True)
+    except UnicodeDecodeError:
+        raise _no_text(path, start - len(decoder.getstate()[0]), encoding) from None
+
+
+def _no_text(path: Path, offset: int, encoding: str) -> SourceError:
+    return SourceError(
+        f"byte {offset} is not {encoding} text",
+        where=path.name,
+        instead="say its encoding, or save it as UTF-8",
+    )
+
+
+def find_encoding(path: Path) -> str:
+    """Find a text file's encoding: utf-8, utf-8-sig, utf-16 or windows-1252; reads it once.
+
+    A byte order mark decides. Else it is UTF-8 when all of it is; else windows-1252, unless
+    something before the first bad byte is UTF-8 beyond ASCII: that file is damaged, and refused.
+    """
+    head = next(raw_chunks(path), b"")
+    for mark, encoding in MARKS.items():
+        if head.startswith(mark):
+            return encoding
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    ascii_so_far = True
+    start = 0
+    for chunk in itertools.chain(raw_chunks(path), [b""]):
+        held = len(decoder.getstate()[0])
+        try:
+            text = decoder.decode(chunk, final=not chunk)
+        except UnicodeDecodeError as error:
+            if ascii_so_far and error.object[: error.start].isascii():
+                return "windows-1252"
+            raise _no_text(path, start - held + error.start, "utf-8") from None
+        ascii_so_far = ascii_so_far and text.isascii()
+        start += len(chunk)
+    return "utf-8"
+
+
+def known_encoding(name: str) -> str:
+    """Give the codec's own name of an encoding that the user named.
+
+    >>> known_encoding("UTF8"), known_encoding("latin-1")
+    ('utf-8', 'iso8859-1')
+    """
+    try:
+        "".encode(name)
+    except LookupError:
+        raise RequestError(
+            f"there is no encoding {name}", instead="utf-8, utf-16 or windows-1252 are usual"
+        ) from None
+    return codecs.lookup(name).name
+
+
+class ChunkReader(io.RawIOBase):
+    """Read an iterator of chunks as a file."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        """Say yes: that is all it can do."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Fill `buffer` from the next chunks."""
+        while not self._rest:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return 0
+            self._rest = memoryview(chunk)
+        target = memoryview(buffer)
+        size = min(len(target), len(self._rest))
+        target[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size

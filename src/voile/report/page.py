@@ -1,0 +1,163 @@
+"""The report: one HTML page that opens from disk, asks the network for nothing, and prints."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from voile.report import bar_chart, frontier_chart, interval_chart, line_chart
+from voile.sections import (
+    Audience,
+    BarChart,
+    Block,
+    FrontierChart,
+    Heading,
+    IntervalChart,
+    LineChart,
+    Section,
+)
+
+_REPRODUCE = Section("reproduce", "How to reproduce", ())
+_KEY = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+def render(
+    title: str,
+    sections: Sequence[Section],
+    *,
+    audience: Audience,
+    facts: Mapping[str, str],
+) -> str:
+    """Return the report as the text of one self-contained HTML page.
+
+    Parameters
+    ----------
+    title : what the page is called.
+    sections : its parts, in order; those marked ``first`` come first and fill page 1.
+    audience : ``public`` drops every ``internal`` block, and the section or heading that is left
+        with none; the page then says nothing of them.
+    facts : names and values for "How to reproduce": release hash, policy, version. They are shown
+        to every audience, under the section of key ``reproduce`` where there is one.
+
+    Returns
+    -------
+    HTML with all styles and scripts inside; its content policy forbids every request. Every text
+    is escaped. The same arguments give the same text.
+
+    Raises
+    ------
+    ValueError : a section's key is not lower-case words joined by hyphens, or is used twice.
+
+    Cost: O(points + intervals + cells) time and memory.
+
+    >>> from voile.sections import Prose
+    >>> page = render(
+    ...     "A <b>older title",
+    ...     [Section("limits", "Limits", (Prose(("Said.",)), Prose(("Kept.",), "internal")))],
+    ...     audience="public",
+    ...     facts={"voile": "0.1.0"},
+    ... )
+    >>> "A &lt;b&gt;older title" in page, "Said." in page, "Kept." in page
+    (True, True, False)
+    """
+    _check_keys(sections)
+    shown = _shown([s for s in sections if s.key != _REPRODUCE.key], audience)
+    reproduce = _shown([s for s in sections if s.key == _REPRODUCE.key], audience)
+    if facts and not reproduce:
+        reproduce = [_REPRODUCE]
+    style, script = _asset("page.css"), _asset("page.js")
+    text = (
+        _templates()
+        .get_template("page.html.j2")
+        .render(
+            title=title,
+            audience=audience,
+            first=[s for s in shown if s.first],
+            rest=[s for s in shown if not s.first],
+            reproduce=reproduce,
+            facts=facts,
+            style=Markup(style),
+            script=Markup(script),
+            content_policy=_content_policy(style, script),
+        )
+    )
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _check_keys(sections: Sequence[Section]) -> None:
+    keys = [s.key for s in sections]
+    for key in keys:
+        if not _KEY.fullmatch(key):
+            raise ValueError(f"section key {key!r} is not lower-case words joined by hyphens")
+        if keys.count(key) > 1:
+            raise ValueError(f"section key {key!r} is used twice")
+
+
+def _shown(sections: Sequence[Section], audience: Audience) -> list[Section]:
+    """Keep what `audience` may read, and no section that is left empty."""
+    kept = (replace(s, blocks=tuple(_readable(s.blocks, audience))) for s in sections)
+    return [s for s in kept if s.blocks]
+
+
+def _readable(blocks: Sequence[Block], audience: Audience) -> Iterator[Block]:
+    """Yield the blocks that `audience` may read, without headings that head nothing."""
+    allowed = [b for b in blocks if audience == "internal" or b.audience == "public"]
+    for block, after in zip(allowed, [*allowed[1:], None], strict=True):
+        heads_nothing = after is None or isinstance(after, Heading)
+        if not (isinstance(block, Heading) and heads_nothing):
+            yield block
+
+
+def _drawing(block: Block) -> Any:
+    """Return what a chart's template draws."""
+    match block:
+        case FrontierChart():
+            return frontier_chart.draw(block)
+        case IntervalChart():
+            return interval_chart.draw(block)
+        case BarChart():
+            return bar_chart.draw(block)
+        case LineChart():
+            return line_chart.draw(block)
+        case _:
+            raise TypeError(f"a {type(block).__name__} is not a chart")
+
+
+def _content_policy(style: str, script: str) -> str:
+    """Allow this page's own style and script, by their hashes, and nothing else."""
+    return (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+def _asset(name: str) -> str:
+    return files("voile.report").joinpath(name).read_text("utf-8")
+
+
+@cache
+def _templates() -> Environment:
+    environment = Environment(
+        autoescape=True,
+        loader=FunctionLoader(_asset),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["kind"] = lambda block: type(block).__name__
+    environment.filters["drawing"] = _drawing
+    return environment

@@ -1,0 +1,91 @@
+"""The secret key that pseudonyms, surrogates, date shifts and keyed randomness stand on."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import stat
+from typing import NoReturn, final
+
+from voile.errors import RequestError
+
+_LEAST, _MOST = 16, 4096
+
+
+@final
+class Secret:
+    """Hold a secret key.
+
+    It never comes from a command's arguments, which other users of the machine can read; it
+    does not show itself and cannot be pickled.
+
+    Parameters
+    ----------
+    key : 16 to 4096 bytes that nobody can guess.
+    where : where the key was read, for the error.
+
+    Examples
+    --------
+    >>> Secret(bytes(range(32)))
+    Secret(32 bytes, hidden)
+    """
+
+    __slots__ = ("_key",)
+
+    def __init__(self, key: bytes, *, where: str | None = None) -> None:
+        if not _LEAST <= len(key) <= _MOST:
+            found = f"more than {_MOST}" if len(key) > _MOST else str(len(key))
+            raise RequestError(
+                f"a secret of {found} bytes",
+                where=where,
+                instead="make one of 64 characters with python -c "
+                '"import secrets; print(secrets.token_hex(32))"',
+            )
+        self._key = bytes(key)
+
+    @classmethod
+    def from_environment(cls, name: str = "VOILE_SECRET") -> Secret:
+        """Read the secret from an environment variable, its text as bytes."""
+        return cls(os.fsencode(os.environ.get(name, "")), where=f"environment variable {name}")
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Secret:
+        """Read the secret from a file that its owner alone may read; one last newline is cut.
+
+        The same text in a file and in the environment is the same secret. Where the system has
+        no such permissions (Windows), they are not checked.
+        """
+        where = os.fspath(path)
+        try:
+            with open(path, "rb") as file:
+                mode = os.fstat(file.fileno()).st_mode
+                key = file.read(_MOST + 3)
+        except OSError as error:
+            raise RequestError(
+                f"the secret's file cannot be read ({error.strerror})",
+                where=where,
+                instead="name a file that you may read",
+            ) from None
+        if os.name == "posix" and stat.S_IMODE(mode) & 0o066:
+            raise RequestError(
+                "others may read or write the secret's file",
+                where=where,
+                instead="give it to its owner alone with chmod 600",
+            )
+        return cls(key.removesuffix(b"\n").removesuffix(b"\r"), where=where)
+
+    def derive(self, use: str, *parts: str) -> bytes:
+        """Return the 32-byte key of one use, keyed again with HMAC-SHA-256 by each part in turn.
+
+        Keys of different uses or parts tell nothing of each other, nor of the secret.
+        """
+        key = self._key
+        for part in (f"voile {use}", *parts):
+            key = hmac.digest(key, part.encode(), "sha256")
+        return key
+
+    def __repr__(self) -> str:
+        return f"Secret({len(self._key)} bytes, hidden)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a secret is not copied or stored: read it where it is used")

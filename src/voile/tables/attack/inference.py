@@ -1,0 +1,252 @@
+"""Attribute inference: guess a person's sensitive value from the group that she is in.
+
+She knows the quasi-identifiers of a person and that the person is in the release. She looks up
+the group of records that show the same intervals and guesses its most frequent sensitive value
+(one at random where several are; the nearest group's where the group is empty). She succeeds
+when the guess is a value that the person has. What she guesses as well for people who were never
+released is knowledge about groups, the use a release is made for: only the difference is a leak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.errors import RequestError
+from voile.evidence import Evidence, Finding, Rate, difference
+from voile.tables.attack.records import (
+    MISSING,
+    Records,
+    distinct_pairs,
+    distinct_rows,
+    first_of_each,
+    same_columns,
+)
+
+ROWS_AT_ONCE = 256
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Records with a sensitive value: `values` (n,) int32 >= -1, -1 = missing."""
+
+    records: Records
+    values: NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        if self.values.shape != self.records.subject.shape:
+            raise RequestError(
+                f"{len(self.values)} sensitive values for {len(self.records)} rows",
+                instead="give one value for each row, -1 where it is missing",
+            )
+
+    def known(self) -> Cases:
+        """Return the rows whose sensitive value is not missing."""
+        has = self.values > MISSING
+        return Cases(self.records.select(has), self.values[has])
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The equivalence classes of a release by sensitive value, counted in subjects.
+
+    Parameters
+    ----------
+    combinations : (c, q) int32, distinct, in lexicographic order.
+    size : (c,) int64, (subject, value) pairs of each class.
+    of, value, count : one triple for each value that occurs in a class, ordered by class.
+    """
+
+    combinations: NDArray[np.int32]
+    size: NDArray[np.int64]
+    of: NDArray[np.intp]
+    value: NDArray[np.int64]
+    count: NDArray[np.int64]
+
+
+def classes(cases: Cases) -> Classes:
+    """Group cases by combination and value, each subject once in each. Cost: O(q n log n)."""
+    cases = cases.known()
+    combinations, place = distinct_rows(cases.records.codes)
+    values = int(cases.values.max(initial=-1)) + 1
+    _, cell = distinct_pairs(cases.records.subject, place * max(values, 1) + cases.values)
+    cells, count = np.unique(cell, return_counts=True)
+    of, value = np.divmod(cells, max(values, 1))
+    size = np.bincount(of, weights=count, minlength=len(combinations)).astype(np.int64)
+    return Classes(combinations, size, of, value, count)
+
+
+def class_of(codes: NDArray[np.int32], known: Classes) -> NDArray[np.intp]:
+    """Find each row's class, or the nearest: fewest columns that differ, then the largest.
+
+    `codes` is (n, q); ties beyond these go to the first class. Needs one class at least. Cost:
+    O(q n log n), and O(q c) for each distinct row that has no class.
+    """
+    c = len(known.combinations)
+    distinct, place = distinct_rows(codes)
+    _, ids = distinct_rows(np.concatenate([known.combinations, distinct]))
+    at = np.full(int(ids.max(initial=-1)) + 1, -1, dtype=np.intp)
+    at[ids[:c]] = np.arange(c)
+    found = at[ids[c:]]
+    empty = np.flatnonzero(found < 0)
+    largest_first = np.argsort(-known.size, kind="stable")
+    theirs = np.ascontiguousarray(known.combinations[largest_first].T)
+    for start in range(0, len(empty), ROWS_AT_ONCE):
+        rows = empty[start : start + ROWS_AT_ONCE]
+        differ = np.zeros((len(rows), c), dtype=np.uint16)
+        for mine, column in zip(distinct[rows].T, theirs, strict=True):
+            differ += mine[:, None] != column
+        found[rows] = largest_first[np.argmin(differ, axis=1)]
+    return found[place]
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """What she guesses of each target, before ties are broken (arrays of length n).
+
+    Parameters
+    ----------
+    right : in [0, 1], the chance that the guess is true of the target: of the values that are
+        most frequent in the class, the share that the target has.
+    certain : bool, all of the target's own class has one value, and it is the target's.
+    """
+
+    right: NDArray[np.float64]
+    certain: NDArray[np.bool_]
+
+
+def guess(targets: Cases, known: Classes) -> Guesses:
+    """Guess the sensitive value of each target's subject, once for each.
+
+    She knows one combination of a subject with several: the lexicographically first. A guess is
+    right when it is any value of the subject.
+    """
+    targets = targets.known()
+    combinations, place = distinct_rows(targets.records.codes)
+    subject, combination = distinct_pairs(targets.records.subject, place)
+    first = first_of_each(subject)
+    subject, codes = subject[first], combinations[combination[first]]
+    if len(known.combinations) == 0:
+        return Guesses(np.zeros(len(subject)), np.zeros(len(subject), dtype=bool))
+    at = class_of(codes, known)
+    top = np.zeros(len(known.combinations), dtype=np.int64)
+    np.maximum.at(top, known.of, known.count)
+    modes = known.count == top[known.of]
+    c = len(top)
+    tied = np.bincount(known.of[modes], minlength=c)
+    kinds = np.bincount(known.of, minlength=c)
+    own = _own_modes(targets, subject, at, known, modes)
+    exact = np.all(known.combinations[at] == codes, axis=1)
+    return Guesses(own / tied[at], (kinds[at] == 1) & exact & (own == 1))
+
+
+def _own_modes(
+    targets: Cases,
+    subject: NDArray[np.int64],
+    at: NDArray[np.intp],
+    known: Classes,
+    modes: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    """Count the values of each subject that are modes of the class it is guessed from."""
+    values = int(max(known.value.max(), targets.values.max(initial=0))) + 1
+    who, value = distinct_pairs(targets.records.subject, targets.values.astype(np.intp))
+    position = np.searchsorted(subject, who)
+    wanted = at[position] * values + value
+    hit = np.isin(wanted, known.of[modes] * values + known.value[modes])
+    return np.bincount(position[hit], minlength=len(subject))
+
+
+def inference(
+    release: Cases,
+    *,
+    columns: Sequence[str],
+    sensitive: str,
+    rng: np.random.Generator,
+    held_out: Cases | None = None,
+) -> Evidence:
+    """Infer a sensitive column of released people, against people who were never released.
+
+    Parameters
+    ----------
+    release : what was published, coded over the quasi-identifiers she knows, with the sensitive
+        value; its subjects are the targets, but for those whose value is missing.
+    columns : the names of the q quasi-identifiers.
+    sensitive : the name of the sensitive column.
+    rng : breaks ties.
+    held_out : people set aside before anything was learnt, coded alike: the control.
+
+    Returns
+    -------
+    Evidence under "inference": guesses that are right, against the control and against guessing
+    the release's most frequent value; and the share of targets whose value is certain.
+
+    Notes
+    -----
+    Exact but for ties. Cost: that of `classes` and `class_of`.
+    """
+    control = None if held_out is None else held_out.records
+    same_columns(columns, release.records, control)
+    known = classes(release)
+    hits = guess(release, known)
+    most = guess(_blind(release), classes(_blind(release)))
+    others = None if held_out is None else guess(held_out, known)
+    rate, baseline = _drawn(hits, rng), _drawn(most, rng)
+    control_rate = None if others is None else _drawn(others, rng)
+    return Evidence(
+        attack="inference",
+        heading="inference",
+        story=(
+            f"She knows a person's {', '.join(columns) or 'presence only'} and that the person "
+            f"is in the release. She guesses the most frequent {sensitive} of the records that "
+            "show the same values. She succeeds when the guess is true of the person."
+        ),
+        knows=tuple(columns),
+        findings=(
+            Finding(
+                f"{sensitive} guessed rightly",
+                rate,
+                baseline=baseline,
+                control=control_rate,
+                meaning=_advantage(rate, control_rate),
+            ),
+            Finding(
+                f"{sensitive} certain",
+                _share(hits.certain),
+                control=None if others is None else _share(others.certain),
+                meaning="All records of the person's group have one value, so that no guess is "
+                "needed; in the control, that value is also the outsider's.",
+            ),
+        ),
+        notes=(
+            "What is guessed as well for people who were never released is knowledge about "
+            "groups, not a leak about a person.",
+            "Baseline: always the release's most frequent value.",
+        ),
+    )
+
+
+def _blind(cases: Cases) -> Cases:
+    """Return the cases with no quasi-identifier known, so that all are one class."""
+    nothing = np.zeros((len(cases.values), 0), dtype=np.int32)
+    return Cases(Records(nothing, cases.records.subject), cases.values)
+
+
+def _drawn(guesses: Guesses, rng: np.random.Generator) -> Rate:
+    return _share(rng.random(len(guesses.right)) < guesses.right)
+
+
+def _share(hit: NDArray[np.bool_]) -> Rate:
+    return Rate(int(hit.sum()), len(hit))
+
+
+def _advantage(rate: Rate, control: Rate | None) -> str:
+    if control is None or not (rate.trials and control.trials):
+        return "Without a control group this cannot be told from knowledge about groups."
+    value, low, high = difference(rate, control)
+    return (
+        f"Advantage over people who were never released: {100 * value:.1f} percentage points "
+        f"(95% interval {100 * low:.1f} to {100 * high:.1f})."
+    )

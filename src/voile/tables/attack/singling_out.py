@@ -1,0 +1,200 @@
+"""Singling out: write a description that fits exactly one person.
+
+She reads the release and turns each record that is unique in it, on the columns she knows, into
+a predicate ("a woman of 40-44 in 3720x who ..."). She does not need a name or a register. She
+succeeds when exactly one person of the whole population fits (anonymeter's frame: Giomi et al.
+2023; Cohen and Nissim 2020 for why the baseline must have predicates of the same weight).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.errors import RequestError
+from voile.evidence import Evidence, Finding, Rate
+from voile.tables.attack.records import (
+    Records,
+    distinct_pairs,
+    distinct_rows,
+    each_subject_once,
+    same_columns,
+)
+
+POOL = 20
+
+
+def uniques(records: Records) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the combinations (p, q) that one subject alone shows, and that subject (p,).
+
+    A missing value is a value of its own. Cost: O(q n log n).
+
+    >>> r = Records(np.array([[0], [0], [1], [1]], dtype=np.int32), np.array([5, 6, 7, 7]))
+    >>> [x.tolist() for x in uniques(r)]
+    [[[1]], [7]]
+    """
+    combinations, place = distinct_rows(records.codes)
+    subject, combination = distinct_pairs(records.subject, place)
+    alone = np.bincount(combination, minlength=len(combinations)) == 1
+    owner = np.empty(len(combinations), dtype=np.int64)
+    owner[combination] = subject
+    return combinations[alone], owner[alone]
+
+
+def fitting(predicates: NDArray[np.int32], people: Records) -> NDArray[np.int64]:
+    """Count the people who fit each predicate (p, q): equal in every column, missing included."""
+    _, place = distinct_rows(np.concatenate([predicates, people.codes]))
+    _, group = distinct_pairs(people.subject, place[len(predicates) :])
+    return np.bincount(group, minlength=int(place.max(initial=-1)) + 1)[place[: len(predicates)]]
+
+
+def drawn_from_margins(
+    predicates: NDArray[np.int32], records: Records, rng: np.random.Generator
+) -> NDArray[np.int32]:
+    """Draw as many predicates, of the same weight, from the margins of the release.
+
+    A predicate's weight is the product of its values' shares in the release. Each given predicate
+    is answered by the one of nearest weight in a pool, 20 times as large, whose values are drawn
+    column by column, independently. The margins count a subject once for each combination.
+    """
+    if len(predicates) == 0:
+        return predicates
+    margins = each_subject_once(records).codes.T
+    p = len(predicates)
+    pool = np.empty((POOL * p, predicates.shape[1]), dtype=np.int32)
+    weights, target = np.zeros(len(pool)), np.zeros(p)
+    for j, column in enumerate(margins):
+        share = np.bincount(column + 1) / len(column)
+        pool[:, j] = rng.choice(len(share), len(pool), p=share) - 1
+        weights += np.log(share[pool[:, j] + 1])
+        target += np.log(share[predicates[:, j] + 1])
+    order = np.argsort(weights, kind="stable")
+    weights = weights[order]
+    after = np.clip(np.searchsorted(weights, target), 1, len(pool) - 1)
+    nearest = after - (target - weights[after - 1] <= weights[after] - target)
+    return pool[order[nearest]]
+
+
+def singling_out(
+    release: Records,
+    population: Records,
+    *,
+    columns: Sequence[str],
+    rng: np.random.Generator,
+    kept: NDArray[np.int32] | None = None,
+    held_out: Records | None = None,
+) -> Evidence:
+    """Try every predicate that isolates somebody in the release against the population.
+
+    Parameters
+    ----------
+    release : what was published, coded over the columns she knows.
+    population : the true values of everybody, in the same intervals; a released person who is
+        not in it is never counted as singled out.
+    columns : the names of the q columns.
+    rng : draws the baseline's predicates and the samples compared with the control.
+    kept : (n, k) int32 >= -1, codes of the release's kept columns, for the count of records
+        that are unique once these are known as well.
+    held_out : people set aside before anything was learnt, in the same intervals: the control.
+
+    Returns
+    -------
+    Evidence under "singling out": predicates that fit one person of the population, with random
+    predicates of the same weight as baseline; the same predicates among equally many released
+    and held-out people; and the shares of subjects that are unique in the release.
+
+    Notes
+    -----
+    Exact but for the two draws. Cost: O(q n log n) for n rows of release and population together.
+    """
+    same_columns(columns, release, population, held_out)
+    predicates, owner = uniques(release)
+    findings = [_in_population(predicates, release, population, rng)]
+    if held_out is not None:
+        findings.append(_against_held_out(predicates, release, held_out, rng))
+    subjects = len(np.unique(release.subject))
+    findings.append(
+        Finding(
+            "unique in the release",
+            Rate(len(np.unique(owner)), subjects),
+            meaning="Nobody else in the release shows the same values in the columns she knows.",
+        )
+    )
+    if kept is not None:
+        findings.append(_with_kept(release, kept, subjects))
+    return Evidence(
+        attack="singling out",
+        heading="singling out",
+        story=(
+            "She has no register and no name. She takes each released record that nobody else in "
+            "the release equals, in the columns she knows, and reads it as a description. She "
+            "succeeds when exactly one person of the whole population fits the description."
+        ),
+        knows=tuple(columns),
+        findings=tuple(findings),
+        notes=(
+            "Baseline: descriptions put together from the release's columns one by one, as rare "
+            "as hers.",
+            "A description that fits nobody, or two people, has failed. A missing value is a "
+            "value of its own.",
+        ),
+    )
+
+
+def _in_population(
+    predicates: NDArray[np.int32],
+    release: Records,
+    population: Records,
+    rng: np.random.Generator,
+) -> Finding:
+    random = drawn_from_margins(predicates, release, rng)
+    return Finding(
+        "descriptions that fit one person of the population",
+        _isolating(predicates, population),
+        baseline=_isolating(random, population),
+        meaning="Of the descriptions that fit one released person, the share that fits one "
+        "person among everybody.",
+    )
+
+
+def _isolating(predicates: NDArray[np.int32], people: Records) -> Rate:
+    return Rate(int(np.sum(fitting(predicates, people) == 1)), len(predicates))
+
+
+def _against_held_out(
+    predicates: NDArray[np.int32],
+    release: Records,
+    held_out: Records,
+    rng: np.random.Generator,
+) -> Finding:
+    """Compare equally many released and held-out people, for isolation depends on how many."""
+    released, others = np.unique(release.subject), np.unique(held_out.subject)
+    n = min(len(released), len(others))
+    inside, outside = (
+        part.select(np.isin(part.subject, rng.choice(people, n, replace=False)))
+        for part, people in ((release, released), (held_out, others))
+    )
+    return Finding(
+        "descriptions that fit one person of a small group",
+        _isolating(predicates, inside),
+        control=_isolating(predicates, outside),
+        meaning="The group is drawn from the released people; in the control it is as many "
+        "people who were set aside and never released.",
+    )
+
+
+def _with_kept(release: Records, kept: NDArray[np.int32], subjects: int) -> Finding:
+    if kept.shape[:1] != release.subject.shape:
+        raise RequestError(
+            f"{len(kept)} rows of kept columns for {len(release)} released rows",
+            instead="give the kept columns of the release itself",
+        )
+    _, owner = uniques(Records(np.hstack([release.codes, kept]), release.subject))
+    return Finding(
+        "unique in the release with its kept columns",
+        Rate(len(np.unique(owner)), subjects),
+        meaning="Nobody else in the release shows the same values once the columns that were "
+        "kept as they are count as known, too.",
+    )

@@ -1,0 +1,167 @@
+"""The certificate: what a written release discloses, counted on the release itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from voile.engine.counting import count_combinations
+from voile.engine.duck import connect
+from voile.io import Source
+from voile.io.source import identifier
+from voile.tables.codebook import Codebook
+from voile.tables.gather import row_keys
+from voile.tables.measures import Classes, disclosure
+from voile.tables.policy import Policy
+from voile.tables.space import PolicySpace
+
+PERSON = "voile person"
+
+
+class WithPerson(Source):
+    """A release's rows beside the token of the person that each is about."""
+
+    def __init__(self, release: Source, people: Source) -> None:
+        fields = [pa.field(name, type_) for name, type_ in release.columns.items()]
+        fields.append(pa.field(PERSON, pa.int64()))
+        super().__init__(release.name, release.kind, fields)
+        self._release, self._people = release, people
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        shown = [name for name in columns if name != PERSON]
+        if PERSON not in columns:
+            yield from self._release.batches(shown, batch_rows=rows)
+            return
+        tokens = self._people.batches(["person"], batch_rows=rows)
+        if not shown:
+            for token in tokens:
+                yield pa.RecordBatch.from_arrays([token.column(0)], [PERSON])
+            return
+        for batch, token in zip(
+            _evenly(self._release.batches(shown, batch_rows=rows), rows),
+            _evenly(tokens, rows),
+            strict=True,
+        ):
+            whole = batch.append_column(PERSON, token.column(0))
+            yield whole.select(columns)
+
+    def fingerprint(self) -> str:
+        """Hash the release alone."""
+        return self._release.fingerprint()
+
+
+def _evenly(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """Cut batches anew so that all but the last have exactly `rows` rows."""
+    waiting: list[pa.RecordBatch] = []
+    held = 0
+    for batch in batches:
+        waiting.append(batch)
+        held += len(batch)
+        while held >= rows:
+            whole = pa.Table.from_batches(waiting).combine_chunks()
+            yield whole.slice(0, rows).combine_chunks().to_batches()[0]
+            waiting = whole.slice(rows).to_batches()
+            held -= rows
+    if held:
+        yield pa.Table.from_batches(waiting).combine_chunks().to_batches()[0]
+
+
+def certify(
+    release: Source,
+    people: Source | None,
+    codebook: Codebook,
+    *,
+    policy: Policy | None = None,
+    space: PolicySpace | None = None,
+    sensitive: Sequence[str] = (),
+    suppressed: float = 0.0,
+    directory: Path | None = None,
+) -> dict[str, float]:
+    """Count a release's equivalence classes where it lies, and compute every measure of them.
+
+    Parameters
+    ----------
+    release : the release. people : its `person` tokens in the same order, None when a row is one.
+    policy, space : where the population's counts are; without them g is the release's own.
+    sensitive : columns whose l-diversity and t-closeness are measured.
+    suppressed : subjects that were dropped.
+    directory : where rows may spill while a query runs.
+
+    Returns
+    -------
+    The measures by name; those of a sensitive column as ``name(column)``; and
+    ``unique_with_kept``, people whom the released columns together tell from all others.
+    """
+    counted: Source = release if people is None else WithPerson(release, people)
+    subject = None if people is None else PERSON
+    classes, _ = _classes(counted, codebook, subject, policy, space, directory)
+    figures = disclosure(classes, suppressed=suppressed)
+    for column in sensitive:
+        if pa.types.is_floating(release.columns[column]):
+            continue
+        by_value = _by_value(counted, codebook, column, subject, directory)
+        found = disclosure(Classes(by_value.sum(1), by_value.sum(1), by_value))
+        for name in ("distinct_l", "entropy_l", "t_closeness"):
+            figures[f"{name}({column})"] = found[name]
+    figures["unique_with_kept"] = float(_unique(counted, subject, directory))
+    return figures
+
+
+def _classes(
+    counted: Source,
+    codebook: Codebook,
+    subject: str | None,
+    policy: Policy | None,
+    space: PolicySpace | None,
+    directory: Path | None,
+) -> tuple[Classes, Any]:
+    table = count_combinations(counted, codebook.released, subject=subject, directory=directory)
+    codes = codebook.released_codes(table)
+    sample = table.column("count").to_numpy()
+    population = sample
+    if policy is not None and space is not None:
+        sizes = [len(column.entries) for column in codebook.columns]
+        own = np.column_stack(
+            [policy.interval_of(d)[space.counts.codes[:, i]] for i, d in enumerate(space.domains)]
+        )
+        keys, place = np.unique(row_keys(own, sizes), return_inverse=True)
+        people = np.bincount(place, weights=space.counts.population, minlength=len(keys))
+        wanted = row_keys(codes, sizes)
+        at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+        population = np.where(keys[at] == wanted, people[at], 0.0) if len(keys) else sample
+    return Classes(sample, population, np.zeros((len(sample), 0))), codes
+
+
+def _by_value(
+    counted: Source, codebook: Codebook, column: str, subject: str | None, directory: Path | None
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    columns = [*codebook.released, column]
+    table = count_combinations(counted, columns, subject=subject, directory=directory)
+    codes = codebook.released_codes(table)
+    sizes = [len(c.entries) for c in codebook.columns]
+    groups, place = np.unique(row_keys(codes, sizes), return_inverse=True)
+    values = table.column(column).combine_chunks().dictionary_encode(null_encoding="encode")
+    by_value = np.zeros((len(groups), len(values.dictionary)))
+    np.add.at(by_value, (place, values.indices.to_numpy()), table.column("count").to_numpy())
+    return by_value
+
+
+def _unique(counted: Source, subject: str | None, directory: Path | None) -> int:
+    """Count the people of whom some released row is nobody else's, all its columns read."""
+    columns = [name for name in counted.columns if name != PERSON]
+    if not columns:
+        return 0
+    keys = ", ".join(f"{identifier(name)}::VARCHAR" for name in columns)
+    alone = "count(*) = 1" if subject is None else f"count(DISTINCT {identifier(PERSON)}) = 1"
+    who = "1 AS p" if subject is None else f"any_value({identifier(PERSON)}) AS p"
+    people = "count(*)" if subject is None else "count(DISTINCT p)"
+    wanted = columns if subject is None else [*columns, PERSON]
+    with connect(directory=directory) as connection:
+        relation = counted.relation(connection, wanted)
+        sql = f"SELECT {people} FROM (SELECT {who} FROM source GROUP BY {keys} HAVING {alone})"
+        row = relation.query("source", sql).fetchone()
+    return int(row[0]) if row else 0

@@ -1,0 +1,160 @@
+"""Score policies exactly: relative risk (eq. 2-3), normalised loss (eq. 4), suppression.
+
+Source: Xia, Heatherly, Ding, Li, Malin, CODASPY 2013.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.errors import RequestError
+from voile.tables.counts import Constraints, Counts
+from voile.tables.kernels.cells import SLACK, Cells, Rules
+
+if TYPE_CHECKING:
+    from voile.tables.kernels.scratch import Sorted
+
+Policies = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Hold what policies score, each (m,) float64 in [0, 1].
+
+    Parameters
+    ----------
+    risk : relative risk, 1 when the source is published untouched.
+    loss : share of the information lost, 1 when all values are generalised to one.
+    suppressed : share of subjects dropped because their cell breaks a constraint.
+    """
+
+    risk: NDArray[np.float64]
+    loss: NDArray[np.float64]
+    suppressed: NDArray[np.float64]
+
+
+class Evaluator:
+    """Score policies over one table of counts.
+
+    A policy is a row of `n_bits` booleans: attribute d has sizes[d] - 1 of them, in order; True
+    keeps the cut between two neighbouring values. All False is the *top*, all True the *bottom*.
+
+    With n the subjects and g = max(people, subjects) of a generalised cell of w combinations:
+
+    - risk is the sum of n / g over cells, divided by that sum at the bottom;
+    - loss is the mean over subjects of log(n_x w / n), n_x counting their own combination,
+      divided by that mean at the top: KL(P || Q), Q spreading each cell evenly.
+
+    Cells that break a constraint are *suppressed*: they add nothing to risk, and each of their
+    subjects counts as wholly lost (1 / subjects of the normalised loss, what a subject loses on
+    average at the top). Without suppression risk falls and loss rises as a policy becomes more
+    general (Defs 3.7, 3.8); with it, only the suppressed share is monotone: it falls. A loss
+    above 1, which suppressing the best kept cells can give, counts as 1.
+
+    Parameters
+    ----------
+    counts : what to score over; at least one subject.
+    constraints : which cells are suppressed; the default suppresses nothing.
+
+    Raises
+    ------
+    RequestError : no subjects, 2**62 combinations or more, or l-diversity without a sensitive
+        column.
+    """
+
+    def __init__(self, counts: Counts, constraints: Constraints | None = None) -> None:
+        self.counts = counts
+        self.constraints = Constraints() if constraints is None else constraints
+        self.cells = Cells.of(counts)
+        self.n_bits = self.cells.n_bits
+        self.subjects = counts.subjects
+        if not len(self.cells.n):
+            raise RequestError("there are no subjects to score policies on")
+        if self.constraints.l_diversity > 1 and not counts.sensitive.shape[1]:
+            raise RequestError("l-diversity needs a sensitive column")
+
+    def evaluate(self, policies: Policies) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return relative risk and normalised loss of each policy, (m, n_bits) bool.
+
+        Cost: O(m (cells + combinations of all attributes but one)).
+
+        >>> counts = Counts(
+        ...     sizes=(2,), codes=np.array([[0], [1]], np.int32), sample=np.array([1.0, 3.0]),
+        ...     population=np.array([2.0, 6.0]), sensitive=np.zeros((2, 0)),
+        ... )
+        >>> risk, loss = Evaluator(counts).evaluate(np.array([[False], [True]]))
+        >>> risk.tolist(), loss.tolist()
+        ([0.5, 1.0], [1.0, 0.0])
+        """
+        scores = self.scores(policies)
+        return scores.risk, scores.loss
+
+    def scores(self, policies: Policies) -> Scores:
+        """Return risk, loss and the share of subjects suppressed; as `evaluate` otherwise."""
+        from voile.tables.kernels.scratch import score
+
+        rows = self._checked(policies)
+        return self.normalised(*score(self._sorted, self.rules, rows))
+
+    def feasible(self, policies: Policies, scores: Scores) -> NDArray[np.bool_]:
+        """Say which policies suppress no more than allowed and respect the cuts asked for."""
+        rows = self._checked(policies)
+        allowed = scores.suppressed <= self.constraints.suppress + SLACK
+        if self.constraints.required is not None:
+            allowed &= rows[:, self.constraints.required].all(axis=1)
+        if self.constraints.forbidden is not None:
+            allowed &= ~rows[:, self.constraints.forbidden].any(axis=1)
+        return allowed
+
+    def normalised(
+        self,
+        risk: NDArray[np.float64],
+        loss: NDArray[np.float64],
+        suppressed: NDArray[np.float64],
+    ) -> Scores:
+        """Turn sums of n / g, nats and subjects into scores."""
+        most = self.rules.wholly_lost * self.subjects
+        return Scores(
+            risk=np.clip(risk / self.matches, 0.0, 1.0),
+            loss=np.clip(loss / most, 0.0, 1.0) if most > 0 else np.zeros_like(loss),
+            suppressed=suppressed / self.subjects,
+        )
+
+    @property
+    def matches(self) -> float:
+        """Sum of 1 / g over subjects when nothing is generalised: the unit of relative risk."""
+        return self._ends[0]
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The constraints as the kernels read them."""
+        return Rules.of(self.constraints)._replace(wholly_lost=self._ends[1] / self.subjects)
+
+    @cached_property
+    def _sorted(self) -> Sorted:
+        from voile.tables.kernels.scratch import by_lead
+
+        return by_lead(self.cells)
+
+    @cached_property
+    def _ends(self) -> tuple[float, float]:
+        """The bottom's sum of n / g and the top's nats, nothing suppressed."""
+        from voile.tables.kernels.scratch import score
+
+        ends = np.array([[True] * self.n_bits, [False] * self.n_bits])
+        risk, loss, _ = score(self._sorted, Rules.of(Constraints()), ends)
+        return float(risk[0]), float(loss[1])
+
+    def _checked(self, policies: Policies) -> Policies:
+        rows = np.asarray(policies)
+        if rows.dtype != np.bool_ or rows.ndim != 2 or rows.shape[1] != self.n_bits:
+            raise RequestError(
+                f"policies must be booleans of shape (m, {self.n_bits})",
+                instead=f"these are {rows.dtype} of shape {rows.shape}",
+            )
+        return np.ascontiguousarray(rows)

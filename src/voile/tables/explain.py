@@ -1,0 +1,64 @@
+"""Policies that beat another one, and how they differ from it, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.frontier import Frontier
+from voile.tables.policy import Policy
+
+
+def most_different(
+    frontier: Frontier, beaten: tuple[float, float], *, most: int = 3
+) -> NDArray[np.intp]:
+    """Pick up to `most` policies that beat a (risk, loss), as unlike each other as can be.
+
+    The first loses least; each next one is farthest, in cuts, from those picked (Gonzalez 1985).
+    Policies that differ in fewer than 1 in 20 of the first one's cuts are not picked.
+    """
+    beating = frontier.dominating(*beaten)
+    if not len(beating):
+        return beating
+    rows = np.asarray(frontier.policies)[beating]
+    picked = [int(np.argmin(frontier.loss[beating]))]
+    distance = (rows != rows[picked[0]]).sum(axis=1)
+    while len(picked) < most and distance.max() > rows[picked[0]].sum() / 20:
+        picked.append(int(np.argmax(distance)))
+        distance = np.minimum(distance, (rows != rows[picked[-1]]).sum(axis=1))
+    return beating[picked]
+
+
+def in_words(
+    policy: Policy,
+    scores: tuple[float, float],
+    other: Policy,
+    other_scores: tuple[float, float],
+    name: str,
+) -> str:
+    """Say how a policy differs from a named one: what it merges more, what it keeps finer.
+
+    Scores are (risk, loss).
+    """
+    finer, coarser, same = [], [], []
+    for column, intervals in policy.intervals.items():
+        own, its = len(intervals), len(other.intervals[column])
+        if policy.intervals[column] == other.intervals[column]:
+            same.append(column)
+        else:
+            said = f"{column} in {own} group{'s' * (own != 1)} where {name} has {its}"
+            (finer if own > its else coarser).append(said)
+    parts = [f"it keeps {_and(finer)}"] if finer else []
+    parts += [f"it merges {_and(coarser)}"] if coarser else []
+    parts += [f"{_and(same)} stays as in {name}"] if same else []
+    risk, loss = scores[0] / other_scores[0] - 1, scores[1] / other_scores[1] - 1
+    return f"Risk {_change(risk)}, loss {_change(loss)}: {'; '.join(parts)}."
+
+
+def _change(ratio: float) -> str:
+    return f"{abs(ratio):.0%} {'lower' if ratio < 0 else 'higher'}" if abs(ratio) >= 0.005 else "equal"
+
+
+def _and(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+

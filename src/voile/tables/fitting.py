@@ -1,0 +1,163 @@
+"""The wing's first two verbs: fit finds the frontier, choose picks one of its policies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from voile.errors import InfeasibleError, RequestError, nearest
+from voile.io import Source
+from voile.kit import Choice, Chosen, Kit
+from voile.progress import Progress
+from voile.random import streams
+from voile.roles import Roles
+from voile.tables.content import KIND, Content
+from voile.tables.counts import Constraints
+from voile.tables.hold_out import HoldOut, Learnt
+from voile.tables.options import FitOptions
+from voile.tables.policy import Policy
+from voile.tables.safe_harbor import is_age, is_zip, safe_harbor
+from voile.tables.search import search
+from voile.tables.space import PolicySpace
+
+SAFE_HARBOR = "safe-harbor"
+
+
+def fit(
+    source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: Progress
+) -> Kit:
+    """Find the policies of a table that no other beats in risk and loss.
+
+    Reads the source once a GROUP BY; keeps distinct combinations only, in a private kit.
+
+    Raises
+    ------
+    RequestError : roles, columns or populations that do not fit; see `PolicySpace`.
+    InfeasibleError : no policy meets the constraints.
+    """
+    roles.check(source.columns)
+    drawn = streams(seed, "hold-out", "search")
+    hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
+    sensitive = _sensitive(roles, options)
+    progress("counting", 0)
+    space = PolicySpace(
+        Learnt(source, hold_out) if options.hold_out else source,
+        list(options.population) or None,
+        roles.of("quasi"),
+        subject=roles.subject,
+        people=options.people,
+        sensitive=sensitive,
+        fraction=options.fraction,
+        settings={name: roles.columns[name].settings for name in roles.of("quasi")},
+        constraints=Constraints(
+            options.k, options.max_risk, options.l_diversity, options.suppress
+        ),
+        population_gap=options.population_gap,
+    )
+    found = search(
+        space,
+        strategy=options.strategy,
+        evaluations=options.evaluations,
+        seconds=options.seconds,
+        random_state=drawn[1],
+        progress=progress,
+    )
+    content = Content(
+        space,
+        found.frontier,
+        roles,
+        hold_out,
+        sensitive,
+        _marks(space, options),
+        {
+            "strategy": found.strategy,
+            "evaluations": found.evaluations,
+            "stopped": found.stopped,
+        },
+    )
+    return content.to_kit()
+
+
+def choose(kit: Kit, choice: Choice) -> Chosen:
+    """Pick one policy of a kit's frontier, with every measure of what it discloses.
+
+    Raises
+    ------
+    InfeasibleError : no policy is within the limit, or none beats the named one.
+    RequestError : there is no policy of that number or name.
+    """
+    content = Content.of(kit)
+    number = _pick(content, choice)
+    point = content.frontier.point(number)
+    return chosen_of(kit.id, content, content.space.policy(point.policy), number, str(choice))
+
+
+def chosen_of(
+    kit_id: str, content: Content, policy: Policy, number: int | None, how: str
+) -> Chosen:
+    """Describe a policy with its figures, whether it is of the frontier or not."""
+    scores = content.space.evaluator.scores(policy.bits[None, :])
+    figures = {
+        "relative_risk": float(scores.risk[0]),
+        "loss": float(scores.loss[0]),
+        "suppressed": float(scores.suppressed[0]),
+        **content.space.disclosure(policy),
+    }
+    return Chosen(KIND, kit_id, number, how, figures, policy.to_data())
+
+
+def _pick(content: Content, choice: Choice) -> int:
+    frontier = content.frontier
+    if choice.policy is not None:
+        if not 0 <= choice.policy < len(frontier):
+            raise RequestError(
+                f"there is no policy {choice.policy}",
+                instead=f"they are numbered 0 to {len(frontier) - 1}",
+            )
+        return choice.policy
+    if choice.knee:
+        return frontier.knee().index
+    if choice.beats is not None:
+        return _beating(content, choice.beats)
+    if choice.max_risk is not None:
+        return frontier.at(risk=choice.max_risk).index
+    return frontier.at(loss=choice.max_loss).index
+
+
+def _beating(content: Content, name: str) -> int:
+    if name not in content.mark_scores:
+        raise RequestError(f"no policy is called {name}", instead=nearest(name, content.marks))
+    risk, loss = content.mark_scores[name]
+    beating = content.frontier.dominating(risk, loss)
+    if not len(beating):
+        raise InfeasibleError(
+            f"no policy found beats {name} in both risk ({risk:.4g}) and loss ({loss:.4g})",
+            instead=f"choose with --max-risk {risk:.4g}, or search longer",
+        )
+    return int(beating[content.frontier.loss[beating].argmin()])
+
+
+def _sensitive(roles: Roles, options: FitOptions) -> str | None:
+    """Return the column that l-diversity counts; several only matter where it is asked for."""
+    columns: Sequence[str] = roles.of("sensitive")
+    if options.l_diversity > 1 and len(columns) != 1:
+        raise RequestError(
+            f"l-diversity needs one sensitive column and there are {len(columns)}",
+            where="roles",
+            instead="give the others the role keep or drop",
+        )
+    return columns[0] if options.l_diversity > 1 else None
+
+
+def _marks(space: PolicySpace, options: FitOptions) -> dict[str, Policy]:
+    """Return Safe Harbor where the columns it speaks of are there and in an order it can use."""
+    columns: dict[str, Any] = {"zip_column": options.zip_column, "age_column": options.age_column}
+    asked = any(column is not None for column in columns.values())
+    if not asked and not any(is_zip(d) or is_age(d) for d in space.domains):
+        return {}
+    try:
+        return {SAFE_HARBOR: safe_harbor(space, **columns)}
+    except RequestError:
+        if asked:
+            raise
+        return {}

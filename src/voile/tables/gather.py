@@ -1,0 +1,252 @@
+"""From tables of people to ordered domains and counts: the only look at the data that fit takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.engine.counting import count_combinations
+from voile.errors import RequestError, SourceError, nearest
+from voile.io import Source
+from voile.tables.domain import OUTSIDE, Domain, Reading, build_domain, infer_reading
+from voile.tables.counts import Counts
+from voile.tables.hierarchy import hierarchy_domain, read_hierarchy
+from voile.tables.population import Population
+from voile.tables.safe_harbor import is_zip, order_for_safe_harbor, small_areas
+from voile.tables.settings import QuasiSettings
+
+MOST_COMBINATIONS = 2**62
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """Distinct combinations of some quasi-identifiers: raw cells by column, and their counts."""
+
+    columns: tuple[str, ...]
+    table: pa.Table
+
+    @property
+    def count(self) -> NDArray[np.float64]:
+        """Subjects or people of each combination."""
+        return np.asarray(self.table.column("count").to_numpy(), dtype=np.float64)
+
+    def distinct(self, column: str) -> pa.Array:
+        """Return the distinct cells of a column, null among them where it occurs."""
+        return self.table.column(column).unique()
+
+
+def count_sample(source: Source, quasi: Sequence[str], subject: str | None) -> Combinations:
+    """Count subjects by combination of the quasi-identifiers."""
+    check_quasi(source, quasi)
+    return Combinations(tuple(quasi), count_combinations(source, list(quasi), subject=subject))
+
+
+def count_population(source: Source, quasi: Sequence[str], people: str) -> Combinations:
+    """Count people by combination of those quasi-identifiers that the table has."""
+    if people not in source.columns:
+        raise RequestError(
+            f"the population table has no column {people} that counts people",
+            where=source.name,
+            instead=nearest(people, source.columns) + " Name it with people=",
+        )
+    shared = [column for column in quasi if column in source.columns]
+    if not shared:
+        raise RequestError(
+            "the population table has none of the quasi-identifiers", where=source.name
+        )
+    return Combinations(tuple(shared), count_combinations(source, shared, weight=people))
+
+
+def check_quasi(source: Source, quasi: Sequence[str]) -> None:
+    """Refuse quasi-identifiers that are not columns, stand twice, or are floats."""
+    if not quasi:
+        raise RequestError("no quasi-identifier is named", where=source.name)
+    for column in quasi:
+        if column not in source.columns:
+            raise RequestError(
+                f"quasi-identifier {column} is not a column",
+                where=source.name,
+                instead=nearest(column, source.columns),
+            )
+        if list(quasi).count(column) > 1:
+            raise RequestError(f"quasi-identifier {column} is named twice")
+        infer_reading(column, source.columns[column], ())
+
+
+def build_domains(
+    quasi: Sequence[str],
+    sample: Combinations,
+    populations: Sequence[Combinations],
+    settings: Mapping[str, Mapping[str, Any]],
+) -> tuple[Domain, ...]:
+    """Order the values of sample and populations into one domain for each quasi-identifier."""
+    domains = []
+    for column in quasi:
+        tables = [c for c in (sample, *populations) if column in c.columns]
+        wanted = QuasiSettings.read(column, settings.get(column, {}))
+        domains.append(_build(column, tables, wanted))
+    if prod(len(domain) for domain in domains) >= MOST_COMBINATIONS:
+        raise RequestError(
+            f"the domains multiply to more than 2^62 combinations ({_sizes(domains)})",
+            instead="use fewer quasi-identifiers, or coarser ones",
+        )
+    return tuple(domains)
+
+
+def _sizes(domains: Sequence[Domain]) -> str:
+    return " x ".join(f"{len(domain):,} {domain.column}" for domain in domains)
+
+
+def _build(column: str, tables: Sequence[Combinations], wanted: QuasiSettings) -> Domain:
+    cells = [table.distinct(column) for table in tables]
+    raw = [value for array in cells for value in array.to_pylist()]
+    if wanted.hierarchy is not None:
+        rows = read_hierarchy(wanted.hierarchy)
+        return _covering(hierarchy_domain(column, rows, nullable=None in raw), cells)
+    reading = _reading(column, cells, raw, wanted)
+    domain = build_domain(column, raw, reading, fill=wanted.fill)
+    if wanted.order == "zip3" or (wanted.order is None and is_zip(domain)):
+        return _zip_order(domain, tables[-1], forced=wanted.order == "zip3")
+    if wanted.order is not None:
+        values = _order(column, wanted.order)
+        nulls = (None,) if domain.nullable else ()
+        return _covering(Domain(column, (*values, *nulls), Reading("listed")), cells)
+    return domain
+
+
+def _reading(
+    column: str, cells: Sequence[pa.Array], raw: Iterable[Any], wanted: QuasiSettings
+) -> Reading:
+    if wanted.kind is not None:
+        return Reading(wanted.kind, wanted.by, wanted.form)
+    found = {infer_reading(column, array.type, array.to_pylist()).kind for array in cells}
+    kind = found.pop() if len(found) == 1 else infer_reading(column, pa.string(), raw).kind
+    return Reading(kind, wanted.by, wanted.form)
+
+
+def _order(column: str, order: tuple[str, ...] | Path | str) -> tuple[str, ...]:
+    if isinstance(order, tuple):
+        return order
+    try:
+        lines = Path(order).read_text(encoding="utf-8-sig").splitlines()
+    except FileNotFoundError:
+        raise SourceError("no such order file", where=f"column {column}, {order}") from None
+    values = tuple(line for line in lines if line)
+    if len(set(values)) < len(values):
+        raise RequestError("a value stands twice in the order", where=f"column {column}")
+    return values
+
+
+def _covering(domain: Domain, cells: Sequence[pa.Array]) -> Domain:
+    lacking = sum(int((domain.codes(array) == OUTSIDE).sum()) for array in cells)
+    if lacking:
+        raise RequestError(
+            f"{lacking} values of the data are not in the order or hierarchy given",
+            where=f"column {domain.column}",
+        )
+    return domain
+
+
+def _zip_order(domain: Domain, counted: Combinations, *, forced: bool) -> Domain:
+    """Put small three-digit areas last where numeric order would not keep them side by side."""
+    codes = domain.codes(counted.table.column(domain.column))
+    people = np.bincount(codes, weights=counted.count, minlength=len(domain))
+    small = small_areas(domain, people)
+    runs = np.diff(np.concatenate(([0], small.small.astype(int)))).clip(0).sum()
+    if runs <= 1 and not forced:
+        return domain
+    known = [str(v) for v in domain.values if v is not None]
+    ordered = order_for_safe_harbor(known, people[: len(known)])
+    nulls = (None,) if domain.nullable else ()
+    return Domain(domain.column, (*ordered, *nulls), Reading("listed"))
+
+
+def encode(
+    domains: Sequence[Domain], combinations: Combinations
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Return distinct positions (cells, attributes), lexicographically sorted, and their counts.
+
+    Raw cells that read as one value (``7`` and ``007``, two days of a month) become one.
+    """
+    codes = np.column_stack([d.codes(combinations.table.column(d.column)) for d in domains])
+    return distinct_rows(codes.astype(np.int32), combinations.count, [len(d) for d in domains])
+
+
+def distinct_rows(
+    codes: NDArray[np.int32], count: NDArray[np.float64], sizes: Sequence[int]
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Sum counts over equal rows of codes; rows come back in lexicographic order."""
+    keys = row_keys(codes, sizes)
+    distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    return codes[first], np.bincount(inverse, weights=count, minlength=len(distinct))
+
+
+def row_keys(codes: NDArray[np.int32], sizes: Sequence[int]) -> NDArray[np.int64]:
+    """Number each row of codes by mixed radix, which keeps lexicographic order."""
+    keys = np.zeros(len(codes), dtype=np.int64)
+    for column, size in enumerate(sizes):
+        keys = keys * size + codes[:, column]
+    return keys
+
+
+def count_sensitive(
+    source: Source,
+    domains: Sequence[Domain],
+    codes: NDArray[np.int32],
+    sensitive: str | None,
+    subject: str | None,
+) -> NDArray[np.float64]:
+    """Count the sample by combination and by value of a sensitive column: (combinations, values).
+
+    Null counts as a value of its own. The values themselves are not kept.
+    """
+    if sensitive is None:
+        return np.zeros((len(codes), 0))
+    if sensitive not in source.columns:
+        raise RequestError(
+            f"sensitive column {sensitive} is not a column",
+            where=source.name,
+            instead=nearest(sensitive, source.columns),
+        )
+    sizes = [len(domain) for domain in domains]
+    quasi = [domain.column for domain in domains]
+    table = count_combinations(source, [*quasi, sensitive], subject=subject)
+    own = np.column_stack([d.codes(table.column(d.column)) for d in domains]).astype(np.int32)
+    cell = np.searchsorted(row_keys(codes, sizes), row_keys(own, sizes))
+    value = table.column(sensitive).combine_chunks().dictionary_encode(null_encoding="encode")
+    counted = np.zeros((len(codes), len(value.dictionary)))
+    np.add.at(counted, (cell, value.indices.to_numpy()), table.column("count").to_numpy())
+    return counted
+
+
+def join(
+    domains: Sequence[Domain],
+    codes: NDArray[np.int32],
+    sample: NDArray[np.float64],
+    population: Population,
+    sensitive: NDArray[np.float64],
+) -> Counts:
+    """Bring sample and population onto one list of combinations, zero where one lacks it."""
+    sizes = tuple(len(domain) for domain in domains)
+    stacked = np.concatenate((codes, population.codes))
+    keys = row_keys(stacked, sizes)
+    distinct, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    of_sample, of_people = place[: len(codes)], place[len(codes) :]
+    counts = Counts(
+        sizes,
+        stacked[first],
+        np.zeros(len(distinct)),
+        np.zeros(len(distinct)),
+        np.zeros((len(distinct), sensitive.shape[1])),
+    )
+    counts.sample[of_sample] = sample
+    counts.population[of_people] = population.people
+    counts.sensitive[of_sample] = sensitive
+    return counts

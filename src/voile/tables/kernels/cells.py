@@ -1,0 +1,139 @@
+"""What the kernels count: the cells that hold people, on domains cut to what a search may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.errors import RequestError
+from voile.tables.counts import Constraints, Counts
+
+MOST_COMBINATIONS = 2**62
+SLACK = 1e-9
+
+
+class Rules(NamedTuple):
+    """When a generalised cell is kept; 0 asks nothing.
+
+    `least_n` subjects in the sample, `least_g` people, `least_l` distinct sensitive values, and
+    `wholly_lost`, the nats that a suppressed subject loses.
+    """
+
+    least_n: float
+    least_g: float
+    least_l: int
+    wholly_lost: float
+
+    @classmethod
+    def of(cls, constraints: Constraints) -> Rules:
+        """Read the constraints; k = 1, a risk of 1 and one sensitive value ask nothing."""
+        k, risk, values = constraints.k, constraints.max_risk, constraints.l_diversity
+        return cls(
+            least_n=k - SLACK if k > 1 else 0.0,
+            least_g=(1 - SLACK) / risk if risk < 1 else 0.0,
+            least_l=values if values > 1 else 0,
+            wholly_lost=0.0,
+        )
+
+    @property
+    def active(self) -> bool:
+        """Whether any cell may be suppressed."""
+        return self.least_n > 0 or self.least_g > 0 or self.least_l > 0
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Hold the cells that have subjects or people.
+
+    Parameters
+    ----------
+    sizes : (attributes,) int64, values of each attribute here.
+    widths : (sum of sizes,) int64, how many values of the whole domain each stands for.
+    codes : (cells, attributes) int32, distinct; the sampled cells come first.
+    n, own : (sampled cells,) float64 > 0, subjects, and the sum of n log n over the source's
+        combinations in the cell.
+    p : (cells,) float64 >= 0, people.
+    values : (sampled cells, words) uint64, one bit for each sensitive value present.
+    """
+
+    sizes: NDArray[np.int64]
+    widths: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    n: NDArray[np.float64]
+    own: NDArray[np.float64]
+    p: NDArray[np.float64]
+    values: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, counts: Counts) -> Cells:
+        """Read the counts; a combination that nobody has is left out."""
+        combinations = 1
+        for size in counts.sizes:
+            combinations *= size
+        if combinations >= MOST_COMBINATIONS:
+            raise RequestError(
+                f"the quasi-identifiers have {combinations:.2g} combinations of values",
+                instead="use fewer of them or coarser domains, for less than 4.6e18",
+            )
+        sampled = np.flatnonzero(counts.sample > 0)
+        others = np.flatnonzero((counts.sample <= 0) & (counts.population > 0))
+        order = np.concatenate([sampled, others])
+        n = counts.sample[sampled]
+        return cls(
+            sizes=np.array(counts.sizes, dtype=np.int64),
+            widths=np.ones(sum(counts.sizes), dtype=np.int64),
+            codes=np.ascontiguousarray(counts.codes[order], dtype=np.int32),
+            n=n,
+            own=n * np.log(n),
+            p=counts.population[order],
+            values=_words(counts.sensitive[sampled] > 0),
+        )
+
+    @property
+    def n_bits(self) -> int:
+        """Cuts between neighbouring values, over all attributes."""
+        return int((self.sizes - 1).sum())
+
+    def coarsen(self, policy: NDArray[np.bool_]) -> Cells:
+        """Return the generalised cells under `policy`, (n_bits,) bool, as cells of their own."""
+        starts, cuts = np.cumsum(self.sizes) - self.sizes, np.cumsum(self.sizes - 1)
+        interval = [
+            np.concatenate([[0], np.cumsum(bits, dtype=np.int64)])
+            for bits in np.split(policy, cuts[:-1])
+        ]
+        sizes = np.array([each[-1] + 1 for each in interval])
+        new_starts = np.cumsum(sizes) - sizes
+        widths = np.bincount(
+            np.concatenate([each + start for each, start in zip(interval, new_starts, strict=True)]),
+            weights=self.widths,
+        ).astype(np.int64)
+        columns = [each[self.codes[:, d]] for d, each in enumerate(interval)]
+        sampled = len(self.n)
+        keys = np.ravel_multi_index(columns, tuple(sizes))
+        first_keys, first, group = np.unique(keys[:sampled], return_index=True, return_inverse=True)
+        new = np.setdiff1d(keys[sampled:], first_keys)
+        all_keys = np.concatenate([first_keys, new])
+        order = np.argsort(all_keys)
+        place = order[np.searchsorted(all_keys, keys, sorter=order)]
+        values = np.zeros((len(first), self.values.shape[1]), dtype=np.uint64)
+        np.bitwise_or.at(values, group, self.values)
+        codes = np.stack(np.unravel_index(all_keys, tuple(sizes)), axis=1)
+        return Cells(
+            sizes=sizes,
+            widths=widths,
+            codes=codes.astype(np.int32),
+            n=np.bincount(group, weights=self.n, minlength=len(first)),
+            own=np.bincount(group, weights=self.own, minlength=len(first)),
+            p=np.bincount(place, weights=self.p, minlength=len(all_keys)),
+            values=values,
+        )
+
+
+def _words(present: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Pack (cells, values) booleans into (cells, words) of 64 bits."""
+    packed = np.packbits(present, axis=1, bitorder="little")
+    padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
+    return np.ascontiguousarray(padded).view(np.uint64).reshape(len(present), -1)

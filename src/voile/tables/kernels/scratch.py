@@ -1,0 +1,196 @@
+"""Score policies from scratch, one after another, in time linear in the cells.
+
+The cells are sorted by one attribute, the *lead*; the others together are the *rest*. Under a
+policy the rests fall into groups, found once; then each interval of the lead is summed over
+those groups in an array that fits the cache. No grid over all attributes is ever made.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.tables.kernels.cells import Cells, Rules
+from voile.tables.kernels.compiled import compiled
+from voile.tables.kernels.hashing import find
+from voile.tables.kernels.terms import is_kept, n_log_n
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Places = NDArray[np.uint32]
+
+
+class Sorted(NamedTuple):
+    """Cells sorted by the lead attribute.
+
+    `rests` (distinct rests, attributes) holds their codes, 0 in the lead's column;
+    `n_start[v]` and `p_start[v]` say where the cells of the lead's value v begin, and
+    `n_rest`, `p_rest` which rest each has.
+    """
+
+    lead: int
+    sizes: Ints
+    widths: Ints
+    rests: NDArray[np.int32]
+    n_start: Ints
+    n_rest: Places
+    n: Floats
+    own: Floats
+    values: NDArray[np.uint64]
+    p_start: Ints
+    p_rest: Places
+    p: Floats
+
+
+def by_lead(cells: Cells) -> Sorted:
+    """Sort the cells by the attribute that leaves the fewest distinct rests."""
+    lead, rests, which = min(
+        (_rests(cells, d) for d in range(len(cells.sizes))), key=lambda found: len(found[1])
+    )
+    sampled = len(cells.n)
+    value = cells.codes[:, lead]
+    edges = np.arange(cells.sizes[lead] + 1)
+    n_order = np.argsort(value[:sampled], kind="stable")
+    peopled = np.flatnonzero(cells.p > 0)
+    p_order = peopled[np.argsort(value[peopled], kind="stable")]
+    return Sorted(
+        lead=lead,
+        sizes=cells.sizes,
+        widths=cells.widths,
+        rests=rests,
+        n_start=np.searchsorted(value[n_order], edges),
+        n_rest=which[n_order],
+        n=cells.n[n_order],
+        own=cells.own[n_order],
+        values=cells.values[n_order],
+        p_start=np.searchsorted(value[p_order], edges),
+        p_rest=which[p_order],
+        p=cells.p[p_order],
+    )
+
+
+def _rests(cells: Cells, lead: int) -> tuple[int, NDArray[np.int32], Places]:
+    codes = cells.codes.copy()
+    codes[:, lead] = 0
+    keys = np.ravel_multi_index(list(codes.T), tuple(cells.sizes))
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    return lead, codes[first], which.astype(np.uint32)
+
+
+@compiled
+def intervals(policy: NDArray[np.bool_], cells: Sorted, interval: Ints, log_width: Floats) -> Ints:
+    """Fill the interval of each value and the log width of each interval; return their numbers."""
+    numbers = np.zeros(len(cells.sizes), dtype=np.int64)
+    bit, start = 0, 0
+    for d in range(len(cells.sizes)):
+        current, width = 0, cells.widths[start]
+        interval[start] = 0
+        for v in range(1, cells.sizes[d]):
+            if policy[bit]:
+                log_width[start + current] = math.log(width)
+                current, width = current + 1, 0
+            width += cells.widths[start + v]
+            interval[start + v] = current
+            bit += 1
+        log_width[start + current] = math.log(width)
+        numbers[d] = current + 1
+        start += cells.sizes[d]
+    return numbers
+
+
+@compiled
+def group_rests(
+    cells: Sorted,
+    interval: Ints,
+    log_width: Floats,
+    numbers: Ints,
+    table: Ints,
+    bits: int,
+    group: Places,
+    group_log_width: Floats,
+) -> int:
+    """Fill each rest's group and each group's log width; return the number of groups."""
+    table[:] = -1
+    groups = 0
+    for r in range(len(cells.rests)):
+        key, width, start = 0, 0.0, 0
+        for d in range(len(cells.sizes)):
+            if d != cells.lead:
+                code = interval[start + cells.rests[r, d]]
+                key = key * numbers[d] + code
+                width += log_width[start + code]
+            start += cells.sizes[d]
+        slot = find(table, bits, key)
+        if table[2 * slot] != key:
+            table[2 * slot] = key
+            table[2 * slot + 1] = groups
+            group_log_width[groups] = width
+            groups += 1
+        group[r] = table[2 * slot + 1]
+    return groups
+
+
+@compiled
+def score(
+    cells: Sorted, rules: Rules, policies: NDArray[np.bool_]
+) -> tuple[Floats, Floats, Floats]:
+    """Return, for each policy, the sum of n/g, the nats lost and the subjects suppressed."""
+    m, rests = len(policies), len(cells.rests)
+    risk, loss, suppressed = np.zeros(m), np.zeros(m), np.zeros(m)
+    interval = np.empty(len(cells.widths), dtype=np.int64)
+    log_width = np.empty(len(cells.widths))
+    bits = 2
+    while 1 << bits < 2 * rests:
+        bits += 1
+    table = np.empty(2 << bits, dtype=np.int64)
+    group = np.empty(rests, dtype=np.uint32)
+    group_log_width = np.empty(rests)
+    n, p, own = np.zeros(rests), np.zeros(rests), np.zeros(rests)
+    words = cells.values.shape[1] if rules.least_l > 0 else 0
+    values = np.zeros((rests, words), dtype=np.uint64)
+    lead_start = cells.sizes[: cells.lead].sum()
+    lead_bit = lead_start - cells.lead
+    last = cells.sizes[cells.lead] - 1
+    for i in range(m):
+        numbers = intervals(policies[i], cells, interval, log_width)
+        groups = group_rests(
+            cells, interval, log_width, numbers, table, bits, group, group_log_width
+        )
+        begin = 0
+        for v in range(last + 1):
+            if v < last and not policies[i, lead_bit + v]:
+                continue
+            own_width = log_width[lead_start + interval[lead_start + v]]
+            sampled = range(cells.n_start[begin], cells.n_start[v + 1])
+            peopled = range(cells.p_start[begin], cells.p_start[v + 1])
+            begin = v + 1
+            for c in sampled:
+                g = group[cells.n_rest[c]]
+                n[g] += cells.n[c]
+                own[g] += cells.own[c]
+                for w in range(words):
+                    values[g, w] |= cells.values[c, w]
+            for c in peopled:
+                p[group[cells.p_rest[c]]] += cells.p[c]
+            for c in sampled:
+                g = group[cells.n_rest[c]]
+                if n[g] > 0:
+                    people = max(n[g], p[g])
+                    if is_kept(rules, n[g], people, values, g, g):
+                        risk[i] += n[g] / people
+                        loss[i] += own[g] - n_log_n(n[g]) + n[g] * (own_width + group_log_width[g])
+                    else:
+                        suppressed[i] += n[g]
+                        loss[i] += n[g] * rules.wholly_lost
+                    n[g], own[g] = 0.0, 0.0
+                    for w in range(words):
+                        values[g, w] = 0
+            if len(peopled) < groups:
+                for c in peopled:
+                    p[group[cells.p_rest[c]]] = 0.0
+            else:
+                p[:groups] = 0.0
+    return risk, loss, suppressed

@@ -1,0 +1,45 @@
+"""The few sums that every kernel shares."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.tables.kernels.cells import Rules
+from voile.tables.kernels.compiled import compiled
+
+
+@compiled
+def n_log_n(n: float) -> float:
+    """Return n log n in nats; 0 for n = 0.
+
+    >>> n_log_n(0.0), n_log_n(1.0)
+    (0.0, 0.0)
+    """
+    if n == 0.0 or n == 1.0:
+        return 0.0
+    return n * math.log(n)
+
+
+@compiled
+def distinct(values: NDArray[np.uint64], one: int, other: int) -> int:
+    """Count the bits set in row `one` or in row `other`."""
+    count = 0
+    for w in range(values.shape[1]):
+        word = values[one, w] | values[other, w]
+        while word != np.uint64(0):
+            word &= word - np.uint64(1)
+            count += 1
+    return count
+
+
+@compiled
+def is_kept(
+    rules: Rules, n: float, g: float, values: NDArray[np.uint64], one: int, other: int
+) -> bool:
+    """Whether a cell may be released: n subjects, g people, the values of two rows together."""
+    if n < rules.least_n or g < rules.least_g:
+        return False
+    return rules.least_l == 0 or distinct(values, one, other) >= rules.least_l

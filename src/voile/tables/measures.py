@@ -1,0 +1,365 @@
+"""What a release of a table discloses: its equivalence classes, and a figure for each question.
+
+All figures count subjects. A subject whose rows fall into several classes is spread evenly over
+them, so a class's size may be fractional; each subject gives a class at most 1, hence a class of
+size n holds at least n subjects, and k, rounded down, is a bound that holds.
+
+The adversaries are El Emam's (Guide to the De-Identification of Personal Health Information,
+2013, ch. 16; Dankar & El Emam, PAIS 2010). The *prosecutor* knows that her target is in the
+release; the *journalist* does not, and looks her target up in a register of the population; the
+*marketer* links everybody, and counts what is right on average.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.errors import RequestError
+from voile.measures import Measure
+
+Floats = NDArray[np.float64]
+SMALL_GROUP = 11
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Hold the equivalence classes of a release.
+
+    Parameters
+    ----------
+    sample : (c,) float64 > 0, subjects in each class.
+    population : (c,) float64 >= 0, people with the same generalised quasi-identifiers; expected
+        people, and fractional, when the population was fitted. `sample` again where no
+        population is known: then population figures are the sample's.
+    sensitive : (c, v) float64 >= 0, the sample by value of one sensitive column, in the order of
+        its domain; v = 0 when there is none.
+    """
+
+    sample: Floats
+    population: Floats
+    sensitive: Floats
+
+    def __post_init__(self) -> None:
+        c = len(self.sample)
+        if self.population.shape != (c,) or self.sensitive.ndim != 2 or len(self.sensitive) != c:
+            raise RequestError("sample, population and sensitive do not have one row a class each")
+        if not (self.sample > 0).all() or not (self.population >= 0).all():
+            raise RequestError("a class has no sample, or a negative population")
+
+    @property
+    def people(self) -> Floats:
+        """(c,) g, the group an adversary chooses from: max(sample, population, 1)."""
+        return np.maximum(self.group, self.population)
+
+    @property
+    def group(self) -> Floats:
+        """(c,) n, the group in the release: max(sample, 1), since a class holds somebody."""
+        return np.maximum(self.sample, 1.0)
+
+
+def disclosure(classes: Classes, suppressed: float = 0.0) -> dict[str, float]:
+    """Compute every measure of `MEASURES`.
+
+    Parameters
+    ----------
+    classes : what is released.
+    suppressed : subjects of the source that are not, >= 0; only `discernibility` counts them.
+
+    Returns
+    -------
+    Name to value. Those of a sensitive column are left out when there is none. Of a release of
+    nothing all risks are 0, and k, l and the like are infinite.
+
+    Cost: O(c v).
+
+    >>> sizes = np.array([1.0, 3.0])
+    >>> found = disclosure(Classes(sizes, np.array([10.0, 12.0]), np.zeros((2, 0))))
+    >>> found["k"], found["k_map"], found["expected_matches"], found["prosecutor_mean"]
+    (1.0, 10.0, 0.35, 0.5)
+    """
+    n, g = classes.group, classes.people
+    subjects = float(classes.sample.sum())
+    matches = _shares_of(classes.sample, g)
+    found = {
+        "mean_risk": matches / subjects if subjects else 0.0,
+        "max_risk": 1.0 / _least(g),
+        "expected_matches": matches,
+        "share_under_11": _held_by(classes, g < SMALL_GROUP) / subjects if subjects else 0.0,
+        "k": _whole(_least(n)),
+        "k_map": _whole(_least(g)),
+        "sample_uniques": _held_by(classes, n <= 1.0 + ROUNDING),
+        "population_uniques": _held_by(classes, g <= 1.0 + ROUNDING),
+        "prosecutor_max": 1.0 / _least(n),
+        "prosecutor_mean": _shares_of(classes.sample, n) / subjects if subjects else 0.0,
+        "discernibility": discernibility(classes.sample, suppressed),
+        "groups_short_of_people": float((classes.population < classes.sample - ROUNDING).sum()),
+    }
+    found["journalist_max"] = found["max_risk"]
+    found["journalist_mean"] = found["marketer"] = found["mean_risk"]
+    if classes.sensitive.shape[1]:
+        found |= _sensitive(classes.sensitive)
+    return {name: MEASURES[name].check(value) for name, value in found.items()}
+
+
+def _sensitive(sensitive: Floats) -> dict[str, float]:
+    return {
+        "distinct_l": distinct_l(sensitive),
+        "entropy_l": entropy_l(sensitive),
+        "recursive_c": recursive_c(sensitive, 2),
+        "t_closeness": t_closeness(sensitive),
+        "t_closeness_ordered": t_closeness(sensitive, ordered=True),
+    }
+
+
+def discernibility(sample: Floats, suppressed: float = 0.0) -> float:
+    """Add up, over the source's subjects, how many subjects each looks the same as.
+
+    A released subject costs the size of its class, a suppressed one the size of the source
+    (Bayardo & Agrawal, ICDE 2005, eq. 1).
+
+    >>> discernibility(np.array([2.0, 3.0]), suppressed=1)
+    19.0
+    """
+    source = float(sample.sum()) + suppressed
+    return float(sample @ sample) + source * suppressed
+
+
+def distinct_l(sensitive: Floats) -> float:
+    """Count the values of the class with the fewest (Machanavajjhala et al., TKDD 2007, 4.1).
+
+    >>> distinct_l(np.array([[2.0, 1.0], [3.0, 0.0]]))
+    1.0
+    """
+    return _least((sensitive > 0).sum(axis=1))
+
+
+def entropy_l(sensitive: Floats) -> float:
+    """Return the largest l of entropy l-diversity: exp of the least entropy of a class.
+
+    A real number: the release is entropy l-diverse for each l up to it (Machanavajjhala et al.,
+    TKDD 2007, Definition 4.1).
+
+    >>> round(entropy_l(np.array([[2.0, 2.0], [3.0, 1.0]])), 3)
+    1.755
+    """
+    share = _rows(sensitive)
+    logs = np.log(share, out=np.zeros_like(share), where=share > 0)
+    return math.exp(_least(-(share * logs).sum(axis=1)))
+
+
+def recursive_c(sensitive: Floats, l: int) -> float:  # noqa: E741 - the paper's letter
+    """Return the bound that c must exceed for recursive (c, l)-diversity, l >= 1.
+
+    With a class's counts in falling order r_1 >= r_2 >= ..., the largest over the classes of
+    r_1 / (r_l + r_(l+1) + ...): the release is (c, l)-diverse exactly for greater c
+    (Machanavajjhala et al., TKDD 2007, Definition 4.2). Infinite when a class has fewer than l
+    values. At l = 2 it is the odds with which the best guess in a class is right.
+
+    >>> recursive_c(np.array([[2.0, 2.0, 1.0], [6.0, 1.0, 1.0]]), 2)
+    3.0
+    """
+    falling = -np.sort(-sensitive, axis=1)
+    rest = falling[:, l - 1 :].sum(axis=1)
+    odds = np.divide(falling[:, 0], rest, out=np.full(len(rest), math.inf), where=rest > 0)
+    return float(odds.max(initial=0.0))
+
+
+def t_closeness(sensitive: Floats, *, ordered: bool = False) -> float:
+    """Return the largest distance of a class's sensitive values from the whole release's.
+
+    The distance is the earth mover's, with all values equally far apart or, when `ordered`, with
+    neighbours in the domain 1 / (v - 1) apart (Li, Li & Venkatasubramanian, ICDE 2007, 4).
+
+    >>> halves = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
+    >>> t_closeness(halves), t_closeness(halves, ordered=True)
+    (0.5, 0.3333333333333333)
+    """
+    moved = _rows(sensitive) - _rows(sensitive.sum(axis=0, keepdims=True))
+    if ordered:
+        moved = np.cumsum(moved, axis=1)
+    farthest = float(np.abs(moved).sum(axis=1).max(initial=0.0))
+    return farthest / max(sensitive.shape[1] - 1, 1) if ordered else farthest / 2.0
+
+
+def _rows(counts: Floats) -> Floats:
+    """Divide each row by its sum; a row of nothing stays nothing."""
+    total = counts.sum(axis=1, keepdims=True)
+    shares: Floats = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
+    return shares
+
+
+def _least(values: NDArray[Any]) -> float:
+    return float(values.min()) if len(values) else math.inf
+
+
+def _whole(size: float) -> float:
+    return size if math.isinf(size) else float(math.floor(size + ROUNDING))
+
+
+def _shares_of(sample: Floats, group: Floats) -> float:
+    return float((sample / group).sum())
+
+
+def _held_by(classes: Classes, chosen: NDArray[np.bool_]) -> float:
+    return float(classes.sample[chosen].sum())
+
+
+_PROBABILITY = (0.0, 1.0)
+_MANY = (0.0, math.inf)
+_EL_EMAM = "El Emam 2013, ch. 16"
+_XIA = "Xia et al., CODASPY 2013, eq. 2"
+_SKINNER = "Skinner & Elliot, JRSS B 64(4), 2002"
+_L = "Machanavajjhala et al., TKDD 2007"
+_T = "Li, Li & Venkatasubramanian, ICDE 2007"
+
+
+def _risk(
+    name: str,
+    title: str,
+    unit: str,
+    formula: str,
+    source: str,
+    bounds: tuple[float, float] = _PROBABILITY,
+) -> Measure:
+    return Measure(name, title, unit, formula, bounds, "lower", "falls", source)
+
+
+def _level(
+    name: str, title: str, unit: str, formula: str, source: str, least: float = 1.0
+) -> Measure:
+    return Measure(name, title, unit, formula, (least, math.inf), "higher", "rises", source)
+
+
+_ALL = (
+    _risk(
+        "mean_risk",
+        "Mean risk of a record",
+        "probability",
+        "mean over records of 1 / g, with g = max(sample, people, 1) of the record's class",
+        _XIA,
+    ),
+    _risk("max_risk", "Largest risk of a record", "probability", "1 / the least g", _EL_EMAM),
+    _risk(
+        "expected_matches",
+        "Records expected to be matched to their person",
+        "records",
+        "sum over records of 1 / g",
+        _XIA,
+        _MANY,
+    ),
+    _risk(
+        "share_under_11",
+        "Records in population groups of fewer than 11 people",
+        "share",
+        "records with g < 11, divided by the records",
+        "CMS cell size suppression policy",
+    ),
+    _level(
+        "k",
+        "k in the sample",
+        "subjects",
+        "the least class of the release, rounded down",
+        "Sweeney, IJUFKS 10(5), 2002",
+    ),
+    _level(
+        "k_map",
+        "k in the population (k-map)",
+        "people",
+        "the least g, rounded down",
+        "Sweeney, PhD thesis, MIT 2001",
+    ),
+    _risk(
+        "sample_uniques",
+        "Records unique in the sample",
+        "records",
+        "records in classes of one subject",
+        _SKINNER,
+        _MANY,
+    ),
+    _risk(
+        "population_uniques",
+        "Records unique in the population",
+        "records",
+        "records with g = 1",
+        _SKINNER,
+        _MANY,
+    ),
+    _risk("prosecutor_max", "Prosecutor risk, largest", "probability", "1 / least n", _EL_EMAM),
+    _risk(
+        "prosecutor_mean",
+        "Prosecutor risk, mean",
+        "probability",
+        "mean over records of 1 / n, n the record's class: classes divided by records",
+        _EL_EMAM,
+    ),
+    _risk("journalist_max", "Journalist risk, largest", "probability", "max_risk", _EL_EMAM),
+    _risk("journalist_mean", "Journalist risk, mean", "probability", "mean_risk", _EL_EMAM),
+    _risk(
+        "marketer",
+        "Marketer risk",
+        "share",
+        "expected_matches divided by the records: mean_risk, read as a share",
+        "Dankar & El Emam, PAIS 2010",
+    ),
+    _level(
+        "distinct_l",
+        "Distinct l-diversity",
+        "values",
+        "the fewest sensitive values in a class",
+        _L,
+    ),
+    _level(
+        "entropy_l",
+        "Entropy l-diversity",
+        "values",
+        "exp of the least entropy, in nats, of the sensitive values of a class",
+        _L,
+    ),
+    _risk(
+        "recursive_c",
+        "Recursive (c, 2)-diversity: c must exceed",
+        "odds",
+        "the largest r_1 / (r_2 + r_3 + ...) of a class, its counts r in falling order",
+        _L,
+        _MANY,
+    ),
+    _risk(
+        "t_closeness",
+        "t-closeness, all values equally far apart",
+        "share",
+        "the largest half sum over the values of |class share - release share|",
+        _T,
+    ),
+    _risk(
+        "t_closeness_ordered",
+        "t-closeness, values in order",
+        "share",
+        "the largest sum of |cumulated class share - release share|, divided by v - 1",
+        _T,
+    ),
+    Measure(
+        "discernibility",
+        "Discernibility",
+        "pairs",
+        "sum of squared class sizes, and for each suppressed record the size of the source",
+        _MANY,
+        "lower",
+        "rises",
+        "Bayardo & Agrawal, ICDE 2005, eq. 1",
+    ),
+    _risk(
+        "groups_short_of_people",
+        "Classes with fewer people than subjects",
+        "classes",
+        "classes whose population is below their sample; g counts their sample",
+        "",
+        _MANY,
+    ),
+)
+MEASURES: dict[str, Measure] = {measure.name: measure for measure in _ALL}

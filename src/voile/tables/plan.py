@@ -1,0 +1,172 @@
+"""What each column of a source becomes in the release, decided before the first row is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from voile.errors import RequestError
+from voile.pseudonyms import pseudonyms_of, shift_dates
+from voile.roles import Roles
+from voile.secret import Secret
+from voile.tables.domain import Domain
+from voile.tables.policy import Policy
+from voile.tables.recode import Recoded, bound_columns, label_column
+
+ISO_DATE = r"^\d{4}-\d{2}-\d{2}$"
+RELEASED = ("quasi", "sensitive", "label", "keep")
+Make = Callable[[pa.RecordBatch, Recoded], tuple[list[pa.Array], NDArray[np.bool_] | None]]
+
+
+@dataclass(frozen=True)
+class Output:
+    """Columns of the release that one source column becomes.
+
+    Parameters
+    ----------
+    source : the source's column. fields : the release's. what : in words, for the codebook.
+    make : returns their arrays for a batch, and which rows could not be made, if any.
+    """
+
+    source: str
+    fields: tuple[pa.Field, ...]
+    what: str
+    make: Make
+
+
+def plan(
+    policy: Policy,
+    roles: Roles,
+    types: Mapping[str, pa.DataType],
+    *,
+    bounds: bool,
+    secret: Secret | None,
+) -> tuple[Output, ...]:
+    """Decide each column, in the source's order; identifiers, text and dropped ones never appear.
+
+    Raises
+    ------
+    RequestError : a date shift without a secret or a subject, or two output columns of one name.
+    """
+    outputs = []
+    domains = {domain.column: domain for domain in policy.domains}
+    for name, type_ in types.items():
+        role = roles.columns[name].role
+        days = roles.columns[name].settings.get("shift_days")
+        if role == "quasi":
+            outputs.append(_quasi(policy, domains[name], bounds=bounds))
+        elif name == roles.subject and secret is not None:
+            outputs.append(_pseudonym(name, secret))
+        elif role in RELEASED and days is not None:
+            outputs.append(_shifted(name, type_, roles.subject, secret, int(days)))
+        elif role in RELEASED:
+            outputs.append(_kept(name, type_))
+    names = [field.name for output in outputs for field in output.fields]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise RequestError(f"two columns of the release would be called {twice[0]}")
+    return tuple(outputs)
+
+
+def find_secret(key_file: Path | None) -> Secret | None:
+    """Read the secret from a file, else from VOILE_SECRET where that is set."""
+    if key_file is not None:
+        return Secret.from_file(key_file)
+    return Secret.from_environment() if os.environ.get("VOILE_SECRET") else None
+
+
+def _kept(name: str, type_: pa.DataType) -> Output:
+    return Output(
+        name, (pa.field(name, type_),), "as in the source", lambda b, _: ([b.column(name)], None)
+    )
+
+
+def _quasi(policy: Policy, domain: Domain, *, bounds: bool) -> Output:
+    name = domain.column
+    intervals = policy.intervals[name]
+    place = [d.column for d in policy.domains].index(name)
+    if not bounds:
+        field = pa.field(name, pa.dictionary(pa.int32(), pa.string()))
+        return Output(
+            name,
+            (field,),
+            "generalised to intervals",
+            lambda _, r: ([label_column(intervals, r.intervals[:, place])], None),
+        )
+    type_ = pa.int64() if domain.reading.kind == "integer" else pa.string()
+    return Output(
+        name,
+        (pa.field(f"{name}_low", type_), pa.field(f"{name}_high", type_)),
+        "generalised to intervals, first and last value",
+        lambda _, r: (list(bound_columns(domain, intervals, r.intervals[:, place])), None),
+    )
+
+
+def _pseudonym(name: str, secret: Secret) -> Output:
+    def make(
+        batch: pa.RecordBatch, _: Recoded
+    ) -> tuple[list[pa.Array], NDArray[np.bool_] | None]:
+        people = batch.column(name)
+        nobody = _nobody(people)
+        names = pseudonyms_of(secret, pc.if_else(pa.array(nobody), "nobody", people.cast("string")))
+        return [names], nobody
+
+    return Output(name, (pa.field(name, pa.string()),), "pseudonym, keyed by a secret", make)
+
+
+def _shifted(
+    name: str, type_: pa.DataType, subject: str | None, secret: Secret | None, days: int
+) -> Output:
+    if subject is None or secret is None:
+        raise RequestError(
+            "a date shift needs a subject and a secret",
+            where=f"column {name}",
+            instead="name the subject in the roles file and set VOILE_SECRET or --key-file",
+        )
+    text = pa.types.is_string(type_)
+    shifted = pa.date32() if text else type_
+
+    def make(
+        batch: pa.RecordBatch, _: Recoded
+    ) -> tuple[list[pa.Array], NDArray[np.bool_] | None]:
+        dates, people = batch.column(name), batch.column(subject)
+        unreadable = np.zeros(len(batch), dtype=np.bool_)
+        if text:
+            dates, unreadable = _parsed(dates)
+        nobody = _nobody(people)
+        who = pc.if_else(pa.array(nobody), "nobody", people.cast("string"))
+        moved = shift_dates(secret, dates, who, days=days)
+        lost = moved.set_aside.to_numpy(zero_copy_only=False)
+        return [moved.dates], lost | unreadable | nobody
+
+    return Output(name, (pa.field(name, shifted),), f"shifted by up to {days} days, one shift a subject", make)
+
+
+def _nobody(people: pa.Array) -> NDArray[np.bool_]:
+    """Say which rows name no subject: null, or text that is blank."""
+    blank = pc.equal(pc.utf8_trim_whitespace(people.cast("string")), "")
+    return np.asarray(pc.fill_null(blank, True).to_numpy(zero_copy_only=False))
+
+
+def _parsed(text: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
+    """Read ISO dates; the mask says which cells are there and are none."""
+    iso = pc.fill_null(pc.match_substring_regex(text, ISO_DATE), False)
+    values = [_date(cell) if is_iso else None for cell, is_iso in zip(text.to_pylist(), iso.to_pylist(), strict=True)]
+    dates = pa.array(values, pa.date32())
+    lost = pc.and_(text.is_valid(), dates.is_null())
+    return dates, np.asarray(lost.to_numpy(zero_copy_only=False))
+
+
+def _date(cell: str) -> object:
+    import datetime as dt
+
+    try:
+        return dt.date.fromisoformat(cell)
+    except ValueError:
+        return None

@@ -1,0 +1,220 @@
+"""Safe Harbor's generalisation of these columns, as a policy (45 CFR 164.514(b)(2)).
+
+ZIP codes to their first three digits, three-digit areas of 20,000 people or fewer in one group;
+ages over 89 in one group, 89 not among them; dates to years. Other columns stay as they are. It
+is a generalisation of these columns only: the rule asks for more (identifiers, actual knowledge).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.errors import RequestError, nearest
+from voile.tables.domain import Domain
+from voile.tables.policy import Policy
+
+if TYPE_CHECKING:
+    from voile.tables.space import PolicySpace
+
+SMALL_AREA = 20_000
+LAST_SINGLE_AGE = 89
+Vintage = Literal["population", "2000", "2010"]
+
+# Three-digit areas of 20,000 people or fewer: Census 2000 as in HHS's guidance of 2012, and the
+# same rule over Census 2010.
+SMALL_AREAS: dict[str, frozenset[str]] = {
+    "2000": frozenset(
+        "036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893".split()
+    ),
+    "2010": frozenset(
+        "036 059 102 202 203 204 205 369 556 692 753 772 821 823 878 879 884 893".split()
+    ),
+}
+ZIP = re.compile(r"\d{5}(-\d{4})?\Z")
+BIRTH = re.compile(r"birth|born|\bdob\b", re.IGNORECASE)
+
+
+class SafeHarborWarning(UserWarning):
+    """What the population table cannot tell about a three-digit area."""
+
+
+@dataclass(frozen=True)
+class Areas:
+    """Three-digit ZIP areas of a domain: `names[a]`, `people[a]`, whether it is `small[a]`."""
+
+    names: tuple[str, ...]
+    people: NDArray[np.float64]
+    small: NDArray[np.bool_]
+
+
+def safe_harbor(
+    space: PolicySpace,
+    *,
+    zip_column: str | None = None,
+    age_column: str | None = None,
+    vintage: Vintage = "population",
+    on: dt.date | None = None,
+) -> Policy:
+    """Return Safe Harbor's generalisation of the space's columns.
+
+    Parameters
+    ----------
+    zip_column, age_column : found by their values and names where not given.
+    vintage : which list of small areas: counted in the ``population`` table, or the dated lists
+        of the ``2000`` or ``2010`` census.
+    on : the day at which ages are counted, for columns of birth dates: years of birth that tell
+        of an age over 89 are then grouped.
+
+    Returns
+    -------
+    Policy whose ``notes`` say what was done to which column and what could not be known.
+
+    Raises
+    ------
+    RequestError : the order of ZIP codes keeps the rule off this lattice.
+
+    Warns
+    -----
+    SafeHarborWarning : a small area that the dated lists do not have: the population table
+        probably holds only a part of it.
+    """
+    zips = zip_column or _find(space.domains, is_zip)
+    ages = age_column or _find(space.domains, is_age)
+    for given in (zip_column, age_column):
+        if given is not None and given not in space.quasi:
+            raise RequestError(
+                f"{given} is not a quasi-identifier", instead=nearest(given, space.quasi)
+            )
+    bits, notes = [], []
+    for domain in space.domains:
+        if domain.column == zips:
+            areas = small_areas(domain, space.people_by_value(domain.column), vintage)
+            cuts, said = _zip_cuts(domain, areas), _zip_notes(domain, areas, vintage)
+        elif domain.column == ages:
+            cuts, said = _age_cuts(domain), [f"{domain.column}: ages over 89 are one group"]
+        elif domain.reading.kind == "date":
+            cuts, said = _year_cuts(domain, on)
+        else:
+            cuts, said = np.ones(len(domain) - 1, dtype=np.bool_), []
+        bits.append(cuts)
+        notes += said
+    if zips is None:
+        notes.append("no column of ZIP codes was found")
+    if ages is None:
+        notes.append("no column of ages was found")
+    return Policy(space.domains, np.concatenate(bits), notes=tuple(notes))
+
+
+def is_zip(domain: Domain) -> bool:
+    """Whether every value is a five-digit ZIP code kept as text."""
+    known = [v for v in domain.values if v is not None]
+    return all(isinstance(v, str) and ZIP.match(v) for v in known)
+
+
+def is_age(domain: Domain) -> bool:
+    """Whether this is a column of whole years called age."""
+    return domain.reading.kind == "integer" and bool(
+        re.search(r"(^|_)age(_|$)", domain.column, re.IGNORECASE)
+    )
+
+
+def small_areas(
+    domain: Domain, people: NDArray[np.float64], vintage: Vintage = "population"
+) -> Areas:
+    """Count the people of each three-digit area and say which are small.
+
+    An area of exactly 20,000 people is small; one of 20,001 is not.
+    """
+    names = [_area(value) for value in domain.values]
+    distinct = tuple(dict.fromkeys(name for name in names if name))
+    totals = np.array(
+        [people[[n == name for n in names]].sum() for name in distinct], dtype=np.float64
+    )
+    if vintage == "population":
+        small = totals <= SMALL_AREA
+    else:
+        small = np.array([name in SMALL_AREAS[vintage] for name in distinct])
+    return Areas(distinct, totals, small)
+
+
+def order_for_safe_harbor(values: Sequence[str], people: NDArray[np.float64]) -> list[str]:
+    """Order ZIP codes numerically, those of small three-digit areas last, side by side (as 000)."""
+    by_area: dict[str, float] = {}
+    for value, count in zip(values, people, strict=True):
+        by_area[_area(value)] = by_area.get(_area(value), 0.0) + float(count)
+    return sorted(values, key=lambda value: (by_area[_area(value)] <= SMALL_AREA, value))
+
+
+def _find(domains: Sequence[Domain], test: object) -> str | None:
+    found = [domain.column for domain in domains if test(domain)]  # type: ignore[operator]
+    return found[0] if found else None
+
+
+def _area(value: object) -> str:
+    return str(value)[:3] if value is not None else ""
+
+
+def _zip_cuts(domain: Domain, areas: Areas) -> NDArray[np.bool_]:
+    small = {name for name, is_small in zip(areas.names, areas.small, strict=True) if is_small}
+    groups = ["000" if _area(v) in small else _area(v) for v in domain.values]
+    cuts = np.array([a != b for a, b in zip(groups, groups[1:], strict=False)], dtype=np.bool_)
+    if int(cuts.sum()) + 1 != len(set(groups)):
+        raise RequestError(
+            "the order of these ZIP codes does not keep three-digit areas, or the small ones "
+            "among them, side by side",
+            where=f"column {domain.column}",
+            instead='order them with order = "zip3"',
+        )
+    return cuts
+
+
+def _zip_notes(domain: Domain, areas: Areas, vintage: Vintage) -> list[str]:
+    grouped = int(areas.small.sum())
+    notes = [
+        f"{domain.column}: first three digits; {grouped} areas of {SMALL_AREA:,} people or fewer "
+        f"in one group ({'counted in the population table' if vintage == 'population' else f'list of the {vintage} census'})"
+    ]
+    listed = SMALL_AREAS["2000"] | SMALL_AREAS["2010"]
+    partial = [n for n, s in zip(areas.names, areas.small, strict=True) if s and n not in listed]
+    if vintage == "population" and partial:
+        note = (
+            f"{domain.column}: the population table counts {SMALL_AREA:,} people or fewer in "
+            f"{len(partial)} three-digit areas that no census lists as small "
+            f"({', '.join(partial[:5])}{', ...' if len(partial) > 5 else ''}); "
+            "they probably cross its edge"
+        )
+        warnings.warn(note, SafeHarborWarning, stacklevel=4)
+        notes.append(note)
+    return notes
+
+
+def _age_cuts(domain: Domain) -> NDArray[np.bool_]:
+    if domain.reading.kind != "integer":
+        raise RequestError("ages must be whole years", where=f"column {domain.column}")
+    old = [isinstance(v, int) and v > LAST_SINGLE_AGE for v in domain.values]
+    return np.array([not (a and b) for a, b in zip(old, old[1:], strict=False)], dtype=np.bool_)
+
+
+def _year_cuts(domain: Domain, on: dt.date | None) -> tuple[NDArray[np.bool_], list[str]]:
+    years = [None if v is None else int(str(v)[:4]) for v in domain.values]
+    notes = [f"{domain.column}: dates become years"]
+    if BIRTH.search(domain.column):
+        if on is None:
+            notes.append(
+                f"{domain.column}: years of birth are not grouped over age 89, since the day at "
+                "which ages are counted was not given"
+            )
+        else:
+            oldest = on.year - LAST_SINGLE_AGE - 1
+            years = [y if y is None or y > oldest else oldest for y in years]
+            notes.append(f"{domain.column}: years of birth up to {oldest} are one group")
+    cuts = [a != b for a, b in zip(years, years[1:], strict=False)]
+    return np.array(cuts, dtype=np.bool_), notes

@@ -1,0 +1,249 @@
+"""How many people are unique in the population, estimated from a sample of it.
+
+All a sample shows is how many classes of one, two, three... subjects it has. A super-population
+model says which populations give such samples. Sources: Pitman's sampling formula as fitted by
+Hoshino (J. Official Statistics 17(4), 2001); Zayatz (US Bureau of the Census, Research Report
+91/08, 1991); the choice between them of Dankar, El Emam, Neisa & Roffey (BMC Medical Informatics
+and Decision Making 12:66, 2012).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.errors import RequestError
+
+Floats = NDArray[np.float64]
+Model = Literal["pitman", "zayatz", "dankar"]
+RESAMPLES = 200
+SMALL_FRACTION = 0.1
+LEAST_ALPHA, MOST_ALPHA = 1e-4, 1 - 1e-6
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Hold an estimated number of people who are unique in the population.
+
+    Parameters
+    ----------
+    value : people, in [0, sample uniques / fraction].
+    low, high : 95% interval, low <= value <= high. It covers which records happened to be drawn,
+        not whether the model is right.
+    model : what was used: ``pitman``, ``zayatz`` or, where nothing need be estimated, ``exact``.
+    why : why this model, in a sentence.
+    fraction : the share of the population that the sample is of.
+    """
+
+    value: float
+    low: float
+    high: float
+    model: str
+    why: str
+    fraction: float
+
+    @property
+    def in_sample(self) -> tuple[float, float, float]:
+        """Records that are unique in the population: expected number, low, high.
+
+        Each person unique in the population is in the sample with probability `fraction`.
+        """
+        return self.value * self.fraction, self.low * self.fraction, self.high * self.fraction
+
+
+def estimate_uniques(
+    class_sizes: Floats,
+    fraction: float,
+    *,
+    model: Model = "dankar",
+    random_state: int | np.random.Generator | None = None,
+) -> Estimate:
+    """Estimate how many people are unique in the population.
+
+    Parameters
+    ----------
+    class_sizes : (c,) > 0, subjects in each equivalence class of a simple random sample;
+        fractional ones are rounded, to at least 1.
+    fraction : in (0, 1], the share of the population that the sample is of.
+    model : ``pitman`` or ``zayatz``; ``dankar`` takes Pitman's up to a fraction of .1 and
+        Zayatz's above. Dankar et al. there take the smaller of Zayatz's and a slide negative
+        binomial's; that third model is left out, so above .1 this errs towards more uniques.
+    random_state : seeds the interval's resampling.
+
+    Returns
+    -------
+    The estimate, with the percentile interval of 200 resamples of the classes. When the sample
+    has no unique record, or none that is not, resampling says nothing: `high`, or `low`, is then
+    the number at which such a sample still has a chance of 5%.
+
+    No guarantee. Measured on Adult-like populations (see the tests): Pitman's within a factor of
+    2 at fractions of .01 to .1, Zayatz's between the truth and several times it.
+
+    Raises
+    ------
+    RequestError : no classes, a size that is not positive, a fraction outside (0, 1].
+
+    Cost: O(200 x distinct sizes x 20).
+
+    >>> found = estimate_uniques(np.array([1, 1, 1, 2, 3, 9]), 1.0)
+    >>> found.value, found.model
+    (3.0, 'exact')
+    """
+    sizes = np.asarray(class_sizes, dtype=np.float64)
+    if not 0 < fraction <= 1:
+        raise RequestError(f"the sampling fraction {fraction:g} is not in (0, 1]")
+    if not len(sizes) or not (sizes > 0).all():
+        raise RequestError("there are no classes, or one has no subjects")
+    values, counts = np.unique(np.maximum(np.rint(sizes), 1), return_counts=True)
+    table = _Table(values, counts.astype(np.float64), fraction)
+    return _exact(table) or _modelled(table, model, np.random.default_rng(random_state))
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Frequencies of frequencies: `counts[i]` classes have `sizes[i]` subjects, ascending."""
+
+    sizes: Floats
+    counts: Floats
+    fraction: float
+
+    @property
+    def subjects(self) -> float:
+        return float(self.sizes @ self.counts)
+
+    @property
+    def people(self) -> float:
+        return float(round(self.subjects / self.fraction))
+
+    @property
+    def uniques(self) -> float:
+        return float(self.counts[0]) if self.sizes[0] == 1 else 0.0
+
+    @property
+    def most(self) -> float:
+        """People unique in the population if every sample unique is."""
+        return min(self.uniques / self.fraction, self.people)
+
+
+def _exact(table: _Table) -> Estimate | None:
+    """Answer where no model is needed."""
+    if table.fraction == 1:
+        u = table.uniques
+        return Estimate(u, u, u, "exact", "The source is the population.", 1.0)
+    if table.uniques == 0:
+        # U people unique, none drawn: (1 - fraction)^U = .05
+        high = min(math.log(0.05) / math.log1p(-table.fraction), table.people)
+        why = "No record is unique in the source; high is what could have been missed."
+        return Estimate(0.0, 0.0, high, "exact", why, table.fraction)
+    if table.uniques == table.subjects:
+        # people in pairs give subjects x fraction / 2 x (their share) pairs drawn: none seen, so 3
+        share = min(6 / (table.subjects * table.fraction), 1.0)
+        low = table.people * (1 - share)
+        why = "Every record is unique in the source; low is if others are the most that can hide."
+        return Estimate(table.people, low, table.people, "exact", why, table.fraction)
+    return None
+
+
+def _modelled(table: _Table, model: Model, rng: np.random.Generator) -> Estimate:
+    used, why = _choose(table, model)
+    estimate = pitman if used == "pitman" else zayatz
+    classes = int(table.counts.sum())
+    drawn = rng.multinomial(classes, table.counts / classes, size=RESAMPLES)
+    value = estimate(table.sizes, table.counts, table.fraction)
+    again = [estimate(table.sizes, row.astype(np.float64), table.fraction) for row in drawn]
+    low, high = np.quantile(again, [0.025, 0.975])
+    return Estimate(value, min(low, value), max(high, value), used, why, table.fraction)
+
+
+def _choose(table: _Table, model: Model) -> tuple[Model, str]:
+    """Apply the decision rule of Dankar et al. 2012, without its slide negative binomial."""
+    if model != "dankar":
+        return model, f"{model.title()}'s model was asked for."
+    small = table.fraction <= SMALL_FRACTION
+    side = "at most" if small else "above"
+    used: Model = "pitman" if small else "zayatz"
+    rule = f"The sampling fraction is {side} {SMALL_FRACTION:g} (rule of Dankar et al. 2012)."
+    return used, rule
+
+
+def pitman(sizes: Floats, counts: Floats, fraction: float) -> float:
+    """Estimate the population's uniques by Pitman's two-parameter model (Hoshino 2001).
+
+    Fits theta and alpha by maximum likelihood to `counts` classes of `sizes` subjects, and returns
+    the model's expected number of classes of one among all N = subjects / fraction people.
+    Limits: alpha is kept in [.0001, .999999]; never more than sample uniques / fraction.
+    """
+    from scipy.special import gammaln
+
+    theta, alpha = fit_pitman(sizes, counts)
+    people = round(float(sizes @ counts) / fraction)
+    log_expected = (
+        math.log(people)
+        + gammaln(theta + alpha + people - 1)
+        - gammaln(theta + people)
+        + gammaln(theta + 1)
+        - gammaln(theta + alpha)
+    )
+    uniques = float(counts[sizes == 1].sum())
+    return float(min(math.exp(log_expected), uniques / fraction))
+
+
+def fit_pitman(sizes: Floats, counts: Floats) -> tuple[float, float]:
+    """Return theta > -alpha and alpha in (0, 1) that make `counts` classes of `sizes` likeliest.
+
+    The likelihood is that of Pitman's sampling formula, Hoshino 2001, eq. 5.
+    """
+    from scipy.optimize import minimize
+
+    bounds = [(-12.0, 30.0), (LEAST_ALPHA, MOST_ALPHA)]
+    start = (math.log(max(float(counts.sum()), 1.0)), 0.5)
+    found = minimize(
+        _minus_log_likelihood, start, (sizes, counts), "L-BFGS-B", jac=True, bounds=bounds
+    )
+    shifted, alpha = math.exp(found.x[0]), float(found.x[1])
+    return shifted - alpha, alpha
+
+
+def _minus_log_likelihood(at: Floats, sizes: Floats, counts: Floats) -> tuple[float, Floats]:
+    """Return the value and gradient at log(theta + alpha) and alpha, per class."""
+    from scipy.special import digamma, gammaln
+
+    shifted, a = math.exp(at[0]), float(at[1])
+    t = shifted - a
+    u, n = float(counts.sum()), float(sizes @ counts)
+    first = 1 + t / a
+    last = u + t / a
+    value = (
+        (u - 1) * math.log(a)
+        + gammaln(last)
+        - gammaln(first)
+        - gammaln(t + n)
+        + gammaln(t + 1)
+        + counts @ (gammaln(sizes - a) - gammaln(1 - a))
+    )
+    between = digamma(last) - digamma(first)
+    by_t = between / a - digamma(t + n) + digamma(t + 1)
+    by_a = (u - 1) / a - between * t / a**2 + counts @ (digamma(1 - a) - digamma(sizes - a))
+    gradient = np.array([by_t * shifted, by_a - by_t])
+    return -float(value) / u, -gradient / u
+
+
+def zayatz(sizes: Floats, counts: Floats, fraction: float) -> float:
+    """Estimate the population's uniques by Zayatz's equivalence class model (1991).
+
+    Takes the sample's class sizes as the population's; by Bayes' rule a class seen once was then
+    of one person with probability P(1) h(1) / sum over sizes j of P(j) h(j), h the hypergeometric
+    chance that one of j people is drawn. The sample's uniques times that, divided by `fraction`.
+    """
+    from scipy.stats import hypergeom
+
+    subjects = round(float(sizes @ counts))
+    people = round(subjects / fraction)
+    once = counts * hypergeom.pmf(1, people, sizes.astype(np.int64), subjects)
+    single = sizes == 1
+    share = float(once[single].sum()) / float(once.sum())
+    return float(counts[single].sum()) * share / fraction

@@ -1,0 +1,215 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from voile.errors import RequestError
+from voile.evidence import Evidence
+from voile.tables.attack import HitMiss, Records, linkage
+from voile.tables.attack.linkage import link
+
+COLUMNS = ("age", "sex", "race", "zip")
+FINE, COARSE, GENERAL = (5, 1, 1, 4), (20, 2, 5, 8), (100, 2, 5, 50)
+
+
+def run(release, register, model=None, seed=0, columns=COLUMNS):
+    return linkage(release, register, columns=columns, rng=np.random.default_rng(seed), model=model)
+
+
+def finding(evidence, name):
+    return next(f for f in evidence.findings if f.name == name)
+
+
+def exact(q=4):
+    return HitMiss(np.zeros(q), 1.0)
+
+
+def records(rows, subject=None):
+    codes = np.array(rows, dtype=np.int32)
+    return Records(codes, np.arange(len(codes)) if subject is None else np.array(subject))
+
+
+@pytest.mark.parametrize("widths", [(1, 1, 1, 1), FINE, COARSE])
+def test_without_errors_precision_is_the_mean_of_one_over_g(county, widths):
+    release = county.records(county.people, county.released, widths)
+    register = county.records(county.people, np.arange(len(county.people)), widths)
+    group = Counter(map(tuple, register.codes.tolist()))
+    expected = np.mean([1 / group[tuple(c)] for c in release.codes.tolist()])
+    claims, _ = link(release, register, exact())
+    assert claims.right.mean() == pytest.approx(expected)
+    assert claims.posterior.mean() == pytest.approx(expected)
+    assert claims.guessed.mean() == pytest.approx(expected)
+    low, high = finding(
+        run(release, register, exact()), "correct claims, always claiming"
+    ).rate.interval()
+    assert low < expected < high
+
+
+def test_most_general_release_yields_nothing_above_the_baseline(county, beliefs):
+    release = county.records(county.people, county.released, GENERAL)
+    register = county.records(county.register, np.arange(len(county.people)), GENERAL)
+    for model in (exact(), beliefs, None):
+        evidence = run(release, register, model)
+        found = finding(evidence, "correct claims, always claiming")
+        assert found.rate.interval()[0] <= found.baseline.interval()[1]
+        assert found.rate.successes <= 3
+        assert finding(evidence, "correct claims, at least 50% sure").rate.trials == 0
+
+
+def test_a_planted_unique_person_is_found(county, beliefs):
+    people = county.people.copy()
+    register = county.register.copy()
+    planted = int(county.released[0])
+    people[planted] = (110, 1, 6, 49)
+    register[planted] = (110, 1, 6, 3)  # moved since
+    everybody = np.arange(len(people))
+    release = county.records(people, county.released, FINE)
+    claims, _ = link(release, county.records(register, everybody, FINE), beliefs)
+    at = np.flatnonzero(claims.subject == planted)[0]
+    assert claims.right[at] == 1
+    assert claims.posterior[at] > 0.99
+
+
+def test_people_whose_entry_is_wrong_are_found_where_the_baseline_fails(county, beliefs):
+    everybody = np.arange(len(county.people))
+    release = county.records(county.people, county.released, (1, 1, 1, 1))
+    register = county.records(county.register, everybody, (1, 1, 1, 1))
+    claims, _ = link(release, register, beliefs)
+    wrong = np.any(county.people != county.register, axis=1)[claims.subject]
+    assert claims.right[wrong].sum() > 10
+    assert claims.right[wrong].sum() > 10 * claims.guessed[wrong].sum()
+
+
+def test_posteriors_are_calibrated(county):
+    """Of the names given with probability about p, a share of about p is right."""
+    rng = np.random.default_rng(3)
+    register = county.people.copy()
+    for j, e in enumerate([0.05, 0.01, 0.03, 0.08]):
+        wrong = rng.random(len(register)) < e
+        register[wrong, j] = rng.permutation(register[:, j])[wrong]
+    kept = rng.permutation(len(register))[:14_000]
+    release = county.records(county.people, county.released, (1, 1, 1, 1))
+    model = HitMiss(np.array([0.05, 0.01, 0.03, 0.08]), 0.7)
+    claims, _ = link(release, county.records(register, kept, (1, 1, 1, 1)), model)
+    edges = np.quantile(claims.posterior, [0.25, 0.5, 0.75])
+    for part in range(4):
+        these = np.digitize(claims.posterior, edges) == part
+        assert claims.right[these].mean() == pytest.approx(claims.posterior[these].mean(), abs=0.05)
+
+
+def test_people_not_in_the_register_are_never_found(county, beliefs):
+    absent = set(county.released[::3].tolist())
+    kept = np.array([i for i in range(len(county.people)) if i not in absent])
+    release = county.records(county.people, county.released, (1, 1, 1, 1))
+    register = county.records(county.register, kept, (1, 1, 1, 1))
+    model = HitMiss(beliefs.errors, 2 / 3)
+    claims, _ = link(release, register, model)
+    assert (~claims.present).sum() == len(absent)
+    assert not claims.right[~claims.present].any()
+    assert not claims.guessed[~claims.present].any()
+    evidence = run(release, register, model)
+    false = [f for f in evidence.findings if f.name.startswith("claims on people not")]
+    assert [f.rate.trials for f in false] == [len(absent)] * 3
+    assert false[0].rate.value == 1.0
+    assert false[0].rate.successes > false[1].rate.successes >= false[2].rate.successes
+
+
+def test_rows_written_twice_change_nothing(county, beliefs):
+    release = county.records(county.people, county.released, FINE)
+    register = county.records(county.register, np.arange(len(county.people)), FINE)
+    twice = release.select(np.tile(np.arange(len(release)), 2))
+    shuffled = release.select(np.random.default_rng(1).permutation(len(release)))
+    once = run(release, register, beliefs)
+    assert run(twice, register, beliefs) == once
+    assert run(shuffled, register, beliefs) == once
+
+
+def test_a_subject_is_claimed_once_by_its_surest_row():
+    register = records([[0, 0], [0, 0], [1, 1]])
+    release = records([[0, 0], [1, 1]], [2, 2])
+    evidence = run(release, register, exact(2), columns=("a", "b"))
+    found = finding(evidence, "correct claims, at least 90% sure")
+    assert (found.rate.successes, found.rate.trials) == (1, 1)
+
+
+def test_ties_are_broken_by_the_seed():
+    pairs = records(np.arange(2000)[:, None] // 2)
+    right = [
+        finding(run(pairs, pairs, exact(1), s, ("a",)), "correct claims, always claiming").rate
+        for s in (1, 1, 2)
+    ]
+    assert right[0] == right[1] != right[2]
+    assert right[0].interval()[0] < 0.5 < right[0].interval()[1]
+
+
+def test_missing_values_say_nothing():
+    register = records([[0, -1], [1, 5], [2, 5]])
+    release = records([[0, 5], [-1, -1]], [0, 9])
+    claims, _ = link(release, register, exact(2))
+    assert claims.right.tolist() == [1, 0]
+    assert claims.posterior == pytest.approx([1.0, 1 / 3])
+
+
+def test_a_record_that_fits_nobody_is_not_claimed():
+    evidence = run(records([[7]], [0]), records([[1], [2]]), exact(1), columns=("a",))
+    assert finding(evidence, "correct claims, always claiming").rate.trials == 0
+    assert evidence.curves == ()
+
+
+@pytest.mark.parametrize("model", [None, HitMiss(np.array([0.1, 0.1]), 0.5)])
+def test_empty_and_single(model):
+    none = Records(np.zeros((0, 2), dtype=np.int32), np.zeros(0, dtype=np.int64))
+    one = records([[3, 4]])
+    for release, register, subjects in [(none, one, 0), (one, none, 0), (one, one, 1)]:
+        evidence = run(release, register, model, columns=("a", "b"))
+        found = finding(evidence, "people found, always claiming")
+        assert (found.rate.successes, found.rate.trials) == (subjects, subjects)
+
+
+def test_evidence_is_data(county, beliefs):
+    release = county.records(county.people, county.released, FINE)
+    register = county.records(county.register, np.arange(len(county.people)), FINE)
+    evidence = run(release, register)
+    assert Evidence.from_json(evidence.to_json()) == evidence
+    for curve in evidence.curves:
+        assert curve.x == tuple(sorted(curve.x))
+        assert curve.x[-1] == 1.0
+        for low, y, high in zip(curve.low, curve.y, curve.high, strict=True):
+            assert 0 <= low <= y <= high <= 1
+
+
+def test_columns_must_match(county, beliefs):
+    release = county.records(county.people, county.released, FINE)
+    with pytest.raises(RequestError, match="4 columns of codes for 1 column names"):
+        run(release, release, beliefs, columns=("age",))
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_claims_agree_with_naming_somebody_by_hand(data):
+    """A subject is named rightly as often as its entries share the top score."""
+    row = st.tuples(st.integers(-1, 2), st.integers(-1, 2))
+    register = records(data.draw(st.lists(row, min_size=1, max_size=8)))
+    who = data.draw(st.lists(st.integers(0, 9), min_size=1, max_size=4, unique=True))
+    release = records([data.draw(row) for _ in who], sorted(who))
+    model = HitMiss(np.array([0.1, 0.3]), 1.0)
+    claims, _ = link(release, register, model)
+    for i, mine in enumerate(release.codes):
+        scores = []
+        for entry in register.codes:
+            ratio = 1.0
+            for j in range(2):
+                if mine[j] >= 0 and entry[j] >= 0:
+                    held = register.codes[register.codes[:, j] >= 0, j]
+                    u, e = np.mean(held == mine[j]), model.errors[j]
+                    ratio *= (1 - e) / u + e if mine[j] == entry[j] else e
+            scores.append(ratio)
+        top = np.flatnonzero(np.array(scores) >= max(scores) * (1 - 1e-9))
+        expected = np.isin(register.subject[top], release.subject[i]).mean()
+        assert claims.right[i] == pytest.approx(expected)
+        same = np.flatnonzero(np.all((register.codes == mine) & (mine >= 0), axis=1))
+        group = same if len(same) else np.arange(len(register))
+        expected = np.isin(register.subject[group], release.subject[i]).mean()
+        assert claims.guessed[i] == pytest.approx(expected)
