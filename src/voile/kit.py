@@ -51,7 +51,10 @@ class Kit:
         from voile.io.atomic import write_folder
 
         encoded = self._encoded()
-        write_folder(path, {INDEX: self._index(encoded), **encoded}, force=force)
+        with write_folder(path, force=force) as folder:
+            folder.chmod(0o700 if self.visibility == "private" else 0o755)
+            for name, data in {INDEX: self._index(encoded), **encoded}.items():
+                (folder / name).write_bytes(data)
 
     @classmethod
     def load(cls, path: Path) -> Kit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -102,6 +102,16 @@ def reader(chromium: Any, tmp_path: Path) -> Iterator[Reader]:
 @pytest.fixture(scope="session")
 def full_report() -> str:
     return render("St Ada county visits, 2024", full_sections(), audience="public", facts=FACTS)
+
+
+@pytest.fixture(scope="session", name="frontier")
+def _frontier() -> Callable[..., FrontierChart]:
+    return frontier
+
+
+@pytest.fixture(scope="session", name="policies")
+def _policies() -> Callable[..., IntervalChart]:
+    return policies
 
 
 def frontier(points: int = 800) -> FrontierChart:

@@ -26,7 +26,7 @@ def write_evidence(
     place: Path, release: Release, found: Sequence[Evidence], *, force: bool
 ) -> None:
     """Write evidence with the hash of the release it is about."""
-    from voile.io.atomic import write_file
+    from voile.io.atomic import write_text
 
     data = {
         "format": FORMAT,
@@ -38,7 +38,7 @@ def write_evidence(
     if place == default_place(release):
         place.parent.mkdir(mode=0o700, exist_ok=True)
     text = json.dumps(data, indent=1, ensure_ascii=False)
-    write_file(place, text.encode(), force=force)
+    write_text(place, text, force=force)
 
 
 def read_evidence(place: Path, release: Release) -> tuple[Evidence, ...]:

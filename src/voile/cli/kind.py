@@ -93,13 +93,13 @@ def _frontier(kind: str) -> click.Command:
 def _choose(kind: str) -> click.Command:
     def run(screen: Screen, *, kit: str, out: Path, force: bool, **how: Any) -> None:
         """Pick one policy of a kit, and write it as a file to read, correct and apply."""
-        from voile.io.atomic import write_file
+        from voile.io.atomic import write_text
         from voile.kit import Choice
 
         free(out, force=force)
         choice = Choice(**how)
         chosen = wing(kind).choose(load_kit(Path(kit), kind), choice)
-        write_file(out, chosen.to_toml().encode(), force=force)
+        write_text(out, chosen.to_toml(), force=force)
         tell_chosen(screen, chosen, out)
 
     ways: list[click.Parameter] = [
@@ -179,6 +179,3 @@ def _attack(kind: str) -> click.Command:
     )
     own = [argument("release"), truth, to, force(), seed(), *reading()]
     return WingCommand("attack", run, own, lambda: wing(kind).AttackOptions)
-
-
-

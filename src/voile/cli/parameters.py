@@ -95,7 +95,7 @@ def free(target: Path, *, force: bool, source: str | None = None) -> None:
     if source is not None and target.exists() and target.resolve() == Path(source).resolve():
         raise RequestError("this is the source itself", where=str(target), instead="use another")
     if target.exists() and not force:
-        raise RequestError("exists already", where=str(target), instead="use --force to replace it")
+        raise RequestError("is there already", where=str(target), instead="replace it with --force")
 
 
 def _everywhere() -> list[click.Parameter]:

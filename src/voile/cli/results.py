@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from voile.cli.screen import Screen, count, short, show_table
 
@@ -70,14 +70,32 @@ def tell_attacked(screen: Screen, found: Sequence[Evidence], place: Path) -> Non
 
 def tell_applied(screen: Screen, release: Release, *, allowed: bool) -> int:
     """Say what was released and what was not; rows set aside make the exit code 1."""
-    ...
+    assert release.private is not None
+    counts = release.private["counts"]
+    parts = [f"{counts['released']:,} of {count(counts['read'], 'row')} released"]
+    parts += [
+        f"{counts[name]:,} {name.replace('_', ' ')}"
+        for name in ("suppressed", "held_out")
+        if counts[name]
+    ]
+    screen.say(f"{release.path}: {', '.join(parts)}")
+    for figure, value in release.public["figures"].items():
+        screen.say(f"  {figure.replace('_', ' ')}: {short(value)}")
+    screen.result(
+        {"release": str(release.path), "counts": counts, "figures": release.public["figures"]}
+    )
+    if not counts["set_aside"]:
+        return 0
+    reasons = "; ".join(
+        f"{count(by['rows'], 'row')} for {by['reason']} in column {by['column']}"
+        for by in counts["set_aside_by"]
+    )
+    screen.insist(f"voile: {count(counts['set_aside'], 'row')} set aside: {reasons}")
+    return 0 if allowed else SET_ASIDE
 
 
 def _rate(rate: Rate | None) -> str:
     if rate is None:
         return ""
     low, high = rate.interval()
-    return f"{rate.value:.2%} ({low:.2%} to {high:.2%}), {rate.hits:,} of {rate.trials:,}"
-
-
-_: Any = None
+    return f"{rate.value:.2%} ({low:.2%} to {high:.2%}), {rate.successes:,} of {rate.trials:,}"

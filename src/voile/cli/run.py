@@ -9,6 +9,7 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -66,17 +67,19 @@ def _say(text: str, code: int) -> int:
 
 
 def _mistake(error: click.UsageError) -> str:
-    """Say click's usage error as one sentence, with where to read more."""
-    said = error.format_message().strip().rstrip(".").replace(". ", "; ")
+    """Say click's usage error as one sentence, with the nearest names or where to read more."""
     path = error.ctx.command_path if error.ctx else "voile"
-    return f"{path}: {said[0].lower()}{said[1:]}; see {path} --help"
+    near = getattr(error, "possibilities", None)
+    said = (error.message if near else error.format_message()).strip().rstrip(".")
+    remedy = f"did you mean {' or '.join(near)}?" if near else f"see {path} --help"
+    return f"{path}: {said[0].lower()}{said[1:].replace('. ', ', ')}; {remedy}"
 
 
 @contextmanager
 def _warnings_shown(debug: bool) -> Iterator[None]:
     """Show voile's own warnings as sentences; a library's could quote data, so they are dropped."""
 
-    def show(message: Warning | str, category: type[Warning], *_: object) -> None:
+    def show(message: Warning | str, category: type[Warning], *_: Any) -> None:
         if category.__module__.startswith("voile.") or debug:
             print(f"voile: warning: {message}", file=sys.stderr)
 

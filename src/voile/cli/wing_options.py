@@ -94,7 +94,7 @@ def _option(name: str, field: FieldInfo) -> click.Option:
     )
 
 
-class _Typed(click.ParamType):
+class _Typed(click.ParamType[str]):
     """Hand the text on unchanged: pydantic converts it, and tells all mistakes at once."""
 
     def __init__(self, name: str) -> None:
@@ -113,7 +113,7 @@ class _Offered(click.Choice[str]):
         return value
 
 
-def _kind(annotation: Any) -> tuple[click.ParamType, bool]:
+def _kind(annotation: Any) -> tuple[click.ParamType[Any], bool]:
     """Return the option's type and whether it may be given several times."""
     if get_origin(annotation) in (Union, UnionType):
         (annotation,) = (a for a in get_args(annotation) if a is not type(None))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from voile.demo.adversary import register_with_errors
 from voile.demo.people import make_register
 from voile.demo.visits import make_patients
 from voile.errors import RequestError
+from voile.io.atomic import write_folder
 from voile.random import RandomState
 
 __all__ = ["QUASI", "ROLES", "County", "make_county", "register_with_errors", "write_county"]
@@ -91,7 +91,7 @@ def make_county(seed: RandomState = 2013, people: int = 100_000) -> County:
     Examples
     --------
     >>> county = make_county(people=1000)
-    >>> county.population["people"].to_numpy().sum(), county.patients["person_id"].unique().length()
+    >>> len(county.register), len(county.patients["person_id"].unique())
     (1000, 80)
     """
     if people < 100:
@@ -115,28 +115,14 @@ def write_county(county: County, folder: Path, *, seed: int = 2013, force: bool 
 
     Parameters
     ----------
+    folder : a new one, in a folder that exists.
     seed : of the adversary's errors (`register_with_errors`).
-    force : replace a folder that is there.
+    force : replace a folder that is there, with all that it holds.
     """
-    from voile.io.atomic import write_folder
-
-    files = {
-        "register.csv": _csv(county.register),
-        "population.parquet": _parquet(county.population),
-        "patients.csv": _csv(county.patients),
-        "register-adversary.csv": _csv(register_with_errors(county.register, seed)),
-        "README.txt": _README.encode(),
-    }
-    write_folder(folder, files, force=force)
-
-
-def _csv(table: pa.Table) -> bytes:
-    buffer = io.BytesIO()
-    pyarrow.csv.write_csv(table, buffer)
-    return buffer.getvalue()
-
-
-def _parquet(table: pa.Table) -> bytes:
-    buffer = io.BytesIO()
-    pyarrow.parquet.write_table(table, buffer)
-    return buffer.getvalue()
+    adversary = register_with_errors(county.register, seed)
+    with write_folder(folder, force=force) as new:
+        pyarrow.csv.write_csv(county.register, new / "register.csv")
+        pyarrow.parquet.write_table(county.population, new / "population.parquet")
+        pyarrow.csv.write_csv(county.patients, new / "patients.csv")
+        pyarrow.csv.write_csv(adversary, new / "register-adversary.csv")
+        (new / "README.txt").write_text(_README, encoding="utf-8")

@@ -95,7 +95,8 @@ def _by_row(source: Source, columns: Sequence[str]) -> _Query:
     keys = ", ".join(_keys(columns))
     return _Query(
         reads=list(columns),
-        first=f"SELECT {_shown(columns)}, count(*) AS n FROM source GROUP BY {_first(len(columns))}",
+        first=f"SELECT {_shown(columns)}, count(*) AS n "
+        f"FROM source GROUP BY {_first(len(columns))}",
         answer=_answer(source, columns, n=pa.int64()),
         then=f"SELECT {keys}, n::DOUBLE AS n FROM cells",
     )

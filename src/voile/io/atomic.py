@@ -55,18 +55,23 @@ class Staging:
         self._lock = Lock(self._folder / "lock")
 
     def __enter__(self) -> Staging:
-        self._check_free(self.out)
         if not self.out.parent.is_dir():
             raise RequestError(
-                f"there is no folder {self.out.parent}", where=str(self.out), instead="make it first"
+                f"there is no folder {self.out.parent}",
+                where=str(self.out),
+                instead="make it first",
             )
         with _failures(self.out):
             if not self._lock.acquire():
                 raise RequestError("another run is writing this output", where=str(self.out))
-            _restore(self._folder)
-            self._check_free(self.out)
-            for name in ("new", "old"):
-                (self._folder / name).mkdir(mode=0o700)
+            try:
+                _restore(self._folder)
+                self._check_free(self.out)
+                for name in ("new", "old"):
+                    (self._folder / name).mkdir(mode=0o700)
+            except BaseException:
+                self._close()
+                raise
         return self
 
     def part(self, final: str | os.PathLike[str]) -> Path:
@@ -112,20 +117,23 @@ class Staging:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._close()
+        if error is not None and is_full(error):
+            raise _full(self.out) from None
+
+    def _close(self) -> None:
         try:
             _restore(self._folder)
         finally:
             self._lock.release()
             with suppress(OSError):
                 self._folder.rmdir()
-        if error is not None and is_full(error):
-            raise VoileError(
-                "the disk is full; nothing was written", where=str(self.out)
-            ) from None
 
     def _check_free(self, path: Path) -> None:
         if not self._force and os.path.lexists(path):
-            raise RequestError("is there already", where=str(path), instead="replace it with --force")
+            raise RequestError(
+                "is there already", where=str(path), instead="replace it with --force"
+            )
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes, *, force: bool = False) -> None:
@@ -165,12 +173,14 @@ def _restore(folder: Path) -> None:
     names = _read_names(folder)
     if names and os.path.lexists(new / names[0]):
         for name in names:
-            if not os.path.lexists(new / name):
+            if not os.path.lexists(new / name) and os.path.lexists(parent / name):
                 os.rename(parent / name, new / name)
         for name in reversed(names):
             if os.path.lexists(old / name):
                 os.rename(old / name, parent / name)
-    (folder / "names").unlink(missing_ok=True)
+    if names:
+        (folder / "names").unlink()
+        _sync(folder)
     for name in ("new", "old", "scratch"):
         shutil.rmtree(folder / name, ignore_errors=True)
 
@@ -190,3 +200,37 @@ def _read_names(folder: Path) -> list[str]:
     except FileNotFoundError:
         return []
     return data.decode("utf-8", "surrogateescape").split("\0")
+
+
+def _sync_tree(path: Path) -> None:
+    for folder, _, files in os.walk(path):
+        for name in files:
+            _sync(Path(folder, name))
+        _sync(Path(folder))
+    if not path.is_dir():
+        _sync(path)
+
+
+def _sync(path: Path) -> None:
+    """Have the disk keep a file's bytes, or a folder's names where the system can."""
+    if path.is_dir() and os.name == "nt":
+        return
+    file = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+@contextmanager
+def _failures(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except PermissionError:
+        raise RequestError("its folder may not be written to", where=str(out)) from None
+    except OSError as error:
+        raise (_full(out) if is_full(error) else error) from None
+
+
+def _full(out: Path) -> VoileError:
+    return VoileError("the disk is full", where=str(out), instead="nothing was written")

@@ -38,7 +38,7 @@ class DuckDBSource(FileSource):
     def _connect(path: Path) -> duckdb.DuckDBPyConnection:
         import duckdb
 
-        return duckdb.connect(str(path), read_only=True, config=OFFLINE)
+        return duckdb.connect(str(path), read_only=True, config={**OFFLINE})
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         names = ", ".join(map(identifier, columns))

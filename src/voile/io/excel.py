@@ -51,7 +51,7 @@ def _rows(path: Path, table: str | None) -> list[list[object]]:
                 raise RequestError(
                     f"there is no sheet {table}", where=path.name, instead=nearest(table, names)
                 )
-            rows = book.get_sheet_by_name(table or names[0]).to_python()
+            rows: list[list[object]] = book.get_sheet_by_name(table or names[0]).to_python()  # type: ignore[assignment]
     except CalamineError:
         raise SourceError("is no whole excel file: damaged or cut short", where=path.name) from None
     return [row for row in rows if any(cell != "" for cell in row)]

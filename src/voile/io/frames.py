@@ -77,7 +77,7 @@ def to_frame(table: pa.Table, *, like: Frame) -> Any:
         import polars
 
         return polars.from_arrow(table)
-    import pandas
+    import pandas  # type: ignore[import-untyped]
 
     nullable = {
         pa.bool_(): pandas.BooleanDtype(),

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     import duckdb
 
 BATCH_ROWS = 65_536
-OFFLINE = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+OFFLINE: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
 """What every DuckDB connection is opened with: it downloads no extensions."""
 
 
@@ -205,6 +208,11 @@ def plain(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
         return pa.binary()
     return kind
+
+
+def plain_schema(schema: pa.Schema) -> pa.Schema:
+    """Give a schema's columns their plain types."""
+    return pa.schema([(field.name, plain(field.type)) for field in schema])
 
 
 def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -27,8 +27,7 @@ MARKS = {
 def raw_chunks(path: Path) -> Iterator[bytes]:
     """Stream a file's bytes, decompressed where its name ends in .gz."""
     position = 0
-    opened = gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")
-    with opened as file:
+    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
         try:
             while chunk := file.read(CHUNK):
                 position += len(chunk)

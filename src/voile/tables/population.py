@@ -289,7 +289,8 @@ def _keys(domains: Sequence[Domain], codes: Codes) -> NDArray[np.int64]:
 def _distinct(domains: Sequence[Domain], codes: Codes, people: Floats) -> tuple[Codes, Floats]:
     """Add up equal rows and leave out empty ones; lexicographic order."""
     keys, first, place = np.unique(_keys(domains, codes), return_index=True, return_inverse=True)
-    total: Floats = np.bincount(place, weights=people, minlength=len(keys))
+    total = np.zeros(len(keys))
+    np.add.at(total, place, people)
     return codes[first[total > 0]], total[total > 0]
 
 

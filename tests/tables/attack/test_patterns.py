@@ -93,6 +93,38 @@ def test_too_many_columns_are_refused():
         agreement_patterns(np.zeros((1, 11), np.int32), np.zeros((1, 11), np.int32))
 
 
+def every_step(combinations, register, model):
+    """Take one step of EM, one pair and one column at a time."""
+    q = len(model.errors)
+    misses, seen, found = np.zeros(q), np.zeros(q), 0.0
+    for combination in combinations:
+        scores = np.array(every_pair(combination, register, model))
+        prior = model.share / len(register)
+        total = 1 - model.share + prior * scores.sum()
+        for entry, chance in zip(register, prior * scores / total, strict=True):
+            found += chance
+            for j in range(q):
+                if combination[j] >= 0 and entry[j] >= 0:
+                    held = register[register[:, j] >= 0, j]
+                    u, e = np.mean(held == combination[j]), model.errors[j]
+                    lucky = e * u / (1 - e + e * u)
+                    misses[j] += chance * (lucky if entry[j] == combination[j] else 1)
+                    seen[j] += chance
+    return misses / seen, found / len(combinations)
+
+
+def test_a_step_of_em_is_that_of_every_pair():
+    rng = np.random.default_rng(8)
+    register = rng.integers(-1, 4, (60, 3)).astype(np.int32)
+    combinations = distinct_rows(rng.integers(-1, 4, (20, 3)).astype(np.int32))[0]
+    start = HitMiss(np.array([0.1, 0.4, 0.02]), 0.6)
+    patterns = agreement_patterns(combinations, register)
+    step = estimate(patterns, np.ones(len(combinations)), start=start, steps=1)
+    errors, share = every_step(combinations, register, start)
+    assert step.errors == pytest.approx(errors)
+    assert step.share == pytest.approx(share)
+
+
 @settings(deadline=None)
 @given(games())
 def test_em_never_lowers_the_likelihood(game):

@@ -77,6 +77,16 @@ def test_no_protection_singles_out_more_than_chance_and_control(county):
     assert population.rate.successes == len(once)
 
 
+def test_the_control_is_as_large_as_the_group_it_is_compared_with():
+    release, others = records([[0], [1]], [0, 1]), records([[0], [1], [2], [3]], [4, 5, 6, 7])
+    for held_out in (others, others.select(np.array([0]))):
+        group = singling_out(
+            release, others, columns=("a",), rng=np.random.default_rng(0), held_out=held_out
+        ).findings[1]
+        assert group.rate.successes == min(2, len(held_out))
+        assert group.rate.trials == group.control.trials == 2
+
+
 def test_full_protection_singles_out_nobody(county):
     for finding in run(county, GENERAL).findings:
         assert finding.rate.successes == 0

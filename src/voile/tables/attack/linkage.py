@@ -102,7 +102,7 @@ def _chances(
     agree, disagree = (part[combination[of]] for part in ratios(patterns, model.errors))
     ratio = np.prod(np.where(held < 0, 1, np.where(held == released, agree, disagree)), axis=1)
     at_top = ratio >= best.ratio[combination[of]] * TIED
-    same = np.all((held == released) & (released >= 0), axis=1)
+    same = np.all(held == released, axis=1)
     group = _same_everywhere(patterns)[combination]
     n = len(subject)
     own_top, own_same, own = (

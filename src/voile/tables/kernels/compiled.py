@@ -18,9 +18,3 @@ def compiled(kernel: Kernel) -> Kernel:
     """
     result: Kernel = numba.njit(kernel, cache=kernel.__name__ != "<lambda>")
     return result
-
-
-def inlined(kernel: Kernel) -> Kernel:
-    """Compile into its callers."""
-    result: Kernel = numba.njit(kernel, inline="always", cache=True)
-    return result

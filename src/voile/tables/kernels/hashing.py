@@ -20,8 +20,13 @@ Table = NDArray[np.int64]
 
 @compiled
 def home(key: int, bits: int) -> int:
-    """Return the slot where `key` is looked for first (Fibonacci hashing)."""
-    return np.int64((np.uint64(key) * GOLDEN) >> (WORD - np.uint64(bits)))  # type: ignore[return-value]
+    """Return the slot where `key` is looked for first.
+
+    Blocks of 64 keys are scattered (Fibonacci hashing), and each block stays together: keys
+    that differ by little, as neighbouring cells' do, share a cache line.
+    """
+    block = np.int64((np.uint64(key >> 6) * GOLDEN) >> (WORD - np.uint64(bits)))
+    return (block + (key & 63)) & ((1 << bits) - 1)  # type: ignore[return-value]
 
 
 @compiled
@@ -48,3 +53,17 @@ def remove(table: Table, bits: int, key: int) -> None:
             gap = slot
         slot = (slot + 1) & mask
     table[2 * gap] = FREE
+
+
+@compiled
+def lookup(table: Table, bits: int, key: int) -> int:
+    """Return the value of `key`, or -1 when it is not there."""
+    slot = find(table, bits, key)
+    return table[2 * slot + 1] if table[2 * slot] == key else -1
+
+
+@compiled
+def insert(table: Table, bits: int, key: int, value: int) -> None:
+    """Put `key` in, or change its value."""
+    slot = find(table, bits, key)
+    table[2 * slot], table[2 * slot + 1] = key, value

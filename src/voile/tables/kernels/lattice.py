@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.tables.kernels.cells import Cells, Rules
-from voile.tables.kernels.compiled import compiled, inlined
-from voile.tables.kernels.hashing import find, remove
+from voile.tables.kernels.compiled import compiled
+from voile.tables.kernels.hashing import insert, lookup, remove
 from voile.tables.kernels.terms import is_kept, n_log_n
 
 Floats = NDArray[np.float64]
@@ -29,17 +29,18 @@ Ints = NDArray[np.int64]
 Places = NDArray[np.int32]
 
 RISK, NATS, KEPT_RISK, KEPT_NATS, SUPPRESSED = range(5)
+N, P, OWN, N_LOG_N, MATCH = range(5)
 
 
 class Lattice(NamedTuple):
     """The mutable state of a walk; arrays only, so that a copy starts another walk.
 
     By cell: `key`, -1 once merged into another; `code` (cells, attributes), interval names;
-    `n`, `p`, `own`; `n_log_n`; `match` = n / g; `kept`; `values`. The first `sampled` cells have
-    subjects. By interval: `first`, `last` value; `width`; `mass` of subjects and `kept_mass`;
-    `head` and `tail` of its two lists, (2, intervals): 0 sampled, 1 people only; `length`.
-    `name_at[start[d] + v]` names the interval that begins or ends at value v. `after`
-    (attributes, cells) links the lists. `sums` are the five totals, cells' part only.
+    `cell` (cells, 5), its n, p, own, n log n and n / g; `kept`; `values`. The first `sampled`
+    cells have subjects. By interval: `first`, `last` value; `width`; `mass` of subjects and
+    `kept_mass`; `head` and `tail` of its two lists, (2, intervals): 0 sampled, 1 people only;
+    `length`. `name_at[start[d] + v]` names the interval that begins or ends at value v.
+    `after` (attributes, cells) links the lists. `sums` are five totals, cells' part only.
     `table` maps keys to cells; `state` is its bits and the number of living cells.
     """
 
@@ -52,11 +53,7 @@ class Lattice(NamedTuple):
     log: Floats
     key: Ints
     code: Places
-    n: Floats
-    p: Floats
-    own: Floats
-    n_log_n: Floats
-    match: Floats
+    cell: Floats
     kept: NDArray[np.bool_]
     values: NDArray[np.uint64]
     first: Ints
@@ -83,11 +80,10 @@ def lattice(cells: Cells, rules: Rules) -> Lattice:
     """Return the state at the bottom: every cell on its own."""
     count, attributes = cells.codes.shape
     sampled, intervals = len(cells.n), len(cells.widths)
-    start = np.cumsum(cells.sizes) - cells.sizes
-    n = np.concatenate([cells.n, np.zeros(count - sampled)])
-    own = np.concatenate([cells.own, np.zeros(count - sampled)])
-    words = np.zeros((count, cells.values.shape[1]), dtype=np.uint64)
-    words[:sampled] = cells.values
+    cell = np.zeros((count, 5))
+    cell[:sampled, N], cell[:, P], cell[:sampled, OWN] = cells.n, cells.p, cells.own
+    values = np.zeros((count, cells.values.shape[1]), dtype=np.uint64)
+    values[:sampled] = cells.values
     name = np.concatenate([np.arange(size) for size in cells.sizes])
     bits = max(4, int(count).bit_length() + 1)
     made = Lattice(
@@ -95,18 +91,14 @@ def lattice(cells: Cells, rules: Rules) -> Lattice:
         constrained=rules.active,
         sampled=sampled,
         sizes=cells.sizes,
-        start=start,
+        start=np.cumsum(cells.sizes) - cells.sizes,
         stride=np.concatenate([np.cumprod(cells.sizes[:0:-1])[::-1], [1]]).astype(np.int64),
         log=np.log(np.maximum(np.arange(cells.widths.sum() + 1), 1)),
         key=np.ravel_multi_index(list(cells.codes.T), tuple(cells.sizes)).astype(np.int64),
         code=cells.codes.copy(),
-        n=n,
-        p=cells.p.copy(),
-        own=own,
-        n_log_n=np.zeros(count),
-        match=np.zeros(count),
+        cell=cell,
         kept=np.zeros(count, dtype=np.bool_),
-        values=words,
+        values=values,
         first=name.copy(),
         last=name.copy(),
         name_at=name.copy(),
@@ -129,45 +121,32 @@ def lattice(cells: Cells, rules: Rules) -> Lattice:
 @compiled
 def _enter(at: Lattice) -> None:
     """Put every cell into the table, the lists and the sums."""
+    cell, sums = at.cell, at.sums
     for c in range(len(at.key)):
-        insert(at, c)
-        people_only = np.int64(c >= at.sampled)
+        insert(at.table, at.state[0], at.key[c], c)
+        kind = np.int64(c >= at.sampled)
         for d in range(len(at.sizes)):
             i = at.start[d] + at.code[c, d]
-            append(at, d, people_only, i, c, c)
+            if at.tail[kind, i] < 0:
+                at.head[kind, i] = c
+            else:
+                at.after[d, at.tail[kind, i]] = c
+            at.tail[kind, i] = c
             at.length[i] += 1
-            at.mass[i] += at.n[c]
-        if people_only:
-            continue
-        at.n_log_n[c] = n_log_n(at.n[c])
-        people = max(at.n[c], at.p[c])
-        at.match[c] = at.n[c] / people
-        at.sums[RISK] += at.match[c]
-        at.sums[NATS] += at.own[c] - at.n_log_n[c]
-        at.kept[c] = is_kept(at.rules, at.n[c], people, at.values, c, c)
-        if at.kept[c]:
-            at.sums[KEPT_RISK] += at.match[c]
-            at.sums[KEPT_NATS] += at.own[c] - at.n_log_n[c]
-            add_kept_mass(at, c, at.n[c])
+            at.mass[i] += cell[c, N]
+    for c in range(at.sampled):
+        cell[c, N_LOG_N] = n_log_n(cell[c, N])
+        people = max(cell[c, N], cell[c, P])
+        cell[c, MATCH] = cell[c, N] / people
+        sums[RISK] += cell[c, MATCH]
+        sums[NATS] += cell[c, OWN] - cell[c, N_LOG_N]
+        if is_kept(at.rules, cell[c, N], people, at.values, c, c):
+            at.kept[c] = True
+            sums[KEPT_RISK] += cell[c, MATCH]
+            sums[KEPT_NATS] += cell[c, OWN] - cell[c, N_LOG_N]
+            add_kept_mass(at, c, cell[c, N])
         else:
-            at.sums[SUPPRESSED] += at.n[c]
-
-
-@inlined
-def insert(at: Lattice, c: int) -> None:
-    """Put cell `c` into the table under its key."""
-    slot = find(at.table, at.state[0], at.key[c])
-    at.table[2 * slot], at.table[2 * slot + 1] = at.key[c], c
-
-
-@inlined
-def append(at: Lattice, d: int, kind: int, i: int, head: int, tail: int) -> None:
-    """Append the cells linked from `head` to `tail` to a list of interval `i`."""
-    if at.tail[kind, i] < 0:
-        at.head[kind, i] = head
-    else:
-        at.after[d, at.tail[kind, i]] = head
-    at.tail[kind, i] = tail
+            sums[SUPPRESSED] += cell[c, N]
 
 
 @compiled
@@ -177,7 +156,7 @@ def add_kept_mass(at: Lattice, c: int, n: float) -> None:
         at.kept_mass[at.start[d] + at.code[c, d]] += n
 
 
-@inlined
+@compiled
 def living(at: Lattice, d: int, kind: int, i: int, out: Ints, count: int) -> int:
     """Write the living cells of a list of interval `i` after `count`; drop the dead ones."""
     before, c = -1, at.head[kind, i]
@@ -196,90 +175,87 @@ def living(at: Lattice, d: int, kind: int, i: int, out: Ints, count: int) -> int
     return count
 
 
-@inlined
-def neighbour(at: Lattice, c: int, d: int, right: bool) -> int:
-    """Return the cell beside `c` along attribute `d`, or -1 where nobody is."""
-    i = at.start[d] + at.code[c, d]
-    v = at.last[i] + 1 if right else at.first[i] - 1
-    if v < 0 or v == at.sizes[d]:
-        return -1
-    beside = at.name_at[at.start[d] + v]
-    key = at.key[c] + (beside - at.code[c, d]) * at.stride[d]
-    slot = find(at.table, at.state[0], key)
-    return at.table[2 * slot + 1] if at.table[2 * slot] == key else -1
-
-
-@inlined
-def plain_change(at: Lattice, one: int, other: int) -> tuple[float, float]:
+@compiled
+def plain_change(cell: Floats, one: int, other: int) -> tuple[float, float]:
     """Return the change of n / g and of the cells' nats when two cells become one."""
-    n = at.n[one] + at.n[other]
-    people = max(n, at.p[one] + at.p[other])
-    risk = n / people - at.match[one] - at.match[other]
-    if at.n[one] == 0 or at.n[other] == 0:
+    n = cell[one, N] + cell[other, N]
+    people = max(n, cell[one, P] + cell[other, P])
+    risk = n / people - cell[one, MATCH] - cell[other, MATCH]
+    if cell[one, N] == 0.0 or cell[other, N] == 0.0:
         return risk, 0.0
-    return risk, at.n_log_n[one] + at.n_log_n[other] - n_log_n(n)
+    return risk, cell[one, N_LOG_N] + cell[other, N_LOG_N] - n_log_n(n)
 
 
-@inlined
-def kept_change(at: Lattice, one: int, other: int) -> tuple[float, float, float]:
+@compiled
+def kept_change(
+    cell: Floats,
+    kept: NDArray[np.bool_],
+    values: NDArray[np.uint64],
+    rules: Rules,
+    one: int,
+    other: int,
+) -> tuple[float, float, float]:
     """Return the change of kept n / g and nats, and the subjects no longer suppressed."""
-    n = at.n[one] + at.n[other]
-    people = max(n, at.p[one] + at.p[other])
-    if not is_kept(at.rules, n, people, at.values, one, other):
+    n = cell[one, N] + cell[other, N]
+    people = max(n, cell[one, P] + cell[other, P])
+    if not is_kept(rules, n, people, values, one, other):
         return 0.0, 0.0, 0.0
-    risk, nats, gain = n / people, at.own[one] + at.own[other] - n_log_n(n), 0.0
+    risk, nats, gain = n / people, cell[one, OWN] + cell[other, OWN] - n_log_n(n), 0.0
     for c in (one, other):
-        if at.kept[c]:
-            risk -= at.match[c]
-            nats -= at.own[c] - at.n_log_n[c]
+        if kept[c]:
+            risk -= cell[c, MATCH]
+            nats -= cell[c, OWN] - cell[c, N_LOG_N]
         else:
-            gain += at.n[c]
+            gain += cell[c, N]
     return risk, nats, gain
 
 
-@inlined
-def absorb(at: Lattice, one: int, other: int) -> None:
-    """Make two cells one: `one` lives on with its coordinates, `other` dies."""
-    risk, nats = plain_change(at, one, other)
-    at.sums[RISK] += risk
-    at.sums[NATS] += nats
-    if at.constrained:
-        risk, nats, gain = kept_change(at, one, other)
-        at.sums[KEPT_RISK] += risk
-        at.sums[KEPT_NATS] += nats
-        at.sums[SUPPRESSED] -= gain
-        people = max(at.n[one] + at.n[other], at.p[one] + at.p[other])
-        now = is_kept(at.rules, at.n[one] + at.n[other], people, at.values, one, other)
-        for c in (one, other):
-            if now and not at.kept[c]:
-                add_kept_mass(at, c, at.n[c])
-                at.kept[c] = True
-        for w in range(at.values.shape[1]):
-            at.values[one, w] |= at.values[other, w]
-    at.n[one] += at.n[other]
-    at.p[one] += at.p[other]
-    at.own[one] += at.own[other]
-    if at.n[other] > 0:
-        at.n_log_n[one] = n_log_n(at.n[one])
-    at.match[one] = at.n[one] / max(at.n[one], at.p[one]) if at.n[one] > 0 else 0.0
-    at.key[other] = -1
-    at.state[1] -= 1
+@compiled
+def keep(at: Lattice, one: int, other: int) -> None:
+    """Update what is kept when two cells become one."""
+    risk, nats, gain = kept_change(at.cell, at.kept, at.values, at.rules, one, other)
+    at.sums[KEPT_RISK] += risk
+    at.sums[KEPT_NATS] += nats
+    at.sums[SUPPRESSED] -= gain
+    for c in (one, other):
+        if gain > 0 and not at.kept[c]:
+            add_kept_mass(at, c, at.cell[c, N])
+    at.kept[one] = at.kept[one] or at.kept[other] or gain > 0
+    for w in range(at.values.shape[1]):
+        at.values[one, w] |= at.values[other, w]
 
 
-@inlined
-def move(at: Lattice, c: int, d: int, name: int) -> None:
-    """Move cell `c` to interval `name` of attribute `d`, into the cell that is there if any."""
-    remove(at.table, at.state[0], at.key[c])
-    key = at.key[c] + (name - at.code[c, d]) * at.stride[d]
-    slot = find(at.table, at.state[0], key)
-    there = at.table[2 * slot + 1] if at.table[2 * slot] == key else -1
-    if there >= 0 and (there < at.sampled or c >= at.sampled):
-        absorb(at, there, c)
-        return
-    if there >= 0:
-        absorb(at, c, there)
-    at.key[c], at.code[c, d] = key, name
-    at.table[2 * slot], at.table[2 * slot + 1] = key, c
+@compiled
+def move(at: Lattice, d: int, name: int, cells: Ints) -> None:
+    """Move cells to interval `name` of attribute `d`, each into the cell that is there if any.
+
+    Of two cells that become one, a sampled one lives on.
+    """
+    key, code, cell, table, bits = at.key, at.code, at.cell, at.table, at.state[0]
+    for m in range(len(cells)):
+        c = cells[m]
+        remove(table, bits, key[c])
+        new_key = key[c] + (name - code[c, d]) * at.stride[d]
+        there = lookup(table, bits, new_key)
+        stays, goes = c, there
+        if there >= 0 and (there < at.sampled or c >= at.sampled):
+            stays, goes = there, c
+        if goes >= 0:
+            risk, nats = plain_change(cell, stays, goes)
+            at.sums[RISK] += risk
+            at.sums[NATS] += nats
+            if at.constrained:
+                keep(at, stays, goes)
+            cell[stays, N] += cell[goes, N]
+            cell[stays, P] += cell[goes, P]
+            cell[stays, OWN] += cell[goes, OWN]
+            cell[stays, N_LOG_N] += cell[goes, N_LOG_N] - nats
+            cell[stays, MATCH] += cell[goes, MATCH] + risk
+            key[goes] = -1
+            at.state[1] -= 1
+        if stays == c:
+            key[c], code[c, d] = new_key, name
+            insert(table, bits, new_key, c)
 
 
 @compiled
@@ -288,27 +264,29 @@ def merge(at: Lattice, d: int, cut: int) -> int:
 
     `cut` is the last value of the left interval.
     """
-    left, right = at.name_at[at.start[d] + cut], at.name_at[at.start[d] + cut + 1]
-    i, j = at.start[d] + left, at.start[d] + right
+    start = at.start[d]
+    i, j = start + at.name_at[start + cut], start + at.name_at[start + cut + 1]
     first, last, width = at.first[i], at.last[j], at.width[i] + at.width[j]
     stays, goes = (i, j) if at.length[i] >= at.length[j] else (j, i)
-    name = stays - at.start[d]
     count = living(at, d, 0, goes, at.moved, 0)
     count = living(at, d, 1, goes, at.moved, count)
-    for m in range(count):
-        move(at, at.moved[m], d, name)
+    move(at, d, stays - start, at.moved[:count])
     for kind in range(2):
+        if at.tail[kind, stays] < 0:
+            at.head[kind, stays] = at.head[kind, goes]
+        elif at.head[kind, goes] >= 0:
+            at.after[d, at.tail[kind, stays]] = at.head[kind, goes]
         if at.head[kind, goes] >= 0:
-            append(at, d, kind, stays, at.head[kind, goes], at.tail[kind, goes])
+            at.tail[kind, stays] = at.tail[kind, goes]
     at.length[stays] += count
     at.mass[stays] += at.mass[goes]
     at.kept_mass[stays] += at.kept_mass[goes]
     at.first[stays], at.last[stays], at.width[stays] = first, last, width
-    at.name_at[at.start[d] + first] = name
-    at.name_at[at.start[d] + last] = name
+    at.name_at[start + first] = stays - start
+    at.name_at[start + last] = stays - start
     if at.state[1] * 8 < 1 << at.state[0] and at.state[0] > 4:
         shrink(at)
-    return name
+    return stays - start
 
 
 @compiled
@@ -319,7 +297,7 @@ def shrink(at: Lattice) -> None:
         at.state[0] -= 1
     for c in range(len(at.key)):
         if at.key[c] >= 0:
-            insert(at, c)
+            insert(at.table, at.state[0], at.key[c], c)
 
 
 @compiled

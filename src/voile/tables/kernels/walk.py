@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.kernels.compiled import compiled, inlined
+from voile.tables.kernels.compiled import compiled
+from voile.tables.kernels.hashing import lookup
 from voile.tables.kernels.lattice import (
     KEPT_NATS,
     KEPT_RISK,
@@ -24,7 +25,6 @@ from voile.tables.kernels.lattice import (
     kept_change,
     living,
     merge,
-    neighbour,
     plain_change,
     totals,
     widths_part,
@@ -33,7 +33,7 @@ from voile.tables.kernels.lattice import (
 BY_RISK, BY_SUPPRESSED = 0, 1
 
 
-@inlined
+@compiled
 def place(at: Lattice, bit: int) -> tuple[int, int]:
     """Return the attribute of a bit and the value before its cut."""
     d = 0
@@ -52,74 +52,84 @@ def follow(at: Lattice, order: Ints, risk: Floats, nats: Floats, suppressed: Flo
         risk[step], nats[step], suppressed[step] = totals(at)
 
 
-@inlined
-def add_pair(at: Lattice, change: Floats, d: int, left: int, right: int, sign: float) -> None:
-    """Add what merging along `d` does to two neighbouring cells to their intervals' change."""
-    i = at.start[d] + at.code[left, d]
-    row = change[at.start[d] - d + at.last[i]]
-    risk, nats = plain_change(at, left, right)
-    row[RISK] += sign * risk
-    row[NATS] += sign * nats
-    if at.constrained:
-        risk, nats, gain = kept_change(at, left, right)
-        if gain > 0:
-            j = at.start[d] + at.code[right, d]
-            width = at.log[at.width[i] + at.width[j]]
-            for e in range(len(at.sizes)):
-                if e != d:
-                    width += at.log[at.width[at.start[e] + at.code[left, e]]]
-            nats += gain * (width - at.rules.wholly_lost)
-        row[KEPT_RISK] += sign * risk
-        row[KEPT_NATS] += sign * nats
-        row[SUPPRESSED] -= sign * gain
-
-
 @compiled
-def touch(at: Lattice, change: Floats, cells: Ints, count: int, merged: int, sign: float) -> None:
-    """Add or take away every pair, but along attribute `merged`, that has one of `cells`.
+def touch(
+    at: Lattice,
+    change: Floats,
+    cells: Ints,
+    along: int,
+    only: bool,
+    right: bool,
+    left: bool,
+    sign: float,
+) -> None:
+    """Add to `change` (or, with sign -1, take away) the pairs that sampled cells are in.
 
-    A pair of two sampled cells is met at its left one, since both lie in the same slab.
+    Only along one attribute, or along all others; a cell with its right neighbour, and with
+    its left one where that has people only: of two sampled cells the left one tells.
     """
-    for m in range(count):
+    key, code, cell, table, bits = at.key, at.code, at.cell, at.table, at.state[0]
+    start, sizes, stride, name_at = at.start, at.sizes, at.stride, at.name_at
+    first, last, sampled = at.first, at.last, at.sampled
+    for m in range(len(cells)):
         c = cells[m]
-        for d in range(len(at.sizes)):
-            if d == merged:
+        for d in range(len(sizes)):
+            if (d == along) != only:
                 continue
-            right = neighbour(at, c, d, True)
-            if right >= 0:
-                add_pair(at, change, d, c, right, sign)
-            left = neighbour(at, c, d, False)
-            if left >= at.sampled:
-                add_pair(at, change, d, left, c, sign)
+            here = np.int64(code[c, d])
+            i = start[d] + here
+            for side in range(2):
+                v = first[i] - 1 if side == 0 else last[i] + 1
+                if v < 0 or v == sizes[d] or not (left if side == 0 else right):
+                    continue
+                beside = name_at[start[d] + v]
+                other = lookup(table, bits, key[c] + (beside - here) * stride[d])
+                if other < 0 or (side == 0 and other < sampled):
+                    continue
+                bit = start[d] - d + (v if side == 0 else v - 1)
+                risk, nats = plain_change(cell, c, other)
+                change[bit, RISK] += sign * risk
+                change[bit, NATS] += sign * nats
+                if at.constrained:
+                    touch_kept(at, change[bit], c, other, d, beside, sign)
 
 
 @compiled
-def add_cut(at: Lattice, change: Floats, d: int, cut: int, buffer: Ints) -> None:
+def touch_kept(
+    at: Lattice, change: Floats, c: int, other: int, d: int, beside: int, sign: float
+) -> None:
+    """As `touch`, for one pair, what is kept; a subject kept again loses its cell's width."""
+    risk, nats, gain = kept_change(at.cell, at.kept, at.values, at.rules, c, other)
+    if gain > 0:
+        width = at.width[at.start[d] + at.code[c, d]] + at.width[at.start[d] + beside]
+        log_width = at.log[width]
+        for e in range(len(at.sizes)):
+            if e != d:
+                log_width += at.log[at.width[at.start[e] + at.code[c, e]]]
+        nats += gain * (log_width - at.rules.wholly_lost)
+    change[KEPT_RISK] += sign * risk
+    change[KEPT_NATS] += sign * nats
+    change[SUPPRESSED] -= sign * gain
+
+
+@compiled
+def changes(at: Lattice) -> Floats:
+    """Return what merging each pair at the bottom changes in the five sums, (n_bits, 5)."""
+    change = np.zeros(((at.sizes - 1).sum(), 5))
+    touch(at, change, np.arange(at.sampled), -1, False, True, True, 1.0)
+    return change
+
+
+@compiled
+def recompute(at: Lattice, change: Floats, d: int, cut: int, buffer: Ints) -> None:
     """Compute the change of one pair of intervals anew from the cells beside its cut."""
     if cut < 0 or cut >= at.sizes[d] - 1:
         return
     change[at.start[d] - d + cut] = 0.0
-    count = living(at, d, 0, at.start[d] + at.name_at[at.start[d] + cut], buffer, 0)
-    for m in range(count):
-        right = neighbour(at, buffer[m], d, True)
-        if right >= 0:
-            add_pair(at, change, d, buffer[m], right, 1.0)
-    count = living(at, d, 0, at.start[d] + at.name_at[at.start[d] + cut + 1], buffer, 0)
-    for m in range(count):
-        left = neighbour(at, buffer[m], d, False)
-        if left >= at.sampled:
-            add_pair(at, change, d, left, buffer[m], 1.0)
-
-
-@compiled
-def changes(at: Lattice, open_bits: NDArray[np.bool_]) -> Floats:
-    """Return what merging each pair changes in the five sums, (n_bits, 5); every cut is there."""
-    change = np.zeros((len(open_bits), 5))
-    everything = np.empty(at.sampled, dtype=np.int64)
-    for c in range(at.sampled):
-        everything[c] = c
-    touch(at, change, everything, at.sampled, -1, 1.0)
-    return change
+    for side in range(2):
+        i = at.start[d] + at.name_at[at.start[d] + cut + side]
+        count = living(at, d, 0, i, buffer, 0)
+        touch(at, change, buffer[:count], d, True, side == 0, side == 1, 1.0)
 
 
 @compiled
@@ -129,16 +139,15 @@ def merge_and_update(at: Lattice, change: Floats, bit: int, buffer: Ints) -> Non
     for side in range(2):
         i = at.start[d] + at.name_at[at.start[d] + cut + side]
         count = living(at, d, 0, i, buffer, 0)
-        touch(at, change, buffer, count, d, -1.0)
-    name = merge(at, d, cut)
-    i = at.start[d] + name
+        touch(at, change, buffer[:count], d, False, True, True, -1.0)
+    i = at.start[d] + merge(at, d, cut)
     count = living(at, d, 0, i, buffer, 0)
-    touch(at, change, buffer, count, d, 1.0)
-    add_cut(at, change, d, at.first[i] - 1, buffer)
-    add_cut(at, change, d, at.last[i], buffer)
+    touch(at, change, buffer[:count], d, False, True, True, 1.0)
+    recompute(at, change, d, at.first[i] - 1, buffer)
+    recompute(at, change, d, at.last[i], buffer)
 
 
-@inlined
+@compiled
 def stretch(at: Lattice, mass: Floats, d: int, cut: int) -> float:
     """Return the change of the intervals' part of the nats when the pair at `cut` merges."""
     i = at.start[d] + at.name_at[at.start[d] + cut]

@@ -1,0 +1,92 @@
+"""`voile demo`: a made-up county, taken from a table of people to a report by the usual commands."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from voile.cli.parameters import Command, force, free, out
+from voile.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from voile.kit import Chosen
+    from voile.tables.content import Content
+
+SEED = "2013"
+
+
+def _demo(screen: Screen, *, out: Path, force: bool) -> int:
+    """Make up a county and release its patients: inspect, fit, choose, apply, attack, report."""
+    from voile.cli.run import run
+
+    free(out, force=force)
+    _prepare(screen, out, force=force)
+    for words in _commands(out):
+        screen.say(f"\n$ {shlex.join(['voile', *words])}")
+        switches = (["--force"] if force else []) + (["--quiet"] if screen.quiet else [])
+        if code := run([*words, *switches]):
+            return code
+    sentences = _sentences(out)
+    report = out / "report.html"
+    screen.say("\n" + "\n".join(sentences) + f"\n\nThe report: {report}")
+    screen.result({"report": str(report), "sentences": sentences})
+    return 0
+
+
+def _prepare(screen: Screen, out: Path, *, force: bool) -> None:
+    """Write the county, its roles, and a fresh secret that its owner alone may read."""
+    from voile.demo import ROLES, make_county, write_county
+
+    screen.say(f"Making up a county of 100,000 people in {out / 'county'}")
+    private = out / "private"
+    private.mkdir(mode=0o700, parents=True, exist_ok=force)
+    write_county(make_county(), out / "county", force=force)
+    (out / "roles.toml").write_text(ROLES, encoding="utf-8")
+    key = private / "key"
+    key.touch(mode=0o600)
+    key.write_text(secrets.token_hex(32), encoding="ascii")
+
+
+def _commands(out: Path) -> list[list[str]]:
+    """Return the commands as a user would type them."""
+    county = out / "county"
+    patients, population = str(county / "patients.csv"), str(county / "population.parquet")
+    kit, policy, release = str(out / "kit"), str(out / "policy.toml"), str(out / "release.csv")
+    roles, proposed = str(out / "roles.toml"), str(out / "roles-proposed.toml")
+    key, register = str(out / "private" / "key"), str(county / "register-adversary.csv")
+    people, report = ["--population", population], str(out / "report.html")
+    hold_out = ["--hold-out", "0.1", "--seed", SEED]
+    return [
+        ["inspect", patients, "--out", proposed],
+        ["tables", "fit", patients, "--roles", roles, *people, *hold_out, "--out", kit],
+        ["tables", "choose", kit, "--beats", "safe-harbor", "--out", policy],
+        ["tables", "apply", kit, patients, "--policy", policy, "--key-file", key, "--out", release],
+        [
+            "tables",
+            "attack",
+            release,
+            "--truth",
+            patients,
+            "--register",
+            register,
+            *people,
+            "--seed",
+            SEED,
+        ],
+        ["report", release, "--out", report],
+    ]
+
+
+def _sentences(out: Path) -> list[str]:
+    """Say the risk now, what was lost, and which policy beats Safe Harbor."""
+    from voile.kit import Chosen, Kit
+    from voile.tables.content import Content
+
+    chosen = Chosen.read(out / "policy.toml")
+    content = Content.of(Kit.load(out / "kit"))
+    return []
+
+
+demo = Command("demo", _demo, [out("FOLDER"), force()])

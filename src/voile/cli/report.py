@@ -1,0 +1,101 @@
+"""`voile report`: the page of a kit or a release, for the public or for the data holder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from voile.cli.evidence_file import default_place, read_evidence
+from voile.cli.parameters import Command, flag, force, free, out
+from voile.cli.screen import Screen, count
+from voile.errors import RequestError
+from voile.wings import wing
+
+if TYPE_CHECKING:
+    from voile.evidence import Evidence
+    from voile.kit import Kit
+    from voile.release import Release
+    from voile.sections import Audience
+
+
+def _report(
+    screen: Screen,
+    *,
+    subject: str,
+    out: Path,
+    internal: bool,
+    evidence: tuple[Path, ...],
+    force: bool,
+) -> None:
+    """Write the report of a kit or a release as one HTML page that opens without a network."""
+    from voile.io.atomic import write_text
+    from voile.report import render
+
+    free(out, force=force, source=subject)
+    shown = _open(Path(subject))
+    found = _evidence(shown, evidence)
+    audience: Audience = "internal" if internal else "public"
+    page = render(
+        f"{Path(subject).name}: what it discloses, what it keeps",
+        wing(shown.kind).sections(shown, found, audience=audience),
+        audience=audience,
+        facts=_facts(shown, audience),
+    )
+    write_text(out, page, force=force)
+    attacks = f"with the evidence of {count(len(found), 'attack')}" if found else "without evidence"
+    readers = "for the data holder alone" if internal else "for the public"
+    screen.say(f"{out}: the report, {readers}, {attacks}")
+    screen.result({"report": str(out), "audience": audience, "attacks": [e.attack for e in found]})
+
+
+def _open(place: Path) -> Kit | Release:
+    from voile.kit import INDEX, Kit
+    from voile.release import Release
+
+    return Kit.load(place) if (place / INDEX).exists() else Release.open(place)
+
+
+def _evidence(shown: Kit | Release, given: tuple[Path, ...]) -> tuple[Evidence, ...]:
+    from voile.release import Release
+
+    if not isinstance(shown, Release):
+        if given:
+            raise RequestError("evidence is about a release", instead="report the release")
+        return ()
+    default = default_place(shown)
+    places = given or ((default,) if default.exists() else ())
+    return tuple(one for place in places for one in read_evidence(place, shown))
+
+
+def _facts(shown: Kit | Release, audience: Audience) -> dict[str, str]:
+    """Say how to reproduce it; a kit's id follows from the data, and stays with the holder."""
+    import voile
+    from voile.release import Release
+
+    facts = {"voile": voile.__version__, "kind of data": shown.kind}
+    if isinstance(shown, Release):
+        facts["release, SHA-256"] = str(shown.public["sha256"])
+    elif audience == "internal":
+        facts["kit"] = shown.id
+    return facts
+
+
+report = Command(
+    "report",
+    _report,
+    [
+        click.Argument(["subject"], metavar="KIT|RELEASE", type=click.Path()),
+        out("REPORT"),
+        flag("internal", "For the data holder's own eyes: small counts are shown."),
+        click.Option(
+            ["--evidence"],
+            metavar="FILE",
+            multiple=True,
+            type=click.Path(path_type=Path),
+            help="What attacks found [RELEASE.private/evidence.json where it is].",
+        ),
+        force(),
+    ],
+)

@@ -1,0 +1,65 @@
+"""A lock that ends with its process, kept in a file inside the folder it guards."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+if sys.platform == "win32":  # pragma: no cover
+    import msvcrt
+
+    def _try_lock(file: int) -> bool:
+        try:
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _try_lock(file: int) -> bool:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+class Lock:
+    """Let one process at a time use a folder, which appears with the lock and may go with it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: int | None = None
+
+    def acquire(self) -> bool:
+        """Make the folder, mode 0700, and lock it; say no if a live process holds it."""
+        while True:
+            self._path.parent.mkdir(mode=0o700, exist_ok=True)
+            try:
+                file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+            except FileNotFoundError:  # its last user has just taken the folder away
+                continue
+            if not _try_lock(file):
+                os.close(file)
+                return False
+            if self._is_current(file):
+                self._file = file
+                return True
+            os.close(file)
+
+    def _is_current(self, file: int) -> bool:
+        """Say whether the locked file is still the one at the path, not one just removed."""
+        try:
+            return os.path.samestat(os.fstat(file), self._path.stat())
+        except FileNotFoundError:
+            return False
+
+    def release(self) -> None:
+        """Remove the lock's file and let go."""
+        if self._file is not None:
+            self._path.unlink(missing_ok=True)
+            os.close(self._file)
+            self._file = None

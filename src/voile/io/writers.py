@@ -1,0 +1,255 @@
+"""Write releases: CSV, Parquet, Arrow, JSON lines, a table of a DuckDB file.
+
+What a text format cannot hold as it is becomes text: dates and times by ISO 8601, booleans `true`
+and `false`, decimals exactly, floats by the shortest digits that read back the same. Lists,
+structs and bytes do not fit in CSV, and are refused by name.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from math import isfinite
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from voile.errors import RequestError
+from voile.io.opening import split_table
+from voile.io.source import OFFLINE, conform, distinct_names, identifier, plain, plain_schema
+
+
+class Writer(ABC):
+    """Write record batches one after the other; what was written is whole when it is closed."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @abstractmethod
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows, of the writer's schema; dictionary arrays may change theirs."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the file."""
+
+
+def open_writer(path: str | os.PathLike[str], schema: pa.Schema) -> Writer:
+    """Open a writer by the end of the path's name.
+
+    Parameters
+    ----------
+    path : .csv, .tsv, .parquet, .arrow, .feather, .jsonl, .ndjson, or "file.duckdb::table" for a
+        new DuckDB file. Give a place inside a `Staging`: what is there is overwritten.
+    schema : of every batch; names are distinct.
+
+    Raises
+    ------
+    RequestError : the format is unknown, or cannot hold a column's type.
+    """
+    distinct_names(schema.names, where="output")
+    file, table = split_table(path)
+    suffix = file.suffix.lower()
+    if suffix == ".duckdb":
+        return DuckDBWriter(file, schema, table=table or "release")
+    if table is not None or suffix not in WRITERS:
+        raise RequestError(
+            f"{suffix or 'a name without suffix'} cannot be written" if table is None
+            else f"{suffix} holds no tables",
+            where=file.name,
+            instead=f"use {', '.join(WRITERS)} or .duckdb",
+        )  # fmt: skip
+    return WRITERS[suffix](file, schema)
+
+
+class CsvWriter(Writer):
+    """RFC 4180 in UTF-8 with "\\n": null is empty, a text that is empty is `""`.
+
+    A field is quoted when it needs it: where it holds the delimiter, a quote or a line's end.
+    """
+
+    delimiter = ","
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        for field in schema:
+            _check_flat(field)
+        self._file = path.open("wb")
+        self._write_lines([_quoted(pa.array([name]), self.delimiter) for name in schema.names])
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows."""
+        if batch.num_rows:
+            self._write_lines([_fields(column, self.delimiter) for column in batch.columns])
+
+    def _write_lines(self, columns: list[pa.Array]) -> None:
+        """Join the columns to lines: a text array's own buffer is then the file's bytes."""
+        ends = pa.scalar("\n", pa.large_string())
+        fields = pc.binary_join_element_wise(
+            *columns, self.delimiter, null_handling="replace", null_replacement=""
+        )
+        lines = pc.binary_join_element_wise(fields, ends, "")
+        for chunk in lines.chunks if isinstance(lines, pa.ChunkedArray) else [lines]:
+            self._file.write(_text_bytes(chunk))
+
+    def close(self) -> None:
+        """End the file."""
+        self._file.close()
+
+
+class TsvWriter(CsvWriter):
+    """As CSV, separated by tabs."""
+
+    delimiter = "\t"
+
+
+def _check_flat(field: pa.Field) -> None:
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        raise RequestError(
+            f"column {field.name} is {kind}, which CSV cannot hold",
+            instead="write .parquet, or drop the column",
+        )
+
+
+def _fields(column: pa.Array, delimiter: str) -> pa.Array:
+    """Write a column's values as fields; a dictionary's values once each."""
+    if isinstance(column, pa.DictionaryArray):
+        return _fields(column.dictionary, delimiter).take(column.indices)
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return _quoted(column, delimiter)
+    return column.cast(pa.large_string())
+
+
+def _quoted(column: pa.Array, delimiter: str) -> pa.Array:
+    text = column.cast(pa.large_string())
+    special = pc.match_substring_regex(text, f'^$|["\\r\\n{delimiter}]')
+    if not pc.any(special).as_py():
+        return text
+    doubled = pc.replace_substring(text, '"', '""')
+    mark = pa.scalar('"', pa.large_string())
+    return pc.if_else(special, pc.binary_join_element_wise(mark, doubled, mark, ""), text)
+
+
+def _text_bytes(text: pa.LargeStringArray) -> memoryview:
+    offsets = memoryview(text.buffers()[1]).cast("q")
+    start, stop = offsets[text.offset], offsets[text.offset + len(text)]
+    return memoryview(text.buffers()[2])[start:stop]
+
+
+class ParquetWriter(Writer):
+    """Parquet, compressed by zstd; dictionaries are kept."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        self._file = pq.ParquetWriter(path, schema, compression="zstd")
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows."""
+        self._file.write_batch(batch)
+
+    def close(self) -> None:
+        """End the file."""
+        self._file.close()
+
+
+class ArrowWriter(Writer):
+    """Arrow IPC file (Feather version 2), dictionaries written out: it allows one per column."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        self._schema = plain_schema(schema)
+        self._file = pa.ipc.new_file(path, self._schema)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows."""
+        self._file.write_batch(conform(batch, self._schema))
+
+    def close(self) -> None:
+        """End the file."""
+        self._file.close()
+
+
+class JsonLinesWriter(Writer):
+    """One JSON object a line, in UTF-8, nulls as null.
+
+    What JSON has no type for is text, as in CSV: dates, times, decimals, and floats that are no
+    finite number.
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        for field in schema:
+            if pa.types.is_binary(plain(field.type)):
+                raise RequestError(
+                    f"column {field.name} is bytes, which JSON cannot hold",
+                    instead="write .parquet, or drop the column",
+                )
+        self._file = path.open("w", encoding="utf-8", newline="\n")
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows."""
+        names = batch.schema.names
+        columns = [_json_cells(column) for column in batch.columns]
+        for cells in zip(*columns, strict=True):
+            row = dict(zip(names, cells, strict=True))
+            self._file.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+
+    def close(self) -> None:
+        """End the file."""
+        self._file.close()
+
+
+def _json_cells(column: pa.Array) -> list[object]:
+    kind = plain(column.type)
+    values = column.cast(kind)
+    if pa.types.is_floating(kind):
+        return [v if v is None or isfinite(v) else str(v) for v in values.to_pylist()]
+    if pa.types.is_temporal(kind) or pa.types.is_decimal(kind):
+        values = values.cast(pa.string())
+    return list(values.to_pylist())
+
+
+class DuckDBWriter(Writer):
+    """A table of a new DuckDB file; dictionaries become text."""
+
+    def __init__(self, path: Path, schema: pa.Schema, *, table: str) -> None:
+        import duckdb
+
+        self._connection = duckdb.connect(str(path), config={**OFFLINE})
+        self._schema = plain_schema(schema)
+        self._table = identifier(table)
+        self._connection.register("batch", self._schema.empty_table())
+        self._connection.execute(f"CREATE TABLE {self._table} AS SELECT * FROM batch")
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows."""
+        self._connection.register("batch", pa.table(conform(batch, self._schema)))
+        self._connection.execute(f"INSERT INTO {self._table} SELECT * FROM batch")
+
+    def close(self) -> None:
+        """End the file."""
+        self._connection.close()
+
+
+WRITERS: dict[str, Callable[[Path, pa.Schema], Writer]] = {
+    ".csv": CsvWriter,
+    ".tsv": TsvWriter,
+    ".parquet": ParquetWriter,
+    ".arrow": ArrowWriter,
+    ".feather": ArrowWriter,
+    ".jsonl": JsonLinesWriter,
+    ".ndjson": JsonLinesWriter,
+}
+"""What writes a file, by the end of its name."""
