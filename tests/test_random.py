@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import voile
@@ -28,6 +28,7 @@ def raw(generator: np.random.Generator, n: int = 4) -> list[int]:
     return generator.bit_generator.random_raw(n).tolist()
 
 
+@settings(max_examples=40)
 @given(st.integers(0, 2**200), NAMES, st.randoms())
 def test_a_stream_depends_on_seed_and_name_alone(seed, names, shuffler):
     together = dict(zip(names, map(raw, streams(seed, *names)), strict=True))

@@ -1,3 +1,50 @@
-"""Share data about people, and know what an adversary could still do with it."""
+"""Share data about people, and know what an adversary could still do with it.
+
+>>> import voile
+>>> voile.Frontier.of([0.5, 1.0], [0.2, 0.0], ["a", "b"]).area()
+0.6
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from voile.evidence import Evidence
+    from voile.frontier import Frontier
+    from voile.io import open_source
+    from voile.kit import Choice, Chosen, Kit
+    from voile.release import Release
+    from voile.roles import Roles
 
 __version__ = "0.1.0"
+
+_PLACES = {
+    "Choice": "kit",
+    "Chosen": "kit",
+    "Evidence": "evidence",
+    "Frontier": "frontier",
+    "Kit": "kit",
+    "Release": "release",
+    "Roles": "roles",
+    "open_source": "io",
+}
+
+__all__ = [
+    "Choice",
+    "Chosen",
+    "Evidence",
+    "Frontier",
+    "Kit",
+    "Release",
+    "Roles",
+    "__version__",
+    "open_source",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

@@ -217,7 +217,8 @@ def shift_dates(
 
     if len(dates) != len(subjects):
         raise RequestError(
-            f"{len(dates)} dates for {len(subjects)} subjects", instead="give one subject a date"
+            f"{len(dates)} dates for {len(subjects)} subjects",
+            instead="give every date its subject",
         )
     per_day, stored = _clock(dates.type)
     dates = _joined(dates)
@@ -227,9 +228,8 @@ def shift_dates(
     offsets = _map_subjects(_shifter(secret, days), subjects, pa.int64())
     shifts = _joined(offsets).to_numpy() * per_day
     low, high = _years_2_to_9998(per_day, stored)
-    lies = (ticks >= low) & (ticks <= high)
-    lands = (ticks >= low - np.minimum(shifts, 0)) & (ticks <= high - np.maximum(shifts, 0))
-    moves = there & lies & lands
+    # Both ends of the move lie within the limits; the sums stay within 64 bits.
+    moves = (ticks >= low - np.minimum(shifts, 0)) & (ticks <= high - np.maximum(shifts, 0)) & there
     moved = pa.array(np.where(moves, ticks, 0) + np.where(moves, shifts, 0), mask=~moves)
     return ShiftedDates(moved.cast(stored).cast(dates.type), pa.array(there & ~moves))
 

@@ -165,6 +165,12 @@ def test_diagnoses_are_skewed_and_go_with_age_and_sex(patients):
     assert set(patients.loc[patients["diagnosis"] == "prostate cancer", "sex"]) == {"M"}
 
 
+def test_who_comes_again_mostly_has_the_same(patients):
+    twice = patients.groupby("person_id")["diagnosis"].agg(["size", "nunique"])
+    same = (twice.loc[twice["size"] == 2, "nunique"] == 1).mean()
+    assert 0.6 < same < 0.75  # 3 in 5, and by chance
+
+
 def test_wards_and_stays(patients):
     assert ((patients["age"] < 16) == (patients["ward"] == "paediatrics")).all()
     assert patients["length_of_stay"].min() == 0

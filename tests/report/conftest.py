@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from voile.report import render
 from voile.sections import (
@@ -58,11 +59,10 @@ def missing(reason: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
+def chromium() -> Iterator[Browser]:
     if not shutil.which(CHROMIUM):
         missing(f"there is no {CHROMIUM}")
-    api = pytest.importorskip("playwright.sync_api")
-    with api.sync_playwright() as playwright:
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
         yield browser
         browser.close()
@@ -71,14 +71,14 @@ def chromium() -> Iterator[Any]:
 class Reader:
     """Open reports from disk, keeping every request, message and error of theirs."""
 
-    def __init__(self, browser: Any, folder: Path) -> None:
+    def __init__(self, browser: Browser, folder: Path) -> None:
         self.browser = browser
         self.folder = folder
         self.requests: list[str] = []
         self.messages: list[str] = []
-        self.contexts: list[Any] = []
+        self.contexts: list[BrowserContext] = []
 
-    def open(self, text: str, *, width: int = 1280, height: int = 900, **context: Any) -> Any:
+    def open(self, text: str, *, width: int = 1280, height: int = 900, **context: Any) -> Page:
         file = self.folder / "report with spaces.html"
         file.write_text(text, encoding="utf-8")
         viewport = {"width": width, "height": height}
@@ -92,7 +92,7 @@ class Reader:
 
 
 @pytest.fixture
-def reader(chromium: Any, tmp_path: Path) -> Iterator[Reader]:
+def reader(chromium: Browser, tmp_path: Path) -> Iterator[Reader]:
     opened = Reader(chromium, tmp_path)
     yield opened
     for context in opened.contexts:
@@ -101,7 +101,7 @@ def reader(chromium: Any, tmp_path: Path) -> Iterator[Reader]:
 
 @pytest.fixture(scope="session")
 def full_report() -> str:
-    return render("St Ada county visits, 2024", full_sections(), audience="public", facts=FACTS)
+    return render("A made-up county: visits, 2024", full_sections(), audience="public", facts=FACTS)
 
 
 @pytest.fixture(scope="session", name="frontier")

@@ -185,14 +185,15 @@ def test_the_definition_of_recursive_diversity_takes_the_commonest_value_first()
     assert recursive_c(np.array([[8.0, 2.0, 4.0]]), 4) == math.inf
 
 
-def test_writing_every_row_twice_changes_nothing_by_subject():
-    once = disclosure(classes([1, 4], [3, 40]))
-    # four subjects, one of whom shows both combinations: half of her in each class
-    halves = disclosure(classes([0.5, 3.5], [3, 40]))
-    assert once["k"] == 1
-    assert halves["k"] == 0
-    assert halves["prosecutor_max"] == 1.0
-    assert halves["sample_uniques"] == 0.5
+def test_part_of_a_subject_is_somebody():
+    """Four subjects, one of whom shows both combinations: half of her is in each class."""
+    found = disclosure(classes([0.5, 3.5], [3, 40]))
+    assert found["k"] == found["prosecutor_max"] == 1.0
+    assert found["sample_uniques"] == 0.5
+
+
+def test_k_is_rounded_down():
+    assert disclosure(classes([3.5]))["k"] == 3
 
 
 def test_a_subject_spread_over_classes_of_her_own_is_matched_once():
@@ -203,7 +204,7 @@ def test_a_subject_spread_over_classes_of_her_own_is_matched_once():
 
 
 def test_thirds_add_up_to_a_whole_k():
-    assert disclosure(classes([1 / 3 + 1 / 3 + 1 / 3 + 1 / 3 * 3 - 1e-12]))["k"] == 2
+    assert disclosure(classes([2 - 1e-12]))["k"] == 2
 
 
 def test_a_population_smaller_than_the_sample_counts_as_the_sample():

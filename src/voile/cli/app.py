@@ -8,6 +8,7 @@ from voile.cli.completion import completion
 from voile.cli.demo import demo
 from voile.cli.inspect import inspect
 from voile.cli.kind import kind_group
+from voile.cli.parameters import Group
 from voile.cli.report import report
 from voile.cli.verify import verify
 from voile.wings import WINGS
@@ -23,7 +24,7 @@ def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
         context.exit()
 
 
-@click.group(context_settings=CONTEXT)
+@click.group(cls=Group, context_settings=CONTEXT)
 @click.option(
     "--version",
     is_flag=True,
@@ -33,12 +34,10 @@ def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
     help="Show the version.",
 )
 def command() -> None:
-    """Share data about people.
-
-    Find the releases that no other beats in risk and loss, apply one, attack it, report.
+    """Share data about people, and know what an adversary could still do with it.
 
     \b
-    voile inspect people.csv --out roles.toml            say what each column is, then correct it
+    voile inspect people.csv --out roles.toml     then read it and correct it
     voile tables fit people.csv --roles roles.toml --out kit
     voile tables choose kit --beats safe-harbor --out policy.toml
     voile tables apply kit people.csv --policy policy.toml --out release.csv
@@ -49,7 +48,5 @@ def command() -> None:
     """
 
 
-for _kind in WINGS:
-    command.add_command(kind_group(_kind))
-for _verb in (inspect, report, verify, demo, completion):
-    command.add_command(_verb)
+for _command in (inspect, *map(kind_group, WINGS), report, verify, demo, completion):
+    command.add_command(_command)

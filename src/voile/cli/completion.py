@@ -11,7 +11,10 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def _completion(screen: Screen, *, shell: str) -> None:
-    """Print the script that completes voile's commands, e.g. eval "$(voile completion bash)"."""
+    """Print the script that completes commands in a shell.
+
+    For example: eval "$(voile completion bash)"
+    """
     from click.shell_completion import get_completion_class
 
     found = get_completion_class(shell)

@@ -1,24 +1,22 @@
-"""`voile demo`: a made-up county, taken from a table of people to a report by the usual commands."""
+"""`voile demo`: a made-up county, from its table of patients to a report."""
 
 from __future__ import annotations
 
 import secrets
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from voile.cli.parameters import Command, force, free, out
 from voile.cli.screen import Screen
-
-if TYPE_CHECKING:
-    from voile.kit import Chosen
-    from voile.tables.content import Content
 
 SEED = "2013"
 
 
 def _demo(screen: Screen, *, out: Path, force: bool) -> int:
-    """Make up a county and release its patients: inspect, fit, choose, apply, attack, report."""
+    """Release the patients of a made-up county.
+
+    Runs the commands that a user would type, from a table of people to a report.
+    """
     from voile.cli.run import run
 
     free(out, force=force)
@@ -28,7 +26,7 @@ def _demo(screen: Screen, *, out: Path, force: bool) -> int:
         switches = (["--force"] if force else []) + (["--quiet"] if screen.quiet else [])
         if code := run([*words, *switches]):
             return code
-    sentences = _sentences(out)
+    sentences = _sentences(out / "release.csv")
     report = out / "report.html"
     screen.say("\n" + "\n".join(sentences) + f"\n\nThe report: {report}")
     screen.result({"report": str(report), "sentences": sentences})
@@ -37,7 +35,7 @@ def _demo(screen: Screen, *, out: Path, force: bool) -> int:
 
 def _prepare(screen: Screen, out: Path, *, force: bool) -> None:
     """Write the county, its roles, and a fresh secret that its owner alone may read."""
-    from voile.demo import ROLES, make_county, write_county
+    from voile.demo.county import ROLES, make_county, write_county
 
     screen.say(f"Making up a county of 100,000 people in {out / 'county'}")
     private = out / "private"
@@ -79,14 +77,15 @@ def _commands(out: Path) -> list[list[str]]:
     ]
 
 
-def _sentences(out: Path) -> list[str]:
+def _sentences(release: Path) -> tuple[str, ...]:
     """Say the risk now, what was lost, and which policy beats Safe Harbor."""
-    from voile.kit import Chosen, Kit
-    from voile.tables.content import Content
+    from voile.release import Release
+    from voile.tables.report import three_sentences
 
-    chosen = Chosen.read(out / "policy.toml")
-    content = Content.of(Kit.load(out / "kit"))
-    return []
+    private = Release.open(release).private
+    assert private is not None
+    risk, lost, harbor = three_sentences(private["story"], private["chosen"]["how"])
+    return risk, lost, f"Policy {private['chosen']['number']}: {harbor[0].lower()}{harbor[1:]}"
 
 
 demo = Command("demo", _demo, [out("FOLDER"), force()])

@@ -19,7 +19,10 @@ def _inspect(
     encoding: str | None,
     force: bool,
 ) -> None:
-    """Propose a role for every column of a source, as a file to read and correct."""
+    """Propose what each column of a source is.
+
+    The file says why, column by column; read it and correct it. Without --out it is printed.
+    """
     from voile.proposal import examine
 
     if out is not None:

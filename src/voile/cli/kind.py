@@ -11,6 +11,7 @@ from voile.cli.evidence_file import default_place, write_evidence
 from voile.cli.frontier import frontier
 from voile.cli.parameters import (
     Command,
+    Group,
     argument,
     flag,
     force,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 def kind_group(kind: str) -> click.Group:
     """Return the commands of one wing; its code is imported when one of them runs."""
-    group = click.Group(kind, help=f"Release {kind}: fit, frontier, choose, apply, attack.")
+    group = Group(kind, help=f"Fit, choose, apply and attack {kind}.")
     for command in (_fit, _frontier, _choose, _apply, _attack):
         group.add_command(command(kind))
     return group
@@ -66,7 +67,11 @@ def _fit(kind: str) -> click.Command:
         force: bool,
         options: BaseModel,
     ) -> int:
-        """Find the policies that no other beats in risk and loss, and write them as a kit."""
+        """Find the policies that no other beats.
+
+        Writes a kit: a folder with the policies and what applying them needs. Ctrl-C ends the
+        search, and what was found until then is kept.
+        """
         from voile.roles import Roles
 
         free(out, force=force, source=source)
@@ -84,7 +89,7 @@ def _fit(kind: str) -> click.Command:
 
 def _frontier(kind: str) -> click.Command:
     def run(screen: Screen, *, kit: str, all: bool) -> None:
-        """Show the policies of a kit, from least loss to least risk."""
+        """Show the policies of a kit."""
         frontier(screen, load_kit(Path(kit), kind), all=all)
 
     return Command("frontier", run, [argument("kit"), flag("all", "Show every policy.")])
@@ -92,7 +97,10 @@ def _frontier(kind: str) -> click.Command:
 
 def _choose(kind: str) -> click.Command:
     def run(screen: Screen, *, kit: str, out: Path, force: bool, **how: Any) -> None:
-        """Pick one policy of a kit, and write it as a file to read, correct and apply."""
+        """Pick one policy of a kit.
+
+        Writes it as a file to read, to correct and to apply. Give exactly one way to pick.
+        """
         from voile.io.atomic import write_text
         from voile.kit import Choice
 
@@ -126,7 +134,11 @@ def _apply(kind: str) -> click.Command:
         force: bool,
         options: BaseModel,
     ) -> int:
-        """Write the release of a source under a policy, with its two manifests."""
+        """Write the release of a source under a policy.
+
+        Beside RELEASE appear RELEASE.manifest.json, which goes with it, and RELEASE.private/, which
+        never leaves. Exits with 1 when rows could not be released and were set aside.
+        """
         from voile.kit import Chosen
 
         free(out, force=force, source=source)
@@ -157,7 +169,10 @@ def _attack(kind: str) -> click.Command:
         force: bool,
         options: BaseModel,
     ) -> None:
-        """Act as an adversary who has the release, score her by the truth, write the evidence."""
+        """Attack a release as an adversary would.
+
+        She has the release and what the options say she knows; the truth only scores her.
+        """
         from voile.release import Release
 
         attacked = Release.open(Path(release))

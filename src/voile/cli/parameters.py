@@ -35,6 +35,14 @@ class Command(click.Command):
             raise click.Abort from None
 
 
+class Group(click.Group):
+    """Commands in the order of the flow rather than of the alphabet."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order in which they were added."""
+        return list(self.commands)
+
+
 def argument(name: str) -> click.Argument:
     """Take a file, folder or table: one word on the command line."""
     return click.Argument([name], metavar=name.upper(), type=click.Path())

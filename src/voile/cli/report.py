@@ -29,7 +29,10 @@ def _report(
     evidence: tuple[Path, ...],
     force: bool,
 ) -> None:
-    """Write the report of a kit or a release as one HTML page that opens without a network."""
+    """Write the report of a kit or a release.
+
+    One HTML page that opens from disk without a network, and prints.
+    """
     from voile.io.atomic import write_text
     from voile.report import render
 

@@ -79,7 +79,14 @@ def _mistake(error: click.UsageError) -> str:
 def _warnings_shown(debug: bool) -> Iterator[None]:
     """Show voile's own warnings as sentences; a library's could quote data, so they are dropped."""
 
-    def show(message: Warning | str, category: type[Warning], *_: Any) -> None:
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: Any = None,
+        line: str | None = None,
+    ) -> None:
         if category.__module__.startswith("voile.") or debug:
             print(f"voile: warning: {message}", file=sys.stderr)
 

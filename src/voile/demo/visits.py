@@ -116,7 +116,7 @@ def _diagnoses(
     female: NDArray[np.bool_],
     first: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Draw each visit's diagnosis; three in five later visits repeat the patient's first one."""
+    """Draw each visit's diagnosis; three in five visits share one of their patient's."""
     weight, centre, spread = (
         np.array([getattr(d, part) for d in DIAGNOSES]) for part in ("weight", "age", "spread")
     )

@@ -38,7 +38,13 @@ class DuckDBSource(FileSource):
     def _connect(path: Path) -> duckdb.DuckDBPyConnection:
         import duckdb
 
-        return duckdb.connect(str(path), read_only=True, config={**OFFLINE})
+        try:
+            return duckdb.connect(str(path), read_only=True, config={**OFFLINE})
+        except duckdb.Error as error:
+            for words, (what, instead) in _DUCKDB_REFUSALS.items():
+                if words in str(error):
+                    raise SourceError(what, where=path.name, instead=instead) from None
+            raise
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         names = ", ".join(map(identifier, columns))
@@ -55,6 +61,13 @@ class DuckDBSource(FileSource):
         quoted = path.replace("'", "''")
         connection.execute(f"ATTACH IF NOT EXISTS '{quoted}' AS {alias} (READ_ONLY)")
         return connection.sql(f"SELECT * FROM {alias}.{self._table}")
+
+
+_DUCKDB_REFUSALS = {
+    "lock on file": ("is being written elsewhere", "close it there first"),
+    "different configuration": ("is being written elsewhere", "close it there first"),
+    "version number": ("was written by another version of DuckDB", "export it to Parquet there"),
+}
 
 
 class SQLiteSource(FileSource):

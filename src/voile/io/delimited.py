@@ -12,6 +12,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -37,7 +38,7 @@ class DelimitedSource(FileSource):
         self._encoding = known_encoding(encoding) if encoding else find_encoding(path)
         sample = _sample(path, self._encoding)
         self._delimiter = find_delimiter(sample)
-        names, unnamed = _names(sample, self._delimiter)
+        names, unnamed = _names(sample, self._delimiter, where=path.name)
         self._lone = len(names) == 1
         notes = [f"encoding {self._encoding}", f"separated by {DELIMITERS[self._delimiter]}"]
         notes += [f"column {i} has no name: called {names[i - 1]}" for i in unnamed]
@@ -68,6 +69,7 @@ class DelimitedSource(FileSource):
         self, columns: list[str], ragged: list[arrow_csv.InvalidRow]
     ) -> Iterator[pa.RecordBatch]:
         names = list(self.columns)
+        seen = 1
 
         def keep(row: arrow_csv.InvalidRow) -> str:
             ragged.append(row)
@@ -97,7 +99,9 @@ class DelimitedSource(FileSource):
                     include_columns=columns,
                 ),
             ) as reader:
-                yield from reader
+                for batch in reader:
+                    yield batch
+                    seen += batch.num_rows
         except pa.ArrowInvalid as error:
             if ragged:
                 row = ragged[0]
@@ -108,7 +112,8 @@ class DelimitedSource(FileSource):
                 ) from None
             if "straddling" in str(error):
                 raise SourceError(
-                    f"a row is longer than {LONGEST_ROW >> 20} MB: a quote is never closed",
+                    f"a quote is opened after row {seen} and never closed, "
+                    f"or a row is longer than {LONGEST_ROW >> 20} MB",
                     where=self.name,
                 ) from None
             raise
@@ -142,17 +147,26 @@ def find_delimiter(sample: str) -> str:
     """
 
     def score(delimiter: str) -> tuple[float, int]:
-        rows = list(csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter))[:200]
-        widths = Counter(len(row) for row in rows if row)
-        width = len(next((row for row in rows if row), []))
+        rows = list(islice(_rows(sample, delimiter), 200))
+        widths = Counter(len(row) for row in rows)
+        width = len(rows[0]) if rows else 0
         return (widths[width] / widths.total() if width > 1 else 0.0, width)
 
     return max(DELIMITERS, key=score)
 
 
-def _names(sample: str, delimiter: str) -> tuple[list[str], list[int]]:
+def _rows(sample: str, delimiter: str) -> Iterator[list[str]]:
+    """Split a sample into rows, blank lines left out, up to a field too long to be one."""
+    try:
+        yield from filter(None, csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter))
+    except csv.Error:
+        return
+
+
+def _names(sample: str, delimiter: str, *, where: str) -> tuple[list[str], list[int]]:
     """Read the header; name the columns without a name by their position."""
-    rows = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
-    header = next(row for row in rows if row)
+    header = next(_rows(sample, delimiter), None)
+    if header is None:
+        raise SourceError("row 1: a quote is opened and never closed", where=where)
     unnamed = [i for i, name in enumerate(header, 1) if not name.strip()]
     return [name if name.strip() else f"column_{i}" for i, name in enumerate(header, 1)], unnamed

@@ -72,7 +72,8 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
     Parameters
     ----------
     thing : a path; a pattern such as "visits-*.csv", whose files must have the same columns; a
-        table as "county.duckdb::patients"; or a pandas, Polars or Arrow frame.
+        table as "county.duckdb::patients"; or a pandas, Polars or Arrow frame. A
+        source that is open already is given back.
     table : the table or sheet, instead of `::`; the only table or the first sheet without it.
     encoding : of a text file, instead of the one that is found.
 
@@ -81,6 +82,8 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
     RequestError : there is no such file, table or format; two columns have one name.
     SourceError : a file is empty, damaged, cut short, or not text.
     """
+    if isinstance(thing, Source):
+        return thing
     if not isinstance(thing, str | os.PathLike):
         from voile.io.frames import FrameSource
 

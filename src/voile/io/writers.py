@@ -97,13 +97,11 @@ class CsvWriter(Writer):
 
     def _write_lines(self, columns: list[pa.Array]) -> None:
         """Join the columns to lines: a text array's own buffer is then the file's bytes."""
-        ends = pa.scalar("\n", pa.large_string())
         fields = pc.binary_join_element_wise(
-            *columns, self.delimiter, null_handling="replace", null_replacement=""
+            *columns, _large(self.delimiter), null_handling="replace", null_replacement=""
         )
-        lines = pc.binary_join_element_wise(fields, ends, "")
-        for chunk in lines.chunks if isinstance(lines, pa.ChunkedArray) else [lines]:
-            self._file.write(_text_bytes(chunk))
+        lines = pc.binary_join_element_wise(fields, _large("\n"), _large(""))
+        self._file.write(_text_bytes(lines))
 
     def close(self) -> None:
         """End the file."""
@@ -141,8 +139,12 @@ def _quoted(column: pa.Array, delimiter: str) -> pa.Array:
     if not pc.any(special).as_py():
         return text
     doubled = pc.replace_substring(text, '"', '""')
-    mark = pa.scalar('"', pa.large_string())
-    return pc.if_else(special, pc.binary_join_element_wise(mark, doubled, mark, ""), text)
+    wrapped = pc.binary_join_element_wise(_large('"'), doubled, _large('"'), _large(""))
+    return pc.if_else(special, wrapped, text)
+
+
+def _large(text: str) -> pa.LargeStringScalar:
+    return pa.scalar(text, pa.large_string())
 
 
 def _text_bytes(text: pa.LargeStringArray) -> memoryview:

@@ -10,19 +10,19 @@ from markupsafe import Markup
 
 from voile.report import axes, numbers, svg
 from voile.report.svg import tag
-from voile.sections import LineChart, Series
+from voile.sections import Grid, LineChart, Series
 
 _SHOWN_IN_TABLE = 12
 
 
 @dataclass(frozen=True)
 class LinesDrawing:
-    """The plot, its legend (name, swatch), and rows of figures (series, x, y, interval)."""
+    """The plot, its legend (name, swatch), and its figures as a table."""
 
     plot: Markup
     summary: str
     legend: tuple[tuple[str, Markup], ...]
-    rows: tuple[tuple[str, str, str, str], ...]
+    table: Grid
 
 
 def draw(chart: LineChart) -> LinesDrawing:
@@ -38,9 +38,14 @@ def draw(chart: LineChart) -> LinesDrawing:
             bands += [_band(xs, low, high, run, i % 4) for run in _known(low, high)]
     grid = axes.draw(across, up, shares=False)
     legend = tuple((s.name, _swatch(i % 4)) for i, s in enumerate(chart.series))
-    rows = tuple(row for s in chart.series for row in _rows(s))
-    plot = grid + svg.stretched(*bands, *lines)
-    return LinesDrawing(plot, f"{chart.y_name} against {chart.x_name}", legend, rows)
+    summary = f"{chart.y_name} against {chart.x_name}"
+    table = Grid(
+        columns=("line", chart.x_name, chart.y_name, "interval"),
+        rows=tuple(row for s in chart.series for row in _rows(s)),
+        caption=summary,
+        numeric=(1, 2, 3),
+    )
+    return LinesDrawing(grid + svg.stretched(*bands, *lines), summary, legend, table)
 
 
 def _known(*values: Sequence[float]) -> list[list[int]]:
@@ -82,7 +87,7 @@ def _rows(series: Series) -> list[tuple[str, str, str, str]]:
             series.name,
             numbers.number(series.x[i]),
             numbers.number(series.y[i]),
-            f"{numbers.number(series.low[i])}–{numbers.number(series.high[i])}" if banded else "",
+            numbers.number_interval(series.low[i], series.high[i]) if banded else "",
         )
         for i in at
     ]

@@ -27,7 +27,7 @@ def share(value: float) -> str:
         return ">99.9%"
     if percent == 100:
         return "100%"
-    return f"{_rounded(percent, digits=3 if percent >= 9.95 else 2)}%"
+    return f"{percent:.1f}%" if percent >= 9.95 else f"{_rounded(percent, digits=2)}%"
 
 
 def share_interval(low: float, high: float) -> str:
@@ -36,7 +36,7 @@ def share_interval(low: float, high: float) -> str:
     >>> share_interval(0.0, 0.037), share_interval(0.0312, 0.0461)
     ('0–3.7%', '3.1–4.6%')
     """
-    return f"{share(low).removesuffix('%')}–{share(high)}"
+    return UNKNOWN if math.isnan(low + high) else f"{share(low).removesuffix('%')}–{share(high)}"
 
 
 def number(value: float) -> str:
@@ -53,6 +53,15 @@ def number(value: float) -> str:
         mantissa, exponent = f"{value:.2e}".split("e")
         return f"{float(mantissa):g}·{_power(int(exponent))}".replace("-", "−")
     return _plain(value, digits=3).replace("-", "−")
+
+
+def number_interval(low: float, high: float) -> str:
+    """Write the interval of a number.
+
+    >>> number_interval(0.25, 1236.0)
+    '0.25–1,236'
+    """
+    return UNKNOWN if math.isnan(low + high) else f"{number(low)}–{number(high)}"
 
 
 def share_tick(value: float) -> str:

@@ -52,7 +52,7 @@ for (const figure of document.querySelectorAll("figure.frontier")) {
     }
   }
 
-  for (const { canvas, stops } of plots) {
+  for (const { element, canvas, stops } of plots) {
     canvas.addEventListener("keydown", (event) => {
       if (event.key === "Escape") hide();
       const next = event.ctrlKey || event.altKey || event.metaKey ? null : target(event.key);
@@ -61,8 +61,9 @@ for (const figure of document.querySelectorAll("figure.frontier")) {
       enter(next);
       stops[next].focus();
     });
-    canvas.addEventListener("focusin", () => show(stops[at], descriptions[at]));
-    canvas.addEventListener("focusout", hide);
+    // On the frame, since an SVG element that listens for focus becomes a tab stop itself.
+    element.addEventListener("focusin", () => show(stops[at], descriptions[at]));
+    element.addEventListener("focusout", hide);
     canvas.addEventListener("pointermove", (event) => {
       hide();
       const near = nearest(canvas, stops, event);
@@ -100,6 +101,7 @@ function markScrollers() {
 }
 markScrollers();
 window.addEventListener("resize", markScrollers);
+document.addEventListener("toggle", markScrollers, true); // a <details> that opens
 
 // Policies by risk, the named ones among them.
 function inOrder(plot) {

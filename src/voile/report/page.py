@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
+from itertools import zip_longest
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -111,7 +112,7 @@ def _shown(sections: Sequence[Section], audience: Audience) -> list[Section]:
 def _readable(blocks: Sequence[Block], audience: Audience) -> Iterator[Block]:
     """Yield the blocks that `audience` may read, without headings that head nothing."""
     allowed = [b for b in blocks if audience == "internal" or b.audience == "public"]
-    for block, after in zip(allowed, [*allowed[1:], None], strict=True):
+    for block, after in zip_longest(allowed, allowed[1:]):
         heads_nothing = after is None or isinstance(after, Heading)
         if not (isinstance(block, Heading) and heads_nothing):
             yield block

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from functools import cached_property
 from typing import Any, Literal, cast
 
@@ -23,6 +23,8 @@ Value = int | Decimal | str | None
 
 INTEGER = re.compile(r"[+-]?\d+\Z")
 PLAIN_INTEGER = re.compile(r"-?(0|[1-9]\d*)\Z")
+ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
+DIGITS = 76  # of the widest decimal that Arrow has
 OUTSIDE = -1
 
 
@@ -82,7 +84,11 @@ def _decimal(raw: Any) -> Decimal:
         raise NotInKind("not a decimal number") from None
     if not value.is_finite():
         raise NotInKind("not a finite number")
-    return value.normalize() + 0  # -0 becomes 0
+    if not value:
+        return Decimal(0)
+    if abs(value.adjusted()) >= DIGITS or len(value.as_tuple().digits) > DIGITS:
+        raise NotInKind("more digits than a decimal has")
+    return Decimal(f"{value.normalize(Context(prec=DIGITS)):f}")  # 1E+2 is written 100
 
 
 def _date(raw: Any, by: By, form: str | None) -> int | str:
@@ -94,18 +100,18 @@ def _date(raw: Any, by: By, form: str | None) -> int | str:
         day = _parse_day(str(raw).strip(), by, form)
     if by == "year":
         return day.year
-    return day.strftime("%Y-%m") if by == "month" else day.isoformat()
+    return day.isoformat()[:7] if by == "month" else day.isoformat()
 
 
 def _parse_day(text: str, by: By, form: str | None) -> dt.date:
     try:
         if form is not None:
             return dt.datetime.strptime(text, form).date()
-        if by == "year" and re.fullmatch(r"\d{4}", text):
+        if by == "year" and re.fullmatch(r"\d{1,4}", text):
             return dt.date(int(text), 1, 1)
         if by == "month" and re.fullmatch(r"\d{4}-\d{2}", text):
             return dt.date.fromisoformat(f"{text}-01")
-        return dt.date.fromisoformat(text[:10])
+        return dt.datetime.fromisoformat(text).date()
     except ValueError:
         raise NotInKind("not a date") from None
 
@@ -202,7 +208,8 @@ def infer_reading(column: str, type_: pa.DataType, values: Iterable[Any]) -> Rea
     """Find how a column's cells are to be read, from its type and its distinct values.
 
     Text of digits is read as whole numbers when some widths differ and none has a leading zero;
-    digits of one width, such as ZIP codes, stay text, which orders them alike.
+    digits of one width above 3, such as ZIP codes, stay text, which orders them alike. Text of
+    ISO 8601 days is read as dates.
 
     >>> infer_reading("zip", pa.string(), ["00501", "37010"]).kind
     'text'
@@ -224,6 +231,8 @@ def infer_reading(column: str, type_: pa.DataType, values: Iterable[Any]) -> Rea
     if pa.types.is_date(type_) or pa.types.is_timestamp(type_):
         return Reading("date")
     texts = [str(value) for value in values if value is not None]
+    if texts and all(ISO_DAY.match(text.strip()) for text in texts):
+        return Reading("date")
     if texts and all(PLAIN_INTEGER.match(text.strip()) for text in texts):
         widths = {len(text.strip()) for text in texts}
         if len(widths) > 1 or max(widths) <= 3:

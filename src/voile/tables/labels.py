@@ -9,15 +9,25 @@ from typing import Any
 
 MISSING = "missing"
 SHOWN = 8
-DATE_LIKE = re.compile(r"(\d{1,4})-(\d{1,4})\Z")
+TWO_NUMBERS = re.compile(r"(\d{1,4})[-/](\d{1,4})\Z")
+OTHER_DATES = re.compile(
+    r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\Z"
+    r"|(\d{1,2}[- /]?)?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[- /]?(\d{1,4})?\Z",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
 class Style:
-    """Write ranges as first, `between`, last; or, where `listed`, the values themselves."""
+    """Write ranges as first, `between`, last; or, where `listed`, the values themselves.
+
+    `quoted` values that a reader could take for something else stand in double quotes; a domain
+    of days is its dates and has none.
+    """
 
     between: str = "-"
     listed: bool = False
+    quoted: bool = True
 
 
 def reads_as_date(label: str) -> bool:
@@ -26,9 +36,10 @@ def reads_as_date(label: str) -> bool:
     >>> [reads_as_date(x) for x in ("0-17", "18-44", "1-12", "5-44", "1990-12", "1990-1995")]
     [False, False, True, True, True, False]
     """
-    match = DATE_LIKE.match(label)
+    match = TWO_NUMBERS.match(label)
     if not match:
-        return False
+        month_named = OTHER_DATES.match(label)
+        return bool(month_named) and any(letter.isdigit() for letter in label)
     a, b = int(match[1]), int(match[2])
     day_and_month = (1 <= a <= 12 and 1 <= b <= 31) or (1 <= b <= 12 and 1 <= a <= 31)
     month_and_year = 1 <= a <= 12 and (b <= 99 or b >= 1900)
@@ -40,17 +51,13 @@ def style_for(kind: str, by: str, values: Sequence[Any]) -> Style:
     """Choose one style for a whole domain.
 
     Text that is not all digits is listed (``Black|Other``). Ranges use ``-`` unless a value holds
-    one itself, or a label of the domain's could be read as a date: then all say `` to ``.
+    one itself, as dates and numbers below zero do: then all say `` to ``.
     """
     known = [v for v in values if v is not None]
     if kind in ("text", "listed") and not all(str(v).isdigit() for v in known):
         return Style(listed=True)
-    dash = Style("-")
-    if kind == "date" and by != "year":
-        return Style(" to ")
-    if any("-" in str(v) for v in known):
-        return Style(" to ")
-    return dash
+    between = " to " if any("-" in str(v) for v in known) else "-"
+    return Style(between, quoted=not (kind == "date" and by == "day"))
 
 
 def label_interval(values: Sequence[Any], first: int, last: int, style: Style) -> str:
@@ -68,10 +75,21 @@ def label_interval(values: Sequence[Any], first: int, last: int, style: Style) -
 
 
 def _known(shown: Sequence[Any], style: Style) -> str:
+    if style.listed:
+        texts = [_value(v, style) for v in shown]
+        if len(texts) <= SHOWN:
+            return "|".join(texts)
+        return f"{texts[0]}|...|{texts[-1]} ({len(texts)} values)"
     if len(shown) == 1:
-        return str(shown[0])
-    if not style.listed:
-        return f"{shown[0]}{style.between}{shown[-1]}"
-    if len(shown) <= SHOWN:
-        return "|".join(str(v) for v in shown)
-    return f"{shown[0]}|...|{shown[-1]} ({len(shown)} values)"
+        return _value(shown[0], style)
+    return f"{shown[0]}{style.between}{shown[-1]}"
+
+
+def _value(value: Any, style: Style) -> str:
+    """Write one value, in quotes where it could be taken for a list, for null or for a date."""
+    text = str(value)
+    taken = text in ("", "...", MISSING) or "|" in text or '"' in text or text.endswith(" values)")
+    if style.quoted and (taken or reads_as_date(text)):
+        doubled = text.replace('"', '""')
+        return f'"{doubled}"'
+    return text

@@ -81,8 +81,9 @@ def estimate_uniques(
     has no unique record, or none that is not, resampling says nothing: `high`, or `low`, is then
     the number at which such a sample still has a chance of 5%.
 
-    No guarantee. Measured on Adult-like populations (see the tests): Pitman's within a factor of
-    2 at fractions of .01 to .1, Zayatz's between the truth and several times it.
+    No guarantee. Measured on samples of the Tennessee population (6.4 million people by age, sex,
+    race and ZIP, six generalisations, fractions .01 to .5): from .7 times the truth, with many
+    uniques, to 4 times it, with few; the intervals are narrower than that bias.
 
     Raises
     ------
@@ -144,7 +145,7 @@ def _exact(table: _Table) -> Estimate | None:
         # people in pairs give subjects x fraction / 2 x (their share) pairs drawn: none seen, so 3
         share = min(6 / (table.subjects * table.fraction), 1.0)
         low = table.people * (1 - share)
-        why = "Every record is unique in the source; low is if others are the most that can hide."
+        why = "Every record is unique in the source; low allows for pairs it could have missed."
         return Estimate(table.people, low, table.people, "exact", why, table.fraction)
     return None
 
@@ -198,7 +199,8 @@ def pitman(sizes: Floats, counts: Floats, fraction: float) -> Floats:
         + gammaln(theta + 1)
         - gammaln(theta + alpha)
     )
-    return np.minimum(np.exp(log_expected), _of_one(sizes, counts) / fraction)
+    expected: Floats = np.minimum(np.exp(log_expected), _of_one(sizes, counts) / fraction)
+    return expected
 
 
 def fit_pitman(sizes: Floats, counts: Floats) -> tuple[Floats, Floats]:
@@ -232,7 +234,8 @@ def _theta(alpha: Floats, classes: Floats, subjects: Floats) -> Floats:
         between = digamma(classes + theta / alpha) - digamma(1 + theta / alpha)
         rising = between / alpha > digamma(theta + subjects) - digamma(theta + 1)
         low, high = np.where(rising, middle, low), np.where(rising, high, middle)
-    return np.exp((low + high) / 2) - alpha
+    likeliest: Floats = np.exp((low + high) / 2) - alpha
+    return likeliest
 
 
 def zayatz(sizes: Floats, counts: Floats, fraction: float) -> Floats:
@@ -250,9 +253,8 @@ def zayatz(sizes: Floats, counts: Floats, fraction: float) -> Floats:
     # log h(j) = log C(left, j - 1) - log C(people, j) + log drawn, less what no j changes
     log_once = np.log(sizes) + gammaln(drawn + left - sizes + 1) - gammaln(left - sizes + 2)
     once = counts * np.exp(log_once - log_once[:, :1])
-    of_one = _of_one(sizes, counts)
-    share = _of_one(sizes, once) / once.sum(axis=1)
-    return of_one * share / fraction
+    share: Floats = _of_one(sizes, once) / once.sum(axis=1)
+    return _of_one(sizes, counts) * share / fraction
 
 
 def _of_one(sizes: Floats, counts: Floats) -> Floats:

@@ -1,7 +1,8 @@
-"""Open addressing with linear probing: int64 keys to small integers, in one array of pairs.
+"""From a cell's key to its number: open addressing with linear probing, or directly.
 
-A table is an int64 array of 2 * 2**bits; slot i holds its key at 2 i (-1 when free) and its
-value at 2 i + 1. It must never be full.
+A table is an int64 array. With `bits` > 0 it holds 2**bits pairs: slot i has its key at 2 i (-1
+when free) and its number at 2 i + 1; it must never be full. With `bits` = 0 every key has a
+place of its own, which holds its number or -1.
 """
 
 from __future__ import annotations
@@ -20,13 +21,8 @@ Table = NDArray[np.int64]
 
 @compiled
 def home(key: int, bits: int) -> int:
-    """Return the slot where `key` is looked for first.
-
-    Blocks of 64 keys are scattered (Fibonacci hashing), and each block stays together: keys
-    that differ by little, as neighbouring cells' do, share a cache line.
-    """
-    block = np.int64((np.uint64(key >> 6) * GOLDEN) >> (WORD - np.uint64(bits)))
-    return (block + (key & 63)) & ((1 << bits) - 1)  # type: ignore[return-value]
+    """Return the slot where `key` is looked for first (Fibonacci hashing)."""
+    return np.int64((np.uint64(key) * GOLDEN) >> (WORD - np.uint64(bits)))  # type: ignore[return-value]
 
 
 @compiled
@@ -40,8 +36,30 @@ def find(table: Table, bits: int, key: int) -> int:
 
 
 @compiled
+def lookup(table: Table, bits: int, key: int) -> int:
+    """Return the number of `key`, or -1 when it is not there."""
+    if bits == 0:
+        return table[key]
+    slot = find(table, bits, key)
+    return table[2 * slot + 1] if table[2 * slot] == key else FREE
+
+
+@compiled
+def insert(table: Table, bits: int, key: int, number: int) -> None:
+    """Put `key` in, or change its number."""
+    if bits == 0:
+        table[key] = number
+        return
+    slot = find(table, bits, key)
+    table[2 * slot], table[2 * slot + 1] = key, number
+
+
+@compiled
 def remove(table: Table, bits: int, key: int) -> None:
     """Take `key` out and close the gap, so that no probe ends early."""
+    if bits == 0:
+        table[key] = FREE
+        return
     mask = (1 << bits) - 1
     gap = find(table, bits, key)
     slot = (gap + 1) & mask
@@ -53,17 +71,3 @@ def remove(table: Table, bits: int, key: int) -> None:
             gap = slot
         slot = (slot + 1) & mask
     table[2 * gap] = FREE
-
-
-@compiled
-def lookup(table: Table, bits: int, key: int) -> int:
-    """Return the value of `key`, or -1 when it is not there."""
-    slot = find(table, bits, key)
-    return table[2 * slot + 1] if table[2 * slot] == key else -1
-
-
-@compiled
-def insert(table: Table, bits: int, key: int, value: int) -> None:
-    """Put `key` in, or change its value."""
-    slot = find(table, bits, key)
-    table[2 * slot], table[2 * slot + 1] = key, value

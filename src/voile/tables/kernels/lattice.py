@@ -29,15 +29,15 @@ Ints = NDArray[np.int64]
 Places = NDArray[np.int32]
 
 RISK, NATS, KEPT_RISK, KEPT_NATS, SUPPRESSED = range(5)
-N, P, OWN, N_LOG_N, MATCH = range(5)
+DIRECT = 8
+N, OWN, N_LOG_N, MATCH = range(4)
 
 
 class Lattice(NamedTuple):
     """The mutable state of a walk; arrays only, so that a copy starts another walk.
 
-    By cell: `key`, -1 once merged into another; `code` (cells, attributes), interval names;
-    `cell` (cells, 5), its n, p, own, n log n and n / g; `kept`; `values`. The first `sampled`
-    cells have subjects. By interval: `first`, `last` value; `width`; `mass` of subjects and
+    By cell: `key`, -1 once merged into another; `p`. The first `sampled` cells have subjects, and only they have `code` (sampled, attributes),
+    the names of their intervals; `cell`, their n, own, n log n and n / g; `kept`; `values`. By interval: `first`, `last` value; `width`; `mass` of subjects and
     `kept_mass`; `head` and `tail` of its two lists, (2, intervals): 0 sampled, 1 people only;
     `length`. `name_at[start[d] + v]` names the interval that begins or ends at value v.
     `after` (attributes, cells) links the lists. `sums` are five totals, cells' part only.
@@ -53,6 +53,7 @@ class Lattice(NamedTuple):
     log: Floats
     key: Ints
     code: Places
+    p: Floats
     cell: Floats
     kept: NDArray[np.bool_]
     values: NDArray[np.uint64]
@@ -80,12 +81,11 @@ def lattice(cells: Cells, rules: Rules) -> Lattice:
     """Return the state at the bottom: every cell on its own."""
     count, attributes = cells.codes.shape
     sampled, intervals = len(cells.n), len(cells.widths)
-    cell = np.zeros((count, 5))
-    cell[:sampled, N], cell[:, P], cell[:sampled, OWN] = cells.n, cells.p, cells.own
-    values = np.zeros((count, cells.values.shape[1]), dtype=np.uint64)
-    values[:sampled] = cells.values
+    cell = np.zeros((sampled, 4))
+    cell[:, N], cell[:, OWN] = cells.n, cells.own
     name = np.concatenate([np.arange(size) for size in cells.sizes])
-    bits = max(4, int(count).bit_length() + 1)
+    combinations = int(np.prod(cells.sizes))
+    bits = 0 if combinations <= DIRECT * count else max(4, count.bit_length() + 1)
     made = Lattice(
         rules=rules,
         constrained=rules.active,
@@ -95,10 +95,11 @@ def lattice(cells: Cells, rules: Rules) -> Lattice:
         stride=np.concatenate([np.cumprod(cells.sizes[:0:-1])[::-1], [1]]).astype(np.int64),
         log=np.log(np.maximum(np.arange(cells.widths.sum() + 1), 1)),
         key=np.ravel_multi_index(list(cells.codes.T), tuple(cells.sizes)).astype(np.int64),
-        code=cells.codes.copy(),
+        code=cells.codes[:sampled].copy(),
+        p=cells.p.copy(),
         cell=cell,
-        kept=np.zeros(count, dtype=np.bool_),
-        values=values,
+        kept=np.zeros(sampled, dtype=np.bool_),
+        values=cells.values.copy(),
         first=name.copy(),
         last=name.copy(),
         name_at=name.copy(),
@@ -110,33 +111,34 @@ def lattice(cells: Cells, rules: Rules) -> Lattice:
         length=np.zeros(intervals, dtype=np.int64),
         after=np.full((attributes, count), -1, dtype=np.int32),
         sums=np.zeros(5),
-        table=np.full(2 << bits, -1),
+        table=np.full(2 << bits if bits else combinations, -1),
         state=np.array([bits, count]),
         moved=np.empty(count, dtype=np.int64),
     )
-    _enter(made)
+    _enter(made, cells.codes)
     return made
 
 
 @compiled
-def _enter(at: Lattice) -> None:
+def _enter(at: Lattice, codes: Places) -> None:
     """Put every cell into the table, the lists and the sums."""
     cell, sums = at.cell, at.sums
     for c in range(len(at.key)):
         insert(at.table, at.state[0], at.key[c], c)
         kind = np.int64(c >= at.sampled)
         for d in range(len(at.sizes)):
-            i = at.start[d] + at.code[c, d]
+            i = at.start[d] + codes[c, d]
             if at.tail[kind, i] < 0:
                 at.head[kind, i] = c
             else:
                 at.after[d, at.tail[kind, i]] = c
             at.tail[kind, i] = c
             at.length[i] += 1
-            at.mass[i] += cell[c, N]
+            if kind == 0:
+                at.mass[i] += cell[c, N]
     for c in range(at.sampled):
         cell[c, N_LOG_N] = n_log_n(cell[c, N])
-        people = max(cell[c, N], cell[c, P])
+        people = max(cell[c, N], at.p[c])
         cell[c, MATCH] = cell[c, N] / people
         sums[RISK] += cell[c, MATCH]
         sums[NATS] += cell[c, OWN] - cell[c, N_LOG_N]
@@ -176,86 +178,114 @@ def living(at: Lattice, d: int, kind: int, i: int, out: Ints, count: int) -> int
 
 
 @compiled
-def plain_change(cell: Floats, one: int, other: int) -> tuple[float, float]:
-    """Return the change of n / g and of the cells' nats when two cells become one."""
+def plain_change(at: Lattice, one: int, other: int) -> tuple[float, float]:
+    """Return the change of n / g and of the cells' nats when two cells become one.
+
+    `one` is sampled; `other` may have people only.
+    """
+    cell, people = at.cell, at.p[one] + at.p[other]
+    if other >= at.sampled:
+        return cell[one, N] / max(cell[one, N], people) - cell[one, MATCH], 0.0
     n = cell[one, N] + cell[other, N]
-    people = max(n, cell[one, P] + cell[other, P])
-    risk = n / people - cell[one, MATCH] - cell[other, MATCH]
-    if cell[one, N] == 0.0 or cell[other, N] == 0.0:
-        return risk, 0.0
+    risk = n / max(n, people) - cell[one, MATCH] - cell[other, MATCH]
     return risk, cell[one, N_LOG_N] + cell[other, N_LOG_N] - n_log_n(n)
 
 
 @compiled
-def kept_change(
-    cell: Floats,
-    kept: NDArray[np.bool_],
-    values: NDArray[np.uint64],
-    rules: Rules,
-    one: int,
-    other: int,
-) -> tuple[float, float, float]:
-    """Return the change of kept n / g and nats, and the subjects no longer suppressed."""
-    n = cell[one, N] + cell[other, N]
-    people = max(n, cell[one, P] + cell[other, P])
-    if not is_kept(rules, n, people, values, one, other):
+def kept_change(at: Lattice, one: int, other: int) -> tuple[float, float, float]:
+    """As `plain_change`, what is kept; and the subjects that are no longer suppressed."""
+    cell, n = at.cell, at.cell[one, N]
+    people, twin = at.p[one] + at.p[other], one
+    if other < at.sampled:
+        n += cell[other, N]
+        twin = other
+    people = max(n, people)
+    if not is_kept(at.rules, n, people, at.values, one, twin):
         return 0.0, 0.0, 0.0
-    risk, nats, gain = n / people, cell[one, OWN] + cell[other, OWN] - n_log_n(n), 0.0
-    for c in (one, other):
-        if kept[c]:
+    risk, nats, gain = n / people, -n_log_n(n), 0.0
+    for c in (one, twin):
+        if at.kept[c]:
             risk -= cell[c, MATCH]
-            nats -= cell[c, OWN] - cell[c, N_LOG_N]
+            nats += cell[c, N_LOG_N]
         else:
+            nats += cell[c, OWN]
             gain += cell[c, N]
+        if twin == one:
+            break
     return risk, nats, gain
 
 
 @compiled
 def keep(at: Lattice, one: int, other: int) -> None:
-    """Update what is kept when two cells become one."""
-    risk, nats, gain = kept_change(at.cell, at.kept, at.values, at.rules, one, other)
+    """Update what is kept when two cells become one, `one` living on."""
+    risk, nats, gain = kept_change(at, one, other)
     at.sums[KEPT_RISK] += risk
     at.sums[KEPT_NATS] += nats
     at.sums[SUPPRESSED] -= gain
     for c in (one, other):
-        if gain > 0 and not at.kept[c]:
+        if gain > 0 and c < at.sampled and not at.kept[c]:
             add_kept_mass(at, c, at.cell[c, N])
-    at.kept[one] = at.kept[one] or at.kept[other] or gain > 0
-    for w in range(at.values.shape[1]):
-        at.values[one, w] |= at.values[other, w]
+            at.kept[c] = True
+    if other < at.sampled:
+        at.kept[one] = at.kept[one] or at.kept[other]
+        for w in range(at.values.shape[1]):
+            at.values[one, w] |= at.values[other, w]
 
 
 @compiled
-def move(at: Lattice, d: int, name: int, cells: Ints) -> None:
-    """Move cells to interval `name` of attribute `d`, each into the cell that is there if any.
+def move_sampled(at: Lattice, d: int, name: int, shift: int, cells: Ints) -> None:
+    """Move sampled cells to interval `name` of attribute `d`: by `shift` in key.
 
-    Of two cells that become one, a sampled one lives on.
+    Of two cells that become one, the one that was there lives on if it is sampled.
     """
-    key, code, cell, table, bits = at.key, at.code, at.cell, at.table, at.state[0]
+    key, cell, p, table, bits = at.key, at.cell, at.p, at.table, at.state[0]
     for m in range(len(cells)):
         c = cells[m]
         remove(table, bits, key[c])
-        new_key = key[c] + (name - code[c, d]) * at.stride[d]
-        there = lookup(table, bits, new_key)
-        stays, goes = c, there
-        if there >= 0 and (there < at.sampled or c >= at.sampled):
-            stays, goes = there, c
+        there = lookup(table, bits, key[c] + shift)
+        stays, goes = (there, c) if 0 <= there < at.sampled else (c, there)
         if goes >= 0:
-            risk, nats = plain_change(cell, stays, goes)
+            risk, nats = plain_change(at, stays, goes)
             at.sums[RISK] += risk
             at.sums[NATS] += nats
             if at.constrained:
                 keep(at, stays, goes)
-            cell[stays, N] += cell[goes, N]
-            cell[stays, P] += cell[goes, P]
-            cell[stays, OWN] += cell[goes, OWN]
-            cell[stays, N_LOG_N] += cell[goes, N_LOG_N] - nats
-            cell[stays, MATCH] += cell[goes, MATCH] + risk
+            p[stays] += p[goes]
+            if goes < at.sampled:
+                cell[stays, N] += cell[goes, N]
+                cell[stays, OWN] += cell[goes, OWN]
+                cell[stays, N_LOG_N] += cell[goes, N_LOG_N] - nats
+                cell[stays, MATCH] += cell[goes, MATCH]
+            cell[stays, MATCH] += risk
             key[goes] = -1
             at.state[1] -= 1
         if stays == c:
-            key[c], code[c, d] = new_key, name
-            insert(table, bits, new_key, c)
+            key[c] += shift
+            at.code[c, d] = name
+            insert(table, bits, key[c], c)
+
+
+@compiled
+def move_people(at: Lattice, shift: int, cells: Ints) -> None:
+    """Move cells that have people only by `shift` in key; a cell that is there lives on."""
+    key, cell, p, table, bits = at.key, at.cell, at.p, at.table, at.state[0]
+    for m in range(len(cells)):
+        c = cells[m]
+        remove(table, bits, key[c])
+        there = lookup(table, bits, key[c] + shift)
+        if there < 0:
+            key[c] += shift
+            insert(table, bits, key[c], c)
+            continue
+        if there < at.sampled:
+            risk, _ = plain_change(at, there, c)
+            at.sums[RISK] += risk
+            cell[there, MATCH] += risk
+            if at.constrained:
+                keep(at, there, c)
+        p[there] += p[c]
+        key[c] = -1
+        at.state[1] -= 1
 
 
 @compiled
@@ -268,9 +298,11 @@ def merge(at: Lattice, d: int, cut: int) -> int:
     i, j = start + at.name_at[start + cut], start + at.name_at[start + cut + 1]
     first, last, width = at.first[i], at.last[j], at.width[i] + at.width[j]
     stays, goes = (i, j) if at.length[i] >= at.length[j] else (j, i)
-    count = living(at, d, 0, goes, at.moved, 0)
-    count = living(at, d, 1, goes, at.moved, count)
-    move(at, d, stays - start, at.moved[:count])
+    shift = (stays - goes) * at.stride[d]
+    sampled = living(at, d, 0, goes, at.moved, 0)
+    count = living(at, d, 1, goes, at.moved, sampled)
+    move_sampled(at, d, stays - start, shift, at.moved[:sampled])
+    move_people(at, shift, at.moved[sampled:count])
     for kind in range(2):
         if at.tail[kind, stays] < 0:
             at.head[kind, stays] = at.head[kind, goes]
@@ -284,7 +316,7 @@ def merge(at: Lattice, d: int, cut: int) -> int:
     at.first[stays], at.last[stays], at.width[stays] = first, last, width
     at.name_at[start + first] = stays - start
     at.name_at[start + last] = stays - start
-    if at.state[1] * 8 < 1 << at.state[0] and at.state[0] > 4:
+    if at.state[0] > 4 and at.state[1] * 8 < 1 << at.state[0]:
         shrink(at)
     return stays - start
 

@@ -68,7 +68,7 @@ def touch(
     Only along one attribute, or along all others; a cell with its right neighbour, and with
     its left one where that has people only: of two sampled cells the left one tells.
     """
-    key, code, cell, table, bits = at.key, at.code, at.cell, at.table, at.state[0]
+    key, code, table, bits = at.key, at.code, at.table, at.state[0]
     start, sizes, stride, name_at = at.start, at.sizes, at.stride, at.name_at
     first, last, sampled = at.first, at.last, at.sampled
     for m in range(len(cells)):
@@ -87,7 +87,7 @@ def touch(
                 if other < 0 or (side == 0 and other < sampled):
                     continue
                 bit = start[d] - d + (v if side == 0 else v - 1)
-                risk, nats = plain_change(cell, c, other)
+                risk, nats = plain_change(at, c, other)
                 change[bit, RISK] += sign * risk
                 change[bit, NATS] += sign * nats
                 if at.constrained:
@@ -99,7 +99,7 @@ def touch_kept(
     at: Lattice, change: Floats, c: int, other: int, d: int, beside: int, sign: float
 ) -> None:
     """As `touch`, for one pair, what is kept; a subject kept again loses its cell's width."""
-    risk, nats, gain = kept_change(at.cell, at.kept, at.values, at.rules, c, other)
+    risk, nats, gain = kept_change(at, c, other)
     if gain > 0:
         width = at.width[at.start[d] + at.code[c, d]] + at.width[at.start[d] + beside]
         log_width = at.log[width]

@@ -1,0 +1,43 @@
+"""`voile demo` as a newcomer runs it: in a path with spaces, and without a network."""
+
+from __future__ import annotations
+
+import socket
+import stat
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def test_the_demo_ends_with_three_sentences_and_a_report(
+    voile: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the demo asked the network for something")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.delenv("VOILE_SECRET", raising=False)
+    out = tmp_path / "a made-up county"
+    start = time.perf_counter()
+    ran = voile("demo", "--out", out, "--json")
+    assert ran.code == 0, ran.err
+    assert time.perf_counter() - start < 60
+    told = ran.json
+    assert len(told["sentences"]) == 3
+    assert "Safe Harbor" in told["sentences"][2]
+    page = Path(told["report"]).read_text()
+    assert told["sentences"][0] in page
+    for verb in ("inspect", "fit", "choose", "apply", "attack", "report"):
+        assert f"$ voile {verb}" in ran.err or f"$ voile tables {verb}" in ran.err
+    assert stat.S_IMODE((out / "private").stat().st_mode) == 0o700
+    assert stat.S_IMODE((out / "private" / "key").stat().st_mode) == 0o600
+    key = (out / "private" / "key").read_text()
+    shown = [
+        page,
+        (out / "release.csv").read_text(),
+        (out / "release.csv.manifest.json").read_text(),
+    ]
+    assert not [text for text in shown if key in text]
+    assert voile("verify", out / "release.csv").code == 0

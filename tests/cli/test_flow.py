@@ -1,0 +1,242 @@
+"""Every verb on a small county, and what stops it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from voile.kit import Chosen, Kit
+from voile.roles import Roles
+
+COMMAND = [sys.executable, "-c", "from voile.cli import main; main()"]
+
+
+@pytest.fixture
+def release(voile: Any, files: Any, tmp_path: Path) -> Path:
+    out: Path = tmp_path / "release.csv"
+    assert voile(*files.apply(out), "--quiet").code == 0
+    return out
+
+
+def attack(files: Any, release: Path) -> list[object]:
+    known = ["--truth", files.patients, "--register", files.register]
+    return ["tables", "attack", release, *known, "--population", files.population]
+
+
+def test_inspect_writes_roles_that_read_back(voile: Any, files: Any, tmp_path: Path) -> None:
+    out = tmp_path / "roles.toml"
+    ran = voile("inspect", files.patients, "--out", out)
+    assert (ran.code, ran.out) == (0, "")
+    roles = Roles.read(out)
+    assert roles.of("quasi")[:2] == ["birth_date", "age"]
+    assert voile("inspect", files.patients).out == out.read_text()
+    assert voile("inspect", files.patients, "--json").json["subject"] == "person_id"
+
+
+def test_fit_says_what_it_found(voile: Any, files: Any, tmp_path: Path) -> None:
+    ran = voile(*files.fit(tmp_path / "kit"), "--seed", "5", "--json")
+    assert ran.code == 0
+    kit = Kit.load(tmp_path / "kit")
+    assert ran.json["id"] == kit.id
+    assert ran.json["policies"] == kit.facts["policies"]
+
+
+def test_frontier_lists_every_policy_in_json_and_lines(voile: Any, files: Any) -> None:
+    ran = voile("tables", "frontier", files.kit, "--json")
+    policies = ran.json["policies"]
+    assert [p["number"] for p in policies] == list(range(len(policies)))
+    assert {"risk", "loss"} <= set(policies[0])
+    lines = voile("tables", "frontier", files.kit).out.splitlines()
+    assert len(lines) == len(policies) + 1
+    assert lines[0].split("\t")[:3] == ["number", "risk", "loss"]
+
+
+@pytest.mark.parametrize(
+    "how", [["--max-risk", ".5"], ["--max-loss", ".5"], ["--policy", "1"], ["--knee"]]
+)
+def test_choose_writes_a_policy(voile: Any, files: Any, tmp_path: Path, how: list[str]) -> None:
+    out = tmp_path / "policy.toml"
+    ran = voile("tables", "choose", files.kit, *how, "--out", out, "--json")
+    assert ran.code == 0
+    assert ran.json["number"] == Chosen.read(out).number
+
+
+def test_choose_takes_exactly_one_way(voile: Any, files: Any, tmp_path: Path) -> None:
+    ran = voile("tables", "choose", files.kit, "--out", tmp_path / "policy.toml")
+    assert ran.code == 2
+    assert "exactly one" in ran.err
+
+
+def test_apply_attack_report_verify(voile: Any, files: Any, release: Path) -> None:
+    ran = voile(*attack(files, release), "--seed", "3", "--json")
+    assert ran.code == 0
+    attacks = {evidence["attack"] for evidence in ran.json["evidence"]}
+    assert "linkage" in attacks
+    page = release.with_name("report.html")
+    told = voile("report", release, "--out", page, "--json").json
+    assert set(told["attacks"]) == attacks
+    assert "<html" in page.read_text()
+    inside = voile("report", release, "--out", page, "--internal", "--force", "--json").json
+    assert inside["audience"] == "internal"
+    checks = voile("verify", release, "--json").json
+    assert checks["ok"]
+    assert all(line.startswith("ok ") for line in voile("verify", release).out.splitlines())
+
+
+def test_a_kit_has_a_report_too(voile: Any, files: Any, tmp_path: Path) -> None:
+    page = tmp_path / "kit.html"
+    assert voile("report", files.kit, "--out", page).code == 0
+    assert Kit.load(files.kit).id not in page.read_text()
+    assert voile("report", files.kit, "--out", page, "--evidence", page, "--force").code == 2
+
+
+def test_a_touched_release_does_not_verify(voile: Any, release: Path) -> None:
+    with release.open("a") as file:
+        file.write("\n")
+    ran = voile("verify", release, "--json")
+    assert (ran.code, ran.json["ok"]) == (1, False)
+    assert voile("verify", release).out.startswith("FAILED")
+
+
+def test_evidence_of_another_release_is_refused(
+    voile: Any, files: Any, release: Path, tmp_path: Path
+) -> None:
+    assert voile(*attack(files, release), "--out", tmp_path / "e.json", "--quiet").code == 0
+    other = tmp_path / "other.csv"
+    voile(*files.apply(other), "--keep-order")
+    page = tmp_path / "report.html"
+    ran = voile("report", other, "--out", page, "--evidence", tmp_path / "e.json")
+    assert ran.code == 2
+    assert "another release" in ran.err
+    assert not page.exists()
+
+
+def test_an_existing_output_stops_before_any_work(voile: Any, files: Any, tmp_path: Path) -> None:
+    out = tmp_path / "there"
+    out.write_text("mine")
+    none = tmp_path / "none"
+    for words in (
+        ["inspect", none],
+        ["tables", "fit", none, "--roles", none],
+        ["tables", "choose", none, "--knee"],
+        ["tables", "apply", none, none, "--policy", none],
+        ["report", none],
+        ["demo"],
+    ):
+        ran = voile(*words, "--out", out)
+        assert (ran.code, ran.err) == (
+            2,
+            f"voile: {out}: is there already; replace it with --force\n",
+        )
+    assert out.read_text() == "mine"
+
+
+def test_the_source_is_never_overwritten(voile: Any, files: Any, tmp_path: Path) -> None:
+    source = tmp_path / "patients.csv"
+    shutil.copy(files.patients, source)
+    before = source.read_bytes()
+    words = ["tables", "apply", files.kit, source, "--policy", files.policy, "--force"]
+    assert voile(*words, "--out", source).code == 2
+    assert source.read_bytes() == before
+
+
+def strange(files: Any, tmp_path: Path) -> Path:
+    """Return the patients with one ZIP code that the kit has never seen."""
+    lines = files.patients.read_text().splitlines()
+    place = lines[0].replace('"', "").split(",").index("zip")
+    cells = lines[1].split(",")
+    cells[place] = "CANARY"
+    path = tmp_path / "strange.csv"
+    path.write_text("\n".join([lines[0], ",".join(cells), *lines[2:], ""]))
+    return path
+
+
+def test_rows_set_aside_are_told_and_fail_unless_allowed(
+    voile: Any, files: Any, tmp_path: Path
+) -> None:
+    kit = tmp_path / "kit"
+    assert voile(*files.fit(kit), "--quiet").code == 0
+    policy = tmp_path / "policy.toml"
+    assert voile("tables", "choose", kit, "--knee", "--out", policy, "--quiet").code == 0
+    words = ["tables", "apply", kit, strange(files, tmp_path), "--policy", policy, "--quiet"]
+    ran = voile(*words, "--out", tmp_path / "a.csv", "--json")
+    assert ran.code == 1
+    assert ran.json["counts"]["set_aside"] == 1
+    assert ran.err.startswith("voile: 1 row set aside: 1 row for ")
+    assert ran.err.endswith(" in column zip\n")
+    assert "CANARY" not in ran.out + ran.err
+    assert voile(*words, "--out", tmp_path / "b.csv", "--allow-set-aside").code == 0
+
+
+def test_what_is_not_there_is_said_with_what_to_do(voile: Any, files: Any, tmp_path: Path) -> None:
+    none = tmp_path / "none.csv"
+    out = tmp_path / "out"
+    for words in (
+        ["inspect", none, "--out", out],
+        ["tables", "fit", files.patients, "--roles", none, "--out", out],
+        ["tables", "frontier", none],
+        ["tables", "apply", files.kit, files.patients, "--policy", none, "--out", out],
+        ["tables", "attack", none, "--truth", files.patients],
+        ["report", none, "--out", out],
+        ["verify", none],
+    ):
+        ran = voile(*words)
+        assert ran.code == 2, words
+        assert len(ran.err.splitlines()) == 1
+        assert "none.csv" in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_all_wrong_options_are_told_at_once(voile: Any, files: Any, tmp_path: Path) -> None:
+    ran = voile(*files.fit(tmp_path / "kit"), "--k", "0", "--hold-out", "2")
+    assert ran.code == 2
+    assert "--k: " in ran.err
+    assert "--hold-out: " in ran.err
+
+
+def test_a_kit_of_another_kind_is_refused(voile: Any, files: Any, tmp_path: Path) -> None:
+    other = tmp_path / "kit"
+    shutil.copytree(files.kit, other)
+    index = json.loads((other / "kit.json").read_text())
+    (other / "kit.json").write_text(json.dumps({**index, "kind": "signals"}))
+    ran = voile("tables", "frontier", other)
+    assert (ran.code, ran.err) == (
+        2,
+        f"voile: {other}: this is a kit of signals; use voile signals\n",
+    )
+
+
+def test_a_source_may_be_a_table_of_a_database(voile: Any, files: Any, tmp_path: Path) -> None:
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / "county.duckdb")) as connection:
+        connection.execute("CREATE TABLE visits AS SELECT 1 AS age, 'F' AS sex")
+        connection.execute("CREATE TABLE wards AS SELECT 'north' AS ward")
+    source = tmp_path / "county.duckdb"
+    assert list(voile("inspect", f"{source}::visits", "--json").json["columns"]) == ["age", "sex"]
+    assert list(voile("inspect", source, "--table", "wards", "--json").json["columns"]) == ["ward"]
+
+
+def test_an_interrupted_fit_keeps_what_it_has(files: Any, tmp_path: Path) -> None:
+    kit = tmp_path / "kit"
+    search = ["--strategy", "random-chain", "--evaluations", "1000000000"]
+    words = [str(word) for word in (*files.fit(kit), *search)]
+    fit = subprocess.Popen([*COMMAND, *words], stderr=subprocess.PIPE, text=True)
+    assert fit.stderr is not None
+    line = ""
+    while "search" not in line and fit.poll() is None:
+        line = fit.stderr.readline()  # a line of progress comes every few seconds
+    time.sleep(0.2)
+    fit.send_signal(signal.SIGINT)
+    err = fit.stderr.read()
+    assert fit.wait(timeout=60) == 130
+    assert "voile: interrupted; the kit holds what was found until then" in err
+    assert Kit.load(kit).facts["stopped"] == "interrupted"

@@ -1,0 +1,104 @@
+"""Exit codes, and one sentence for every error."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from voile.cli.run import _explain
+from voile.errors import RequestError, TamperedError
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["reprot"], "voile: no such command 'reprot'; did you mean report?"),
+        (["tables", "fti"], "voile tables: no such command 'fti'; did you mean fit?"),
+        (
+            ["tables", "choose", "kit", "--max-rsk", "1"],
+            "voile tables choose: no such option '--max-rsk'; did you mean --max-risk?",
+        ),
+        (
+            ["tables", "fit", "x.csv", "--hold-uot", ".1"],
+            "voile tables fit: no such option '--hold-uot'; did you mean --hold-out?",
+        ),
+        (["verify"], "voile verify: missing argument 'RELEASE'; see voile verify --help"),
+        (
+            ["report", "kit"],
+            "voile report: missing option '--out'; see voile report --help",
+        ),
+    ],
+)
+def test_a_wrong_request_is_one_sentence(voile: Any, words: list[str], said: str) -> None:
+    ran = voile(*words)
+    assert (ran.code, ran.out, ran.err) == (2, "", f"{said}\n")
+
+
+def test_voile_alone_shows_its_help_and_is_no_success(voile: Any) -> None:
+    ran = voile()
+    assert ran.code == 2
+    assert "Commands:" in ran.err
+
+
+def test_version(voile: Any) -> None:
+    import voile as package
+
+    assert voile("--version").out == f"voile {package.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (RequestError("no", where="here", instead="try"), 2, "voile: here: no; try"),
+        (TamperedError("bytes differ"), 1, "voile: bytes differ"),
+        (click.Abort(), 130, "voile: interrupted; no output is half-written"),
+        (ValueError("CANARY"), 1, "voile: unexpected ValueError; run with --debug to see where"),
+        (OSError(errno.ENOSPC, "CANARY"), 1, "voile: the disk is full; no output is half-written"),
+        (MemoryError(), 1, "voile: out of memory; no output is half-written"),
+    ],
+)
+def test_an_error_never_shows_a_value(
+    error: Exception, code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _explain(error) == code
+    assert capsys.readouterr() == ("", f"{said}\n")
+
+
+def test_a_traceback_only_for_debug(voile: Any, tmp_path: Path) -> None:
+    asked = ["verify", tmp_path / "none.csv"]
+    assert "Traceback" not in voile(*asked).err
+    assert "Traceback" in voile(*asked, "--debug").err
+
+
+def test_a_closed_pipe_is_silent(files: Any) -> None:
+    command = [sys.executable, "-c", "from voile.cli import main; main()"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    frontier = [*command, "tables", "frontier", str(files.kit)]
+    done = subprocess.run(frontier, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert done.stderr == b""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(voile: Any, shell: str) -> None:
+    assert "_VOILE_COMPLETE" in voile("completion", shell).out
+
+
+def test_completion_knows_a_wings_options() -> None:
+    words = {"COMP_WORDS": "voile tables fit --pop", "COMP_CWORD": "3"}
+    done = subprocess.run(
+        [sys.executable, "-c", "from voile.cli import main; main()"],
+        env={**os.environ, **words, "_VOILE_COMPLETE": "bash_complete"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["plain,--population", "plain,--population-gap"]

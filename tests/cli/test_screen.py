@@ -1,0 +1,83 @@
+"""What is shown, and where."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import pytest
+
+from voile.cli import screen as shown
+from voile.cli.screen import Screen, show_table
+
+
+def test_json_alone_is_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    screen = Screen(json=True)
+    screen.say("hello")
+    screen.result({"risk": float("nan"), "ward": "Süd", "rows": [1, (float("inf"),)]})
+    out, err = capsys.readouterr()
+    assert json.loads(out) == {"risk": None, "ward": "Süd", "rows": [1, [None]]}
+    assert (out.count("\n"), err) == (1, "hello\n")
+
+
+def test_quiet_silences_messages_but_not_what_must_be_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    screen = Screen(quiet=True)
+    screen.say("hello")
+    screen.result({"a": 1})
+    with screen.progress() as progress:
+        progress("reading", 1, 2)
+    screen.insist("rows were set aside")
+    assert capsys.readouterr() == ("", "rows were set aside\n")
+
+
+def test_progress_is_a_line_every_few_seconds_where_no_terminal_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Screen().progress() as progress:
+        for row in range(1000):
+            progress("reading", row, 1000)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(shown, "LINE_EVERY", 0.0)
+    with Screen().progress() as progress:
+        progress("reading", 250, 1000)
+        progress("counting", 12345)
+    assert capsys.readouterr().err == "reading: 25%\ncounting: 12,345\n"
+
+
+def test_a_table_is_tab_separated_and_exact_where_no_terminal_is() -> None:
+    file = io.StringIO()
+    show_table(("number", "mean_risk"), [(0, 0.1 + 0.2), (1, None)], file)
+    assert file.getvalue() == "number\tmean_risk\n0\t0.30000000000000004\n1\t\n"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_table_is_aligned_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    file = Terminal()
+    show_table(("number", "mean_risk", "name"), [(10, 0.123456, "[a]"), (2, 1.0, "b")], file)
+    lines = [line.rstrip() for line in file.getvalue().splitlines()]
+    assert [line.split() for line in lines if "0.1235" in line] == [["10", "0.1235", "[a]"]]
+    assert "mean risk" in file.getvalue()
+    assert "\x1b" not in file.getvalue()
+
+
+def test_a_bar_is_drawn_on_a_terminal_and_gone_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = Terminal()
+    monkeypatch.setattr(sys, "stderr", file)
+    monkeypatch.setenv("TERM", "xterm")
+    with Screen().progress() as progress:
+        progress("reading", 1, 2)
+        progress("reading", 2, 2)
+    drawn = file.getvalue()
+    assert "reading" in drawn
+    assert "\x1b[2K" in drawn  # the line is erased

@@ -1,0 +1,107 @@
+"""One case for each wing of the list, so that a new wing is held to the contract by being there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from voile.evidence import Evidence
+from voile.io import Source, open_source
+from voile.kit import Choice, Chosen, Kit
+from voile.progress import silent
+from voile.release import Release
+from voile.wings import WINGS, wing
+
+SEED = 11
+TINY = Path(__file__).parent
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A wing with a tiny source to work on.
+
+    tiny : `tests/contracts/KIND.py`: `roles()`; `ordinary()`, a table with canaries in what never
+        leaves; `limits()`, name -> (table, whether it can be worked on); `outside(table, canary)`;
+        `options(folder)`, the settings of each verb; `CANARIES`.
+    """
+
+    kind: str
+    tiny: Any
+    folder: Path
+
+    @cached_property
+    def wing(self) -> Any:
+        return wing(self.kind)
+
+    @cached_property
+    def options(self) -> dict[str, dict[str, Any]]:
+        return self.tiny.options(self.folder)
+
+    @cached_property
+    def table(self) -> pa.Table:
+        return self.tiny.ordinary()
+
+    @cached_property
+    def kit(self) -> Kit:
+        return self.fit(self.table)
+
+    def fit(self, thing: Any, *, how: str = "fit", seed: int = SEED) -> Kit:
+        options = self.wing.FitOptions.model_validate(self.options[how])
+        source = open_source(thing)
+        return self.wing.fit(source, self.tiny.roles(), options, seed=seed, progress=silent)
+
+    def middle(self, kit: Kit | None = None) -> Chosen:
+        kit = kit or self.kit
+        return self.wing.choose(kit, Choice(policy=kit.facts["policies"] // 2))
+
+    def apply(
+        self,
+        out: Path,
+        *,
+        thing: Any = None,
+        kit: Kit | None = None,
+        chosen: Chosen | None = None,
+        force: bool = False,
+        **options: Any,
+    ) -> Release:
+        kit = kit or self.kit
+        source = (
+            thing
+            if isinstance(thing, Source)
+            else open_source(self.table if thing is None else thing)
+        )
+        return self.wing.apply(
+            kit,
+            chosen or self.middle(kit),
+            source,
+            out,
+            self.wing.ApplyOptions.model_validate({**self.options["apply"], **options}),
+            force=force,
+            progress=silent,
+        )
+
+    def attack(self, release: Release, *, seed: int = SEED) -> tuple[Evidence, ...]:
+        options = self.wing.AttackOptions.model_validate(self.options["attack"])
+        truth = open_source(self.table)
+        return self.wing.attack(release, truth, options, seed=seed, progress=silent)
+
+    def another(self, chosen: Chosen) -> Chosen:
+        """Return a policy that was chosen from some other kit."""
+        return replace(chosen, kit="0" * 16)
+
+
+@pytest.fixture(params=sorted(WINGS), scope="session")
+def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
+    kind = request.param
+    spec = spec_from_file_location(f"tiny_{kind}", TINY / f"{kind}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    tiny = module_from_spec(spec)
+    spec.loader.exec_module(tiny)
+    return Case(kind, tiny, tmp_path_factory.mktemp(kind))

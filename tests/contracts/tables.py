@@ -1,0 +1,140 @@
+"""Tiny tables of people for the contract tests: what every wing's file here gives is the same.
+
+`ordinary`, `limits`, `roles`, `options`, `CANARIES`: see `Case` in conftest.py.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from voile.roles import Roles
+
+CANARIES = ("CANARYPERSON", "CANARYNAME", "CANARYNOTE")
+PEOPLE = 240
+AGES, SEXES, ZIPS = tuple(range(20, 40)), ("F", "M"), ("00501", "37201", "37202", "38101")
+
+
+def roles() -> Roles:
+    return Roles.model_validate(
+        {
+            "subject": "person",
+            "columns": {
+                "person": "identifier",
+                "name": "identifier",
+                "age": "quasi",
+                "sex": "quasi",
+                "zip": "quasi",
+                "diagnosis": "sensitive",
+                "ward": "keep",
+                "weight": "keep",
+                "note": "text",
+            },
+        }
+    )
+
+
+def ordinary() -> pa.Table:
+    """Return 240 people, of whom a quarter have two rows; canaries in what never leaves."""
+    rng = np.random.default_rng(7)
+    of = np.concatenate([np.arange(PEOPLE), np.arange(0, PEOPLE, 4)])
+    age, sex, zips = (rng.choice(values, PEOPLE)[of] for values in (AGES, SEXES, ZIPS))
+    return _table(
+        [f"CANARYPERSON{i:04d}" for i in of],
+        age.tolist(),
+        sex.tolist(),
+        zips.tolist(),
+        rng.choice(["asthma", "flu", "gout"], len(of)).tolist(),
+    )
+
+
+def limits() -> dict[str, tuple[pa.Table, bool]]:
+    """Return limit cases, and whether they can be worked on: the others are refused."""
+    whole = ordinary()
+    n = 30
+    names = [f"CANARYPERSON{i:04d}" for i in range(n)]
+    one = ([30] * n, ["F"] * n, ["37201"] * n, ["flu"] * n)
+    unique = (
+        [AGES[i % 20] for i in range(n)],
+        [SEXES[i // 20] for i in range(n)],
+        [ZIPS[0]] * n,
+        ["flu"] * n,
+    )
+    nulls = ([None, *one[0][1:]], [None, *one[1][1:]], [*one[2][1:], None], [None] * n)
+    twice = pa.Table.from_arrays([*whole.columns, whole["zip"]], [*whole.column_names, "zip"])
+    nan = pa.array([float("nan"), *(float(a) for a in whole["age"].to_pylist()[1:])])
+    zeros = pa.array([-0.0, 0.0] * (len(whole) // 2), pa.float64())
+    return {
+        "one row": (whole.slice(0, 1), True),
+        "empty": (whole.slice(0, 0), False),
+        "all rows equal": (_table(["CANARYPERSON"] * n, *one), True),
+        "all people equal": (_table(names, *one), True),
+        "all unique": (_table(names, *unique), True),
+        "nulls": (_table([None, *names[1:]], *nulls), True),
+        "NaN in a quasi-identifier": (_with(whole, "age", nan), False),
+        "-0.0 in a quasi-identifier": (_with(whole, "age", zeros), False),
+        "NaN in a kept column": (_with(whole, "weight", nan), True),
+        "-0.0 in a kept column": (_with(whole, "weight", zeros), True),
+        "two columns of one name": (twice, False),
+        "a column without a role": (whole.append_column("more", whole["zip"]), False),
+        "a column too few": (whole.drop_columns(["ward"]), False),
+    }
+
+
+def outside(table: pa.Table, canary: str) -> pa.Table:
+    """Return the table with one cell that no policy of its kit speaks of."""
+    cells = [canary, *table["zip"].to_pylist()[1:]]
+    return _with(table, "zip", pa.array(cells))
+
+
+def options(folder: Path) -> dict[str, dict[str, object]]:
+    """Write what the adversary and the fit read beside the source, and name it."""
+    whole = ordinary()
+    grid = [(a, s, z) for a in AGES for s in SEXES for z in ZIPS]
+    people = np.random.default_rng(8).integers(2, 40, len(grid)).tolist()
+    counts = pa.table(
+        {name: [cell[i] for cell in grid] for i, name in enumerate(("age", "sex", "zip"))}
+        | {"people": people}
+    )
+    pq.write_table(counts, folder / "population.parquet")
+    register = whole.slice(0, PEOPLE).select(["person", "age", "sex", "zip"])
+    pq.write_table(register, folder / "register.parquet")
+    population = str(folder / "population.parquet")
+    fit = {"population": [population], "population_gap": "sample"}
+    return {
+        "fit": fit,
+        "impossible": {**fit, "k": 10**6},
+        "held out": {**fit, "hold_out": 0.2},
+        "apply": {},
+        "attack": {"register": str(folder / "register.parquet"), "population": population},
+    }
+
+
+def _table(
+    person: list[str | None],
+    age: list[int | None],
+    sex: list[str | None],
+    zips: list[str | None],
+    diagnosis: list[str | None],
+) -> pa.Table:
+    n = len(age)
+    return pa.table(
+        {
+            "person": pa.array(person, pa.string()),
+            "name": pa.array([f"CANARYNAME{i:04d}" for i in range(n)]),
+            "age": pa.array(age, pa.int64()),
+            "sex": pa.array(sex, pa.string()),
+            "zip": pa.array(zips, pa.string()),
+            "diagnosis": pa.array(diagnosis, pa.string()),
+            "ward": pa.array([("north", "south")[i % 2] for i in range(n)]),
+            "weight": pa.array([60.0 + i % 30 for i in range(n)]),
+            "note": pa.array([f"seen CANARYNOTE{i:04d} at home" for i in range(n)]),
+        }
+    )
+
+
+def _with(table: pa.Table, name: str, column: pa.Array) -> pa.Table:
+    return table.set_column(table.column_names.index(name), name, column)

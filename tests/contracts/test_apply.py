@@ -1,0 +1,145 @@
+"""What every wing's releases must keep."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from voile.errors import RequestError
+from voile.io import Source, open_source
+from voile.kit import Choice
+from voile.release import Release, manifest_path, private_path
+
+
+def rows_of(path: Path) -> list[tuple[Any, ...]]:
+    source = open_source(path)
+    table = pa.Table.from_batches(source.batches(), source.schema())
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def seen_by_all(release: Release) -> bytes:
+    return release.path.read_bytes() + manifest_path(release.path).read_bytes()
+
+
+def test_what_came_in_is_accounted_for(case: Any, tmp_path: Path) -> None:
+    kit = case.fit(case.table, how="held out")
+    strange = case.tiny.outside(case.table, "CANARYOUTSIDE")
+    release = case.apply(tmp_path / "release.csv", kit=kit, thing=strange)
+    counts = release.private["counts"]
+    assert counts["read"] == len(case.table)
+    assert counts["held_out"] > 0
+    assert counts["released"] == len(rows_of(release.path))
+    out = sum(counts[name] for name in ("released", "set_aside", "suppressed", "held_out"))
+    assert counts["read"] == out
+
+
+def test_identifiers_never_leave(case: Any, tmp_path: Path) -> None:
+    release = case.apply(tmp_path / "release.csv")
+    shown = seen_by_all(release)
+    assert not [c for c in case.tiny.CANARIES if c.encode() in shown]
+    hidden = set(case.tiny.roles().of("identifier", "text", "drop"))
+    assert not hidden & set(open_source(release.path).columns)
+
+
+def test_a_value_no_policy_speaks_of_is_set_aside_unsaid(case: Any, tmp_path: Path) -> None:
+    strange = case.tiny.outside(case.table, "CANARYOUTSIDE")
+    release = case.apply(tmp_path / "release.csv", thing=strange)
+    counts = release.private["counts"]
+    assert counts["set_aside"] == 1
+    assert [by["rows"] for by in counts["set_aside_by"]] == [1]
+    private = b"".join(p.read_bytes() for p in release.folder.iterdir())
+    assert b"CANARYOUTSIDE" not in seen_by_all(release) + private
+
+
+def test_order_is_not_kept_unless_asked(case: Any, tmp_path: Path) -> None:
+    kept = rows_of(case.apply(tmp_path / "kept.csv", keep_order=True).path)
+    drawn = rows_of(case.apply(tmp_path / "drawn.csv").path)
+    again = rows_of(case.apply(tmp_path / "again.csv").path)
+    assert Counter(map(str, kept)) == Counter(map(str, drawn)) == Counter(map(str, again))
+    assert kept != drawn
+    assert drawn != again
+
+
+def test_the_two_manifests_keep_apart(case: Any, tmp_path: Path) -> None:
+    release = case.apply(tmp_path / "release.csv")
+    assert stat.S_IMODE(os.stat(private_path(release.path)).st_mode) == 0o700
+    public = json.dumps(release.public)
+    for hidden in (release.private["source"]["sha256"], case.kit.id):
+        assert hidden not in public
+    assert not {"seed", "source", "kit", "counts"} & set(release.public)
+    release.check_hash()
+
+
+def test_an_existing_output_stays_without_force(case: Any, tmp_path: Path) -> None:
+    out = tmp_path / "release.csv"
+    out.write_text("mine")
+    with pytest.raises(RequestError):
+        case.apply(out)
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("release.csv", "mine")]
+    case.apply(out, force=True)
+    assert rows_of(out)
+
+
+class Failing(Source):
+    """A source that breaks in the middle of its rows."""
+
+    def __init__(self, whole: Source) -> None:
+        super().__init__(whole.name, whole.kind, whole.schema())
+        self.whole = whole
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        yield next(iter(self.whole.batches(columns, batch_rows=50)))
+        raise OSError("the disk is gone")
+
+    def fingerprint(self) -> str:
+        return self.whole.fingerprint()
+
+
+def test_an_error_leaves_nothing_or_what_was_there(case: Any, tmp_path: Path) -> None:
+    out = tmp_path / "release.csv"
+    broken = Failing(open_source(case.table))
+    with pytest.raises(OSError, match="disk is gone"):
+        case.apply(out, thing=broken)
+    assert list(tmp_path.iterdir()) == []
+    before = seen_by_all(case.apply(out))
+    names = sorted(tmp_path.iterdir())
+    with pytest.raises(OSError, match="disk is gone"):
+        case.apply(out, thing=broken, force=True)
+    assert seen_by_all(Release.open(out)) == before
+    assert sorted(tmp_path.iterdir()) == names
+
+
+def test_a_policy_of_another_kit_is_refused(case: Any, tmp_path: Path) -> None:
+    with pytest.raises(RequestError):
+        case.apply(tmp_path / "release.csv", chosen=case.another(case.middle()))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_limit_cases_are_worked_on_or_refused(case: Any, tmp_path: Path) -> None:
+    for name, (table, works) in case.tiny.limits().items():
+        out = tmp_path / f"{name}.csv"
+        if not works:
+            with pytest.raises(RequestError) as refused:
+                case.fit(table)
+            assert not [c for c in case.tiny.CANARIES if c in str(refused.value)], name
+            continue
+        kit = case.fit(table)
+        for choice in (Choice(max_risk=1.0), Choice(max_loss=1.0)):
+            chosen = case.wing.choose(kit, choice)
+            release = case.apply(out, thing=table, kit=kit, chosen=chosen, force=True)
+            counts = release.private["counts"]
+            assert counts["read"] == len(table), name
+            assert counts["released"] == len(rows_of(out)) == len(table), name
+
+
+def test_a_release_verifies_until_it_is_touched(case: Any, tmp_path: Path) -> None:
+    release = case.apply(tmp_path / "release.csv")
+    assert all(holds for _, holds in case.wing.verify(release))

@@ -1,0 +1,91 @@
+"""What every wing's evidence and report must keep."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from voile.evidence import Evidence
+from voile.kit import Choice, Kit
+from voile.release import Release
+from voile.report import render
+from voile.sections import Section
+
+SMALL = r"(?<![\d.,])([1-9]|10)(?![\d.,%])"
+COUNT = re.compile(rf"{SMALL} (people|persons|patients|subjects|records|rows)\b|{SMALL} of [\d,]+")
+
+
+def texts(thing: object) -> Iterator[str]:
+    """Yield every text of the public blocks."""
+    if isinstance(thing, str):
+        yield thing
+    elif isinstance(thing, tuple):
+        for part in thing:
+            yield from texts(part)
+    elif is_dataclass(thing) and getattr(thing, "audience", "public") == "public":
+        for field in fields(thing):
+            yield from texts(getattr(thing, field.name))
+
+
+def public(
+    case: Any, subject: Kit | Release, found: tuple[Evidence, ...] = ()
+) -> tuple[Section, ...]:
+    return case.wing.sections(subject, found, audience="public")
+
+
+@pytest.fixture(scope="module")
+def attacked(
+    case: Any, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Release, tuple[Evidence, ...]]:
+    kit = case.fit(case.table, how="held out")
+    release = case.apply(tmp_path_factory.mktemp("attacked") / "release.csv", kit=kit)
+    return release, case.attack(release)
+
+
+def test_the_same_seed_finds_the_same(case: Any, attacked: Any) -> None:
+    release, found = attacked
+    assert found
+    assert case.attack(release) == found
+
+
+def test_evidence_read_back_is_the_same(attacked: Any) -> None:
+    for evidence in attacked[1]:
+        assert Evidence.from_json(evidence.to_json()) == evidence
+
+
+def test_full_protection_yields_nothing_above_the_baseline(case: Any, tmp_path: Path) -> None:
+    closed = case.wing.choose(case.kit, Choice(max_loss=1.0))
+    release = case.apply(tmp_path / "release.csv", chosen=closed)
+    for evidence in case.attack(release):
+        for finding in evidence.findings:
+            if finding.baseline is not None:
+                low = finding.rate.interval()[0]
+                assert low <= finding.baseline.interval()[1], (evidence.attack, finding)
+
+
+def test_a_public_report_holds_no_small_count(case: Any, attacked: Any) -> None:
+    release, found = attacked
+    for subject, evidence in ((release, found), (case.kit, ())):
+        for text in texts(public(case, subject, evidence)):
+            assert not COUNT.search(text), text
+
+
+def test_a_public_report_tells_no_identifier(case: Any, attacked: Any) -> None:
+    release, found = attacked
+    for subject, evidence in ((release, found), (case.kit, ())):
+        sections = public(case, subject, evidence)
+        page = render("report", sections, audience="public", facts={})
+        assert not [c for c in case.tiny.CANARIES if c in page]
+
+
+def test_a_report_needs_no_private_folder(case: Any, attacked: Any) -> None:
+    release, found = attacked
+    received = Release(release.path, release.public)
+    sections = public(case, received, found)
+    assert render("report", sections, audience="public", facts={})
+    assert not [c for c in case.tiny.CANARIES if any(c in t for t in texts(sections))]

@@ -1,0 +1,112 @@
+"""What every wing's kits, frontiers and choices must keep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from voile.errors import InfeasibleError, RequestError
+from voile.kit import Choice, Chosen, Kit
+
+
+def axes(kit: Kit) -> tuple[Any, Any]:
+    frontier = kit.tables["frontier"]
+    return frontier["risk"].to_numpy(), frontier["loss"].to_numpy()
+
+
+def test_a_frontier_trades_risk_for_loss(case: Any) -> None:
+    risk, loss = axes(case.kit)
+    assert len(risk) == case.kit.facts["policies"] > 2
+    assert case.kit.tables["frontier"]["number"].to_pylist() == list(range(len(risk)))
+    for axis in (risk, loss):
+        assert ((axis >= 0) & (axis <= 1)).all()
+    step = np.sign(np.diff(risk))
+    assert abs(step.sum()) == len(step)
+    assert (np.sign(np.diff(loss)) == -step).all()
+
+
+def test_no_protection_loses_nothing_and_full_protection_risks_least(case: Any) -> None:
+    risk, loss = axes(case.kit)
+    open_, closed = (
+        case.wing.choose(case.kit, c) for c in (Choice(max_risk=1.0), Choice(max_loss=1.0))
+    )
+    assert loss[open_.number] == loss.min() == pytest.approx(0.0, abs=1e-9)
+    assert risk[closed.number] == risk.min()
+
+
+def test_a_choice_keeps_its_limit_and_is_the_best_within_it(case: Any) -> None:
+    risk, loss = axes(case.kit)
+    for limit in (risk.max(), float(np.median(risk))):
+        number = case.wing.choose(case.kit, Choice(max_risk=limit)).number
+        assert risk[number] <= limit
+        assert loss[number] == loss[risk <= limit].min()
+    for limit in (loss.max(), float(np.median(loss))):
+        number = case.wing.choose(case.kit, Choice(max_loss=limit)).number
+        assert loss[number] <= limit
+        assert risk[number] == risk[loss <= limit].min()
+    assert 0 <= case.wing.choose(case.kit, Choice(knee=True)).number < len(risk)
+
+
+def test_what_no_policy_can_do_is_refused(case: Any) -> None:
+    with pytest.raises(InfeasibleError):
+        case.fit(case.table, how="impossible")
+    with pytest.raises(RequestError):
+        case.wing.choose(case.kit, Choice(policy=case.kit.facts["policies"]))
+    with pytest.raises(RequestError):
+        case.wing.choose(case.kit, Choice(beats="no such policy"))
+
+
+def test_the_same_seed_gives_the_same_bytes(case: Any, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        case.fit(case.table).save(tmp_path / name)
+    files = sorted(p.name for p in (tmp_path / "one").iterdir())
+    assert files == sorted(p.name for p in (tmp_path / "two").iterdir())
+    for name in files:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_the_order_of_rows_changes_nothing(case: Any) -> None:
+    backwards = case.table.take(pa.array(range(len(case.table) - 1, -1, -1)))
+    assert case.fit(backwards).id == case.kit.id
+
+
+def test_every_row_written_twice_changes_no_risk(case: Any) -> None:
+    twice = case.fit(pa.concat_tables([case.table, case.table]))
+    assert twice.tables["frontier"].equals(case.kit.tables["frontier"])
+
+
+def test_a_kit_read_back_is_the_same(case: Any, tmp_path: Path) -> None:
+    case.kit.save(tmp_path / "kit")
+    read = Kit.load(tmp_path / "kit")
+    assert read.id == case.kit.id
+    assert read.facts == case.kit.facts
+    assert read.tables == case.kit.tables
+    choice = Choice(max_loss=0.5)
+    assert case.wing.choose(read, choice) == case.wing.choose(case.kit, choice)
+
+
+def test_a_policy_file_read_back_is_the_same(case: Any, tmp_path: Path) -> None:
+    chosen = case.middle()
+    (tmp_path / "policy.toml").write_text(chosen.to_toml())
+    assert Chosen.read(tmp_path / "policy.toml") == chosen
+
+
+def test_a_kit_holds_no_identifier(case: Any, tmp_path: Path) -> None:
+    case.kit.save(tmp_path / "kit")
+    for path in (tmp_path / "kit").iterdir():
+        raw = path.read_bytes()
+        assert not [c for c in case.tiny.CANARIES if c.encode() in raw]
+    for table in case.kit.tables.values():  # Parquet is compressed
+        assert not [c for c in case.tiny.CANARIES if c in str(table.to_pydict())]
+
+
+def test_the_three_sets_of_options_refuse_what_they_do_not_know(case: Any) -> None:
+    for model in (case.wing.FitOptions, case.wing.ApplyOptions, case.wing.AttackOptions):
+        with pytest.raises(ValueError, match="no_such_option"):
+            model.model_validate({"no_such_option": 1})
+        for name, field in model.model_fields.items():
+            assert field.description, f"{model.__name__}.{name} says nothing to its user"

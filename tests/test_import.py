@@ -1,0 +1,33 @@
+"""Importing voile and asking for help loads nothing heavy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("numpy", "scipy", "sklearn", "duckdb", "numba", "pyarrow", "pydantic", "rich", "jinja2")
+HELP = "from voile.cli.run import run; run({})"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import voile",
+        "import voile.wings, voile.errors, voile.kit, voile.release",
+        HELP.format(["--help"]),
+        HELP.format(["--version"]),
+        HELP.format(["tables", "--help"]),
+        HELP.format(["verify", "--help"]),
+        HELP.format(["no-such-command"]),
+    ],
+)
+def test_loads_nothing_heavy(code: str) -> None:
+    loaded = (
+        f"{code}\nimport sys\nprint(*(m for m in {HEAVY} if m in sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", loaded], capture_output=True, text=True, check=True
+    )
+    assert done.stderr.splitlines()[-1] == ""
