@@ -16,8 +16,9 @@ race; a third gives age, sex and race for the county. What is modelled, and how:
    two or more races). Adult, too, asks for race apart from Hispanic origin.
 4. Rounded to whole people, at random with a fixed seed and without bias: within each ZIP area,
    sex and age group the people, whose number is whole, are laid end to end and read off at
-   whole steps from one random point. Every count becomes one of its two neighbours, and P12 is
-   met exactly. Largest remainders would empty small groups throughout, and with them the risk.
+   whole steps from one random point. Every count becomes one of its two neighbours; P12 is met
+   exactly, race by ZIP area within 9 people, age by sex in the county within 37. Largest
+   remainders would empty small groups throughout, and with them the risk.
 5. The sample is Adult's 32,561 records (age, sex, race). Each is placed, with the same seed, in
    the ZIP area of a person drawn without replacement from those who share its age, sex and race,
    so that no combination has fewer people than records. Adult's age 90 stands for 90 and over.

@@ -48,6 +48,8 @@ class Rate:
         half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
         low = 0.0 if self.successes == 0 else max(0.0, centre - half)
         high = 1.0 if self.successes == n else min(1.0, centre + half)
+        if self.successes == 0:
+            high = min(1.0, max(high, 3 / n))
         return low, high
 
 

@@ -88,9 +88,7 @@ class Frontier:
     def point(self, index: int) -> Point:
         """Return one point; a negative index counts from the end."""
         index = range(len(self))[index]
-        return Point(
-            index, float(self.risk[index]), float(self.loss[index]), self.policies[index]
-        )
+        return Point(index, float(self.risk[index]), float(self.loss[index]), self.policies[index])
 
     def area(self, *, log: bool = False, least_risk: float = 1e-4) -> float:
         """Return the area under the staircase in [0, 1]^2, lower is better; 1 when empty.

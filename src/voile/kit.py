@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 FORMAT = "voile-kit"
 VERSION = 1
 INDEX = "kit.json"
+PARTS = {"kind", "visibility", "facts", "tables"}
 
 Visibility = Literal["private", "shareable"]
 
@@ -44,7 +45,7 @@ class Kit:
     @cached_property
     def id(self) -> str:
         """Return what names this kit by its content: the same content has the same id."""
-        return hashlib.sha256(self._index(self._encoded())).hexdigest()[:16]
+        return _id(self._index(self._encoded()))
 
     def save(self, path: Path, *, force: bool = False) -> None:
         """Write the folder; it appears whole or not at all."""
@@ -65,9 +66,11 @@ class Kit:
         RequestError : no kit there, or one of a newer version.
         TamperedError : a file is not what the index says.
         """
-        index = _read_index(path)
+        raw, index = _read_index(path)
         tables = {name: _read_table(path, entry) for name, entry in index["tables"].items()}
-        return cls(index["kind"], index["visibility"], index["facts"], tables)
+        kit = cls(index["kind"], index["visibility"], index["facts"], tables)
+        kit.__dict__["id"] = _id(raw)  # another Parquet writer's bytes would give another id
+        return kit
 
     def _encoded(self) -> dict[str, bytes]:
         return {f"{name}.parquet": _parquet(table) for name, table in self.tables.items()}
@@ -164,6 +167,9 @@ class Chosen:
         """Read a policy file back."""
         try:
             data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+            for table in ("figures", "policy"):
+                if not isinstance(data[table], dict):
+                    raise RequestError(f"{table} is not a table", where=str(path))
             return cls(
                 data["kind"],
                 data["kit"],
@@ -176,8 +182,14 @@ class Chosen:
             raise RequestError("no such policy file", where=str(path)) from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise RequestError(f"not a TOML file: {error}", where=str(path)) from None
+        except OSError as error:
+            raise RequestError(f"cannot be read ({error.strerror})", where=str(path)) from None
         except KeyError as error:
             raise RequestError(f"a policy file has {error.args[0]}", where=str(path)) from None
+
+
+def _id(index: bytes) -> str:
+    return hashlib.sha256(index).hexdigest()[:16]
 
 
 def _parquet(table: pa.Table) -> bytes:
@@ -189,24 +201,28 @@ def _parquet(table: pa.Table) -> bytes:
     return bytes(sink.getvalue().to_pybytes())
 
 
-def _read_index(path: Path) -> Any:
+def _read_index(path: Path) -> tuple[bytes, Any]:
     try:
-        index = json.loads((path / INDEX).read_bytes())
+        raw = (path / INDEX).read_bytes()
+        index = json.loads(raw)
     except (FileNotFoundError, NotADirectoryError):
         raise RequestError(
             "no kit here", where=str(path), instead="voile KIND fit writes one"
         ) from None
     except ValueError:
         raise TamperedError("the kit's index is not JSON", where=str(path)) from None
-    if index.get("format") != FORMAT:
+    if not isinstance(index, dict) or index.get("format") != FORMAT:
         raise RequestError("this is not a kit", where=str(path))
-    if index["version"] > VERSION:
+    version = index.get("version")
+    if isinstance(version, int) and version > VERSION:
         raise RequestError(
-            f"the kit has version {index['version']} and this voile reads up to {VERSION}",
+            f"the kit has version {version} and this voile reads up to {VERSION}",
             where=str(path),
             instead="use a newer voile",
         )
-    return index
+    if version != VERSION or not index.keys() >= PARTS:
+        raise TamperedError("the kit's index lacks a part", where=str(path))
+    return raw, index
 
 
 def _read_table(path: Path, entry: Mapping[str, str]) -> pa.Table:
@@ -220,4 +236,7 @@ def _read_table(path: Path, entry: Mapping[str, str]) -> pa.Table:
         raise TamperedError("the kit lacks a file of its index", where=str(path / name)) from None
     if hashlib.sha256(raw).hexdigest() != entry["sha256"]:
         raise TamperedError("the file is not what the kit's index says", where=str(path / name))
-    return pq.read_table(pa.BufferReader(raw))
+    try:
+        return pq.read_table(pa.BufferReader(raw))
+    except pa.ArrowInvalid:
+        raise TamperedError("the file is no Parquet file", where=str(path / name)) from None

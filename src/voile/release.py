@@ -93,6 +93,8 @@ def _read(path: Path) -> dict[str, Any]:
         raise TamperedError("the manifest is not JSON", where=str(path)) from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise TamperedError("this is not a release's manifest", where=str(path))
+    if not isinstance(manifest.get("version"), int):
+        raise TamperedError("the manifest has no version", where=str(path))
     if manifest["version"] > VERSION:
         raise RequestError(
             f"the manifest has version {manifest['version']} and this voile reads up to {VERSION}",

@@ -80,6 +80,8 @@ class Roles(BaseModel):
             raise RequestError(
                 "no such roles file", where=str(path), instead="voile inspect proposes one"
             ) from None
+        except OSError as error:
+            raise RequestError(f"cannot be read ({error.strerror})", where=str(path)) from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise RequestError(f"not a TOML file: {error}", where=str(path)) from None
         try:

@@ -23,11 +23,11 @@ from voile.errors import RequestError, TamperedError
         (["tables", "fti"], "voile tables: no such command 'fti'; did you mean fit?"),
         (
             ["tables", "choose", "kit", "--max-rsk", "1"],
-            "voile tables choose: no such option '--max-rsk'; did you mean --max-risk?",
+            "voile tables choose: no such option '--max-rsk'; did you mean --max-risk or --max-loss?",
         ),
         (
             ["tables", "fit", "x.csv", "--hold-uot", ".1"],
-            "voile tables fit: no such option '--hold-uot'; did you mean --hold-out?",
+            "voile tables fit: no such option '--hold-uot'; did you mean --hold-out or --out?",
         ),
         (["verify"], "voile verify: missing argument 'RELEASE'; see voile verify --help"),
         (

@@ -16,7 +16,8 @@ from voile.release import Release
 from voile.report import render
 from voile.sections import Section
 
-SMALL = r"(?<![\d.,])([1-9]|10)(?![\d.,%])"
+# An expected number, said as "about", is a risk and no count of anybody.
+SMALL = r"(?<!about )(?<![\d.,])([1-9]|10)(?![\d.,%])"
 COUNT = re.compile(rf"{SMALL} (people|persons|patients|subjects|records|rows)\b|{SMALL} of [\d,]+")
 
 

@@ -10,6 +10,7 @@ from voile.cli.parameters import Command, force, free, out
 from voile.cli.screen import Screen
 
 SEED = "2013"
+WIDTH = 76
 
 
 def _demo(screen: Screen, *, out: Path, force: bool) -> int:
@@ -22,7 +23,7 @@ def _demo(screen: Screen, *, out: Path, force: bool) -> int:
     free(out, force=force)
     _prepare(screen, out, force=force)
     for words in _commands(out):
-        screen.say(f"\n$ {shlex.join(['voile', *words])}")
+        screen.show(f"\n$ {_typed(['voile', *words])}")
         switches = (["--force"] if force else []) + (["--quiet"] if screen.quiet else [])
         if code := run([*words, *switches]):
             return code
@@ -75,6 +76,27 @@ def _commands(out: Path) -> list[list[str]]:
         ],
         ["report", release, "--out", report],
     ]
+
+
+def _typed(words: list[str]) -> str:
+    """Write a command as one types it, its options on lines of their own where it is long.
+
+    >>> _typed(["voile", "report", "my release.csv", "--out", "report.html"])
+    "voile report 'my release.csv' --out report.html"
+    """
+    parts = [words[0]]
+    for word in map(shlex.quote, words[1:]):
+        if word.startswith("--"):
+            parts.append(word)
+        else:
+            parts[-1] += f" {word}"
+    lines = [parts[0]]
+    for part in parts[1:]:
+        if len(lines[-1]) + len(part) < WIDTH:
+            lines[-1] += f" {part}"
+        else:
+            lines.append(f"    {part}")
+    return " \\\n".join(lines)
 
 
 def _sentences(release: Path) -> tuple[str, ...]:

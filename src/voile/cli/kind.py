@@ -148,7 +148,7 @@ def _apply(kind: str) -> click.Command:
             release = wing(kind).apply(
                 fitted, chosen, opened, out, options, force=force, progress=progress
             )
-        return tell_applied(screen, release, allowed=allow_set_aside)
+        return tell_applied(screen, release, chosen, allowed=allow_set_aside)
 
     policy = path("policy", "The policy file that voile KIND choose wrote.", required=True)
     allow = flag("allow-set-aside", "Exit with 0 even if rows could not be released.")

@@ -93,8 +93,8 @@ def open_told(screen: Screen, source: str, table: str | None, encoding: str | No
     from voile.io import open_source
 
     opened = open_source(source, table=table, encoding=encoding)
-    for note in opened.notes:
-        screen.say(f"{opened.name}: {note}")
+    if opened.notes:
+        screen.say(f"{opened.name}: {', '.join(opened.notes)}")
     return opened
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from voile.release import Release
 
 INTERRUPTED, SET_ASIDE = 130, 1
+FIGURES = 6  # as many as fit in a line
 
 
 def tell_fitted(screen: Screen, kit: Kit, place: Path) -> int:
     """Say what was fitted, and whether it was cut short."""
     stopped = kit.facts.get("stopped")
     policies = kit.facts["policies"]
-    screen.say(f"{place}: {count(policies, 'policy')} that no other beats; {kit.visibility}")
+    screen.say(f"{place}: {kit.visibility} kit of {count(policies, 'policy')} that no other beats")
     screen.result(
         {
             "kit": str(place),
@@ -41,9 +42,8 @@ def tell_fitted(screen: Screen, kit: Kit, place: Path) -> int:
 def tell_chosen(screen: Screen, chosen: Chosen, place: Path) -> None:
     """Say which policy was chosen, with its figures."""
     name = "an edited policy" if chosen.number is None else f"policy {chosen.number}"
-    screen.say(f"{place}: {name}, chosen {chosen.how}")
-    for figure, value in chosen.figures.items():
-        screen.say(f"  {figure.replace('_', ' ')}: {short(value)}")
+    screen.say(f"{place}: {name} ({chosen.how})")
+    screen.say(f"  {_first(chosen.figures)}")
     screen.result(
         {
             "policy_file": str(place),
@@ -58,17 +58,18 @@ def tell_chosen(screen: Screen, chosen: Chosen, place: Path) -> None:
 def tell_attacked(screen: Screen, found: Sequence[Evidence], place: Path) -> None:
     """Say what the attacks found, each rate with its 95% interval and its baseline."""
     screen.result({"evidence_file": str(place), "evidence": [e.to_json() for e in found]})
-    if not screen.quiet:
-        rows = [
-            (evidence.heading, finding.name, _rate(finding.rate), _rate(finding.baseline))
-            for evidence in found
-            for finding in evidence.findings
-        ]
-        show_table(("question", "finding", "found", "baseline"), rows, sys.stderr)
+    rows = [
+        (evidence.heading, finding.name, _rate(finding.rate), _rate(finding.baseline))
+        for evidence in found
+        for finding in evidence.findings
+        if finding.rate.trials
+    ]
+    if rows and not screen.quiet:
+        show_table(("question", "what", "found", "baseline"), rows, sys.stderr)
     screen.say(f"{place}: evidence of {count(len(found), 'attack')}")
 
 
-def tell_applied(screen: Screen, release: Release, *, allowed: bool) -> int:
+def tell_applied(screen: Screen, release: Release, chosen: Chosen, *, allowed: bool) -> int:
     """Say what was released and what was not; rows set aside make the exit code 1."""
     assert release.private is not None
     counts = release.private["counts"]
@@ -79,11 +80,10 @@ def tell_applied(screen: Screen, release: Release, *, allowed: bool) -> int:
         if counts[name]
     ]
     screen.say(f"{release.path}: {', '.join(parts)}")
-    for figure, value in release.public["figures"].items():
-        screen.say(f"  {figure.replace('_', ' ')}: {short(value)}")
-    screen.result(
-        {"release": str(release.path), "counts": counts, "figures": release.public["figures"]}
-    )
+    certified = release.public["figures"]
+    first = {name: certified[name] for name in chosen.figures if name in certified}
+    screen.say(f"  {_first(first)}")
+    screen.result({"release": str(release.path), "counts": counts, "figures": certified})
     if not counts["set_aside"]:
         return 0
     reasons = "; ".join(
@@ -95,7 +95,13 @@ def tell_applied(screen: Screen, release: Release, *, allowed: bool) -> int:
 
 
 def _rate(rate: Rate | None) -> str:
-    if rate is None:
+    if rate is None or not rate.trials:
         return ""
-    low, high = rate.interval()
-    return f"{rate.value:.2%} ({low:.2%} to {high:.2%}), {rate.successes:,} of {rate.trials:,}"
+    low, high = (f"{100 * end:.1f}" for end in rate.interval())
+    return f"{rate.value:.1%} ({low} to {high})"
+
+
+def _first(figures: Mapping[str, float]) -> str:
+    """Write the figures that a wing names first; files and JSON hold them all."""
+    shown = list(figures.items())[:FIGURES]
+    return ", ".join(f"{name.replace('_', ' ')} {short(value)}" for name, value in shown)

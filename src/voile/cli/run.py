@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from voile.cli.app import command
+from voile.cli.screen import tell
 from voile.errors import VoileError
 
 DONE, FAILED, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
@@ -44,7 +45,8 @@ def _explain(error: BaseException) -> int:
             start = "\n" if sys.stderr.isatty() else ""
             return _say(f"{start}voile: interrupted; no output is half-written", INTERRUPTED)
         case click.exceptions.NoArgsIsHelpError():
-            return _say(error.format_message(), WRONG_REQUEST)
+            print(error.format_message(), file=sys.stderr)
+            return WRONG_REQUEST
         case click.UsageError():
             return _say(_mistake(error), WRONG_REQUEST)
         case VoileError():
@@ -62,7 +64,7 @@ def _explain(error: BaseException) -> int:
 
 
 def _say(text: str, code: int) -> int:
-    print(text, file=sys.stderr)
+    tell(text)
     return code
 
 
@@ -88,7 +90,7 @@ def _warnings_shown(debug: bool) -> Iterator[None]:
         line: str | None = None,
     ) -> None:
         if category.__module__.startswith("voile.") or debug:
-            print(f"voile: warning: {message}", file=sys.stderr)
+            tell(f"voile: warning: {message}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("default")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,11 +35,16 @@ class Screen:
     def say(self, text: str) -> None:
         """Tell the user something; left out when quiet."""
         if not self.quiet:
+            tell(text)
+
+    def show(self, text: str) -> None:
+        """Tell the user something as it is, lines unbroken; left out when quiet."""
+        if not self.quiet:
             print(text, file=sys.stderr)
 
     def insist(self, text: str) -> None:
         """Tell the user something that quiet does not silence."""
-        print(text, file=sys.stderr)
+        tell(text)
 
     def result(self, data: Mapping[str, Any]) -> None:
         """Print the result where JSON was asked for."""
@@ -54,6 +61,20 @@ class Screen:
                 yield bar
         else:
             yield _Lines()
+
+
+def tell(text: str) -> None:
+    """Print to standard error, on a terminal with lines broken between words."""
+    if sys.stderr.isatty():
+        width = shutil.get_terminal_size().columns
+        text = "\n".join(_broken(line, width) for line in text.split("\n"))
+    print(text, file=sys.stderr)
+
+
+def _broken(line: str, width: int) -> str:
+    return textwrap.fill(
+        line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], file: IO[str]) -> None:
@@ -118,6 +139,12 @@ def _finite(data: Any) -> Any:
             return data
 
 
+def _amount(done: float, total: float | None) -> str:
+    if total:
+        return f"{done / total:.0%}"
+    return f"{done:,.0f}" if done else ""
+
+
 class _Lines:
     """Progress as a line every few seconds, for logs."""
 
@@ -127,8 +154,7 @@ class _Lines:
     def __call__(self, task: str, done: float, total: float | None = None) -> None:
         if (now := time.monotonic()) >= self._next:
             self._next = now + LINE_EVERY
-            amount = f"{done / total:.0%}" if total else f"{done:,.0f}"
-            print(f"{task}: {amount}", file=sys.stderr)
+            print(f"{task}: {_amount(done, total) or 'started'}", file=sys.stderr)
 
 
 class _Bar:
@@ -160,7 +186,7 @@ class _Bar:
         if known and now - self._drawn < DRAW_EVERY and (total is None or done < total):
             return
         self._drawn = now
-        amount = f"{done / total:.0%}" if total else f"{done:,.0f}"
+        amount = _amount(done, total)
         if not known:
             self._tasks[task] = self._bars.add_task(task, total=total, amount=amount)
         self._bars.update(self._tasks[task], completed=done, total=total, amount=amount)

@@ -70,11 +70,11 @@ def shuffled(
 def _hold(
     batches: Iterable[pa.RecordBatch], size: int
 ) -> tuple[list[pa.RecordBatch], Iterator[pa.RecordBatch]]:
-    """Take batches until they fill `size` bytes; give them, and the iterator of the rest."""
+    """Take batches until they fill `size` bytes, one at least; give them, and the rest."""
     rest = iter(batches)
     held: list[pa.RecordBatch] = []
     total = 0
-    while total < size and (batch := next(rest, None)) is not None:
+    while (not held or total < size) and (batch := next(rest, None)) is not None:
         held.append(batch)
         total += batch.nbytes
     return held, rest

@@ -181,6 +181,7 @@ def _restore(folder: Path) -> None:
     if names:
         (folder / "names").unlink()
         _sync(folder)
+    (folder / "new.names").unlink(missing_ok=True)
     for name in ("new", "old", "scratch"):
         shutil.rmtree(folder / name, ignore_errors=True)
 

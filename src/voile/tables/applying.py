@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from numpy.typing import NDArray
 
 from voile import __version__
 from voile.engine.shuffle import shuffled
-from voile.errors import RequestError
+from voile.errors import InfeasibleError, RequestError
 from voile.io import Source, Staging, open_source, open_writer
+from voile.io.opening import split_table
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
 from voile.random import Protective
@@ -85,6 +87,8 @@ def apply(
     Raises
     ------
     RequestError : the policy is of another kit, the source has other columns, `out` exists.
+    InfeasibleError : the policy, or the release it makes of this source, breaks the kit's
+        constraints.
     """
     if chosen.kind != KIND or chosen.kit != kit.id:
         raise RequestError(
@@ -94,23 +98,60 @@ def apply(
     content = Content.of(kit)
     content.roles.check(source.columns)
     policy = Policy.from_data(content.space.domains, chosen.policy)
+    chosen = _scored(chosen, content, policy)
     secret = find_secret(options.key_file)
     outputs = plan(policy, content.roles, source.columns, bounds=options.bounds, secret=secret)
     protective = Protective()
+    out, table = split_table(out)
     with Staging(out, force=force) as staging:
         private = staging.folder(private_path(out), mode=0o700)
         flow = _Flow(content, policy, outputs, source, protective, private, progress)
-        _write(flow, staging, staging.part(out), private, keep_order=options.keep_order)
+        _write(flow, staging, staging.part(out), table, private, keep_order=options.keep_order)
         flow.tally.check()
         codebook = Codebook.of(policy, bounds=options.bounds)
         progress("certifying", 0)
         figures = _certificate(flow, codebook, staging.part(out), private, staging.scratch())
+        _check_constraints(content, figures)
         public = _public(flow, chosen, codebook, figures, staging.part(out))
         staging.part(manifest_path(out)).write_bytes(encode(public))
         hidden = _private(flow, kit, chosen, figures, public["sha256"])
         (private / "manifest.json").write_bytes(encode(hidden))
         staging.commit()
     return Release.open(out)
+
+
+def _scored(chosen: Chosen, content: Content, policy: Policy) -> Chosen:
+    """Score the policy again, since a person may have edited its file; refuse a forbidden one."""
+    space = content.space
+    scores = space.evaluator.scores(policy.bits[None, :])
+    if not space.evaluator.feasible(policy.bits[None, :], scores)[0]:
+        raise InfeasibleError(
+            f"the policy breaks the kit's constraints, or suppresses {scores.suppressed[0]:.2%} "
+            "of subjects to keep them",
+            instead="choose a policy of the kit, or fit with other constraints",
+        )
+    figures = {"relative_risk": float(scores.risk[0]), "loss": float(scores.loss[0])}
+    same = chosen.number is not None and _is_number(chosen.number, content, policy)
+    how = chosen.how if same or chosen.number is None else f"{chosen.how}, then edited"
+    number = chosen.number if same else None
+    return replace(chosen, number=number, how=how, figures={**chosen.figures, **figures})
+
+
+def _is_number(number: int, content: Content, policy: Policy) -> bool:
+    rows = content.frontier.policies
+    return 0 <= number < len(rows) and np.array_equal(rows[number], policy.bits)
+
+
+def _check_constraints(content: Content, figures: dict[str, float]) -> None:
+    """Refuse a release that breaks what its kit promises, as other data than it saw may make."""
+    rules = content.space.constraints
+    values = figures.get(f"distinct_l({content.sensitive})", np.inf)
+    if figures["k"] < rules.k or values < rules.l_diversity:
+        raise InfeasibleError(
+            f"a group of the release holds {figures['k']:.0f} people or {values:.0f} sensitive "
+            f"values, and the kit asks for {rules.k} and {rules.l_diversity}",
+            instead="fit on this source",
+        )
 
 
 @dataclass
@@ -125,6 +166,7 @@ class _Flow:
     private: Path
     progress: Progress
     tally: Tally = field(default_factory=Tally)
+    dropped: list[NDArray[np.int64]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         groups, _, kept = self.content.space.groups(self.policy)
@@ -145,7 +187,8 @@ class _Flow:
         with (self.private / "set-aside.csv").open("w", newline="", encoding="utf-8") as file:
             set_aside = csv.writer(file)
             set_aside.writerow(["row", "column", "reason"])
-            with open_writer(self.private / "control.parquet", pa.schema([(ROW, pa.int64())])) as control:
+            schema = pa.schema([(ROW, pa.int64())])
+            with open_writer(self.private / "control.parquet", schema) as control:
                 for batch in self.source.batches(self.columns):
                     yield self._released(batch, set_aside, control)
                     self.progress("applying", self.tally.read)
@@ -166,7 +209,9 @@ class _Flow:
         self.tally.released += int(kept.sum())
         tail = [pa.array(rows)]
         if self.content.roles.subject is not None:
-            tail.append(self._tokens(batch.column(self.content.roles.subject), rows))
+            tokens = self._tokens(batch.column(self.content.roles.subject), rows)
+            self.dropped.append(np.unique(tokens[suppressed]))
+            tail.append(pa.array(tokens))
         whole = pa.RecordBatch.from_arrays([*arrays, *tail], schema=self.whole)
         return whole.filter(pa.array(kept))
 
@@ -199,10 +244,17 @@ class _Flow:
                 note(output.source, UNMADE, lost)
         return arrays, aside
 
-    def _tokens(self, people: pa.Array, rows: NDArray[np.int64]) -> pa.Array:
-        """Give each person of this run a number that only this run's key could give again."""
-        import hashlib
+    def suppressed_people(self, released: Source) -> int:
+        """Count the subjects all of whose released rows were suppressed; rows without a subject."""
+        if self.content.roles.subject is None:
+            return self.tally.suppressed
+        people = np.unique(np.concatenate([np.zeros(0, np.int64), *self.dropped]))
+        for batch in released.batches([TOKEN]):
+            people = np.setdiff1d(people, batch.column(0).to_numpy())
+        return len(people)
 
+    def _tokens(self, people: pa.Array, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Give each person of this run a number that only this run's key could give again."""
         encoded = people.dictionary_encode(null_encoding="encode")
         names = encoded.dictionary.to_pylist()
 
@@ -210,43 +262,53 @@ class _Flow:
             digest = hashlib.blake2b(name.encode(), key=self.key, digest_size=8).digest()
             return int.from_bytes(digest, "big", signed=True)
 
-        places = encoded.indices.to_numpy(zero_copy_only=False)
-        tokens = np.array([0 if n is None else token(f"s{n}") for n in names], dtype=np.int64)[places]
+        places: NDArray[np.int32] = encoded.indices.to_numpy(zero_copy_only=False)
+        known = [0 if name is None else token(f"s{name}") for name in names]
+        tokens = np.array(known, dtype=np.int64)[places]
         if None in names:  # a row without a subject is a person of its own
             nobody = places == names.index(None)
             tokens[nobody] = [token(f"r{row}") for row in rows[nobody]]
-        return pa.array(tokens)
+        return tokens
 
 
 def _write(
-    flow: _Flow, staging: Staging, out: Path, private: Path, *, keep_order: bool
+    flow: _Flow,
+    staging: Staging,
+    out: Path,
+    table: str | None,
+    private: Path,
+    *,
+    keep_order: bool,
 ) -> None:
     batches: Iterator[pa.RecordBatch] = flow.batches()
     if not keep_order:
         rng = flow.protective.generator()
         batches = shuffled(batches, rng=rng, directory=staging.scratch())
-    names = [f.name for f in flow.schema]
-    tail = [f for f in flow.whole if f.name not in names]
+    named = f"{out}::{table}" if table else out
+    shown = len(flow.schema)  # by place: a kept column may be called as one of ours
+    tail = pa.schema([flow.whole.field(i) for i in range(shown, len(flow.whole))])
     with ExitStack() as files:
-        release = files.enter_context(open_writer(out, flow.schema))
-        truth = files.enter_context(open_writer(private / "rows.parquet", pa.schema(tail)))
+        release = files.enter_context(open_writer(named, flow.schema))
+        truth = files.enter_context(open_writer(private / "rows.parquet", tail))
         for batch in batches:
-            release.write(batch.select(names))
-            truth.write(batch.select([f.name for f in tail]))
+            columns = batch.columns
+            release.write(pa.RecordBatch.from_arrays(columns[:shown], schema=flow.schema))
+            truth.write(pa.RecordBatch.from_arrays(columns[shown:], schema=tail))
 
 
 def _certificate(
     flow: _Flow, codebook: Codebook, out: Path, private: Path, scratch: Path
 ) -> dict[str, float]:
-    subject = flow.content.roles.subject
+    rows = open_source(private / "rows.parquet")
     return certify(
         open_source(out),
-        open_source(private / "rows.parquet") if subject else None,
+        rows if flow.content.roles.subject else None,
         codebook,
+        unknown=[f.name for o in flow.outputs if o.role == "identifier" for f in o.fields],
         policy=flow.policy,
         space=flow.content.space,
         sensitive=[c for c in flow.content.roles.of("sensitive") if c in flow.schema.names],
-        suppressed=flow.tally.suppressed,
+        suppressed=flow.suppressed_people(rows),
         directory=scratch,
     )
 
@@ -264,7 +326,7 @@ def _public(
         "sha256": file_sha256(out),
         "policy": codebook.to_data(),
         "columns": [
-            {"column": name, "from": output.source, "what": output.what, "role": _role(flow, output)}
+            {"column": name, "from": output.source, "what": output.what, "role": output.role}
             for output in flow.outputs
             for name in (field.name for field in output.fields)
         ],
@@ -282,10 +344,6 @@ def _public(
         "population": flow.content.space.population.how,
         "assumptions": list(flow.content.space.population.assumptions),
     }
-
-
-def _role(flow: _Flow, output: Output) -> str:
-    return flow.content.roles.columns[output.source].role
 
 
 def _private(

@@ -23,6 +23,7 @@ from voile.tables.options import AttackOptions
 
 MISSING = -1
 STRANGER = np.int64(-1)
+THRESHOLDS = (0.0, 0.5, 0.9)
 
 
 def attack(
@@ -42,16 +43,24 @@ def attack(
 
     Raises
     ------
-    RequestError : no private folder to score against, or a column that is not there.
+    RequestError : no private folder to score against, another truth than the release was made
+        of, a column that is not there, or nothing to attack with.
     """
     release.check_hash()
     scene = Scene(release, truth, options)
+    scene.check()
     found = []
     linking, singling, inferring = streams(seed, "linkage", "singling out", "inference")
     if options.register_ is not None:
         progress("linking", 0)
         found.append(
-            linkage(scene.known, scene.register, columns=scene.columns, rng=linking)
+            linkage(
+                scene.known,
+                scene.register,
+                columns=scene.columns,
+                rng=linking,
+                thresholds=sorted({*THRESHOLDS, options.threshold}),
+            )
         )
     if options.register_ is not None or options.population is not None:
         progress("singling out", 0)
@@ -68,14 +77,13 @@ def attack(
         )
     for column in scene.sensitive:
         progress(f"inferring {column}", 0)
-        held_out = None if scene.held_out is None else scene.cases_held_out(column)
         found.append(
             inference(
                 scene.cases(column),
                 columns=scene.quasi,
                 sensitive=column,
                 rng=inferring,
-                held_out=held_out,
+                held_out=scene.cases_held_out(column),
             )
         )
     return tuple(found)
@@ -88,6 +96,23 @@ class Scene:
     release: Release
     truth: Source
     options: AttackOptions
+
+    def check(self) -> None:
+        """Refuse what cannot be scored, and an attack that has nothing to do."""
+        counts = (self.release.private or {}).get("counts", {})
+        if "read" in counts and self.true_rows.num_rows != counts["read"]:
+            raise RequestError(
+                f"truth has {self.true_rows.num_rows:,} rows and the release was made of "
+                f"{counts['read']:,}",
+                where=self.truth.name,
+                instead="give the source that was applied",
+            )
+        holds_people = self.options.register_ is not None or self.options.population is not None
+        if not holds_people and not self.sensitive:
+            raise RequestError(
+                "there is nothing to attack with",
+                instead="give the adversary a register or a population",
+            )
 
     @cached_property
     def codebook(self) -> Codebook:
@@ -111,8 +136,9 @@ class Scene:
 
     @property
     def kept(self) -> list[str]:
-        """The columns of the release that are not generalised."""
-        return [name for name in self.table.column_names if name not in self.codebook.released]
+        """The columns of the release that are neither generalised nor pseudonyms."""
+        own = ("quasi", "identifier")
+        return [c["column"] for c in self.release.public["columns"] if c["role"] not in own]
 
     @cached_property
     def table(self) -> pa.Table:
@@ -120,10 +146,10 @@ class Scene:
         source = open_source(self.release.path)
         table = pa.Table.from_batches(source.batches(), source.schema())
         for column in self.options.knows:
-            if column not in table.column_names or column in self.codebook.released:
+            if column not in self.kept:
                 raise RequestError(
                     f"the adversary cannot know {column}: it is not a kept column of the release",
-                    instead=nearest(column, table.column_names),
+                    instead=nearest(column, self.kept),
                 )
         return table
 
@@ -164,7 +190,7 @@ class Scene:
     def true_rows(self) -> pa.Table:
         """The source's columns that scoring needs."""
         wanted = [*self.quasi, *self.sensitive, *([self.person] if self.person else [])]
-        columns = [name for name in dict.fromkeys(wanted) if name in self.truth.columns]
+        columns = list(dict.fromkeys(wanted))
         return pa.Table.from_batches(self.truth.batches(columns), self.truth.schema(columns))
 
     @cached_property
@@ -179,7 +205,8 @@ class Scene:
             STRANGER if name is None else people.setdefault(str(name), len(people))
             for name in encoded.dictionary.to_pylist()
         ]
-        return np.array(known, dtype=np.int64)[encoded.indices.to_numpy(zero_copy_only=False)]
+        places: NDArray[np.int32] = encoded.indices.to_numpy(zero_copy_only=False)
+        return np.array(known, dtype=np.int64)[places]
 
     @cached_property
     def who(self) -> NDArray[np.int64]:
@@ -187,9 +214,8 @@ class Scene:
         if self.person is None:
             return np.arange(self.true_rows.num_rows, dtype=np.int64)
         numbers = self._numbers(self.true_rows.column(self.person))
-        nobody = numbers == STRANGER  # a row without a subject is a person of its own
-        numbers[nobody] = -2 - np.flatnonzero(nobody)
-        return numbers
+        # a row without a subject is a person of its own
+        return np.where(numbers == STRANGER, -2 - np.arange(len(numbers)), numbers)
 
     @cached_property
     def released(self) -> Records:
@@ -199,7 +225,8 @@ class Scene:
     @cached_property
     def known(self) -> Records:
         """The release over all that the adversary knows."""
-        columns = [_coded(self.table.column(name), self._values(name)) for name in self.options.knows]
+        names = self.options.knows
+        columns = [_coded(self.table.column(name), self._values(name)) for name in names]
         return Records(_beside(self.released.codes, columns), self.released.subject)
 
     @cached_property
@@ -245,9 +272,7 @@ class Scene:
             else missing
             for name in self.options.knows
         ]
-        return Records(
-            _beside(self.register_quasi.codes, columns), self.register_quasi.subject
-        )
+        return Records(_beside(self.register_quasi.codes, columns), self.register_quasi.subject)
 
     @cached_property
     def population(self) -> Records:
@@ -262,7 +287,7 @@ class Scene:
         wanted = [*columns, self.options.people]
         table = pa.Table.from_batches(source.batches(wanted), source.schema(wanted))
         people = table.column(self.options.people).cast(pa.int64()).to_numpy()
-        codes = self.codebook.register_codes(table)
+        codes = self.codebook.recode(table)
         distinct, place = np.unique(codes, axis=0, return_inverse=True)
         # Two of a group tell whether exactly one person fits as well as all of them would.
         counted = np.minimum(np.bincount(place, weights=people), 2).astype(np.int64)
@@ -274,16 +299,18 @@ class Scene:
     def held_out(self) -> Records | None:
         """People who were set aside before fitting, or come in a control file."""
         table, people = self._control
-        if table is None or table.num_rows == 0:
-            return None
-        return Records(self.codebook.register_codes(table), people)
+        return Records(self.codebook.recode(table), people) if table.num_rows else None
 
     @cached_property
-    def _control(self) -> tuple[pa.Table | None, NDArray[np.int64]]:
+    def _control(self) -> tuple[pa.Table, NDArray[np.int64]]:
+        """Rows of people who are not in the release, and who they are."""
         if self.options.control is not None:
             source = open_source(self.options.control)
-            columns = [c for c in (*self.quasi, *self.sensitive) if c in source.columns]
+            named = [self.person] if self.person in source.columns else []
+            columns = [*self.quasi, *self.sensitive, *named]
             table = pa.Table.from_batches(source.batches(columns), source.schema(columns))
+            if named:
+                return table, self._numbers(table.column(self.person))
             own = -2 - self.true_rows.num_rows - np.arange(table.num_rows, dtype=np.int64)
             return table, own
         rows = self._held_rows
@@ -293,17 +320,15 @@ class Scene:
         """The release with a sensitive column."""
         return Cases(self.released, _coded(self.table.column(column), self._values(column)))
 
-    def cases_held_out(self, column: str) -> Cases:
+    def cases_held_out(self, column: str) -> Cases | None:
         """The control with the same column."""
+        if self.held_out is None:
+            return None
         table, _ = self._control
-        assert table is not None
-        assert self.held_out is not None
         return Cases(self.held_out, _coded(table.column(column), self._values(column)))
 
 
-def _beside(
-    codes: NDArray[np.int32], columns: Sequence[NDArray[np.int32]]
-) -> NDArray[np.int32]:
+def _beside(codes: NDArray[np.int32], columns: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
     return np.column_stack([codes, *columns]).astype(np.int32)
 
 
@@ -317,4 +342,4 @@ def _coded(column: pa.ChunkedArray, numbers: dict[str, int]) -> NDArray[np.int32
         for value in encoded.dictionary.to_pylist()
     ]
     indices = encoded.indices.fill_null(len(places)).to_numpy(zero_copy_only=False)
-    return np.array([*places, MISSING], dtype=np.int32)[indices]
+    return np.asarray(np.array([*places, MISSING], dtype=np.int32)[indices])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 
 from voile.engine.counting import count_combinations
 from voile.engine.duck import connect
+from voile.errors import TamperedError
 from voile.io import Source
 from voile.io.source import identifier
 from voile.tables.codebook import Codebook
@@ -41,11 +43,12 @@ class WithPerson(Source):
             for token in tokens:
                 yield pa.RecordBatch.from_arrays([token.column(0)], [PERSON])
             return
-        for batch, token in zip(
+        for batch, token in zip_longest(
             _evenly(self._release.batches(shown, batch_rows=rows), rows),
             _evenly(tokens, rows),
-            strict=True,
         ):
+            if batch is None or token is None or len(batch) != len(token):
+                raise TamperedError("the release has not the rows that its people have")
             whole = batch.append_column(PERSON, token.column(0))
             yield whole.select(columns)
 
@@ -78,6 +81,7 @@ def certify(
     policy: Policy | None = None,
     space: PolicySpace | None = None,
     sensitive: Sequence[str] = (),
+    unknown: Sequence[str] = (),
     suppressed: float = 0.0,
     directory: Path | None = None,
 ) -> dict[str, float]:
@@ -87,19 +91,23 @@ def certify(
     ----------
     release : the release. people : its `person` tokens in the same order, None when a row is one.
     policy, space : where the population's counts are; without them g is the release's own.
-    sensitive : columns whose l-diversity and t-closeness are measured.
+    sensitive : columns whose l-diversity and t-closeness are measured, unless they are floats.
+    unknown : columns that nobody can know of a person beforehand: her pseudonym.
     suppressed : subjects that were dropped.
     directory : where rows may spill while a query runs.
 
     Returns
     -------
     The measures by name; those of a sensitive column as ``name(column)``; and
-    ``unique_with_kept``, people whom the released columns together tell from all others.
+    ``unique_with_kept``, people whom the released columns together tell from all others. ``k``
+    is the least number of people who have a row in a group, nobody's rows spread.
     """
     counted: Source = release if people is None else WithPerson(release, people)
     subject = None if people is None else PERSON
     classes, _ = _classes(counted, codebook, subject, policy, space, directory)
     figures = disclosure(classes, suppressed=suppressed)
+    if subject is not None and len(classes.sample):
+        figures["k"] = float(_least_group(counted, codebook.released, directory))
     for column in sensitive:
         if pa.types.is_floating(release.columns[column]):
             continue
@@ -107,8 +115,18 @@ def certify(
         found = disclosure(Classes(by_value.sum(1), by_value.sum(1), by_value))
         for name in ("distinct_l", "entropy_l", "t_closeness"):
             figures[f"{name}({column})"] = found[name]
-    figures["unique_with_kept"] = float(_unique(counted, subject, directory))
+    known = [name for name in release.columns if name not in unknown]
+    figures["unique_with_kept"] = float(_unique(counted, known, subject, directory))
     return figures
+
+
+def _least_group(counted: Source, columns: Sequence[str], directory: Path | None) -> int:
+    keys = ", ".join(identifier(name) for name in columns)
+    sql = f"SELECT count(DISTINCT {identifier(PERSON)}) AS n FROM source GROUP BY {keys}"
+    with connect(directory=directory) as connection:
+        relation = counted.relation(connection, [*columns, PERSON])
+        row = relation.query("source", f"SELECT min(n) FROM ({sql})").fetchone()
+    return int(row[0]) if row else 0
 
 
 def _classes(
@@ -150,16 +168,17 @@ def _by_value(
     return by_value
 
 
-def _unique(counted: Source, subject: str | None, directory: Path | None) -> int:
-    """Count the people of whom some released row is nobody else's, all its columns read."""
-    columns = [name for name in counted.columns if name != PERSON]
+def _unique(
+    counted: Source, columns: Sequence[str], subject: str | None, directory: Path | None
+) -> int:
+    """Count the people of whom some released row is nobody else's, these columns read."""
     if not columns:
         return 0
     keys = ", ".join(f"{identifier(name)}::VARCHAR" for name in columns)
     alone = "count(*) = 1" if subject is None else f"count(DISTINCT {identifier(PERSON)}) = 1"
     who = "1 AS p" if subject is None else f"any_value({identifier(PERSON)}) AS p"
     people = "count(*)" if subject is None else "count(DISTINCT p)"
-    wanted = columns if subject is None else [*columns, PERSON]
+    wanted = [*columns, *([] if subject is None else [PERSON])]
     with connect(directory=directory) as connection:
         relation = counted.relation(connection, wanted)
         sql = f"SELECT {people} FROM (SELECT {who} FROM source GROUP BY {keys} HAVING {alone})"

@@ -29,14 +29,14 @@ class Entry:
     Parameters
     ----------
     label : as it stands in the release.
-    first, last : its ends as text, the missing value left out; empty when it holds nothing else.
+    first, last : its ends as text, the missing value left out; None when it holds nothing else.
     missing : whether records with no value are in it.
     values : its values, where the order is not one that anybody can know.
     """
 
     label: str
-    first: str
-    last: str
+    first: str | None
+    last: str | None
     missing: bool = False
     values: tuple[str, ...] = ()
 
@@ -48,12 +48,14 @@ class CodedColumn:
     Parameters
     ----------
     column : the quasi-identifier. released : its columns in the release, one label or two bounds.
+    kind, by, form : how its raw values are read, as in `Reading`.
     """
 
     column: str
     released: tuple[str, ...]
     kind: Kind
     by: By
+    form: str | None
     entries: tuple[Entry, ...]
 
     @classmethod
@@ -69,6 +71,7 @@ class CodedColumn:
             (f"{name}_low", f"{name}_high") if bounds else (name,),
             domain.reading.kind,
             domain.reading.by,
+            domain.reading.form,
             tuple(_entry(domain, interval, listed=listed) for interval in intervals),
         )
 
@@ -76,13 +79,14 @@ class CodedColumn:
     def from_data(cls, data: Mapping[str, Any]) -> CodedColumn:
         """Read back what `dataclasses.asdict` and JSON made of one."""
         entries = tuple(Entry(**{**e, "values": tuple(e["values"])}) for e in data["entries"])
-        return cls(data["column"], tuple(data["released"]), data["kind"], data["by"], entries)
+        reading = (data["kind"], data["by"], data["form"])
+        return cls(data["column"], tuple(data["released"]), *reading, entries)
 
     @cached_property
     def _of_released(self) -> dict[tuple[str | None, ...], int]:
         if len(self.released) == 1:
             return {(entry.label,): i for i, entry in enumerate(self.entries)}
-        return {(e.first or None, e.last or None): i for i, e in enumerate(self.entries)}
+        return {(entry.first, entry.last): i for i, entry in enumerate(self.entries)}
 
     def released_codes(self, columns: Sequence[pa.Array]) -> NDArray[np.int32]:
         """Return the interval number of every released row.
@@ -93,7 +97,7 @@ class CodedColumn:
         """
         encoded = [_encoded(column) for column in columns]
         if len(encoded) == 1:
-            (texts, places), = encoded
+            ((texts, places),) = encoded
             found = [self._of_released.get((text,), UNKNOWN) for text in texts]
             codes = np.array(found, dtype=np.int32)[places]
         else:
@@ -107,10 +111,19 @@ class CodedColumn:
             )
         return codes
 
+    def recode(self, column: pa.Array) -> NDArray[np.int32]:
+        """Return the interval that each raw cell falls in, as the policy does; -1 for none."""
+        missing = next((i for i, entry in enumerate(self.entries) if entry.missing), UNKNOWN)
+        return self._codes(column, null=missing)
+
     def register_codes(self, column: pa.Array) -> NDArray[np.int32]:
-        """Return the interval that each raw cell of a register falls in; -1 for none or null."""
+        """Return the same for a register, where null is what it does not know: -1."""
+        return self._codes(column, null=UNKNOWN)
+
+    def _codes(self, column: pa.Array, *, null: int) -> NDArray[np.int32]:
         texts, places = _encoded(column)
-        return np.array([self._find(text) for text in texts], dtype=np.int32)[places]
+        found = [null if text is None else self._find(text) for text in texts]
+        return np.array(found, dtype=np.int32)[places]
 
     @cached_property
     def _of_value(self) -> dict[str, int]:
@@ -118,19 +131,17 @@ class CodedColumn:
 
     @cached_property
     def _ends(self) -> tuple[list[int], list[Any], list[Any]]:
-        numbers = [i for i, entry in enumerate(self.entries) if entry.first]
+        numbers = [i for i, entry in enumerate(self.entries) if entry.first is not None]
         read = Reading(self.kind, self.by)
         firsts = [read(self.entries[i].first) for i in numbers]
         return numbers, firsts, [read(self.entries[i].last) for i in numbers]
 
-    def _find(self, text: str | None) -> int:
-        if text is None:
-            return UNKNOWN
+    def _find(self, text: str) -> int:
         if self._of_value:
             return self._of_value.get(text, UNKNOWN)
         numbers, firsts, lasts = self._ends
         try:
-            value: Any = Reading(self.kind, self.by)(text)
+            value: Any = Reading(self.kind, self.by, self.form)(text)
         except NotInKind:
             return UNKNOWN
         place = bisect_right(firsts, value) - 1
@@ -175,15 +186,21 @@ class Codebook:
         )
 
     def register_codes(self, table: pa.Table) -> NDArray[np.int32]:
-        """Return (rows, attributes) int32 of raw cells; -1 where the table lacks the column too."""
+        """Return (rows, attributes) int32 of a register's raw cells; -1 for what it lacks."""
         absent = np.full(table.num_rows, UNKNOWN, dtype=np.int32)
         return _stacked(
             [
-                c.register_codes(table.column(c.column)) if c.column in table.column_names else absent
+                c.register_codes(table.column(c.column))
+                if c.column in table.column_names
+                else absent
                 for c in self.columns
             ],
             table.num_rows,
         )
+
+    def recode(self, table: pa.Table) -> NDArray[np.int32]:
+        """Return (rows, attributes) int32 of raw cells as the policy does; -1 outside of it."""
+        return _stacked([c.recode(table.column(c.column)) for c in self.columns], table.num_rows)
 
 
 def _stacked(columns: Sequence[NDArray[np.int32]], rows: int) -> NDArray[np.int32]:
@@ -195,8 +212,8 @@ def _entry(domain: Domain, interval: Interval, *, listed: bool) -> Entry:
     known = [str(v) for v in values if v is not None]
     return Entry(
         interval.label,
-        known[0] if known else "",
-        known[-1] if known else "",
+        known[0] if known else None,
+        known[-1] if known else None,
         missing=None in values,
         values=tuple(known) if listed else (),
     )

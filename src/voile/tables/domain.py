@@ -38,7 +38,7 @@ class Reading:
 
     Parameters
     ----------
-    kind : ``integer``, ``decimal``, ``date``, ``text`` or ``listed`` (an order from a file or tree).
+    kind : ``integer``, ``decimal``, ``date``, ``text``, or ``listed``: ordered by a file or tree.
     by : for dates, what one value is: a ``day``, a ``month`` or a ``year``.
     form : for dates written as text, their `strptime` format; ISO 8601 when None.
     """
@@ -186,7 +186,7 @@ class Domain:
             return OUTSIDE
 
     def codes(self, column: pa.Array | pa.ChunkedArray) -> NDArray[np.int32]:
-        """Return the position of every cell, -1 outside. Cost: O(cells) plus O(distinct) parsing."""
+        """Return the position of every cell, -1 outside. Cost: O(cells), a parse per value."""
         if isinstance(column, pa.ChunkedArray):
             column = column.combine_chunks()
         if not pa.types.is_dictionary(column.type):

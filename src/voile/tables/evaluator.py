@@ -63,8 +63,8 @@ class Evaluator:
 
     Raises
     ------
-    RequestError : no subjects, 2**62 combinations or more, or l-diversity without a sensitive
-        column.
+    RequestError : no subjects, 2**62 combinations or more, l-diversity without a sensitive
+        column, or required and forbidden cuts that clash or are not (n_bits,) booleans.
     """
 
     def __init__(self, counts: Counts, constraints: Constraints | None = None) -> None:
@@ -73,10 +73,14 @@ class Evaluator:
         self.cells = Cells.of(counts)
         self.n_bits = self.cells.n_bits
         self.subjects = counts.subjects
+        self.required = _cuts(self.constraints.required, self.n_bits, "required")
+        self.forbidden = _cuts(self.constraints.forbidden, self.n_bits, "forbidden")
         if not len(self.cells.n):
             raise RequestError("there are no subjects to score policies on")
         if self.constraints.l_diversity > 1 and not counts.sensitive.shape[1]:
             raise RequestError("l-diversity needs a sensitive column")
+        if (self.required & self.forbidden).any():
+            raise RequestError("a cut is both required and forbidden")
 
     def evaluate(self, policies: Policies) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return relative risk and normalised loss of each policy, (m, n_bits) bool.
@@ -105,11 +109,8 @@ class Evaluator:
         """Say which policies suppress no more than allowed and respect the cuts asked for."""
         rows = self._checked(policies)
         allowed = scores.suppressed <= self.constraints.suppress + SLACK
-        if self.constraints.required is not None:
-            allowed &= rows[:, self.constraints.required].all(axis=1)
-        if self.constraints.forbidden is not None:
-            allowed &= ~rows[:, self.constraints.forbidden].any(axis=1)
-        return allowed
+        allowed &= rows[:, self.required].all(axis=1)
+        return allowed & ~rows[:, self.forbidden].any(axis=1)
 
     def normalised(
         self,
@@ -158,3 +159,11 @@ class Evaluator:
                 instead=f"these are {rows.dtype} of shape {rows.shape}",
             )
         return np.ascontiguousarray(rows)
+
+
+def _cuts(cuts: Policies | None, n_bits: int, name: str) -> Policies:
+    if cuts is None:
+        return np.zeros(n_bits, dtype=np.bool_)
+    if cuts.shape != (n_bits,) or cuts.dtype != np.bool_:
+        raise RequestError(f"{name} cuts must be {n_bits} booleans")
+    return cuts

@@ -40,25 +40,33 @@ def in_words(
 
     Scores are (risk, loss).
     """
-    finer, coarser, same = [], [], []
+    finer: list[str] = []
+    coarser: list[str] = []
+    moved: list[str] = []
+    same: list[str] = []
     for column, intervals in policy.intervals.items():
         own, its = len(intervals), len(other.intervals[column])
         if policy.intervals[column] == other.intervals[column]:
             same.append(column)
+        elif own == its:
+            moved.append(column)
         else:
             said = f"{column} in {own} group{'s' * (own != 1)} where {name} has {its}"
             (finer if own > its else coarser).append(said)
     parts = [f"it keeps {_and(finer)}"] if finer else []
     parts += [f"it merges {_and(coarser)}"] if coarser else []
+    parts += [f"it cuts {_and(moved)} elsewhere"] if moved else []
     parts += [f"{_and(same)} stays as in {name}"] if same else []
-    risk, loss = scores[0] / other_scores[0] - 1, scores[1] / other_scores[1] - 1
-    return f"Risk {_change(risk)}, loss {_change(loss)}: {'; '.join(parts)}."
+    risk, loss = (_change(*pair) for pair in zip(scores, other_scores, strict=True))
+    return f"Risk {risk}, loss {loss}: {'; '.join(parts)}."
 
 
-def _change(ratio: float) -> str:
-    return f"{abs(ratio):.0%} {'lower' if ratio < 0 else 'higher'}" if abs(ratio) >= 0.005 else "equal"
+def _change(own: float, its: float) -> str:
+    share = own / its - 1 if its else 0.0
+    if abs(share) < 0.005:
+        return "equal"
+    return f"{abs(share):.0%} {'lower' if share < 0 else 'higher'}"
 
 
 def _and(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-

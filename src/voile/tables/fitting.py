@@ -60,7 +60,7 @@ def fit(
         evaluations=options.evaluations,
         seconds=options.seconds,
         random_state=drawn[1],
-        progress=progress,
+        progress=lambda at: progress("searching", at.evaluations, options.evaluations),
     )
     content = Content(
         space,

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from voile.engine.counting import count_combinations
 from voile.errors import RequestError, SourceError, nearest
 from voile.io import Source
-from voile.tables.domain import OUTSIDE, Domain, Reading, build_domain, infer_reading
 from voile.tables.counts import Counts
+from voile.tables.domain import OUTSIDE, Domain, Reading, build_domain, infer_reading
 from voile.tables.hierarchy import hierarchy_domain, read_hierarchy
 from voile.tables.population import Population
 from voile.tables.safe_harbor import is_zip, order_for_safe_harbor, small_areas
@@ -124,21 +124,30 @@ def _build(column: str, tables: Sequence[Combinations], wanted: QuasiSettings) -
 def _reading(
     column: str, cells: Sequence[pa.Array], raw: Iterable[Any], wanted: QuasiSettings
 ) -> Reading:
+    """Take the kind asked for, or that of the values; `by` and `form` are asked of dates alone."""
     if wanted.kind is not None:
         return Reading(wanted.kind, wanted.by, wanted.form)
     found = {infer_reading(column, array.type, array.to_pylist()).kind for array in cells}
     kind = found.pop() if len(found) == 1 else infer_reading(column, pa.string(), raw).kind
+    if wanted.form is not None or (kind != "date" and wanted.by != "day"):
+        kind = "date"
     return Reading(kind, wanted.by, wanted.form)
 
 
 def _order(column: str, order: tuple[str, ...] | Path | str) -> tuple[str, ...]:
+    where = f"column {column}, {order}"
     if isinstance(order, tuple):
-        return order
-    try:
-        lines = Path(order).read_text(encoding="utf-8-sig").splitlines()
-    except FileNotFoundError:
-        raise SourceError("no such order file", where=f"column {column}, {order}") from None
-    values = tuple(line for line in lines if line)
+        values = order
+    else:
+        try:
+            text = Path(order).read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            raise SourceError("no such order file", where=where) from None
+        except UnicodeDecodeError as error:
+            raise SourceError(f"byte {error.start} is not UTF-8 text", where=where) from None
+        except OSError as error:
+            raise SourceError(f"cannot be read ({error.strerror})", where=where) from None
+        values = tuple(line for line in text.split("\n") if line)
     if len(set(values)) < len(values):
         raise RequestError("a value stands twice in the order", where=f"column {column}")
     return values
@@ -157,7 +166,7 @@ def _covering(domain: Domain, cells: Sequence[pa.Array]) -> Domain:
 def _zip_order(domain: Domain, counted: Combinations, *, forced: bool) -> Domain:
     """Put small three-digit areas last where numeric order would not keep them side by side."""
     codes = domain.codes(counted.table.column(domain.column))
-    people = np.bincount(codes, weights=counted.count, minlength=len(domain))
+    people = np.bincount(codes, weights=counted.count, minlength=len(domain)).astype(np.float64)
     small = small_areas(domain, people)
     runs = np.diff(np.concatenate(([0], small.small.astype(int)))).clip(0).sum()
     if runs <= 1 and not forced:
@@ -185,7 +194,8 @@ def distinct_rows(
     """Sum counts over equal rows of codes; rows come back in lexicographic order."""
     keys = row_keys(codes, sizes)
     distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    return codes[first], np.bincount(inverse, weights=count, minlength=len(distinct))
+    total = np.bincount(inverse, weights=count, minlength=len(distinct))
+    return codes[first], total.astype(np.float64)
 
 
 def row_keys(codes: NDArray[np.int32], sizes: Sequence[int]) -> NDArray[np.int64]:

@@ -7,7 +7,9 @@ cuts: a node of ARX's hierarchies is a policy, and the lattice holds many more.
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from voile.errors import RequestError, SourceError
@@ -22,8 +24,11 @@ def read_hierarchy(path: Path, *, delimiter: str | None = None) -> list[tuple[st
         raise SourceError("no such hierarchy file", where=str(path)) from None
     except UnicodeDecodeError as error:
         raise SourceError(f"byte {error.start} is not UTF-8 text", where=str(path)) from None
+    except OSError as error:
+        raise SourceError(f"cannot be read ({error.strerror})", where=str(path)) from None
     delimiter = delimiter or max(";,\t", key=text.count)
-    rows = [tuple(row) for row in csv.reader(text.splitlines(), delimiter=delimiter) if row]
+    lines = io.StringIO(text, newline="")
+    rows = [tuple(row) for row in csv.reader(lines, delimiter=delimiter) if row]
     if not rows:
         raise SourceError("the hierarchy is empty", where=str(path))
     for number, row in enumerate(rows, 1):
@@ -63,10 +68,7 @@ def hierarchy_domain(
         for row in rows:
             ranks[level].setdefault(row[level], len(ranks[level]))
     ordered = sorted(rows, key=lambda row: [ranks[i][row[i]] for i in reversed(range(depth))])
-    levels = [
-        [a[level] != b[level] for a, b in zip(ordered, ordered[1:], strict=False)]
-        for level in range(depth)
-    ]
+    levels = [[a[level] != b[level] for a, b in pairwise(ordered)] for level in range(depth)]
     if nullable:
         for cuts in levels:
             cuts.append(any(cuts) or cuts is levels[0])

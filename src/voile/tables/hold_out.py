@@ -38,8 +38,9 @@ class HoldOut:
             names = (str(row) for row in range(first_row, first_row + len(batch)))
             return np.fromiter((self._draw(name) for name in names), np.bool_, len(batch))
         people = batch.column(self.subject).dictionary_encode(null_encoding="encode")
-        drawn = [name is not None and self._draw(str(name)) for name in people.dictionary.to_pylist()]
-        return np.array(drawn, dtype=np.bool_)[people.indices.to_numpy(zero_copy_only=False)]
+        names = people.dictionary.to_pylist()
+        drawn = np.array([n is not None and self._draw(str(n)) for n in names], dtype=np.bool_)
+        return np.asarray(drawn[people.indices.to_numpy(zero_copy_only=False)])
 
     def _draw(self, name: str) -> bool:
         digest = hashlib.blake2b(name.encode(), key=self.key, digest_size=8).digest()

@@ -12,7 +12,8 @@ SHOWN = 8
 TWO_NUMBERS = re.compile(r"(\d{1,4})[-/](\d{1,4})\Z")
 OTHER_DATES = re.compile(
     r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\Z"
-    r"|(\d{1,2}[- /]?)?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[- /]?(\d{1,4})?\Z",
+    r"|(\d{1,2}[- /]?)?(jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?"
+    r"|sept?(ember)?|oct(ober)?|nov(ember)?|dec(ember)?)[- /]?(\d{1,4})?\Z",
     re.IGNORECASE,
 )
 

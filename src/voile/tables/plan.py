@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,15 +15,17 @@ from numpy.typing import NDArray
 
 from voile.errors import RequestError
 from voile.pseudonyms import pseudonyms_of, shift_dates
-from voile.roles import Roles
+from voile.roles import Role, Roles
 from voile.secret import Secret
 from voile.tables.domain import Domain
 from voile.tables.policy import Policy
 from voile.tables.recode import Recoded, bound_columns, label_column
+from voile.tables.settings import KeptSettings
 
 ISO_DATE = r"^\d{4}-\d{2}-\d{2}$"
 RELEASED = ("quasi", "sensitive", "label", "keep")
-Make = Callable[[pa.RecordBatch, Recoded], tuple[list[pa.Array], NDArray[np.bool_] | None]]
+Made = tuple[list[pa.Array], NDArray[np.bool_] | None]
+Make = Callable[[pa.RecordBatch, Recoded], Made]
 
 
 @dataclass(frozen=True)
@@ -31,11 +34,13 @@ class Output:
 
     Parameters
     ----------
-    source : the source's column. fields : the release's. what : in words, for the codebook.
+    source : the source's column. role : its role; a pseudonym's is ``identifier``.
+    fields : the release's. what : in words, for the codebook.
     make : returns their arrays for a batch, and which rows could not be made, if any.
     """
 
     source: str
+    role: Role
     fields: tuple[pa.Field, ...]
     what: str
     make: Make
@@ -53,21 +58,25 @@ def plan(
 
     Raises
     ------
-    RequestError : a date shift without a secret or a subject, or two output columns of one name.
+    RequestError : a setting that is not known, a date shift without a secret or a subject, a
+        subject of floats, or two output columns of one name.
     """
     outputs = []
     domains = {domain.column: domain for domain in policy.domains}
+    if roles.subject is not None and secret is not None:
+        _check_subject(roles.subject, types[roles.subject])
     for name, type_ in types.items():
         role = roles.columns[name].role
-        days = roles.columns[name].settings.get("shift_days")
         if role == "quasi":
             outputs.append(_quasi(policy, domains[name], bounds=bounds))
-        elif name == roles.subject and secret is not None:
+        elif name == roles.subject and secret is not None and role != "drop":
             outputs.append(_pseudonym(name, secret))
-        elif role in RELEASED and days is not None:
-            outputs.append(_shifted(name, type_, roles.subject, secret, int(days)))
         elif role in RELEASED:
-            outputs.append(_kept(name, type_))
+            days = KeptSettings.read(name, roles.columns[name].settings).shift_days
+            if days is None:
+                outputs.append(_kept(name, role, type_))
+            else:
+                outputs.append(_shifted(name, role, type_, roles.subject, secret, days))
     names = [field.name for output in outputs for field in output.fields]
     if twice := [name for name in names if names.count(name) > 1]:
         raise RequestError(f"two columns of the release would be called {twice[0]}")
@@ -81,9 +90,22 @@ def find_secret(key_file: Path | None) -> Secret | None:
     return Secret.from_environment() if os.environ.get("VOILE_SECRET") else None
 
 
-def _kept(name: str, type_: pa.DataType) -> Output:
+def _check_subject(name: str, type_: pa.DataType) -> None:
+    if not (pa.types.is_integer(type_) or pa.types.is_string(type_)):
+        raise RequestError(
+            f"the subject is {type_}",
+            where=f"column {name}",
+            instead="make it text or whole numbers",
+        )
+
+
+def _kept(name: str, role: Role, type_: pa.DataType) -> Output:
     return Output(
-        name, (pa.field(name, type_),), "as in the source", lambda b, _: ([b.column(name)], None)
+        name,
+        role,
+        (pa.field(name, type_),),
+        "as in the source",
+        lambda b, _: ([b.column(name)], None),
     )
 
 
@@ -95,6 +117,7 @@ def _quasi(policy: Policy, domain: Domain, *, bounds: bool) -> Output:
         field = pa.field(name, pa.dictionary(pa.int32(), pa.string()))
         return Output(
             name,
+            "quasi",
             (field,),
             "generalised to intervals",
             lambda _, r: ([label_column(intervals, r.intervals[:, place])], None),
@@ -102,6 +125,7 @@ def _quasi(policy: Policy, domain: Domain, *, bounds: bool) -> Output:
     type_ = pa.int64() if domain.reading.kind == "integer" else pa.string()
     return Output(
         name,
+        "quasi",
         (pa.field(f"{name}_low", type_), pa.field(f"{name}_high", type_)),
         "generalised to intervals, first and last value",
         lambda _, r: (list(bound_columns(domain, intervals, r.intervals[:, place])), None),
@@ -109,19 +133,23 @@ def _quasi(policy: Policy, domain: Domain, *, bounds: bool) -> Output:
 
 
 def _pseudonym(name: str, secret: Secret) -> Output:
-    def make(
-        batch: pa.RecordBatch, _: Recoded
-    ) -> tuple[list[pa.Array], NDArray[np.bool_] | None]:
+    def make(batch: pa.RecordBatch, _: Recoded) -> Made:
         people = batch.column(name)
         nobody = _nobody(people)
         names = pseudonyms_of(secret, pc.if_else(pa.array(nobody), "nobody", people.cast("string")))
         return [names], nobody
 
-    return Output(name, (pa.field(name, pa.string()),), "pseudonym, keyed by a secret", make)
+    field = pa.field(name, pa.string())
+    return Output(name, "identifier", (field,), "pseudonym, keyed by a secret", make)
 
 
 def _shifted(
-    name: str, type_: pa.DataType, subject: str | None, secret: Secret | None, days: int
+    name: str,
+    role: Role,
+    type_: pa.DataType,
+    subject: str | None,
+    secret: Secret | None,
+    days: int,
 ) -> Output:
     if subject is None or secret is None:
         raise RequestError(
@@ -132,9 +160,7 @@ def _shifted(
     text = pa.types.is_string(type_)
     shifted = pa.date32() if text else type_
 
-    def make(
-        batch: pa.RecordBatch, _: Recoded
-    ) -> tuple[list[pa.Array], NDArray[np.bool_] | None]:
+    def make(batch: pa.RecordBatch, _: Recoded) -> Made:
         dates, people = batch.column(name), batch.column(subject)
         unreadable = np.zeros(len(batch), dtype=np.bool_)
         if text:
@@ -145,7 +171,8 @@ def _shifted(
         lost = moved.set_aside.to_numpy(zero_copy_only=False)
         return [moved.dates], lost | unreadable | nobody
 
-    return Output(name, (pa.field(name, shifted),), f"shifted by up to {days} days, one shift a subject", make)
+    what = f"shifted by up to {days} days, one shift a subject"
+    return Output(name, role, (pa.field(name, shifted),), what, make)
 
 
 def _nobody(people: pa.Array) -> NDArray[np.bool_]:
@@ -157,15 +184,13 @@ def _nobody(people: pa.Array) -> NDArray[np.bool_]:
 def _parsed(text: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
     """Read ISO dates; the mask says which cells are there and are none."""
     iso = pc.fill_null(pc.match_substring_regex(text, ISO_DATE), False)
-    values = [_date(cell) if is_iso else None for cell, is_iso in zip(text.to_pylist(), iso.to_pylist(), strict=True)]
-    dates = pa.array(values, pa.date32())
+    cells = zip(text.to_pylist(), iso.to_pylist(), strict=True)
+    dates = pa.array([_date(cell) if is_iso else None for cell, is_iso in cells], pa.date32())
     lost = pc.and_(text.is_valid(), dates.is_null())
     return dates, np.asarray(lost.to_numpy(zero_copy_only=False))
 
 
-def _date(cell: str) -> object:
-    import datetime as dt
-
+def _date(cell: str) -> dt.date | None:
     try:
         return dt.date.fromisoformat(cell)
     except ValueError:

@@ -53,6 +53,7 @@ class Policy:
         expected = sum(len(domain) - 1 for domain in self.domains)
         if self.bits.shape != (expected,) or self.bits.dtype != np.bool_:
             raise ValueError(f"bits must be {expected} booleans")
+        object.__setattr__(self, "bits", self.bits.copy())
         self.bits.setflags(write=False)
 
     def __eq__(self, other: object) -> bool:
@@ -97,7 +98,10 @@ class Policy:
         raise KeyError(domain.column)
 
     def to_data(self) -> dict[str, list[list[str]]]:
-        """Return the intervals as [first, last] texts by column; null is the empty text."""
+        """Return the intervals as [first, last] texts by column; null is the empty text.
+
+        An empty text, and one that begins with a quote, stand in quotes.
+        """
         return {
             domain.column: [
                 [_text(domain.values[i.first]), _text(domain.values[i.last])]
@@ -114,6 +118,8 @@ class Policy:
         ------
         RequestError : a column is missing or unknown, or its intervals leave a gap or overlap.
         """
+        if not isinstance(data, Mapping):
+            raise RequestError("the policy does not give each column its intervals")
         unknown = sorted(set(data) - {domain.column for domain in domains})
         if unknown:
             raise RequestError(f"the policy names {unknown[0]}, which is not a quasi-identifier")
@@ -132,13 +138,19 @@ def _intervals(domain: Domain, cuts: NDArray[np.bool_]) -> tuple[Interval, ...]:
 def _text(value: Value) -> str:
     if value is None:
         return ""
-    return str(value) or '""'
+    text = str(value)
+    return f'"{text}"' if not text or text.startswith('"') else text
 
 
 def _read_cuts(domain: Domain, intervals: Any) -> NDArray[np.bool_]:
     where = f"policy, column {domain.column}"
     if not intervals:
         raise RequestError("the policy has no intervals", where=where)
+    pairs = isinstance(intervals, list) and all(
+        isinstance(pair, list) and len(pair) == 2 for pair in intervals
+    )
+    if not pairs:
+        raise RequestError("intervals are pairs, [first, last]", where=where)
     position = {_text(value): i for i, value in enumerate(domain.values)}
     cuts = np.zeros(len(domain) - 1, dtype=np.bool_)
     start = 0

@@ -47,7 +47,7 @@ class Recoder:
         self.policy = policy
         self._interval_of = [policy.interval_of(domain) for domain in policy.domains]
         self._sizes = [len(intervals) for intervals in policy.intervals.values()]
-        self._allowed = None if allowed is None else np.sort(row_keys(allowed, self._sizes))
+        self._allowed = None if allowed is None else row_keys(allowed, self._sizes)
 
     def __call__(self, batch: pa.RecordBatch) -> Recoded:
         """Find each row's intervals. Cost: O(cells), and one parse of each distinct raw value."""
@@ -62,10 +62,8 @@ class Recoder:
         if self._allowed is None:
             return np.zeros(len(intervals), dtype=np.bool_)
         keys = row_keys(intervals, self._sizes)
-        place = np.searchsorted(self._allowed, keys)
-        found = self._allowed[np.minimum(place, len(self._allowed) - 1)] if len(self._allowed) else -1
         outside = (intervals == OUTSIDE).any(axis=1)
-        return np.asarray((found != keys) & ~outside)
+        return np.asarray(~np.isin(keys, self._allowed) & ~outside)
 
 
 def label_column(intervals: Sequence[Interval], numbers: NDArray[np.int32]) -> pa.DictionaryArray:

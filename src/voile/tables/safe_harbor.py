@@ -10,8 +10,9 @@ from __future__ import annotations
 import datetime as dt
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from voile.tables.space import PolicySpace
 
 SMALL_AREA = 20_000
+ROUNDING = 1e-6
 LAST_SINGLE_AGE = 89
 Vintage = Literal["population", "2000", "2010"]
 
@@ -32,13 +34,20 @@ Vintage = Literal["population", "2000", "2010"]
 # same rule over Census 2010.
 SMALL_AREAS: dict[str, frozenset[str]] = {
     "2000": frozenset(
-        "036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893".split()
+        (
+            "036", "059", "063", "102", "203", "556", "692", "790", "821",
+            "823", "830", "831", "878", "879", "884", "890", "893",
+        )
     ),
     "2010": frozenset(
-        "036 059 102 202 203 204 205 369 556 692 753 772 821 823 878 879 884 893".split()
+        (
+            "036", "059", "102", "202", "203", "204", "205", "369", "556",
+            "692", "753", "772", "821", "823", "878", "879", "884", "893",
+        )
     ),
-}
+}  # fmt: skip
 ZIP = re.compile(r"\d{5}(-\d{4})?\Z")
+ZIP_NAME = re.compile(r"zip|zcta|post", re.IGNORECASE)
 BIRTH = re.compile(r"birth|born|\bdob\b", re.IGNORECASE)
 
 
@@ -86,7 +95,7 @@ def safe_harbor(
     SafeHarborWarning : a small area that the dated lists do not have: the population table
         probably holds only a part of it.
     """
-    zips = zip_column or _find(space.domains, is_zip)
+    zips = zip_column or _find(space.domains, is_zip, named=ZIP_NAME)
     ages = age_column or _find(space.domains, is_age)
     for given in (zip_column, age_column):
         if given is not None and given not in space.quasi:
@@ -97,7 +106,7 @@ def safe_harbor(
     for domain in space.domains:
         if domain.column == zips:
             areas = small_areas(domain, space.people_by_value(domain.column), vintage)
-            cuts, said = _zip_cuts(domain, areas), _zip_notes(domain, areas, vintage)
+            cuts, said = _zip_cuts(domain, areas, vintage), _zip_notes(domain, areas, vintage)
         elif domain.column == ages:
             cuts, said = _age_cuts(domain), [f"{domain.column}: ages over 89 are one group"]
         elif domain.reading.kind == "date":
@@ -139,7 +148,7 @@ def small_areas(
         [people[[n == name for n in names]].sum() for name in distinct], dtype=np.float64
     )
     if vintage == "population":
-        small = totals <= SMALL_AREA
+        small = totals <= SMALL_AREA + ROUNDING
     else:
         small = np.array([name in SMALL_AREAS[vintage] for name in distinct])
     return Areas(distinct, totals, small)
@@ -150,41 +159,51 @@ def order_for_safe_harbor(values: Sequence[str], people: NDArray[np.float64]) ->
     by_area: dict[str, float] = {}
     for value, count in zip(values, people, strict=True):
         by_area[_area(value)] = by_area.get(_area(value), 0.0) + float(count)
-    return sorted(values, key=lambda value: (by_area[_area(value)] <= SMALL_AREA, value))
+    return sorted(values, key=lambda value: (by_area[_area(value)] <= SMALL_AREA + ROUNDING, value))
 
 
-def _find(domains: Sequence[Domain], test: object) -> str | None:
-    found = [domain.column for domain in domains if test(domain)]  # type: ignore[operator]
-    return found[0] if found else None
+def _find(
+    domains: Sequence[Domain],
+    test: Callable[[Domain], bool],
+    named: re.Pattern[str] = re.compile(""),
+) -> str | None:
+    """Return the first column that passes the test, one whose name fits before the others."""
+    found = [domain.column for domain in domains if test(domain)]
+    fitting = [column for column in found if named.search(column)]
+    return next(iter(fitting + found), None)
 
 
 def _area(value: object) -> str:
     return str(value)[:3] if value is not None else ""
 
 
-def _zip_cuts(domain: Domain, areas: Areas) -> NDArray[np.bool_]:
+def _zip_cuts(domain: Domain, areas: Areas, vintage: Vintage) -> NDArray[np.bool_]:
     small = {name for name, is_small in zip(areas.names, areas.small, strict=True) if is_small}
     groups = ["000" if _area(v) in small else _area(v) for v in domain.values]
-    cuts = np.array([a != b for a, b in zip(groups, groups[1:], strict=False)], dtype=np.bool_)
+    cuts = np.array([a != b for a, b in pairwise(groups)], dtype=np.bool_)
     if int(cuts.sum()) + 1 != len(set(groups)):
         raise RequestError(
             "the order of these ZIP codes does not keep three-digit areas, or the small ones "
             "among them, side by side",
             where=f"column {domain.column}",
-            instead='order them with order = "zip3"',
+            instead='order them with order = "zip3"'
+            if vintage == "population"
+            else "order them by a list that has these areas last",
         )
     return cuts
 
 
 def _zip_notes(domain: Domain, areas: Areas, vintage: Vintage) -> list[str]:
     grouped = int(areas.small.sum())
+    by_table = vintage == "population"
+    known_by = "counted in the population table" if by_table else f"list of the {vintage} census"
     notes = [
         f"{domain.column}: first three digits; {grouped} areas of {SMALL_AREA:,} people or fewer "
-        f"in one group ({'counted in the population table' if vintage == 'population' else f'list of the {vintage} census'})"
+        f"in one group ({known_by})"
     ]
     listed = SMALL_AREAS["2000"] | SMALL_AREAS["2010"]
     partial = [n for n, s in zip(areas.names, areas.small, strict=True) if s and n not in listed]
-    if vintage == "population" and partial:
+    if by_table and partial:
         note = (
             f"{domain.column}: the population table counts {SMALL_AREA:,} people or fewer in "
             f"{len(partial)} three-digit areas that no census lists as small "
@@ -200,7 +219,7 @@ def _age_cuts(domain: Domain) -> NDArray[np.bool_]:
     if domain.reading.kind != "integer":
         raise RequestError("ages must be whole years", where=f"column {domain.column}")
     old = [isinstance(v, int) and v > LAST_SINGLE_AGE for v in domain.values]
-    return np.array([not (a and b) for a, b in zip(old, old[1:], strict=False)], dtype=np.bool_)
+    return np.array([not (a and b) for a, b in pairwise(old)], dtype=np.bool_)
 
 
 def _year_cuts(domain: Domain, on: dt.date | None) -> tuple[NDArray[np.bool_], list[str]]:
@@ -216,5 +235,5 @@ def _year_cuts(domain: Domain, on: dt.date | None) -> tuple[NDArray[np.bool_], l
             oldest = on.year - LAST_SINGLE_AGE - 1
             years = [y if y is None or y > oldest else oldest for y in years]
             notes.append(f"{domain.column}: years of birth up to {oldest} are one group")
-    cuts = [a != b for a, b in zip(years, years[1:], strict=False)]
+    cuts = [a != b for a, b in pairwise(years)]
     return np.array(cuts, dtype=np.bool_), notes

@@ -169,7 +169,7 @@ class PolicySpace:
             self.counts.codes[:, place],
             weights=self.counts.population,
             minlength=len(self.domains[place]),
-        )
+        ).astype(np.float64)
 
     def groups(self, policy: Policy) -> tuple[NDArray[np.int32], Classes, Bits]:
         """Return the equivalence classes that a policy makes of the sample.
@@ -187,7 +187,8 @@ class PolicySpace:
         distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
 
         def add(weights: Floats) -> Floats:
-            return np.bincount(inverse, weights=weights, minlength=len(distinct))
+            total = np.bincount(inverse, weights=weights, minlength=len(distinct))
+            return total.astype(np.float64)
 
         sample, people = add(self.counts.sample), add(self.counts.population)
         values = [add(v) for v in self.counts.sensitive.T]
@@ -208,9 +209,7 @@ class PolicySpace:
     def disclosure(self, policy: Policy) -> dict[str, float]:
         """Return every measure of what a policy's release discloses, by name."""
         _, classes, kept = self.groups(policy)
-        released = Classes(
-            classes.sample[kept], classes.population[kept], classes.sensitive[kept]
-        )
+        released = Classes(classes.sample[kept], classes.population[kept], classes.sensitive[kept])
         return disclosure(released, suppressed=float(classes.sample[~kept].sum()))
 
 

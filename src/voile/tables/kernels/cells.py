@@ -99,37 +99,43 @@ class Cells:
 
     def coarsen(self, policy: NDArray[np.bool_]) -> Cells:
         """Return the generalised cells under `policy`, (n_bits,) bool, as cells of their own."""
-        starts, cuts = np.cumsum(self.sizes) - self.sizes, np.cumsum(self.sizes - 1)
-        interval = [
+        cuts = np.cumsum(self.sizes - 1)[:-1]
+        intervals = [
             np.concatenate([[0], np.cumsum(bits, dtype=np.int64)])
-            for bits in np.split(policy, cuts[:-1])
+            for bits in np.split(policy, cuts)
         ]
-        sizes = np.array([each[-1] + 1 for each in interval])
-        new_starts = np.cumsum(sizes) - sizes
-        widths = np.bincount(
-            np.concatenate([each + start for each, start in zip(interval, new_starts, strict=True)]),
-            weights=self.widths,
-        ).astype(np.int64)
-        columns = [each[self.codes[:, d]] for d, each in enumerate(interval)]
-        sampled = len(self.n)
+        sizes = np.array([interval[-1] + 1 for interval in intervals])
+        widths = [
+            _sums(interval, values, len(values))[: interval[-1] + 1]
+            for interval, values in zip(
+                intervals, np.split(self.widths, np.cumsum(self.sizes)[:-1]), strict=True
+            )
+        ]
+        columns = [interval[self.codes[:, d]] for d, interval in enumerate(intervals)]
         keys = np.ravel_multi_index(columns, tuple(sizes))
-        first_keys, first, group = np.unique(keys[:sampled], return_index=True, return_inverse=True)
-        new = np.setdiff1d(keys[sampled:], first_keys)
-        all_keys = np.concatenate([first_keys, new])
+        sampled = len(self.n)
+        first, group = np.unique(keys[:sampled], return_inverse=True)
+        all_keys = np.concatenate([first, np.setdiff1d(keys[sampled:], first)])
         order = np.argsort(all_keys)
         place = order[np.searchsorted(all_keys, keys, sorter=order)]
         values = np.zeros((len(first), self.values.shape[1]), dtype=np.uint64)
         np.bitwise_or.at(values, group, self.values)
-        codes = np.stack(np.unravel_index(all_keys, tuple(sizes)), axis=1)
         return Cells(
             sizes=sizes,
-            widths=widths,
-            codes=codes.astype(np.int32),
-            n=np.bincount(group, weights=self.n, minlength=len(first)),
-            own=np.bincount(group, weights=self.own, minlength=len(first)),
-            p=np.bincount(place, weights=self.p, minlength=len(all_keys)),
+            widths=np.concatenate(widths).astype(np.int64),
+            codes=np.stack(np.unravel_index(all_keys, tuple(sizes)), axis=1).astype(np.int32),
+            n=_sums(group, self.n, len(first)),
+            own=_sums(group, self.own, len(first)),
+            p=_sums(place, self.p, len(all_keys)),
             values=values,
         )
+
+
+def _sums(
+    group: NDArray[np.int64], values: NDArray[np.int64] | NDArray[np.float64], groups: int
+) -> NDArray[np.float64]:
+    """Sum `values` by group."""
+    return np.bincount(group, weights=values, minlength=groups).astype(np.float64)
 
 
 def _words(present: NDArray[np.bool_]) -> NDArray[np.uint64]:

@@ -39,9 +39,9 @@ def find(table: Table, bits: int, key: int) -> int:
 def lookup(table: Table, bits: int, key: int) -> int:
     """Return the number of `key`, or -1 when it is not there."""
     if bits == 0:
-        return table[key]
+        return int(table[key])
     slot = find(table, bits, key)
-    return table[2 * slot + 1] if table[2 * slot] == key else FREE
+    return int(table[2 * slot + 1]) if table[2 * slot] == key else FREE
 
 
 @compiled

@@ -36,12 +36,17 @@ N, OWN, N_LOG_N, MATCH = range(4)
 class Lattice(NamedTuple):
     """The mutable state of a walk; arrays only, so that a copy starts another walk.
 
-    By cell: `key`, -1 once merged into another; `p`. The first `sampled` cells have subjects, and only they have `code` (sampled, attributes),
-    the names of their intervals; `cell`, their n, own, n log n and n / g; `kept`; `values`. By interval: `first`, `last` value; `width`; `mass` of subjects and
-    `kept_mass`; `head` and `tail` of its two lists, (2, intervals): 0 sampled, 1 people only;
-    `length`. `name_at[start[d] + v]` names the interval that begins or ends at value v.
-    `after` (attributes, cells) links the lists. `sums` are five totals, cells' part only.
-    `table` maps keys to cells; `state` is its bits and the number of living cells.
+    By cell: `key`, -1 once merged into another; `p`. The first `sampled` cells have subjects,
+    and only they have `code` (sampled, attributes), the names of their intervals; `cell`, their
+    n, own, n log n and n / g; `kept`; `values`.
+
+    By interval: `first`, `last` value; `width`; `mass` of subjects and `kept_mass`; `head` and
+    `tail` of its two lists, (2, intervals), 0 sampled and 1 people only, which `after`
+    (attributes, cells) links; `length`, cells ever put in. `name_at[start[d] + v]` names the
+    interval that begins or ends at value v.
+
+    `sums` are five totals, cells' part only; `table` maps keys to cells; `state` is its bits
+    and the number of living cells; `moved` is room to work in.
     """
 
     rules: Rules
@@ -74,7 +79,7 @@ class Lattice(NamedTuple):
 
     def copy(self) -> Lattice:
         """Return a state that can be changed on its own."""
-        return Lattice(*(x.copy() if isinstance(x, np.ndarray) else x for x in self))
+        return Lattice._make(x.copy() if isinstance(x, np.ndarray) else x for x in self)
 
 
 def lattice(cells: Cells, rules: Rules) -> Lattice:
@@ -318,7 +323,7 @@ def merge(at: Lattice, d: int, cut: int) -> int:
     at.name_at[start + last] = stays - start
     if at.state[0] > 4 and at.state[1] * 8 < 1 << at.state[0]:
         shrink(at)
-    return stays - start
+    return int(stays - start)
 
 
 @compiled

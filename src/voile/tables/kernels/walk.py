@@ -153,7 +153,7 @@ def stretch(at: Lattice, mass: Floats, d: int, cut: int) -> float:
     i = at.start[d] + at.name_at[at.start[d] + cut]
     j = at.start[d] + at.name_at[at.start[d] + cut + 1]
     both = at.log[at.width[i] + at.width[j]]
-    return mass[i] * (both - at.log[at.width[i]]) + mass[j] * (both - at.log[at.width[j]])
+    return float(mass[i] * (both - at.log[at.width[i]]) + mass[j] * (both - at.log[at.width[j]]))
 
 
 @compiled

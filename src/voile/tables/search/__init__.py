@@ -1,0 +1,85 @@
+"""Search the lattice of policies for the risk-loss frontier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from voile.errors import RequestError, nearest
+from voile.tables.search import exhaustive, random_chain, steepest
+from voile.tables.search.result import Checkpoint, History, SearchResult, Space
+from voile.tables.search.run import Limit, Run
+
+__all__ = ["STRATEGIES", "Checkpoint", "History", "SearchResult", "Space", "search"]
+
+STRATEGIES: Mapping[str, Callable[[Run], None]] = {
+    "steepest": steepest.explore,
+    "random-chain": random_chain.explore,
+    "exhaustive": exhaustive.explore,
+}
+
+
+def search(
+    space: Space,
+    *,
+    strategy: str = "steepest",
+    evaluations: int | None = None,
+    seconds: float | None = None,
+    random_state: int | np.random.Generator | None = None,
+    progress: Callable[[Checkpoint], None] | None = None,
+) -> SearchResult:
+    """Find policies that no other found beats in risk and loss.
+
+    The most general and the most detailed policy allowed are scored first. The same seed and
+    the same number of evaluations give the same frontier; a run limited by seconds records how
+    many it made.
+
+    Parameters
+    ----------
+    space : whose `evaluator` scores policies and holds the constraints.
+    strategy : `steepest`, `random-chain` (Algorithm 1) or `exhaustive` (up to 2**20 policies).
+    evaluations : largest number of policies scored, >= 1; where None, what the strategy needs.
+    seconds : when to stop, > 0; looked at between batches, so passed by up to one of them.
+    random_state : seed or generator; only `random-chain` draws.
+    progress : called after each batch.
+
+    Returns
+    -------
+    SearchResult : with a frontier of feasible policies only, never empty unless interrupted
+        before the first batch. Ctrl-C returns what there is.
+
+    Raises
+    ------
+    InfeasibleError : even the most general policy allowed suppresses too much. Generalising
+        never suppresses more, so then no policy is feasible.
+    RequestError : an unknown strategy, limits out of range, or a space too large to exhaust.
+    """
+    if strategy not in STRATEGIES:
+        raise RequestError(f"no strategy {strategy!r}", instead=nearest(strategy, STRATEGIES))
+    if evaluations is not None and evaluations < 1:
+        raise RequestError("evaluations must be at least 1")
+    if seconds is not None and not seconds > 0:
+        raise RequestError("seconds must be more than 0")
+    run = Run(
+        space.evaluator,
+        evaluations=evaluations,
+        seconds=seconds,
+        rng=np.random.default_rng(random_state),
+        progress=progress,
+    )
+    try:
+        run.begin()
+        STRATEGIES[strategy](run)
+        stopped = "finished"
+    except Limit as limit:
+        stopped = limit.reason
+    except KeyboardInterrupt:
+        stopped = "interrupted"
+    return SearchResult(
+        frontier=run.frontier(),
+        history=History.of(run.checkpoints),
+        evaluations=run.evaluations,
+        strategy=strategy,
+        stopped=stopped,
+    )

@@ -1,0 +1,68 @@
+"""What a search needs and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.frontier import Frontier
+from voile.tables.evaluator import Evaluator
+
+
+class Space(Protocol):
+    """Anything with an evaluator of policies."""
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """Scores policies, and holds the constraints."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """How far a search is: policies scored, seconds passed, area of the frontier so far."""
+
+    evaluations: int
+    seconds: float
+    area: float
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """Hold the checkpoints of a search as columns of one length, evaluations rising."""
+
+    evaluations: NDArray[np.int64]
+    seconds: NDArray[np.float64]
+    area: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, checkpoints: Sequence[Checkpoint]) -> History:
+        """Turn checkpoints into columns."""
+        return cls(
+            evaluations=np.array([c.evaluations for c in checkpoints], dtype=np.int64),
+            seconds=np.array([c.seconds for c in checkpoints], dtype=np.float64),
+            area=np.array([c.area for c in checkpoints], dtype=np.float64),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SearchResult:
+    """Hold what a search found.
+
+    Parameters
+    ----------
+    frontier : its policies are (m, n_bits) booleans; all feasible.
+    history : the area after each batch of policies.
+    evaluations : policies scored.
+    strategy : the name of the strategy.
+    stopped : `finished`, `evaluations`, `seconds` or `interrupted`.
+    """
+
+    frontier: Frontier
+    history: History
+    evaluations: int
+    strategy: str
+    stopped: str
