@@ -101,8 +101,8 @@ def main() -> None:
     page = [
         "# Measuring k and l",
         "",
-        f"Adult, {len(frame):,} rows, sensitive column {SENSITIVE}. Two tables: 8 quasi-identifiers",
-        f"as they are ({', '.join(QUASI)}),",
+        f"Adult, {len(frame):,} rows, sensitive column {SENSITIVE}. Two tables:",
+        f"8 quasi-identifiers as they are ({', '.join(QUASI)}),",
         f"and 4 of them cut into two values each ({', '.join(few)}).",
         f"Ours is the time from the frame to all {len(MEASURES)} measures together, pyCANON's that",
         f"of the one measure. Run in turn on two cores; medians of {REPEATS} for k and distinct l,",

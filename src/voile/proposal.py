@@ -31,7 +31,7 @@ class Seen:
 
     Parameters
     ----------
-    kind : ``text``, ``whole``, ``float``, ``date``, ``truth`` or ``other``.
+    kind : ``text``, ``whole``, ``decimal``, ``float``, ``date``, ``truth`` or ``other``.
     present, distinct : values that are not null, and how many different ones.
     length : characters of a text on average. spaced : whether texts hold two spaces on average.
     """

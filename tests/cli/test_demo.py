@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import stat
-import time
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +19,8 @@ def test_the_demo_ends_with_three_sentences_and_a_report(
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.delenv("VOILE_SECRET", raising=False)
     out = tmp_path / "a made-up county"
-    start = time.perf_counter()
     ran = voile("demo", "--out", out, "--json")
     assert ran.code == 0, ran.err
-    assert time.perf_counter() - start < 60
     told = ran.json
     assert len(told["sentences"]) == 3
     assert "Safe Harbor" in told["sentences"][2]

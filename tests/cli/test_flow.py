@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from voile.cli.run import run
 from voile.kit import Chosen, Kit
 from voile.roles import Roles
-
-COMMAND = [sys.executable, "-c", "from voile.cli import main; main()"]
 
 
 @pytest.fixture
@@ -106,6 +103,14 @@ def test_a_touched_release_does_not_verify(voile: Any, release: Path) -> None:
     assert voile("verify", release).out.startswith("FAILED")
 
 
+def test_a_release_that_was_received_verifies_by_its_public_manifest(
+    voile: Any, release: Path
+) -> None:
+    shutil.rmtree(release.with_name(f"{release.name}.private"))
+    ran = voile("verify", release, "--json")
+    assert (ran.code, ran.json["ok"]) == (0, True)
+
+
 def test_evidence_of_another_release_is_refused(
     voile: Any, files: Any, release: Path, tmp_path: Path
 ) -> None:
@@ -143,8 +148,10 @@ def test_the_source_is_never_overwritten(voile: Any, files: Any, tmp_path: Path)
     source = tmp_path / "patients.csv"
     shutil.copy(files.patients, source)
     before = source.read_bytes()
-    words = ["tables", "apply", files.kit, source, "--policy", files.policy, "--force"]
-    assert voile(*words, "--out", source).code == 2
+    for named, out in ((source, source), (tmp_path / "pat*.csv", source), (source, f"{source}::t")):
+        words = ["tables", "apply", files.kit, named, "--policy", files.policy, "--force"]
+        ran = voile(*words, "--out", out)
+        assert (ran.code, ran.err.split(": ")[2]) == (2, "this is the source itself; use another\n")
     assert source.read_bytes() == before
 
 
@@ -225,18 +232,39 @@ def test_a_source_may_be_a_table_of_a_database(voile: Any, files: Any, tmp_path:
     assert list(voile("inspect", source, "--table", "wards", "--json").json["columns"]) == ["ward"]
 
 
-def test_an_interrupted_fit_keeps_what_it_has(files: Any, tmp_path: Path) -> None:
+class Interrupting(io.StringIO):
+    """A standard error whose reader presses Ctrl-C when a task is under way."""
+
+    def __init__(self, task: str) -> None:
+        super().__init__()
+        self.task = task
+        self.pressed = False
+
+    def write(self, text: str) -> int:
+        if self.task in text and not self.pressed:
+            self.pressed = True
+            signal.raise_signal(signal.SIGINT)
+        return super().write(text)
+
+
+def test_an_interrupted_fit_keeps_what_it_has(
+    files: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kit = tmp_path / "kit"
+    monkeypatch.setattr("voile.cli.screen.LINE_EVERY", 0.0)
+    monkeypatch.setattr("sys.stderr", err := Interrupting("searching"))
     search = ["--strategy", "random-chain", "--evaluations", "1000000000"]
-    words = [str(word) for word in (*files.fit(kit), *search)]
-    fit = subprocess.Popen([*COMMAND, *words], stderr=subprocess.PIPE, text=True)
-    assert fit.stderr is not None
-    line = ""
-    while "search" not in line and fit.poll() is None:
-        line = fit.stderr.readline()  # a line of progress comes every few seconds
-    time.sleep(0.2)
-    fit.send_signal(signal.SIGINT)
-    err = fit.stderr.read()
-    assert fit.wait(timeout=60) == 130
-    assert "voile: interrupted; the kit holds what was found until then" in err
+    assert run([str(word) for word in (*files.fit(kit), *search)]) == 130
+    told = "voile: interrupted; the kit holds what was found until then"
+    assert err.getvalue().splitlines()[-1] == told
     assert Kit.load(kit).facts["stopped"] == "interrupted"
+
+
+def test_an_interrupted_apply_leaves_nothing(
+    files: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("voile.cli.screen.LINE_EVERY", 0.0)
+    monkeypatch.setattr("sys.stderr", err := Interrupting("applying"))
+    assert run([str(word) for word in files.apply(tmp_path / "release.csv")]) == 130
+    assert err.getvalue().splitlines()[-1] == "voile: interrupted; no output is half-written"
+    assert list(tmp_path.iterdir()) == []

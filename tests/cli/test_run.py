@@ -22,8 +22,8 @@ from voile.errors import RequestError, TamperedError
         (["reprot"], "voile: no such command 'reprot'; did you mean report?"),
         (["tables", "fti"], "voile tables: no such command 'fti'; did you mean fit?"),
         (
-            ["tables", "choose", "kit", "--max-rsk", "1"],
-            "voile tables choose: no such option '--max-rsk'; did you mean --max-risk or --max-loss?",
+            ["tables", "choose", "kit", "--polcy", "1"],
+            "voile tables choose: no such option '--polcy'; did you mean --policy?",
         ),
         (
             ["tables", "fit", "x.csv", "--hold-uot", ".1"],
@@ -61,6 +61,8 @@ def test_version(voile: Any) -> None:
         (click.Abort(), 130, "voile: interrupted; no output is half-written"),
         (ValueError("CANARY"), 1, "voile: unexpected ValueError; run with --debug to see where"),
         (OSError(errno.ENOSPC, "CANARY"), 1, "voile: the disk is full; no output is half-written"),
+        (OSError(errno.EACCES, "CANARY", "kit"), 1, "voile: kit: permission denied"),
+        (OSError("CANARY"), 1, "voile: unexpected OSError; run with --debug to see where"),
         (MemoryError(), 1, "voile: out of memory; no output is half-written"),
     ],
 )

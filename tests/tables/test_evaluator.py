@@ -42,7 +42,10 @@ def twin(counts, constraints, policy):
     def released(cell):
         return (
             (constraints.k == 1 or n[cell] >= constraints.k - 1e-9)
-            and (constraints.max_risk == 1 or max(n[cell], p[cell]) * constraints.max_risk >= 1)
+            and (
+                constraints.max_risk == 1
+                or max(n[cell], p[cell]) * constraints.max_risk >= 1 - 1e-9
+            )
             and (constraints.l_diversity == 1 or len(kinds[cell]) >= constraints.l_diversity)
         )
 

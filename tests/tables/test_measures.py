@@ -101,7 +101,7 @@ ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=1, max
 PEOPLE = st.lists(st.integers(0, 30), min_size=6, max_size=6)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(rows=ROWS, people=PEOPLE, suppressed=st.integers(0, 5))
 def test_all_measures_equal_their_naive_twins(rows, people, suppressed):
     found = disclosure(of_rows(rows, people), suppressed)
@@ -111,7 +111,7 @@ def test_all_measures_equal_their_naive_twins(rows, people, suppressed):
         assert found[name] == pytest.approx(float(value), abs=1e-9), name
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(rows=ROWS.filter(lambda rows: len({q for q, _ in rows}) > 1), people=PEOPLE)
 def test_merging_classes_moves_every_measure_as_declared(rows, people):
     fine = of_rows(rows, people)
@@ -161,7 +161,7 @@ def assert_recursive_equals_pycanon(frame, quasi, sensitive, table):
     assert recursive_c(table, l_div) >= theirs - 1
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("numeric", [True, False])
 def test_random_tables_equal_pycanon(seed, numeric):
     rng = np.random.default_rng(seed)
@@ -175,7 +175,7 @@ def test_random_tables_equal_pycanon(seed, numeric):
 @pytest.mark.skipif(not ADULT.exists(), reason="the data set adult is not there")
 @pytest.mark.parametrize(
     ("quasi", "sensitive"),
-    [([8, 9], 14), ([5, 8], 6), ([8, 9], 12), ([7, 9], 4)],
+    [([8, 9], 14), ([8, 9], 4)],
 )
 def test_adult_equals_pycanon(quasi, sensitive):
     frame = pd.read_csv(ADULT, header=None, skipinitialspace=True).rename(columns=str)

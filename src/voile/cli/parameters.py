@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +78,12 @@ def force() -> click.Option:
 
 def seed() -> click.Option:
     """Fix what is drawn at random."""
-    return click.Option(["--seed"], type=click.IntRange(0), help="The same seed, the same result.")
+    return click.Option(
+        ["--seed"],
+        type=click.IntRange(0),
+        metavar="INTEGER",
+        help="The same seed, the same result.",
+    )
 
 
 def reading() -> list[click.Parameter]:
@@ -98,12 +104,26 @@ def open_told(screen: Screen, source: str, table: str | None, encoding: str | No
     return opened
 
 
-def free(target: Path, *, force: bool, source: str | None = None) -> None:
+def free(out: Path, *, force: bool, source: str | None = None) -> None:
     """Refuse to overwrite, before any work is done; the source itself, never."""
-    if source is not None and target.exists() and target.resolve() == Path(source).resolve():
-        raise RequestError("this is the source itself", where=str(target), instead="use another")
-    if target.exists() and not force:
-        raise RequestError("is there already", where=str(target), instead="replace it with --force")
+    target = _file(str(out))
+    if not target.exists():
+        return
+    if source is not None and any(target.samefile(part) for part in _files(source)):
+        raise RequestError("this is the source itself", where=str(out), instead="use another")
+    if not force:
+        raise RequestError("is there already", where=str(out), instead="replace it with --force")
+
+
+def _file(place: str) -> Path:
+    """Return the file of a place that may name a table in it."""
+    return Path(place.partition("::")[0])
+
+
+def _files(source: str) -> list[Path]:
+    """Return the files that a source is read from, a pattern's among them."""
+    path = _file(source)
+    return [path] if path.exists() else [Path(found) for found in glob(str(path), recursive=True)]
 
 
 def _everywhere() -> list[click.Parameter]:

@@ -80,6 +80,10 @@ def _facts(shown: Kit | Release, audience: Audience) -> dict[str, str]:
     facts = {"voile": voile.__version__, "kind of data": shown.kind}
     if isinstance(shown, Release):
         facts["release, SHA-256"] = str(shown.public["sha256"])
+        if shown.private is not None and audience == "internal":
+            chosen = shown.private["chosen"]
+            facts["policy"] = f"{chosen['number']}, chosen {chosen['how']}"
+            facts["kit"] = str(shown.private["kit"])
     elif audience == "internal":
         facts["kit"] = shown.id
     return facts

@@ -29,7 +29,7 @@ def run(arguments: Sequence[str]) -> int:
     """
     debug = "--debug" in arguments
     try:
-        with _warnings_shown(debug):
+        with _warnings_shown(debug=debug, quiet="--quiet" in arguments):
             code = command.main(list(arguments), prog_name="voile", standalone_mode=False)
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:
@@ -56,6 +56,8 @@ def _explain(error: BaseException) -> int:
             return FAILED
         case OSError(errno=errno.ENOSPC):
             return _say("voile: the disk is full; no output is half-written", FAILED)
+        case OSError(errno=int(number), filename=str(place)):
+            return _say(f"voile: {place}: {os.strerror(number).lower()}", FAILED)
         case MemoryError():
             return _say("voile: out of memory; no output is half-written", FAILED)
         case _:
@@ -78,7 +80,7 @@ def _mistake(error: click.UsageError) -> str:
 
 
 @contextmanager
-def _warnings_shown(debug: bool) -> Iterator[None]:
+def _warnings_shown(*, debug: bool, quiet: bool) -> Iterator[None]:
     """Show voile's own warnings as sentences; a library's could quote data, so they are dropped."""
 
     def show(
@@ -89,7 +91,7 @@ def _warnings_shown(debug: bool) -> Iterator[None]:
         file: Any = None,
         line: str | None = None,
     ) -> None:
-        if category.__module__.startswith("voile.") or debug:
+        if debug or (category.__module__.startswith("voile.") and not quiet):
             tell(f"voile: warning: {message}")
 
     with warnings.catch_warnings():

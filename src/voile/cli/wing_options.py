@@ -45,10 +45,10 @@ class WingCommand(Command):
         return [_option(name, field) for name, field in self.model.model_fields.items()]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Put the wing's options after the command's own arguments and options."""
+        """Put the wing's options after what the command must be told."""
         own = super().get_params(ctx)
-        common = len(own) - 4  # json, quiet, debug and help come last
-        return [*own[:common], *self.wing_params, *own[common:]]
+        may = [param for param in own if not param.required]
+        return [*(param for param in own if param.required), *self.wing_params, *may]
 
     def invoke(self, ctx: click.Context) -> int | None:
         """Check the wing's options and hand them on as one value."""

@@ -15,7 +15,7 @@ import pyarrow as pa
 from voile.io.source import BATCH_ROWS
 
 BUCKETS = 64
-MEMORY = 512_000_000
+MEMORY = 256_000_000
 
 
 def shuffled(
@@ -41,8 +41,9 @@ def shuffled(
     rng : seeded from the system's entropy by the caller: the order protects.
     directory : an existing folder for the buckets, which are deleted as they are read. It holds
         rows in the clear: give one of mode 0700 on the release's own disk.
-    memory : bytes, > 0. What is larger than a quarter of it goes to disk, once per factor of 64;
-        a quarter is held at a time, and as much again for its permuted copy.
+    memory : bytes of rows held at most, copies included, > 0. What is larger than a quarter of it
+        goes to disk, once per factor of 64. The process's peak grows by about twice as much, since
+        Arrow does not give memory back at once.
 
     Cost: O(rows) time and disk.
     """

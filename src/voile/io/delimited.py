@@ -31,7 +31,7 @@ LAST = "\ue000end of the file\ue000"
 class DelimitedSource(FileSource):
     """A delimited text file; opening it reads it once to find its encoding.
 
-    Memory: about 50 MB, whatever its size.
+    Memory: a few blocks of 8 MB, the longest that a row may be.
     """
 
     def __init__(self, path: Path, *, encoding: str | None = None) -> None:
@@ -52,11 +52,11 @@ class DelimitedSource(FileSource):
         seen = 1
         with unreadable(self.name, "csv"):
             held = None
-            for batch in self._parse(wanted, ragged):
+            for batch in filter(len, self._parse(wanted, ragged)):
                 if held is not None:
                     seen += held.num_rows
                     yield held.select(columns)
-                held = batch if batch.num_rows else held
+                held = batch
             assert held is not None
             if held[first][-1].as_py() != LAST:
                 raise SourceError(

@@ -66,6 +66,5 @@ def _cell(value: object) -> object:
 
 def _array(values: list[object]) -> pa.Array:
     kinds = Kinds()
-    for value in values:
-        kinds.add(value)
+    kinds.add(values)
     return column(values, kinds.arrow())

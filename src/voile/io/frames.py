@@ -25,8 +25,8 @@ class FrameSource(TableSource):
             )
         name = f"{kind} frame"
         if kind == "pandas":
-            distinct_names([str(column) for column in frame.columns], where=name)
-            frame = frame.reset_index(drop=True)
+            frame = frame.reset_index(drop=True).set_axis([str(c) for c in frame.columns], axis=1)
+            distinct_names(list(frame.columns), where=name)
         super().__init__(_arrow(frame, name).replace_schema_metadata(None), name, kind)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import pyarrow as pa
 
@@ -22,10 +22,13 @@ class Kinds:
     def __init__(self) -> None:
         self._seen: set[str] = set()
 
-    def add(self, value: object) -> None:
-        """Note one cell; nulls say nothing."""
-        if value is not None:
-            self._seen.add(_kind(value))
+    def add(self, cells: Collection[object]) -> None:
+        """Note some cells; nulls say nothing."""
+        for kind in set(map(type, cells)) - {type(None), int}:
+            self._seen.add(kind.__name__)
+        whole = [cell for cell in cells if type(cell) is int]
+        if whole:
+            self._seen.add(_size(min(whole), max(whole)))
 
     def arrow(self) -> pa.DataType:
         """Give the narrowest Arrow type that holds every cell seen; text for none."""
@@ -46,12 +49,10 @@ _TYPES = (
 )
 
 
-def _kind(value: object) -> str:
-    if isinstance(value, int) and not isinstance(value, bool):
-        if abs(value) <= EXACT_FLOAT:
-            return "small"
-        return "int" if -LARGEST_INT <= value < LARGEST_INT else "huge"
-    return type(value).__name__
+def _size(least: int, most: int) -> str:
+    if least >= -EXACT_FLOAT and most <= EXACT_FLOAT:
+        return "small"
+    return "int" if least >= -LARGEST_INT and most < LARGEST_INT else "huge"
 
 
 def whole(value: object) -> object:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -252,19 +251,18 @@ def unreadable(name: str, kind: str) -> Iterator[None]:
     """
     import duckdb
 
+    damaged = SourceError(f"is no whole {kind} file: damaged or cut short", where=name)
     try:
         yield
-    except FileNotFoundError:
-        raise SourceError("there is no such file", where=name) from None
-    except PermissionError:
-        raise SourceError("may not be read", where=name, instead="ask for permission") from None
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, EOFError, zlib.error, OSError) as error:
-        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
             raise
-        raise SourceError(f"is no whole {kind} file: damaged or cut short", where=name) from None
-    except duckdb.OutOfMemoryException:
-        raise
+        if error.errno is not None:
+            raise SourceError(f"cannot be read: {error.strerror}", where=name) from None
+        raise damaged from None
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, EOFError):
+        raise damaged from None
     except duckdb.Error as error:
-        if "space left" in str(error):
+        if isinstance(error, duckdb.OutOfMemoryException) or "space left" in str(error):
             raise
-        raise SourceError(f"is no whole {kind} file: damaged or cut short", where=name) from None
+        raise damaged from None

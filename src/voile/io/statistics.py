@@ -35,9 +35,7 @@ class StatisticsSource(FileSource):
         kinds: dict[str, Kinds] = {}
         for chunk in self._chunks(BATCH_ROWS):
             for name, values in chunk.items():
-                kind = kinds.setdefault(name, Kinds())
-                for value in values:
-                    kind.add(value)
+                kinds.setdefault(name, Kinds()).add(values)
         super().__init__(
             path, path.suffix[1:].lower(), pa.schema([(n, k.arrow()) for n, k in kinds.items()])
         )

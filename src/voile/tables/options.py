@@ -30,7 +30,9 @@ class FitOptions(Options):
     hold_out: float = Field(
         0.0, ge=0, lt=1, description="share of subjects set aside before anything is learnt"
     )
-    strategy: str = Field("steepest", description="search: steepest, random-chain, exhaustive")
+    strategy: Literal["steepest", "random-chain", "exhaustive"] = Field(
+        "steepest", description="how policies are searched"
+    )
     evaluations: int | None = Field(None, ge=1, description="stop after so many policies")
     seconds: float | None = Field(None, gt=0, description="stop after so many seconds")
     k: int = Field(1, ge=1, description="least number of subjects in a group")

@@ -212,7 +212,7 @@ def from_fraction(codes: Codes, sample: Floats, fraction: float) -> Population:
     return Population(
         codes,
         sample / fraction,
-        f"estimated: of each group of people, the source holds {fraction:.3g}",
+        f"estimated as the source divided by the sampling fraction {fraction:.3g}",
         (
             f"Every person is assumed equally likely, {fraction:.3g}, to be in the source.",
             "Groups that the sample shows are on average smaller than so estimated; the number "

@@ -1,16 +1,33 @@
-"""The tables wing as the ground floor sees it: five functions, and their options."""
+"""The tables wing as the ground floor sees it: five functions, their options, and a check.
+
+A function's code loads when it is first asked for, so that `--help` is quick.
+"""
 
 from __future__ import annotations
 
-from voile.tables.applying import apply
-from voile.tables.attacking import attack
-from voile.tables.content import KIND
-from voile.tables.fitting import choose, fit
-from voile.tables.options import ApplyOptions, AttackOptions, FitOptions
-from voile.tables.report import sections
-from voile.tables.verifying import verify
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+from voile.tables.options import ApplyOptions, AttackOptions, FitOptions
+
+if TYPE_CHECKING:
+    from voile.tables.applying import apply
+    from voile.tables.attacking import attack
+    from voile.tables.fitting import choose, fit
+    from voile.tables.report import sections
+    from voile.tables.verifying import verify
+
+KIND = "tables"
 SUMMARY = "records with quasi-identifiers: age, sex, race, ZIP code"
+
+_PLACES = {
+    "apply": "applying",
+    "attack": "attacking",
+    "choose": "fitting",
+    "fit": "fitting",
+    "sections": "report",
+    "verify": "verifying",
+}
 
 __all__ = [
     "KIND",
@@ -25,3 +42,9 @@ __all__ = [
     "sections",
     "verify",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"voile.tables.{_PLACES[name]}"), name)

@@ -142,4 +142,5 @@ def _words(present: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Pack (cells, values) booleans into (cells, words) of 64 bits."""
     packed = np.packbits(present, axis=1, bitorder="little")
     padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
-    return np.ascontiguousarray(padded).view(np.uint64).reshape(len(present), -1)
+    words = np.ascontiguousarray(padded).view(np.uint64)
+    return words.reshape(len(present), padded.shape[1] // 8)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.tables.kernels.cells import Cells, Rules
-from voile.tables.kernels.compiled import compiled
+from voile.tables.kernels.compiled import compiled, inner
 from voile.tables.kernels.hashing import insert, lookup, remove
 from voile.tables.kernels.terms import is_kept, n_log_n
 
@@ -156,17 +156,20 @@ def _enter(at: Lattice, codes: Places) -> None:
             sums[SUPPRESSED] += cell[c, N]
 
 
-@compiled
+@inner
 def add_kept_mass(at: Lattice, c: int, n: float) -> None:
     """Count `n` more subjects as kept in every interval of cell `c`."""
     for d in range(len(at.sizes)):
         at.kept_mass[at.start[d] + at.code[c, d]] += n
 
 
-@compiled
-def living(at: Lattice, d: int, kind: int, i: int, out: Ints, count: int) -> int:
-    """Write the living cells of a list of interval `i` after `count`; drop the dead ones."""
-    before, c = -1, at.head[kind, i]
+@inner
+def living(at: Lattice, d: int, head: Ints, tail: Ints, i: int, out: Ints) -> Ints:
+    """Return the living cells of a list of interval `i`, written to `out`; drop the dead ones.
+
+    `head` and `tail` are the rows of `at.head` and `at.tail` of one kind of list.
+    """
+    before, c, count = np.int64(-1), head[i], 0
     while c >= 0:
         following = np.int64(at.after[d, c])
         if at.key[c] >= 0:
@@ -174,15 +177,15 @@ def living(at: Lattice, d: int, kind: int, i: int, out: Ints, count: int) -> int
             count += 1
             before = c
         elif before < 0:
-            at.head[kind, i] = following
+            head[i] = following
         else:
             at.after[d, before] = following
         c = following
-    at.tail[kind, i] = before
-    return count
+    tail[i] = before
+    return out[:count]
 
 
-@compiled
+@inner
 def plain_change(at: Lattice, one: int, other: int) -> tuple[float, float]:
     """Return the change of n / g and of the cells' nats when two cells become one.
 
@@ -196,7 +199,7 @@ def plain_change(at: Lattice, one: int, other: int) -> tuple[float, float]:
     return risk, cell[one, N_LOG_N] + cell[other, N_LOG_N] - n_log_n(n)
 
 
-@compiled
+@inner
 def kept_change(at: Lattice, one: int, other: int) -> tuple[float, float, float]:
     """As `plain_change`, what is kept; and the subjects that are no longer suppressed."""
     cell, n = at.cell, at.cell[one, N]
@@ -220,7 +223,7 @@ def kept_change(at: Lattice, one: int, other: int) -> tuple[float, float, float]
     return risk, nats, gain
 
 
-@compiled
+@inner
 def keep(at: Lattice, one: int, other: int) -> None:
     """Update what is kept when two cells become one, `one` living on."""
     risk, nats, gain = kept_change(at, one, other)
@@ -237,7 +240,7 @@ def keep(at: Lattice, one: int, other: int) -> None:
             at.values[one, w] |= at.values[other, w]
 
 
-@compiled
+@inner
 def move_sampled(at: Lattice, d: int, name: int, shift: int, cells: Ints) -> None:
     """Move sampled cells to interval `name` of attribute `d`: by `shift` in key.
 
@@ -270,7 +273,7 @@ def move_sampled(at: Lattice, d: int, name: int, shift: int, cells: Ints) -> Non
             insert(table, bits, key[c], c)
 
 
-@compiled
+@inner
 def move_people(at: Lattice, shift: int, cells: Ints) -> None:
     """Move cells that have people only by `shift` in key; a cell that is there lives on."""
     key, cell, p, table, bits = at.key, at.cell, at.p, at.table, at.state[0]
@@ -285,15 +288,15 @@ def move_people(at: Lattice, shift: int, cells: Ints) -> None:
         if there < at.sampled:
             risk, _ = plain_change(at, there, c)
             at.sums[RISK] += risk
-            cell[there, MATCH] += risk
             if at.constrained:
                 keep(at, there, c)
+            cell[there, MATCH] += risk
         p[there] += p[c]
         key[c] = -1
         at.state[1] -= 1
 
 
-@compiled
+@inner
 def merge(at: Lattice, d: int, cut: int) -> int:
     """Merge the intervals of attribute `d` on both sides of `cut`; return the merged name.
 
@@ -304,18 +307,19 @@ def merge(at: Lattice, d: int, cut: int) -> int:
     first, last, width = at.first[i], at.last[j], at.width[i] + at.width[j]
     stays, goes = (i, j) if at.length[i] >= at.length[j] else (j, i)
     shift = (stays - goes) * at.stride[d]
-    sampled = living(at, d, 0, goes, at.moved, 0)
-    count = living(at, d, 1, goes, at.moved, sampled)
-    move_sampled(at, d, stays - start, shift, at.moved[:sampled])
-    move_people(at, shift, at.moved[sampled:count])
     for kind in range(2):
+        cells = living(at, d, at.head[kind], at.tail[kind], goes, at.moved)
+        at.length[stays] += len(cells)
+        if kind == 0:
+            move_sampled(at, d, stays - start, shift, cells)
+        else:
+            move_people(at, shift, cells)
         if at.tail[kind, stays] < 0:
             at.head[kind, stays] = at.head[kind, goes]
         elif at.head[kind, goes] >= 0:
             at.after[d, at.tail[kind, stays]] = at.head[kind, goes]
         if at.head[kind, goes] >= 0:
             at.tail[kind, stays] = at.tail[kind, goes]
-    at.length[stays] += count
     at.mass[stays] += at.mass[goes]
     at.kept_mass[stays] += at.kept_mass[goes]
     at.first[stays], at.last[stays], at.width[stays] = first, last, width
@@ -326,7 +330,7 @@ def merge(at: Lattice, d: int, cut: int) -> int:
     return int(stays - start)
 
 
-@compiled
+@inner
 def shrink(at: Lattice) -> None:
     """Use the front of the table only, so that what is looked up stays in the cache."""
     at.table[: 2 << at.state[0]] = -1
@@ -337,7 +341,7 @@ def shrink(at: Lattice) -> None:
             insert(at.table, at.state[0], at.key[c], c)
 
 
-@compiled
+@inner
 def widths_part(at: Lattice, mass: Floats) -> float:
     """Return the intervals' part of the nats lost: mass x log width, summed."""
     total = 0.0
@@ -350,7 +354,7 @@ def widths_part(at: Lattice, mass: Floats) -> float:
     return total
 
 
-@compiled
+@inner
 def totals(at: Lattice) -> tuple[float, float, float]:
     """Return the sum of n / g, the nats lost and the subjects suppressed, as they stand."""
     if not at.constrained:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.tables.kernels.cells import Cells, Rules
-from voile.tables.kernels.compiled import compiled
+from voile.tables.kernels.compiled import compiled, inner
 from voile.tables.kernels.hashing import find
 from voile.tables.kernels.terms import is_kept, n_log_n
 
@@ -80,7 +80,7 @@ def _rests(cells: Cells, lead: int) -> tuple[int, NDArray[np.int32], Places]:
     return lead, codes[first], which.astype(np.uint32)
 
 
-@compiled
+@inner
 def intervals(policy: NDArray[np.bool_], cells: Sorted, interval: Ints, log_width: Floats) -> Ints:
     """Fill the interval of each value and the log width of each interval; return their numbers."""
     numbers = np.zeros(len(cells.sizes), dtype=np.int64)
@@ -101,7 +101,7 @@ def intervals(policy: NDArray[np.bool_], cells: Sorted, interval: Ints, log_widt
     return numbers
 
 
-@compiled
+@inner
 def group_rests(
     cells: Sorted,
     interval: Ints,
@@ -116,7 +116,7 @@ def group_rests(
     table[:] = -1
     groups = 0
     for r in range(len(cells.rests)):
-        key, width, start = 0, 0.0, 0
+        key, width, start = np.int64(0), 0.0, 0
         for d in range(len(cells.sizes)):
             if d != cells.lead:
                 code = interval[start + cells.rests[r, d]]
@@ -179,7 +179,7 @@ def score(
                 g = group[cells.n_rest[c]]
                 if n[g] > 0:
                     people = max(n[g], p[g])
-                    if is_kept(rules, n[g], people, values, g, g):
+                    if is_kept(rules, n[g], people, values, np.int64(g), np.int64(g)):
                         risk[i] += n[g] / people
                         loss[i] += own[g] - n_log_n(n[g]) + n[g] * (own_width + group_log_width[g])
                     else:

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.tables.kernels.cells import Rules
-from voile.tables.kernels.compiled import compiled
+from voile.tables.kernels.compiled import compiled, inner
+
+Row = int | np.int64
 
 
 @compiled
@@ -23,8 +25,8 @@ def n_log_n(n: float) -> float:
     return n * math.log(n)
 
 
-@compiled
-def distinct(values: NDArray[np.uint64], one: int, other: int) -> int:
+@inner
+def distinct(values: NDArray[np.uint64], one: Row, other: Row) -> int:
     """Count the bits set in row `one` or in row `other`."""
     count = 0
     for w in range(values.shape[1]):
@@ -35,9 +37,9 @@ def distinct(values: NDArray[np.uint64], one: int, other: int) -> int:
     return count
 
 
-@compiled
+@inner
 def is_kept(
-    rules: Rules, n: float, g: float, values: NDArray[np.uint64], one: int, other: int
+    rules: Rules, n: float, g: float, values: NDArray[np.uint64], one: Row, other: Row
 ) -> bool:
     """Whether a cell may be released: n subjects, g people, the values of two rows together."""
     if n < rules.least_n or g < rules.least_g:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.kernels.compiled import compiled
+from voile.tables.kernels.compiled import compiled, inner
 from voile.tables.kernels.hashing import lookup
 from voile.tables.kernels.lattice import (
     KEPT_NATS,
@@ -33,7 +33,7 @@ from voile.tables.kernels.lattice import (
 BY_RISK, BY_SUPPRESSED = 0, 1
 
 
-@compiled
+@inner
 def place(at: Lattice, bit: int) -> tuple[int, int]:
     """Return the attribute of a bit and the value before its cut."""
     d = 0
@@ -52,21 +52,12 @@ def follow(at: Lattice, order: Ints, risk: Floats, nats: Floats, suppressed: Flo
         risk[step], nats[step], suppressed[step] = totals(at)
 
 
-@compiled
-def touch(
-    at: Lattice,
-    change: Floats,
-    cells: Ints,
-    along: int,
-    only: bool,
-    right: bool,
-    left: bool,
-    sign: float,
-) -> None:
+@inner
+def touch(at: Lattice, change: Floats, cells: Ints, sides: NDArray[np.bool_], sign: float) -> None:
     """Add to `change` (or, with sign -1, take away) the pairs that sampled cells are in.
 
-    Only along one attribute, or along all others; a cell with its right neighbour, and with
-    its left one where that has people only: of two sampled cells the left one tells.
+    `sides` (attributes, 2) says along which attributes, with the left and the right neighbour.
+    Of two sampled cells only the left one tells.
     """
     key, code, table, bits = at.key, at.code, at.table, at.state[0]
     start, sizes, stride, name_at = at.start, at.sizes, at.stride, at.name_at
@@ -74,13 +65,11 @@ def touch(
     for m in range(len(cells)):
         c = cells[m]
         for d in range(len(sizes)):
-            if (d == along) != only:
-                continue
             here = np.int64(code[c, d])
             i = start[d] + here
             for side in range(2):
                 v = first[i] - 1 if side == 0 else last[i] + 1
-                if v < 0 or v == sizes[d] or not (left if side == 0 else right):
+                if v < 0 or v == sizes[d] or not sides[d, side]:
                     continue
                 beside = name_at[start[d] + v]
                 other = lookup(table, bits, key[c] + (beside - here) * stride[d])
@@ -94,7 +83,7 @@ def touch(
                     touch_kept(at, change[bit], c, other, d, beside, sign)
 
 
-@compiled
+@inner
 def touch_kept(
     at: Lattice, change: Floats, c: int, other: int, d: int, beside: int, sign: float
 ) -> None:
@@ -116,38 +105,39 @@ def touch_kept(
 def changes(at: Lattice) -> Floats:
     """Return what merging each pair at the bottom changes in the five sums, (n_bits, 5)."""
     change = np.zeros(((at.sizes - 1).sum(), 5))
-    touch(at, change, np.arange(at.sampled), -1, False, True, True, 1.0)
+    sides = np.ones((len(at.sizes), 2), dtype=np.bool_)
+    touch(at, change, np.arange(at.sampled), sides, 1.0)
     return change
 
 
-@compiled
-def recompute(at: Lattice, change: Floats, d: int, cut: int, buffer: Ints) -> None:
-    """Compute the change of one pair of intervals anew from the cells beside its cut."""
-    if cut < 0 or cut >= at.sizes[d] - 1:
-        return
-    change[at.start[d] - d + cut] = 0.0
-    for side in range(2):
-        i = at.start[d] + at.name_at[at.start[d] + cut + side]
-        count = living(at, d, 0, i, buffer, 0)
-        touch(at, change, buffer[:count], d, True, side == 0, side == 1, 1.0)
-
-
-@compiled
+@inner
 def merge_and_update(at: Lattice, change: Floats, bit: int, buffer: Ints) -> None:
-    """Merge at one bit, and change only what the two slabs touched."""
+    """Merge at one bit, and change only what the two slabs touched.
+
+    Along the other attributes: the pairs of both slabs' cells, before and after. Along the
+    merged one: the pairs of intervals on its two sides, computed anew.
+    """
     d, cut = place(at, bit)
-    for side in range(2):
-        i = at.start[d] + at.name_at[at.start[d] + cut + side]
-        count = living(at, d, 0, i, buffer, 0)
-        touch(at, change, buffer[:count], d, False, True, True, -1.0)
-    i = at.start[d] + merge(at, d, cut)
-    count = living(at, d, 0, i, buffer, 0)
-    touch(at, change, buffer[:count], d, False, True, True, 1.0)
-    recompute(at, change, d, at.first[i] - 1, buffer)
-    recompute(at, change, d, at.last[i], buffer)
+    start, head, tail = at.start[d], at.head[0], at.tail[0]
+    sides = np.ones((len(at.sizes), 2), dtype=np.bool_)
+    sides[d] = False
+    for value in range(cut, cut + 2):
+        cells = living(at, d, head, tail, start + at.name_at[start + value], buffer)
+        touch(at, change, cells, sides, -1.0)
+    i = start + merge(at, d, cut)
+    touch(at, change, living(at, d, head, tail, i, buffer), sides, 1.0)
+    sides[:] = False
+    for left in (at.first[i] - 1, at.last[i]):
+        if left < 0 or left == at.sizes[d] - 1:
+            continue
+        change[start - d + left] = 0.0
+        for side in range(2):
+            sides[d, 1 - side], sides[d, side] = True, False
+            cells = living(at, d, head, tail, start + at.name_at[start + left + side], buffer)
+            touch(at, change, cells, sides, 1.0)
 
 
-@compiled
+@inner
 def stretch(at: Lattice, mass: Floats, d: int, cut: int) -> float:
     """Return the change of the intervals' part of the nats when the pair at `cut` merges."""
     i = at.start[d] + at.name_at[at.start[d] + cut]
@@ -185,8 +175,7 @@ def descend(
         plain_nats = at.sums[NATS] + widths_part(at, at.mass)
         kept_risk, kept_nats, dropped = totals(at)
         rescue = guide == BY_SUPPRESSED and dropped > allowed
-        best, best_score, bit = -1, -1.0, 0
-        second_score = -1.0
+        best, best_score, second_score, bit = len(open_bits), -1.0, -1.0, 0
         for d in range(len(at.sizes)):
             for cut in range(at.sizes[d] - 1):
                 if open_bits[bit]:

@@ -1,0 +1,145 @@
+"""The space scores policies over subjects, not rows, and says which groups may be released."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from voile.errors import RequestError
+from voile.tables.counts import Constraints
+from voile.tables.space import PolicySpace
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 5), st.sampled_from(["f", "m", None]), st.none() | st.integers(0, 6)),
+    min_size=3,
+    max_size=25,
+).filter(lambda rows: len({r[0] for r in rows}) > 1 and len({r[1] for r in rows}) > 1)
+
+
+def table(rows):
+    return pa.table(
+        {
+            "age": pa.array([row[0] for row in rows], pa.int64()),
+            "sex": pa.array([row[1] for row in rows], pa.string()),
+            "who": pa.array([row[2] for row in rows], pa.int64()),
+        }
+    )
+
+
+def space_of(rows, **more):
+    return PolicySpace(table(rows), quasi=["age", "sex"], **more)
+
+
+@settings(deadline=None)
+@given(ROWS)
+def test_the_ends_score_one_and_nothing(rows):
+    space = space_of(rows)
+    risk, loss = space.evaluate(np.array([space.top, space.bottom]))
+    assert (risk[1], loss[0], loss[1]) == (1, 1, 0)
+    assert space.n_bits == sum(len(domain) - 1 for domain in space.domains)
+
+
+@settings(deadline=None)
+@given(ROWS, st.data())
+def test_every_row_written_twice_changes_no_risk_where_there_is_a_subject(rows, data):
+    once = space_of(rows, subject="who")
+    known = [row for row in rows if row[2] is not None]
+    twice = space_of(rows + known, subject="who")
+    bits = np.array(data.draw(st.lists(st.booleans(), min_size=once.n_bits, max_size=once.n_bits)))
+    for own, its in zip(once.evaluate(bits[None]), twice.evaluate(bits[None]), strict=True):
+        assert own == pytest.approx(its)
+    assert once.disclosure(once.policy(bits)) == pytest.approx(twice.disclosure(twice.policy(bits)))
+
+
+@settings(deadline=None)
+@given(ROWS)
+def test_subjects_are_counted_and_a_row_without_one_is_a_person(rows):
+    people = {row[2] for row in rows} - {None}
+    nobody = sum(row[2] is None for row in rows)
+    assert space_of(rows, subject="who").counts.subjects == pytest.approx(len(people) + nobody)
+    assert space_of(rows).counts.subjects == len(rows)
+
+
+@settings(deadline=None)
+@given(ROWS, st.data())
+def test_groups_equal_a_naive_count(rows, data):
+    space = space_of(rows, constraints=Constraints(k=2))
+    bits = np.array(
+        data.draw(st.lists(st.booleans(), min_size=space.n_bits, max_size=space.n_bits))
+    )
+    policy = space.policy(bits)
+    naive = {}
+    for row in rows:
+        key = tuple(
+            int(policy.interval_of(d)[d.code(cell)])
+            for d, cell in zip(space.domains, row[:2], strict=True)
+        )
+        naive[key] = naive.get(key, 0) + 1
+    groups, classes, kept = space.groups(policy)
+    assert dict(zip(map(tuple, groups.tolist()), classes.sample.tolist(), strict=True)) == naive
+    assert kept.tolist() == [naive[tuple(g)] >= 2 for g in groups.tolist()]
+
+
+def test_each_rule_forbids_its_groups():
+    sample = pa.table({"x": [0, 0, 1, 1, 2], "ill": ["flu", "flu", "flu", "gout", "flu"]})
+    people = pa.table({"x": [0, 1, 2], "people": [20, 4, 20]})
+
+    def allowed(**rules):
+        space = PolicySpace(
+            sample, people, ["x"], sensitive="ill", constraints=Constraints(**rules)
+        )
+        return space.groups(space.policy(space.bottom))[2].tolist()
+
+    assert allowed() == [True, True, True]
+    assert allowed(k=2) == [True, True, False]
+    assert allowed(max_risk=0.1) == [True, False, True]
+    assert allowed(l_diversity=2) == [False, True, False]
+
+
+def test_cuts_are_kept_and_dropped_as_the_settings_say():
+    sample = pa.table({"age": [0, 1, 2, 3], "sex": ["f", "m", "f", "m"]})
+
+    def space(**settings):
+        return PolicySpace(sample, quasi=["age", "sex"], settings={"age": settings})
+
+    rules = space(keep_cuts=[1], drop_cuts=[0, "2"]).constraints
+    assert rules.required.tolist() == [False, True, False, False]
+    assert rules.forbidden.tolist() == [True, False, True, False]
+    assert space().constraints.required is None
+    with pytest.raises(RequestError, match="both to keep and to drop"):
+        space(keep_cuts=[1], drop_cuts=[1])
+    for wrong in (3, 9):
+        with pytest.raises(RequestError, match="column age: a cut is asked for after a value"):
+            space(keep_cuts=[wrong])
+
+
+def test_a_population_is_one_table_several_or_none():
+    sample = pa.table({"age": [0, 1, 1], "sex": ["f", "m", "m"]})
+    both = pa.table({"age": [0, 1], "sex": ["f", "m"], "n": [10, 20]})
+    known = PolicySpace(sample, both, ["age", "sex"], people="n")
+    assert known.people_by_value("age").tolist() == [10, 20]
+    ages = pa.table({"age": [0, 1], "people": [10, 20]})
+    sexes = pa.table({"sex": ["f", "m"], "people": [10, 20]})
+    margins = PolicySpace(sample, [ages, sexes], ["age", "sex"])
+    assert margins.people_by_value("sex") == pytest.approx([10, 20])
+    assert PolicySpace(sample, quasi=["age", "sex"]).people_by_value("age").tolist() == [1, 2]
+
+
+def test_records_that_the_population_lacks_are_refused_or_counted_by_the_sample():
+    sample = pa.table({"age": [0, 1, 1]})
+    people = pa.table({"age": [0], "people": [10]})
+    with pytest.raises(RequestError, match="2 records in 1 groups have no people"):
+        PolicySpace(sample, people, ["age"])
+    space = PolicySpace(sample, people, ["age"], population_gap="sample")
+    assert space.people_by_value("age").tolist() == [10, 2]
+
+
+def test_columns_that_are_not_there_are_refused():
+    sample = pa.table({"age": [0, 1], "name": ["a", "b"]})
+    with pytest.raises(RequestError, match="subject nam is not a column; did you mean name"):
+        PolicySpace(sample, quasi=["age"], subject="nam")
+    with pytest.raises(RequestError, match="sensitive column ill"):
+        PolicySpace(sample, quasi=["age"], sensitive="ill")

@@ -1,0 +1,94 @@
+"""A roles file gives every column one role; all its mistakes are named at once, without values."""
+
+from __future__ import annotations
+
+import pytest
+
+from voile.errors import RequestError
+from voile.roles import Roles
+
+TEXT = """
+subject = "person"
+
+[columns]
+person = "identifier"
+age = "quasi"
+zip = { role = "quasi", order = "zip3" }
+seen = { role = "keep", shift_days = 30 }
+"""
+
+
+def write(folder, text, name="roles.toml"):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_both_forms_of_a_column_are_read(tmp_path):
+    roles = Roles.read(write(tmp_path, TEXT))
+    assert roles.subject == "person"
+    assert roles.of("quasi") == ["age", "zip"]
+    assert roles.of("identifier", "keep") == ["person", "seen"]
+    assert roles.columns["zip"].settings == {"order": "zip3"}
+    assert roles.columns["age"].settings == {}
+
+
+def test_a_byte_order_mark_is_no_mistake(tmp_path):
+    assert Roles.read(write(tmp_path, "\ufeff" + TEXT)) == Roles.read(write(tmp_path, TEXT, "b"))
+
+
+def test_roles_come_back_equal_from_json():
+    roles = Roles.model_validate({"columns": {"zip": {"role": "quasi", "order": ["b", "a"]}}})
+    assert Roles.model_validate(roles.model_dump(mode="json")) == roles
+
+
+def test_all_mistakes_are_named_at_once_and_no_value_is(tmp_path):
+    text = '[columns]\nage = "quassi"\nzip = 5\nsubjekt = { rolle = "hush-hush" }\n'
+    with pytest.raises(RequestError) as caught:
+        Roles.read(write(tmp_path, text))
+    said = str(caught.value)
+    assert all(place in said for place in ("columns.age.role", "columns.zip", "columns.subjekt"))
+    assert "quassi" not in said
+    assert "hush-hush" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "columns"),
+        ("[columns]\n", "at least 1"),
+        ('subjects = "a"\n[columns]\na = "quasi"\n', "subjects"),
+        ("[columns", "not a TOML file"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(tmp_path, text, said):
+    with pytest.raises(RequestError, match=said):
+        Roles.read(write(tmp_path, text))
+
+
+def test_an_absent_file_and_a_folder_are_refused(tmp_path):
+    with pytest.raises(RequestError, match="voile inspect proposes one"):
+        Roles.read(tmp_path / "none.toml")
+    with pytest.raises(RequestError, match="cannot be read"):
+        Roles.read(tmp_path)
+    (tmp_path / "latin").write_bytes("[columns]\nnaïve = 'quasi'".encode("latin-1"))
+    with pytest.raises(RequestError, match="not a TOML file"):
+        Roles.read(tmp_path / "latin")
+
+
+def test_a_column_without_a_role_is_an_error_and_so_is_a_role_without_a_column():
+    roles = Roles.model_validate(
+        {"subject": "who", "columns": {"age": "quasi", "zipp": "quasi", "gone": "drop"}}
+    )
+    with pytest.raises(RequestError) as caught:
+        roles.check(["age", "zip", "income"])
+    said = str(caught.value)
+    for part in (
+        "column zip has no role",
+        "column income has no role",
+        "there is no column zipp (did you mean zip?)",
+        "there is no column gone",
+        "there is no subject column who",
+    ):
+        assert part in said
+    Roles.model_validate({"columns": {"age": "quasi"}}).check(["age"])
