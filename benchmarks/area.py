@@ -6,10 +6,10 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-
 from benchmarks.cook import cook_counts
 from benchmarks.tables import save
 from benchmarks.tennessee import RACES, tennessee_counts
+
 from voile.tables.counts import Counts
 from voile.tables.evaluator import Evaluator
 from voile.tables.search import SearchResult, search
@@ -17,6 +17,9 @@ from voile.tables.search import SearchResult, search
 EVALUATIONS = 14_780
 SEEDS = 5
 RISKS = (0.1, 0.01, 0.001)
+LOSSES = tuple(f"loss at {risk:g}" for risk in RISKS)
+WORK = ("population", "strategy", "evaluations", "seconds")
+COLUMNS = (*WORK, "area", "log area", *LOSSES, "policies kept")
 
 
 @dataclass(frozen=True)
@@ -68,9 +71,16 @@ def main() -> None:
         "area",
         "Area under the risk-loss staircase in [0, 1]^2, and over log10(risk) from 1e-4; loss at\n"
         "relative risk .1, .01 and .001. Lower is better.",
-        ("population", "strategy", "evaluations", "seconds", "area", "log area")
-        + tuple(f"loss at {risk:g}" for risk in RISKS)
-        + ("policies kept",),
+        (
+            "population",
+            "strategy",
+            "evaluations",
+            "seconds",
+            "area",
+            "log area",
+            *(f"loss at {risk:g}" for risk in RISKS),
+            "policies kept",
+        ),
         [row for name, counts in populations.items() for row in rows_of(name, counts)],
         f"Random chains: means of {SEEDS} seeds, {EVALUATIONS:,} evaluations each, as many as the\n"
         "paper's; times are medians. Steepest makes more evaluations in less time. The order of a\n"

@@ -40,7 +40,7 @@ def quiet(*args, **more):
 def test_89_stays_and_90_groups():
     space = PolicySpace(pa.table({"age": [87, 88, 89, 90, 91, 105, None]}), quasi=["age"])
     groups = intervals(safe_harbor(space), "age")
-    assert groups[:4] == [[87], [88], [89], list(range(90, 106))]
+    assert groups[:4] == [[87], [88], [89], [90, 91, 105]]
     assert groups[4:] == [[None]]
 
 
@@ -60,13 +60,13 @@ def test_ages_are_found_by_their_name_and_are_whole_years():
 def test_an_area_of_20_000_groups_and_one_of_20_001_stays():
     people = {"03601": 20_000, "05901": 1, "37010": 10_000, "37011": 10_001, "38001": 99_999}
     policy = zips(people)
-    assert intervals(policy, "zip") == [["37010", "37011"], ["38001"], ["03601", "05901"]]
+    assert intervals(policy, "zip") == [["03601", "05901"], ["37010", "37011"], ["38001"]]
     assert "2 areas of 20,000 people or fewer" in policy.notes[0]
 
 
 def test_missing_zip_codes_stay_apart():
     groups = quiet({"03601": 5, "05901": 1, "37010": 30_000, None: 9})
-    assert groups == [["03601", "05901"], ["37010"], [None]] or groups[-1] == [None]
+    assert groups == [["03601", "05901"], ["37010"], [None]]
 
 
 def test_an_area_that_crosses_the_edge_of_the_table_warns():

@@ -112,6 +112,8 @@ def certify(
         if pa.types.is_floating(release.columns[column]):
             continue
         by_value = _by_value(counted, codebook, column, subject, directory)
+        if not len(by_value):
+            continue
         found = disclosure(Classes(by_value.sum(1), by_value.sum(1), by_value))
         for name in ("distinct_l", "entropy_l", "t_closeness"):
             figures[f"{name}({column})"] = found[name]

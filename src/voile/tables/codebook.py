@@ -31,7 +31,7 @@ class Entry:
     label : as it stands in the release.
     first, last : its ends as text, the missing value left out; None when it holds nothing else.
     missing : whether records with no value are in it.
-    values : its values, where the order is not one that anybody can know.
+    values : its values, in the alphabet's order, where the domain's own is not one to know.
     """
 
     label: str
@@ -215,7 +215,7 @@ def _entry(domain: Domain, interval: Interval, *, listed: bool) -> Entry:
         known[0] if known else None,
         known[-1] if known else None,
         missing=None in values,
-        values=tuple(known) if listed else (),
+        values=tuple(sorted(known)) if listed else (),
     )
 
 

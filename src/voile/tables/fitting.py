@@ -49,9 +49,7 @@ def fit(
         sensitive=sensitive,
         fraction=options.fraction,
         settings={name: roles.columns[name].settings for name in roles.of("quasi")},
-        constraints=Constraints(
-            options.k, options.max_risk, options.l_diversity, options.suppress
-        ),
+        constraints=Constraints(options.k, options.max_risk, options.l_diversity, options.suppress),
         population_gap=options.population_gap,
     )
     found = search(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.engine.counting import count_combinations
-from voile.errors import RequestError, SourceError, nearest
+from voile.errors import RequestError, nearest
 from voile.io import Source
 from voile.tables.counts import Counts
 from voile.tables.domain import OUTSIDE, Domain, Reading, build_domain, infer_reading
 from voile.tables.hierarchy import hierarchy_domain, read_hierarchy
+from voile.tables.ordering import in_order
 from voile.tables.population import Population
-from voile.tables.safe_harbor import is_zip, order_for_safe_harbor, small_areas
 from voile.tables.settings import QuasiSettings
 
 MOST_COMBINATIONS = 2**62
@@ -112,13 +111,14 @@ def _build(column: str, tables: Sequence[Combinations], wanted: QuasiSettings) -
         return _covering(hierarchy_domain(column, rows, nullable=None in raw), cells)
     reading = _reading(column, cells, raw, wanted)
     domain = build_domain(column, raw, reading, fill=wanted.fill)
-    if wanted.order == "zip3" or (wanted.order is None and is_zip(domain)):
-        return _zip_order(domain, tables[-1], forced=wanted.order == "zip3")
-    if wanted.order is not None:
-        values = _order(column, wanted.order)
-        nulls = (None,) if domain.nullable else ()
-        return _covering(Domain(column, (*values, *nulls), Reading("listed")), cells)
-    return domain
+    subjects, people = (_by_value(domain, table) for table in (tables[0], tables[-1]))
+    return _covering(in_order(domain, subjects, people, wanted.order), cells)
+
+
+def _by_value(domain: Domain, counted: Combinations) -> NDArray[np.float64]:
+    codes = domain.codes(counted.table.column(domain.column))
+    total = np.bincount(codes, weights=counted.count, minlength=len(domain))
+    return total.astype(np.float64)
 
 
 def _reading(
@@ -134,25 +134,6 @@ def _reading(
     return Reading(kind, wanted.by, wanted.form)
 
 
-def _order(column: str, order: tuple[str, ...] | Path | str) -> tuple[str, ...]:
-    where = f"column {column}, {order}"
-    if isinstance(order, tuple):
-        values = order
-    else:
-        try:
-            text = Path(order).read_text(encoding="utf-8-sig")
-        except FileNotFoundError:
-            raise SourceError("no such order file", where=where) from None
-        except UnicodeDecodeError as error:
-            raise SourceError(f"byte {error.start} is not UTF-8 text", where=where) from None
-        except OSError as error:
-            raise SourceError(f"cannot be read ({error.strerror})", where=where) from None
-        values = tuple(line for line in text.split("\n") if line)
-    if len(set(values)) < len(values):
-        raise RequestError("a value stands twice in the order", where=f"column {column}")
-    return values
-
-
 def _covering(domain: Domain, cells: Sequence[pa.Array]) -> Domain:
     lacking = sum(int((domain.codes(array) == OUTSIDE).sum()) for array in cells)
     if lacking:
@@ -161,20 +142,6 @@ def _covering(domain: Domain, cells: Sequence[pa.Array]) -> Domain:
             where=f"column {domain.column}",
         )
     return domain
-
-
-def _zip_order(domain: Domain, counted: Combinations, *, forced: bool) -> Domain:
-    """Put small three-digit areas last where numeric order would not keep them side by side."""
-    codes = domain.codes(counted.table.column(domain.column))
-    people = np.bincount(codes, weights=counted.count, minlength=len(domain)).astype(np.float64)
-    small = small_areas(domain, people)
-    runs = np.diff(np.concatenate(([0], small.small.astype(int)))).clip(0).sum()
-    if runs <= 1 and not forced:
-        return domain
-    known = [str(v) for v in domain.values if v is not None]
-    ordered = order_for_safe_harbor(known, people[: len(known)])
-    nulls = (None,) if domain.nullable else ()
-    return Domain(domain.column, (*ordered, *nulls), Reading("listed"))
 
 
 def encode(

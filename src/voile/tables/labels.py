@@ -51,7 +51,8 @@ def reads_as_date(label: str) -> bool:
 def style_for(kind: str, by: str, values: Sequence[Any]) -> Style:
     """Choose one style for a whole domain.
 
-    Text that is not all digits is listed (``Black|Other``). Ranges use ``-`` unless a value holds
+    Text that is not all digits is listed (``Black|Other``), in the alphabet's order, so that a
+    label names a set and tells nothing of how the domain was ordered. Ranges use ``-`` unless a value holds
     one itself, as dates and numbers below zero do: then all say `` to ``.
     """
     known = [v for v in values if v is not None]

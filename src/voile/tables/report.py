@@ -136,7 +136,13 @@ def three_sentences(story: Mapping[str, Any], how: str) -> tuple[str, ...]:
 
 
 def _about(matches: float) -> str:
-    return f"{matches:,.0f}" if matches >= 10 else f"{matches:.1f}" if matches >= 0.1 else "nearly none"
+    return (
+        f"{matches:,.0f}"
+        if matches >= 10
+        else f"{matches:.1f}"
+        if matches >= 0.1
+        else "nearly none"
+    )
 
 
 def _summary(
@@ -237,7 +243,12 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
 
 def _beaten(story: Mapping[str, Any]) -> Section | None:
     rows = [
-        (f"{found['number']}", f"{_about(found['risk'] * story['matches'])}", share(found["loss"]), found["words"])
+        (
+            f"{found['number']}",
+            f"{_about(found['risk'] * story['matches'])}",
+            share(found["loss"]),
+            found["words"],
+        )
         for beats in story.get("beats", {}).values()
         for found in beats["explained"]
     ]
@@ -308,11 +319,11 @@ def _risks(
         for name, title in ROWS
         if name in before or name in after
     )
-    extra = tuple(
-        (name, "", f"{value:.3g}") for name, value in after.items() if "(" in name
-    )
+    extra = tuple((name, "", f"{value:.3g}") for name, value in after.items() if "(" in name)
     columns = ("measure", "source", "release") if after else ("measure", "source")
-    blocks: list[Any] = [Grid(columns, rows + extra, "Risk before and after", (1, 2)[: len(columns) - 1])]
+    blocks: list[Any] = [
+        Grid(columns, rows + extra, "Risk before and after", (1, 2)[: len(columns) - 1])
+    ]
     if after:
         groups = tuple(
             (title, (Bar("source", before[name]), Bar("release", after[name])))
@@ -320,15 +331,11 @@ def _risks(
             if name in SHARES and name in before and name in after
         )
         blocks.append(BarChart(groups, "share", "The same, as shares"))
-    blocks.append(
-        Prose((f"The population is {story['population']}.", *story["assumptions"]))
-    )
+    blocks.append(Prose((f"The population is {story['population']}.", *story["assumptions"])))
     return Section("risk", "Risk before and after", tuple(blocks))
 
 
-def _evidence(
-    heading: str, evidence: Sequence[Evidence], audience: Audience
-) -> Section | None:
+def _evidence(heading: str, evidence: Sequence[Evidence], audience: Audience) -> Section | None:
     found = [e for e in evidence if e.heading == heading]
     if not found:
         return None

@@ -40,6 +40,9 @@ class KeptSettings(Settings):
     shift_days: int | None = Field(None, ge=1, le=36_500)
 
 
+Order = Literal["natural", "common", "zip3"] | tuple[str, ...] | Path
+
+
 class QuasiSettings(Settings):
     """How a column's domain is built, and which of its cuts are not free.
 
@@ -48,8 +51,9 @@ class QuasiSettings(Settings):
     kind : ``integer``, ``decimal``, ``date`` or ``text``; found from the values where not given.
     by, form : for dates: what one value is, and how text is parsed (`strptime`).
     fill : whether values between the ones seen are in the domain too.
-    order : a list of values, a file with one value a line, or ``zip3`` (numeric, the ZIP codes of
-        small three-digit areas last, which keeps Safe Harbor on the lattice).
+    order : a list of values, a file with one value a line; ``natural``; ``common`` (by how many
+        subjects have a value, most first: what names have by default); or ``zip3`` (numeric, the ZIP
+        codes of small three-digit areas last, which keeps Safe Harbor on the lattice).
     hierarchy : an ARX hierarchy file.
     keep_cuts, drop_cuts : values after which the cut must stay, or must go.
     """
@@ -58,7 +62,7 @@ class QuasiSettings(Settings):
     by: Literal["day", "month", "year"] = "day"
     form: str | None = None
     fill: bool | None = None
-    order: Literal["zip3"] | tuple[str, ...] | Path | None = None
+    order: Order | None = None
     hierarchy: Path | None = None
     keep_cuts: tuple[int | str, ...] = ()
     drop_cuts: tuple[int | str, ...] = ()

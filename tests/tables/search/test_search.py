@@ -93,6 +93,11 @@ def test_steepest_comes_close_to_the_exact_area(small_space):
     assert np.mean(ratios) < 1.1
 
 
+def test_where_records_may_be_suppressed_a_second_chain_is_walked(small_space):
+    assert search(small_space(0)).evaluations == 2 + 21
+    assert search(small_space(0, k=2, suppress=0.9)).evaluations == 2 + 2 * 21
+
+
 @everywhere
 def test_the_same_seed_gives_the_same_frontier(small_space, strategy):
     one, other = (search(small_space(3), strategy=strategy, random_state=7) for _ in range(2))

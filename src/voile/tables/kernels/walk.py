@@ -30,7 +30,7 @@ from voile.tables.kernels.lattice import (
     widths_part,
 )
 
-BY_RISK, BY_SUPPRESSED = 0, 1
+BY_RISK, BY_BOTH = 0, 1
 
 
 @inner
@@ -162,9 +162,9 @@ def descend(
     """Score all neighbours of each policy for `steps` merges; return their number and bits.
 
     Fills risk, nats and suppressed of neighbour after neighbour, and `merged` with the bit
-    merged at each step. Pairs that cost nothing are merged first; then the pair with the most
-    risk (or, guided by what is suppressed, while more than `allowed` is: the most suppressed
-    subjects) taken away for each nat lost. Closes the bits that it merges.
+    merged at each step, which it closes. Pairs that cost nothing are merged first; then the
+    pair with the largest share of the plain risk taken away for each nat lost. Guided by both,
+    while more than `allowed` is suppressed, the share of that taken away counts as well.
     """
     bits = np.empty(len(risk), dtype=np.int32)
     buffer = np.empty(at.sampled, dtype=np.int64)
@@ -174,8 +174,8 @@ def descend(
         plain_risk = at.sums[RISK]
         plain_nats = at.sums[NATS] + widths_part(at, at.mass)
         kept_risk, kept_nats, dropped = totals(at)
-        rescue = guide == BY_SUPPRESSED and dropped > allowed
-        best, best_score, second_score, bit = len(open_bits), -1.0, -1.0, 0
+        rescue = guide == BY_BOTH and dropped > allowed
+        best, best_score, bit = len(open_bits), -np.inf, 0
         for d in range(len(at.sizes)):
             for cut in range(at.sizes[d] - 1):
                 if open_bits[bit]:
@@ -191,12 +191,14 @@ def descend(
                         suppressed[written] = 0.0
                     bits[written] = bit
                     written += 1
-                    second = -change[bit, RISK] / max(cost, tiny)
-                    score = -change[bit, SUPPRESSED] / max(cost, tiny) if rescue else second
+                    taken = -change[bit, RISK] / plain_risk
+                    if rescue:
+                        taken -= change[bit, SUPPRESSED] / dropped
+                    score = taken / max(cost, tiny)
                     if cost <= tiny:
                         score = np.inf
-                    if score > best_score or (score == best_score and second > second_score):
-                        best, best_score, second_score = bit, score, second
+                    if score > best_score:
+                        best, best_score = bit, score
                 bit += 1
         merged[step] = best
         open_bits[best] = False

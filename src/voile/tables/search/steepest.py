@@ -26,20 +26,20 @@ def explore(run: Run) -> None:
     What merging each pair of neighbouring intervals would change is kept, and after a merge
     only what the two slabs touched is changed; so all neighbours of every policy on the way are
     scored exactly for little more than the walk itself. Merges that cost nothing come first.
-    Where constraints suppress records, a second chain goes by the suppressed subjects taken
-    away for each nat lost, until no more are suppressed than allowed.
+    Where constraints suppress records, a second chain also counts the share of the suppressed
+    subjects taken away, until no more are suppressed than allowed.
 
     Guarantee: none on what is found (measured in benchmarks/area.py); scores are exact, and
     some of them are checked from scratch. Cost: n_bits**2 / 2 evaluations a chain.
     """
     from voile.tables.kernels.lattice import lattice
-    from voile.tables.kernels.walk import BY_RISK, BY_SUPPRESSED, changes
+    from voile.tables.kernels.walk import BY_BOTH, BY_RISK, changes
 
     bottom = lattice(run.cells, run.evaluator.rules)
     change = changes(bottom)
     _descend(run, bottom.copy(), change.copy(), BY_RISK)
     if run.evaluator.rules.active:
-        _descend(run, bottom, change, BY_SUPPRESSED)
+        _descend(run, bottom, change, BY_BOTH)
     if (drift := run.drift(CHECKED)) > DRIFT:
         raise VoileError(f"scores kept along the chain drifted by {drift:.1e}")
 
