@@ -35,7 +35,7 @@ def twin(counts, constraints, policy):
     n, p, kinds = tally(interval_of)
     bottom_n, bottom_p, _ = tally([range(size) for size in counts.sizes])
     total = sum(counts.sample)
-    matches = sum(m / max(m, bottom_p[c]) for c, m in bottom_n.items() if m)
+    matches = sum(m / max(m, bottom_p[c], 1) for c, m in bottom_n.items() if m)
     combinations = math.prod(counts.sizes)
     top = sum(m / total * math.log(m / total * combinations) for m in bottom_n.values() if m)
 
@@ -44,12 +44,12 @@ def twin(counts, constraints, policy):
             (constraints.k == 1 or n[cell] >= constraints.k - 1e-9)
             and (
                 constraints.max_risk == 1
-                or max(n[cell], p[cell]) * constraints.max_risk >= 1 - 1e-9
+                or max(n[cell], p[cell], 1) * constraints.max_risk >= 1 - 1e-9
             )
             and (constraints.l_diversity == 1 or len(kinds[cell]) >= constraints.l_diversity)
         )
 
-    risk = sum(m / max(m, p[c]) for c, m in n.items() if m and released(c)) / matches
+    risk = sum(m / max(m, p[c], 1) for c, m in n.items() if m and released(c)) / matches
     dropped = sum(m for c, m in n.items() if m and not released(c)) / total
     nats = 0.0
     for code, m in zip(counts.codes.tolist(), counts.sample, strict=True):

@@ -44,7 +44,7 @@ class Evaluator:
     A policy is a row of `n_bits` booleans: attribute d has sizes[d] - 1 of them, in order; True
     keeps the cut between two neighbouring values. All False is the *top*, all True the *bottom*.
 
-    With n the subjects and g = max(people, subjects) of a generalised cell of w combinations:
+    With n the subjects and g = max(people, subjects, 1) of a generalised cell of w combinations:
 
     - risk is the sum of n / g over cells, divided by that sum at the bottom;
     - loss is the mean over subjects of log(n_x w / n), n_x counting their own combination,

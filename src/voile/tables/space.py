@@ -202,7 +202,7 @@ class PolicySpace:
         rules = self.constraints
         return np.asarray(
             (classes.sample >= rules.k - 1e-9)
-            & (np.maximum(classes.population, classes.sample) * rules.max_risk >= 1 - 1e-9)
+            & (classes.people * rules.max_risk >= 1 - 1e-9)
             & ((rules.l_diversity <= 1) | ((classes.sensitive > 0).sum(1) >= rules.l_diversity))
         )
 

@@ -26,6 +26,12 @@ def n_log_n(n: float) -> float:
 
 
 @inner
+def group_of(n: float, people: float) -> float:
+    """Return g: the people of a cell, at least its subjects, and at least the one who is there."""
+    return max(n, people, 1.0)
+
+
+@inner
 def distinct(values: NDArray[np.uint64], one: Row, other: Row) -> int:
     """Count the bits set in row `one` or in row `other`."""
     count = 0
