@@ -8,7 +8,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 CLAIMS = sorted(
-    path.stem for path in HERE.glob("*.py") if "def main(" in path.read_text() and path.stem != "__main__"
+    path.stem
+    for path in HERE.glob("*.py")
+    if "def main(" in path.read_text() and path.stem != "__main__"
 )
 
 
@@ -16,9 +18,12 @@ def main() -> int:
     failed = 0
     for name in CLAIMS:
         print(f"== {name}", flush=True)
-        failed += subprocess.run(
-            [sys.executable, "-m", f"benchmarks.{name}"], cwd=HERE.parent, check=False
-        ).returncode != 0
+        failed += (
+            subprocess.run(
+                [sys.executable, "-m", f"benchmarks.{name}"], cwd=HERE.parent, check=False
+            ).returncode
+            != 0
+        )
     return int(failed > 0)
 
 

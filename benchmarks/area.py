@@ -12,7 +12,7 @@ from benchmarks.tennessee import RACES, tennessee_counts
 
 from voile.tables.counts import Counts
 from voile.tables.evaluator import Evaluator
-from voile.tables.search import SearchResult, search
+from voile.tables.searches import SearchResult, search
 
 EVALUATIONS = 14_780
 SEEDS = 5

@@ -1,8 +1,8 @@
-"""ARX on the user's mind: every node of its hierarchies for Adult, scored as a policy by our evaluator.
+"""ARX on the user's mind: every node of its hierarchies for Adult, scored by our evaluator.
 
-ARX searches the product of the levels of hand-made hierarchies. Each node is one of our policies, so
-both are scored by the same risk and loss, without a population (g is the group in the release), and
-we count the nodes that some policy of our frontier beats in both.
+ARX searches the product of the levels of hand-made hierarchies. Each node is one of our
+policies, so both are scored by the same risk and loss, without a population (g is the group in
+the release), and we count the nodes that some policy of our frontier beats in both.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ import itertools
 import time
 
 import numpy as np
-
 from benchmarks.data import folder
 from benchmarks.tables import save
+
 from voile.frontier import Frontier
-from voile.tables.search import search
+from voile.tables.searches import search
 from voile.tables.space import PolicySpace
 
 QUASI = (
-    "sex age race marital-status education native-country workclass occupation".split()
+    *("sex", "age", "race", "marital-status"),
+    *("education", "native-country", "workclass", "occupation"),
 )
 COUNTS = 50
 
@@ -58,7 +59,11 @@ def main() -> None:
             ("policies on the frontier", f"{len(theirs):,}", f"{len(ours):,}"),
             ("area under the frontier", f"{theirs.area():.4f}", f"{ours.area():.4f}"),
             ("nodes that ours beats in both", f"{beaten.sum():,} of {len(nodes):,}", ""),
-            ("nodes on their own frontier that ours beats", f"{best.sum():,} of {len(theirs):,}", ""),
+            (
+                "nodes on their own frontier that ours beats",
+                f"{best.sum():,} of {len(theirs):,}",
+                "",
+            ),
         ],
     )
 

@@ -30,8 +30,8 @@ from functools import cache
 
 import duckdb
 import numpy as np
+from benchmarks.data import folder
 
-from tennessee import data
 from voile.tables.counts import Counts
 from voile.tables.margins import Margin, fit_margins
 
@@ -73,7 +73,7 @@ GROUP_OF_YEAR = np.searchsorted(FIRST_YEARS, np.arange(YEARS), side="right") - 1
 
 
 def _rows(sql: str, name: str) -> list[tuple]:
-    path = data() / "census-population" / f"cook_2010_{name}.csv.gz"
+    path = folder("census-population") / f"cook_2010_{name}.csv.gz"
     return duckdb.execute(
         sql.replace("FROM t", "FROM read_csv(?, all_varchar = true)"), [str(path)]
     ).fetchall()
@@ -150,7 +150,7 @@ def rounded(people: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def adult_records() -> np.ndarray:
     """Adult's records by year, sex and race; the column of 90 holds 90 and over."""
-    path = data() / "adult" / "adult.data.gz"
+    path = folder("adult") / "adult.data.gz"
     rows = duckdb.execute(
         "SELECT column00::INT, column09, column08, count(*)"
         " FROM read_csv(?, header = false, all_varchar = true, delim = ', ', null_padding = true)"

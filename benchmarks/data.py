@@ -1,4 +1,4 @@
-"""Where the real data lies: the folder VOILE_DATA names, else ../shared/data beside the checkout."""
+"""Where the real data lies: the folder VOILE_DATA names, else ../shared/data."""
 
 from __future__ import annotations
 

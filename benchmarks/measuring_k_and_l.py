@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from benchmarks.data import folder
 from pycanon import anonymity
 
-from tennessee import data
 from voile.tables.measures import MEASURES, Classes, disclosure
 
 COLUMNS = (
@@ -94,7 +94,7 @@ def compare(name: str, frame: pd.DataFrame, quasi: list[str]) -> list[str]:
 
 
 def main() -> None:
-    path = data() / "adult" / "adult.data.gz"
+    path = folder("adult") / "adult.data.gz"
     frame = pd.read_csv(path, names=COLUMNS, skipinitialspace=True)
     coarse = halved(frame)
     few = [c for c in coarse.columns if c != SENSITIVE]

@@ -19,7 +19,7 @@ from voile.tables.counts import Counts
 from voile.tables.evaluator import Evaluator
 from voile.tables.kernels.lattice import lattice
 from voile.tables.kernels.walk import BY_RISK, changes, descend, follow
-from voile.tables.search import search
+from voile.tables.searches import search
 
 ROUNDS = 9
 

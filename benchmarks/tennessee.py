@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from benchmarks.data import folder
 
 from voile.tables.counts import Counts
 
@@ -16,19 +14,13 @@ COLUMNS = ("age", "sex", "race", "zip")
 RACES = ("White", "Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other")
 
 
-def data() -> Path:
-    """Return the data folder: VOILE_DATA, or ../shared/data beside the checkout."""
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    return Path(os.environ.get("VOILE_DATA", beside))
-
-
 def tennessee_counts(*, races: tuple[str, ...] = RACES) -> Counts:
     """Count sample and population by age, sex, race and ZIP, races in the order given.
 
     The default is the order of the data's own description; other domains are sorted.
     """
-    sample = pq.read_table(data() / "tennessee" / "adult.parquet")
-    people = pq.read_table(data() / "tennessee" / "population.parquet")
+    sample = pq.read_table(folder("tennessee") / "adult.parquet")
+    people = pq.read_table(folder("tennessee") / "population.parquet")
     domains = [pc.unique(people[c]).sort() for c in COLUMNS]
     domains[COLUMNS.index("race")] = pa.array(races, people.schema.field("race").type)
     sizes = tuple(len(domain) for domain in domains)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,9 @@ FORMAT = "voile-kit"
 VERSION = 1
 INDEX = "kit.json"
 PARTS = {"kind", "visibility", "facts", "tables"}
+
+# An interval, which TOML's writer spreads over four lines. A string in TOML holds no line break.
+PAIR = re.compile(r'\[\n +("(?:[^"\\]|\\.)*"),\n +("(?:[^"\\]|\\.)*"),\n +\]')
 
 Visibility = Literal["private", "shareable"]
 
@@ -160,7 +164,7 @@ class Chosen:
             data["number"] = self.number
         data["figures"] = dict(self.figures)
         data["policy"] = dict(self.policy)
-        return tomli_w.dumps(data)
+        return PAIR.sub(r"[\1, \2]", tomli_w.dumps(data))
 
     @classmethod
     def read(cls, path: Path) -> Chosen:

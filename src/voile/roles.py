@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from voile.errors import RequestError, nearest
 
@@ -47,10 +47,21 @@ class Roles(BaseModel):
 
     subject: str | None = None
     columns: dict[str, Column] = Field(min_length=1)
+    _folder: Path | None = PrivateAttr(default=None)
 
     def of(self, *roles: Role) -> list[str]:
         """Return the columns that have one of these roles, in the file's order."""
         return [name for name, column in self.columns.items() if column.role in roles]
+
+    def settings_of(self, column: str, paths: Iterable[str] = ()) -> dict[str, Any]:
+        """Return a column's settings; files that `paths` name lie beside the roles file."""
+        settings = self.columns[column].settings
+        for name in paths:
+            value = settings.get(name)
+            if isinstance(value, str) and self._folder is not None:
+                beside = self._folder / value
+                settings[name] = str(beside) if beside.is_file() else value
+        return settings
 
     def check(self, present: Iterable[str]) -> None:
         """Refuse a source whose columns are not those of the file, all mistakes at once.
@@ -85,9 +96,11 @@ class Roles(BaseModel):
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise RequestError(f"not a TOML file: {error}", where=str(path)) from None
         try:
-            return cls.model_validate(data)
+            roles = cls.model_validate(data)
         except ValidationError as error:
             raise RequestError(_mistakes(error), where=str(path)) from None
+        roles._folder = path.parent
+        return roles
 
 
 def _role_names() -> str:

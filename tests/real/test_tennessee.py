@@ -13,8 +13,8 @@ from voile.kit import Choice, Kit
 from voile.progress import silent
 from voile.roles import Roles
 from voile.tables.content import Content
+from voile.tables.hipaa import SafeHarborWarning, safe_harbor
 from voile.tables.options import ApplyOptions, AttackOptions, FitOptions
-from voile.tables.safe_harbor import SafeHarborWarning, safe_harbor
 from voile.tables.space import PolicySpace
 from voile.tables.wing import apply, attack, choose, fit, verify
 

@@ -23,7 +23,7 @@ from voile.tables.attacking import Scene
 from voile.tables.options import ApplyOptions, AttackOptions, FitOptions
 from voile.tables.wing import apply, attack, choose, fit
 
-pytestmark = pytest.mark.filterwarnings("ignore::voile.tables.safe_harbor.SafeHarborWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::voile.tables.hipaa.SafeHarborWarning")
 
 
 @pytest.fixture(scope="module")

@@ -102,7 +102,7 @@ def _typed(words: list[str]) -> str:
 def _sentences(release: Path) -> tuple[str, ...]:
     """Say the risk now, what was lost, and which policy beats Safe Harbor."""
     from voile.release import Release
-    from voile.tables.report import three_sentences
+    from voile.tables.wording import three_sentences
 
     private = Release.open(release).private
     assert private is not None

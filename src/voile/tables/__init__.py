@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from voile.tables.counts import Constraints
+    from voile.tables.hipaa import safe_harbor
     from voile.tables.policy import Policy
-    from voile.tables.safe_harbor import safe_harbor
-    from voile.tables.search import search
+    from voile.tables.searches import search
     from voile.tables.space import PolicySpace
 
 _PLACES = {
     "Constraints": "counts",
     "Policy": "policy",
     "PolicySpace": "space",
-    "safe_harbor": "safe_harbor",
-    "search": "search",
+    "safe_harbor": "hipaa",
+    "search": "searches",
 }
 
 __all__ = ["Constraints", "Policy", "PolicySpace", "safe_harbor", "search"]

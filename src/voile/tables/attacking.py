@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +22,9 @@ from voile.tables.codebook import Codebook
 from voile.tables.options import AttackOptions
 
 MISSING = -1
+BY_REGISTER = (
+    "No population was given: who is alone is told by the adversary's register, errors and all."
+)
 STRANGER = np.int64(-1)
 THRESHOLDS = (0.0, 0.5, 0.9)
 
@@ -65,16 +68,17 @@ def attack(
     if options.register_ is not None or options.population is not None:
         progress("singling out", 0)
         people = scene.register_quasi if options.population is None else scene.population
-        found.append(
-            singling_out(
-                scene.released,
-                people,
-                columns=scene.quasi,
-                rng=singling,
-                kept=scene.kept_codes,
-                held_out=scene.held_out,
-            )
+        singled = singling_out(
+            scene.released,
+            people,
+            columns=scene.quasi,
+            rng=singling,
+            kept=scene.kept_codes,
+            held_out=scene.held_out,
         )
+        if options.population is None:
+            singled = replace(singled, notes=(*singled.notes, BY_REGISTER))
+        found.append(singled)
     for column in scene.sensitive:
         progress(f"inferring {column}", 0)
         found.append(

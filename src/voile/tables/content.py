@@ -33,6 +33,8 @@ class Content:
     roles : of the source's columns. hold_out : who was set aside.
     sensitive : the column that l-diversity counts, if any.
     marks : named policies beside the frontier, such as ``safe-harbor``.
+    absent : named policies that are not on this lattice, and why.
+    fraction : the share of the population that the source is of, where that is all that is known.
     found : how the search went: strategy, evaluations, stopped.
     """
 
@@ -42,6 +44,8 @@ class Content:
     hold_out: HoldOut
     sensitive: str | None
     marks: Mapping[str, Policy]
+    absent: Mapping[str, str]
+    fraction: float | None
     found: Mapping[str, Any]
 
     @cached_property
@@ -72,6 +76,8 @@ class Content:
             "sensitive": self.sensitive,
             "marks": {name: _packed(mark.bits).hex() for name, mark in self.marks.items()},
             "mark_notes": {name: list(mark.notes) for name, mark in self.marks.items()},
+            "absent": dict(self.absent),
+            "fraction": self.fraction,
             **self.found,
         }
         tables = {
@@ -97,9 +103,18 @@ class Content:
                 ),
                 "expected_matches": matches,
                 "suppressed": scores.suppressed,
+                "beats": self._beats(),
                 "policy": pa.array([_packed(row) for row in frontier.policies], pa.binary()),
             }
         )
+
+    def _beats(self) -> list[str]:
+        """Name the marks that each policy of the frontier beats in both risk and loss."""
+        beaten: list[list[str]] = [[] for _ in range(len(self.frontier))]
+        for name, scores in self.mark_scores.items():
+            for number in self.frontier.dominating(*scores):
+                beaten[number].append(name)
+        return [" ".join(names) for names in beaten]
 
     @classmethod
     def of(cls, kit: Kit) -> Content:
@@ -141,6 +156,8 @@ class Content:
                 )
                 for name, bits in facts["marks"].items()
             },
+            facts["absent"],
+            facts["fraction"],
             {name: facts[name] for name in ("strategy", "evaluations", "stopped")},
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from voile.errors import InfeasibleError, RequestError, nearest
 from voile.io import Source
@@ -13,11 +12,12 @@ from voile.random import streams
 from voile.roles import Roles
 from voile.tables.content import KIND, Content
 from voile.tables.counts import Constraints
+from voile.tables.hipaa import is_age, is_zip, safe_harbor
 from voile.tables.hold_out import HoldOut, Learnt
 from voile.tables.options import FitOptions
 from voile.tables.policy import Policy
-from voile.tables.safe_harbor import is_age, is_zip, safe_harbor
-from voile.tables.search import search
+from voile.tables.searches import search
+from voile.tables.settings import PATHS, KeptSettings
 from voile.tables.space import PolicySpace
 
 SAFE_HARBOR = "safe-harbor"
@@ -36,9 +36,12 @@ def fit(
     InfeasibleError : no policy meets the constraints.
     """
     roles.check(source.columns)
+    for name in roles.of("sensitive", "label", "keep"):
+        KeptSettings.read(name, roles.columns[name].settings)
     drawn = streams(seed, "hold-out", "search")
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
     sensitive = _sensitive(roles, options)
+    settings = {name: roles.settings_of(name, PATHS) for name in roles.of("quasi")}
     progress("counting", 0)
     space = PolicySpace(
         Learnt(source, hold_out) if options.hold_out else source,
@@ -48,7 +51,7 @@ def fit(
         people=options.people,
         sensitive=sensitive,
         fraction=options.fraction,
-        settings={name: roles.columns[name].settings for name in roles.of("quasi")},
+        settings=settings,
         constraints=Constraints(options.k, options.max_risk, options.l_diversity, options.suppress),
         population_gap=options.population_gap,
     )
@@ -66,7 +69,8 @@ def fit(
         roles,
         hold_out,
         sensitive,
-        _marks(space, options),
+        *_marks(space, options),
+        options.fraction,
         {
             "strategy": found.strategy,
             "evaluations": found.evaluations,
@@ -123,6 +127,8 @@ def _pick(content: Content, choice: Choice) -> int:
 
 
 def _beating(content: Content, name: str) -> int:
+    if name in content.absent:
+        raise RequestError(f"{name} is not among these policies: {content.absent[name]}")
     if name not in content.mark_scores:
         raise RequestError(f"no policy is called {name}", instead=nearest(name, content.marks))
     risk, loss = content.mark_scores[name]
@@ -147,15 +153,21 @@ def _sensitive(roles: Roles, options: FitOptions) -> str | None:
     return columns[0] if options.l_diversity > 1 else None
 
 
-def _marks(space: PolicySpace, options: FitOptions) -> dict[str, Policy]:
-    """Return Safe Harbor where the columns it speaks of are there and in an order it can use."""
-    columns: dict[str, Any] = {"zip_column": options.zip_column, "age_column": options.age_column}
-    asked = any(column is not None for column in columns.values())
+def _marks(space: PolicySpace, options: FitOptions) -> tuple[dict[str, Policy], dict[str, str]]:
+    """Return Safe Harbor where the columns it speaks of are there; else why it is not."""
+    asked = options.zip_column is not None or options.age_column is not None
     if not asked and not any(is_zip(d) or is_age(d) for d in space.domains):
-        return {}
+        return {}, {SAFE_HARBOR: "no column of ZIP codes or ages was found"}
     try:
-        return {SAFE_HARBOR: safe_harbor(space, **columns)}
-    except RequestError:
+        found = safe_harbor(
+            space,
+            zip_column=options.zip_column,
+            age_column=options.age_column,
+            vintage=options.vintage,
+            on=options.on,
+        )
+    except RequestError as error:
         if asked:
             raise
-        return {}
+        return {}, {SAFE_HARBOR: str(error)}
+    return {SAFE_HARBOR: found}, {}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from voile.errors import RequestError, SourceError
 from voile.tables.domain import Domain, Reading
-from voile.tables.safe_harbor import is_zip, order_for_safe_harbor, small_areas
+from voile.tables.hipaa import is_zip, order_for_safe_harbor, small_areas
 from voile.tables.settings import Order
 
 

@@ -25,10 +25,9 @@ from voile.sections import (
 )
 from voile.tables.content import Content
 from voile.tables.story import story_of
+from voile.tables.wording import CALLED, FEW, about, one_in, people, share, three_sentences
 
-FEW = 11
 HEADINGS = ("singling out", "linkability", "inference")
-CALLED = {"safe-harbor": "Safe Harbor", "chosen": "chosen policy"}
 LIMITS = (
     "The figures hold for the quasi-identifiers named here. Columns that are kept can identify "
     "people too; the share of people whom all released columns together tell apart is shown.",
@@ -71,80 +70,6 @@ def sections(
     return tuple(part for part in parts if part is not None)
 
 
-def people(count: float, audience: Audience) -> str:
-    """Write a count of people; a public report says no number from 1 to 10.
-
-    >>> people(3, "public"), people(3, "internal"), people(1234, "public")
-    ('fewer than 11', '3', '1,234')
-    """
-    if audience == "public" and 0 < count < FEW:
-        return f"fewer than {FEW}"
-    return f"{count:,.0f}"
-
-
-def share(value: float) -> str:
-    """Write a share with the digits it deserves.
-
-    >>> [share(x) for x in (0.0, 0.00012, 0.0384, 0.5, 1.0)]
-    ['0%', '0.012%', '3.8%', '50%', '100%']
-    """
-    percent = 100 * value
-    if percent in (0, 100) or percent >= 10:
-        return f"{percent:.0f}%"
-    return f"{percent:.1f}%" if percent >= 1 else f"{percent:.2g}%"
-
-
-def one_in(risk: float) -> str:
-    """Write a probability as one in so many.
-
-    >>> one_in(0.05), one_in(1.0)
-    ('1 in 20', 'certain')
-    """
-    return "certain" if risk >= 1 else f"1 in {1 / risk:,.0f}" if risk > 0 else "none"
-
-
-def three_sentences(story: Mapping[str, Any], how: str) -> tuple[str, ...]:
-    """Say the risk now, what was lost, and how it compares with Safe Harbor."""
-    risk, loss = story["chosen"]
-    now, before = risk * story["matches"], story["matches"]
-    subjects = story["subjects"]
-    kept = subjects * (1 - story["suppressed"])
-    said = [
-        f"Of {kept:,.0f} people in the release, {_about(now)} could be expected to be named rightly "
-        f"by somebody who looks every one of them up in the population "
-        f"({share(now / kept if kept else 0)}); of the source as it is, {_about(before)}.",
-        f"The release keeps {share(1 - loss)} of what the source's columns tell of each other and "
-        f"loses {share(loss)}"
-        + (f", {share(story['suppressed'])} of people dropped." if story["suppressed"] else "."),
-    ]
-    for name, (its_risk, its_loss) in story["marks"].items():
-        count = story["beats"][name]["count"]
-        called = CALLED.get(name, name)
-        if risk <= its_risk and loss <= its_loss:
-            said.append(
-                f"It beats {called}, which leaves {_about(its_risk * before)} such people and loses "
-                f"{share(its_loss)}; so do {max(count - 1, 0):,} other policies found."
-            )
-        else:
-            said.append(
-                f"{called} leaves {_about(its_risk * before)} such people and loses "
-                f"{share(its_loss)}; {count:,} policies found beat it in both."
-            )
-    if not story["marks"]:
-        said.append(f"The policy was chosen {how}.")
-    return tuple(said)
-
-
-def _about(matches: float) -> str:
-    return (
-        f"{matches:,.0f}"
-        if matches >= 10
-        else f"{matches:.1f}"
-        if matches >= 0.1
-        else "nearly none"
-    )
-
-
 def _summary(
     story: Mapping[str, Any],
     figures: Mapping[str, float],
@@ -152,20 +77,20 @@ def _summary(
     audience: Audience,
 ) -> Section:
     if not story:
-        shown = (
+        short = (
             Figure("Average risk", one_in(figures["mean_risk"]), "of naming a record rightly"),
             Figure("Largest risk", one_in(figures["max_risk"]), "of any one record"),
             Figure("Information lost", share(figures["loss"]), "of what the columns tell"),
         )
-        return Section("summary", "In short", (Figures(shown),), first=True)
+        return Section("summary", "In short", (Figures(short),), first=True)
     how = private["chosen"]["how"]
     risk, loss = story["chosen"]
     matches = risk * story["matches"]
     shown = (
         Figure(
             "Could be found",
-            f"{_about(matches)} people",
-            f"expected, of {story['subjects']:,.0f}; {_about(story['matches'])} without protection",
+            f"{about(matches)} people",
+            f"expected, of {story['subjects']:,.0f}; {about(story['matches'])} without protection",
         ),
         Figure("Most exposed record", one_in(figures["max_risk"]), "chance of naming it rightly"),
         Figure("Information lost", share(loss), "0% is the source as it is, 100% is nothing left"),
@@ -200,18 +125,18 @@ def _of(part: float, whole: float) -> float:
 
 
 def _kit_summary(story: Mapping[str, Any]) -> Section:
-    frontier, search = story["frontier"], story["search"]
+    search = story["search"]
     said = [
-        f"{len(frontier['risk']):,} policies were found that no other of {search['evaluations']:,} "
+        f"{story['policies']:,} policies were found that no other of {search['evaluations']:,} "
         f"beats in both risk and loss (search: {search['strategy']}, {search['stopped']}).",
-        f"Published as it is, the source would let about {_about(story['matches'])} of "
+        f"Published as it is, the source would let about {about(story['matches'])} of "
         f"{story['subjects']:,.0f} people be named rightly by somebody who has the population.",
     ]
     for name, (risk, loss) in story["marks"].items():
         said.append(
-            f"{CALLED.get(name, name)} leaves {_about(risk * story['matches'])} such people and loses "
-            f"{share(loss)} of the information; {story['beats'][name]['count']:,} policies beat it "
-            "in both."
+            f"{CALLED.get(name, name)} leaves {about(risk * story['matches'])} such people and "
+            f"loses {share(loss)} of the information; {story['beats'][name]['count']:,} policies "
+            "beat it in both."
         )
     return Section("summary", "In short", (Prose(tuple(said)),), first=True)
 
@@ -219,11 +144,12 @@ def _kit_summary(story: Mapping[str, Any]) -> Section:
 def _frontier(story: Mapping[str, Any]) -> Section | None:
     if not story:
         return None
-    risk, loss = story["frontier"]["risk"], story["frontier"]["loss"]
+    shown = story["frontier"]
+    risk, loss = shown["risk"], shown["loss"]
     described = tuple(
-        f"policy {i}: about {_about(r * story['matches'])} people found, "
+        f"policy {number}: about {about(r * story['matches'])} people found, "
         f"relative risk {r:.4g}, loss {share(x)}"
-        for i, (r, x) in enumerate(zip(risk, loss, strict=True))
+        for number, r, x in zip(shown["number"], risk, loss, strict=True)
     )
     marks = [(CALLED.get(name, name), *scores) for name, scores in story["marks"].items()]
     if "chosen" in story:
@@ -235,7 +161,12 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
         tuple((name, r, x) for name, r, x in marks),
         "relative risk (1 = source untouched)",
         "information lost (1 = nothing left)",
-        f"{len(risk):,} policies that no other found beats in both.",
+        f"{story['policies']:,} policies that no other found beats in both"
+        + (
+            f"; {len(risk):,} of them, evenly spread, are drawn."
+            if len(risk) < story["policies"]
+            else "."
+        ),
     )
     notes = tuple(note for said in story["mark_notes"].values() for note in said)
     return Section("frontier", "Every sensible trade", (chart, *((Prose(notes),) if notes else ())))
@@ -245,7 +176,7 @@ def _beaten(story: Mapping[str, Any]) -> Section | None:
     rows = [
         (
             f"{found['number']}",
-            f"{_about(found['risk'] * story['matches'])}",
+            f"{about(found['risk'] * story['matches'])}",
             share(found["loss"]),
             found["words"],
         )
@@ -312,7 +243,7 @@ def _risks(
             return share(value)
         if name in COUNTS:
             return people(value, audience)
-        return _about(value) if name == "expected_matches" else f"{value:,.0f}"
+        return about(value) if name == "expected_matches" else f"{value:,.0f}"
 
     rows = tuple(
         (title, cell(name, before.get(name)), *((cell(name, after.get(name)),) if after else ()))
@@ -332,7 +263,18 @@ def _risks(
         )
         blocks.append(BarChart(groups, "share", "The same, as shares"))
     blocks.append(Prose((f"The population is {story['population']}.", *story["assumptions"])))
+    for when in ("source", "release"):
+        if story.get(f"uniques_{when}"):
+            blocks.append(Prose((_estimated(when, story[f"uniques_{when}"], audience),)))
     return Section("risk", "Risk before and after", tuple(blocks))
+
+
+def _estimated(when: str, estimate: Sequence[float], audience: Audience) -> str:
+    value, low, high = (people(x, audience) for x in estimate)
+    return (
+        f"By the {when}'s columns, {value} people are estimated to be alone in the population "
+        f"({low} to {high}, for which records happened to be drawn; the model may err by more)."
+    )
 
 
 def _evidence(heading: str, evidence: Sequence[Evidence], audience: Audience) -> Section | None:

@@ -40,6 +40,9 @@ class KeptSettings(Settings):
     shift_days: int | None = Field(None, ge=1, le=36_500)
 
 
+PATHS = ("order", "hierarchy")
+"""Settings that may name a file, which is looked for beside the roles file."""
+
 Order = Literal["natural", "common", "zip3"] | tuple[str, ...] | Path
 
 
@@ -52,8 +55,8 @@ class QuasiSettings(Settings):
     by, form : for dates: what one value is, and how text is parsed (`strptime`).
     fill : whether values between the ones seen are in the domain too.
     order : a list of values, a file with one value a line; ``natural``; ``common`` (by how many
-        subjects have a value, most first: what names have by default); or ``zip3`` (numeric, the ZIP
-        codes of small three-digit areas last, which keeps Safe Harbor on the lattice).
+        subjects have a value, most first: what names have by default); or ``zip3`` (numeric, but
+        the ZIP codes of small three-digit areas last, which keeps Safe Harbor on the lattice).
     hierarchy : an ARX hierarchy file.
     keep_cuts, drop_cuts : values after which the cut must stay, or must go.
     """

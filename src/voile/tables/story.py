@@ -7,11 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from voile.frontier import Frontier
 from voile.tables.content import Content
 from voile.tables.counts import Constraints
 from voile.tables.explain import in_words, most_different
 from voile.tables.policy import Policy
 from voile.tables.space import PolicySpace
+from voile.tables.superpopulation import estimate_uniques
+
+POINTS = 600
+LEAST_SHOWN = 1e-6
 
 
 def story_of(content: Content, policy: Policy | None) -> dict[str, Any]:
@@ -26,7 +31,8 @@ def story_of(content: Content, policy: Policy | None) -> dict[str, Any]:
     story: dict[str, Any] = {
         "subjects": space.evaluator.subjects,
         "matches": space.evaluator.matches,
-        "frontier": {"risk": frontier.risk.tolist(), "loss": frontier.loss.tolist()},
+        "policies": len(frontier),
+        "frontier": _shown(frontier),
         "marks": {name: list(scores) for name, scores in content.mark_scores.items()},
         "mark_notes": {name: list(mark.notes) for name, mark in content.marks.items()},
         "beats": {name: _beats(content, name) for name in content.marks},
@@ -36,14 +42,44 @@ def story_of(content: Content, policy: Policy | None) -> dict[str, Any]:
         "assumptions": list(space.population.assumptions),
         "search": dict(content.found),
         "hold_out": content.hold_out.share,
+        "uniques_source": _uniques(content, space.policy(space.bottom)),
     }
     if policy is not None:
         scores = space.evaluator.scores(policy.bits[None, :])
         story["chosen"] = [float(scores.risk[0]), float(scores.loss[0])]
         story["suppressed"] = float(scores.suppressed[0])
+        story["uniques_release"] = _uniques(content, policy)
         story["after"] = _finite(space.disclosure(policy))
         story["strips"] = {"chosen": _strips(policy), **story["strips"]}
     return story
+
+
+def _shown(frontier: Frontier) -> dict[str, list[float]]:
+    """Keep as many points as a chart can show, evenly along the curve on both its axes."""
+    step = np.zeros(len(frontier))
+    for axis in (frontier.risk, frontier.loss, np.log10(np.maximum(frontier.risk, LEAST_SHOWN))):
+        span = max(float(np.ptp(axis)), 1e-12)
+        step[1:] += np.abs(np.diff(axis)) / span
+    along = np.cumsum(step)
+    wanted = np.linspace(0.0, along[-1], POINTS)
+    numbers = np.unique(np.append(np.searchsorted(along, wanted), len(frontier) - 1))
+    numbers = np.arange(len(frontier)) if len(frontier) <= POINTS else numbers
+    return {
+        "number": numbers.tolist(),
+        "risk": frontier.risk[numbers].tolist(),
+        "loss": frontier.loss[numbers].tolist(),
+    }
+
+
+def _uniques(content: Content, policy: Policy) -> list[float] | None:
+    """Estimate the people unique in the population, where only a sampling fraction is known."""
+    if content.fraction is None:
+        return None
+    _, classes, kept = content.space.groups(policy)
+    if not kept.any():
+        return None
+    found = estimate_uniques(classes.sample[kept], content.fraction, random_state=0)
+    return [found.value, found.low, found.high]
 
 
 def _finite(figures: Mapping[str, float]) -> dict[str, float]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from voile.errors import InfeasibleError, RequestError
 from voile.frontier import Frontier
-from voile.tables.search import STRATEGIES, search
+from voile.tables.searches import STRATEGIES, search
 
 seeds = st.integers(0, 2**32)
 everywhere = pytest.mark.parametrize("strategy", STRATEGIES)

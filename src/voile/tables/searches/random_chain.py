@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voile.tables.search.run import Run
+from voile.tables.searches.run import Run
 
 CHAINS = 20
 PIECE = 128

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from voile.errors import RequestError
-from voile.tables.safe_harbor import SMALL_AREAS, SafeHarborWarning, safe_harbor
+from voile.tables.hipaa import SMALL_AREAS, SafeHarborWarning, safe_harbor
 from voile.tables.space import PolicySpace
 
 

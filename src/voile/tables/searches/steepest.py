@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.errors import VoileError
-from voile.tables.search.run import Run
+from voile.tables.searches.run import Run
 
 if TYPE_CHECKING:
     from voile.tables.evaluator import Policies

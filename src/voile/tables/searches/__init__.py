@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from voile.errors import RequestError, nearest
-from voile.tables.search import exhaustive, random_chain, steepest
-from voile.tables.search.result import Checkpoint, History, SearchResult, Space
-from voile.tables.search.run import Limit, Run
+from voile.tables.searches import exhaustive, random_chain, steepest
+from voile.tables.searches.result import Checkpoint, History, SearchResult, Space
+from voile.tables.searches.run import Limit, Run
 
 __all__ = ["STRATEGIES", "Checkpoint", "History", "SearchResult", "Space", "search"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from voile.errors import RequestError
-from voile.tables.search.run import Run
+from voile.tables.searches.run import Run
 
 MOST_BITS = 20
 BATCH = 4096

@@ -12,7 +12,7 @@ from voile.errors import InfeasibleError
 from voile.frontier import Frontier
 from voile.tables.evaluator import Evaluator, Policies, Scores
 from voile.tables.kernels.cells import SLACK, Rules
-from voile.tables.search.result import Checkpoint
+from voile.tables.searches.result import Checkpoint
 
 DIGITS = 12
 
