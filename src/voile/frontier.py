@@ -71,7 +71,7 @@ class Frontier:
         if not callable(policies) and len(policies) != len(risks):
             raise RequestError(f"{len(risks)} points and {len(policies)} policies")
         kept = _undominated(risks, losses)
-        rows = policies(kept) if callable(policies) else policies[kept]
+        rows = policies(kept) if callable(policies) else np.asarray(policies)[kept]
         return cls(_frozen(risks[kept]), _frozen(losses[kept]), _frozen(rows))
 
     def __len__(self) -> int:
