@@ -37,6 +37,7 @@ def role_of(name: str, values: object) -> str:
         ("ZIP_code", FEW, "quasi"),
         ("native-country", FEW, "quasi"),
         ("dob", [dt.date(1950, 1, 1 + i % 28) for i in range(N)], "quasi"),
+        ("seen_as_text", [f"2020-01-{1 + i % 28:02d}" for i in range(N)], "quasi"),
         ("seen_on", [dt.date(2020, 1, 1 + i % 28) for i in range(N)], "quasi"),
         ("icd10", FEW, "sensitive"),
         ("Income", [float(i) for i in range(N)], "sensitive"),

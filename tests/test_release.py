@@ -10,12 +10,14 @@ import pytest
 from voile.errors import RequestError, TamperedError
 from voile.release import FORMAT, Release, encode, file_sha256, manifest_path, private_path
 
+HEAD = {"format": FORMAT, "version": 1}
+
 
 def written(folder, **changes):
     out = folder / "out.csv"
     out.write_bytes(b"age\n0-17\n")
-    public = {"format": FORMAT, "version": 1, "kind": "tables", "sha256": file_sha256(out)}
-    manifest_path(out).write_bytes(encode({**public, **changes}))
+    public = {"kind": "tables", "sha256": file_sha256(out), "figures": {}}
+    manifest_path(out).write_bytes(encode({**HEAD, **public, **changes}))
     return out
 
 
@@ -23,9 +25,10 @@ def test_both_manifests_are_read(tmp_path):
     out = written(tmp_path)
     assert Release.open(out).private is None
     private_path(out).mkdir(mode=0o700)
-    (private_path(out) / "manifest.json").write_bytes(encode({"format": FORMAT, "version": 1}))
+    private = {**HEAD, "sha256": "", "counts": {}, "chosen": {}, "figures": {}}
+    (private_path(out) / "manifest.json").write_bytes(encode(private))
     release = Release.open(out)
-    assert release.private == {"format": FORMAT, "version": 1}
+    assert release.private == private
     assert release.kind == "tables"
     assert release.folder == tmp_path / "out.csv.private"
     release.check_hash()
@@ -56,6 +59,17 @@ def test_a_newer_manifest_is_refused_and_one_without_a_version(tmp_path):
         Release.open(written(tmp_path, version=2))
     with pytest.raises(TamperedError, match="no version"):
         Release.open(written(tmp_path, version=None))
+
+
+def test_a_manifest_that_lacks_a_part_is_refused(tmp_path):
+    out = written(tmp_path)
+    private_path(out).mkdir(mode=0o700)
+    (private_path(out) / "manifest.json").write_bytes(encode(HEAD))
+    with pytest.raises(TamperedError, match="lacks chosen, counts, figures, sha256"):
+        Release.open(out)
+    manifest_path(out).write_bytes(encode(HEAD))
+    with pytest.raises(TamperedError, match="lacks figures, kind, sha256"):
+        Release.open(out)
 
 
 def test_the_same_manifest_has_the_same_bytes(tmp_path):

@@ -42,6 +42,28 @@ def test_roles_come_back_equal_from_json():
     assert Roles.model_validate(roles.model_dump(mode="json")) == roles
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[columns]\na = { by = "year" }\n', "columns.a.role: is absent"),
+        ("[columns]\na = 3\n", "columns.a: is neither a role nor a table with one"),
+        ('subjekt = "a"\n[columns]\na = "keep"\n', "subjekt: is not known here"),
+    ],
+)
+def test_mistakes_are_told_of_the_file_and_not_of_our_code(tmp_path, text, said):
+    with pytest.raises(RequestError) as caught:
+        Roles.read(path := write(tmp_path, text))
+    assert str(caught.value) == f"{path}: {said}"
+
+
+def test_an_absent_subject_brings_the_nearest_name_and_no_list_of_roles():
+    roles = Roles.model_validate({"subject": "persn", "columns": {"person": "identifier"}})
+    with pytest.raises(RequestError) as caught:
+        roles.check(["person"])
+    said = "roles: there is no subject column persn (did you mean person?)"
+    assert str(caught.value) == said
+
+
 def test_all_mistakes_are_named_at_once_and_no_value_is(tmp_path):
     text = '[columns]\nage = "quassi"\nzip = 5\nsubjekt = { rolle = "hush-hush" }\n'
     with pytest.raises(RequestError) as caught:

@@ -7,7 +7,7 @@ tell people apart is dropped, and the steward decides.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from voile.column_words import find_words, is_id, names_people
@@ -22,6 +22,7 @@ ROWS = 100_000  # looked at
 LEAST_ROWS = 50  # below these, every column looks unique
 NEARLY_UNIQUE = 0.9  # distinct values among those that are there
 FREE_TEXT = 30  # characters, on average
+ISO_DAY = r"^\d{4}-\d{2}-\d{2}$"  # text of such cells alone is a date
 FEW = 0.2  # of rows: an id with fewer distinct values names places rather than people
 
 
@@ -144,6 +145,8 @@ def _seen(name: str, column: pa.ChunkedArray) -> Seen:
     )
     if kind != "text" or not seen.present:
         return seen
+    if pc.all(pc.match_substring_regex(column, ISO_DAY)).as_py():
+        return replace(seen, kind="date")
     length = pc.mean(pc.utf8_length(column)).as_py()
     spaces = pc.mean(pc.count_substring(column, " ")).as_py()
     return Seen(**{**vars(seen), "length": length, "spaced": spaces >= 2})

@@ -17,6 +17,8 @@ from voile.errors import RequestError, TamperedError
 
 FORMAT = "voile-release"
 VERSION = 1
+PUBLIC = frozenset({"figures", "kind", "sha256"})
+PRIVATE = frozenset({"chosen", "counts", "figures", "sha256"})
 
 
 def manifest_path(out: Path) -> Path:
@@ -65,12 +67,13 @@ class Release:
         Raises
         ------
         RequestError : no release there, no manifest beside it, or one of a newer version.
+        TamperedError : a manifest is damaged or lacks a part.
         """
         if not path.exists():
             raise RequestError("no such release", where=str(path))
-        public = _read(manifest_path(path))
-        private_file = private_path(path) / "manifest.json"
-        return cls(path, public, _read(private_file) if private_file.exists() else None)
+        public = _read(manifest_path(path), PUBLIC)
+        private = private_path(path) / "manifest.json"
+        return cls(path, public, _read(private, PRIVATE) if private.exists() else None)
 
     def check_hash(self) -> None:
         """Raise `TamperedError` when the release's bytes are not those of the manifest."""
@@ -80,7 +83,7 @@ class Release:
             )
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path, parts: frozenset[str]) -> dict[str, Any]:
     try:
         manifest = json.loads(path.read_bytes())
     except FileNotFoundError:
@@ -101,4 +104,6 @@ def _read(path: Path) -> dict[str, Any]:
             where=str(path),
             instead="use a newer voile",
         )
+    if absent := sorted(parts - manifest.keys()):
+        raise TamperedError(f"the manifest lacks {', '.join(absent)}", where=str(path))
     return manifest

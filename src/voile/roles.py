@@ -15,6 +15,13 @@ Role = Literal[
     "quasi", "sensitive", "identifier", "text", "items", "private", "label", "keep", "drop"
 ]
 
+PLAINLY = {
+    "missing": "is absent",
+    "extra_forbidden": "is not known here",
+    "model_type": "is neither a role nor a table with one",
+}
+"""What pydantic says of code, said of a file; by its error's type."""
+
 
 class Column(BaseModel):
     """A column's role, and the settings that a wing reads of it."""
@@ -69,18 +76,18 @@ class Roles(BaseModel):
         A column without a role is an error, since a kept column can undo the rest.
         """
         present = list(present)
-        wrong = [f"column {name} has no role" for name in present if name not in self.columns]
-        wrong += [
+        without = [f"column {name} has no role" for name in present if name not in self.columns]
+        absent = [
             f"there is no column {name} ({nearest(name, present)})"
             for name in self.columns
             if name not in present
         ]
         if self.subject is not None and self.subject not in present:
-            wrong.append(f"there is no subject column {self.subject}")
-        if wrong:
-            raise RequestError(
-                "; ".join(wrong), where="roles", instead=f"a role is one of {_role_names()}"
-            )
+            near = nearest(self.subject, present)
+            absent.append(f"there is no subject column {self.subject} ({near})")
+        if without or absent:
+            remedy = f"a role is one of {_role_names()}" if without else None
+            raise RequestError("; ".join([*without, *absent]), where="roles", instead=remedy)
 
     @classmethod
     def read(cls, path: Path) -> Roles:
@@ -110,6 +117,7 @@ def _role_names() -> str:
 def _mistakes(error: ValidationError) -> str:
     """Say every mistake with its place, without the value that was found there."""
     return "; ".join(
-        f"{'.'.join(str(part) for part in mistake['loc']) or 'file'}: {mistake['msg']}"
+        f"{'.'.join(str(part) for part in mistake['loc']) or 'file'}: "
+        f"{PLAINLY.get(mistake['type'], mistake['msg'])}"
         for mistake in error.errors(include_input=False, include_url=False)
     )

@@ -10,6 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from voile.errors import RequestError
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
@@ -76,5 +78,12 @@ class Wing(Protocol):
 
 
 def wing(kind: str) -> Wing:
-    """Load the wing of this kind; only now is its code imported."""
+    """Load the wing of this kind; only now is its code imported.
+
+    Raises
+    ------
+    RequestError : this voile has no such wing.
+    """
+    if kind not in WINGS:
+        raise RequestError(f"there is no kind of data {kind}", instead=f"use {', '.join(WINGS)}")
     return cast(Wing, import_module(WINGS[kind]))

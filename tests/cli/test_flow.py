@@ -103,6 +103,31 @@ def test_a_touched_release_does_not_verify(voile: Any, release: Path) -> None:
     assert voile("verify", release).out.startswith("FAILED")
 
 
+def test_a_touched_figure_does_not_verify(voile: Any, release: Path) -> None:
+    place = release.with_name(f"{release.name}.manifest.json")
+    manifest = json.loads(place.read_text())
+    manifest["figures"]["mean_risk"] /= 2
+    place.write_text(json.dumps(manifest))
+    ran = voile("verify", release, "--json")
+    failed = [check["check"] for check in ran.json["checks"] if not check["ok"]]
+    assert (ran.code, failed) == (1, ["the public figures are the private ones"])
+
+
+def test_a_release_of_an_unknown_kind_is_refused(voile: Any, release: Path) -> None:
+    place = release.with_name(f"{release.name}.manifest.json")
+    place.write_text(place.read_text().replace('"kind": "tables"', '"kind": "songs"'))
+    ran = voile("verify", release)
+    assert (ran.code, ran.err) == (2, "voile: there is no kind of data songs; use tables\n")
+
+
+def test_a_missing_folder_stops_before_any_work(voile: Any, files: Any, tmp_path: Path) -> None:
+    out = tmp_path / "no" / "out"
+    for words in (["inspect", "none"], ["tables", "fit", "none", "--roles", "none"]):
+        ran = voile(*words, "--out", out)
+        said = f"voile: {out}: there is no folder {out.parent}; make it first\n"
+        assert (ran.code, ran.err) == (2, said)
+
+
 def test_a_release_that_was_received_verifies_by_its_public_manifest(
     voile: Any, release: Path
 ) -> None:
@@ -235,15 +260,16 @@ def test_a_source_may_be_a_table_of_a_database(voile: Any, files: Any, tmp_path:
 class Interrupting(io.StringIO):
     """A standard error whose reader presses Ctrl-C when a task is under way."""
 
-    def __init__(self, task: str) -> None:
+    def __init__(self, task: str, *, after: int = 1) -> None:
         super().__init__()
         self.task = task
-        self.pressed = False
+        self.left = after
 
     def write(self, text: str) -> int:
-        if self.task in text and not self.pressed:
-            self.pressed = True
-            signal.raise_signal(signal.SIGINT)
+        if self.task in text:
+            self.left -= 1
+            if self.left == 0:
+                signal.raise_signal(signal.SIGINT)
         return super().write(text)
 
 
@@ -252,7 +278,7 @@ def test_an_interrupted_fit_keeps_what_it_has(
 ) -> None:
     kit = tmp_path / "kit"
     monkeypatch.setattr("voile.cli.screen.LINE_EVERY", 0.0)
-    monkeypatch.setattr("sys.stderr", err := Interrupting("searching"))
+    monkeypatch.setattr("sys.stderr", err := Interrupting("searching", after=3))
     search = ["--strategy", "random-chain", "--evaluations", "1000000000"]
     assert run([str(word) for word in (*files.fit(kit), *search)]) == 130
     told = "voile: interrupted; the kit holds what was found until then"

@@ -103,7 +103,7 @@ def test_a_cut_gzip_file_says_how_far_it_goes(tmp_path: Path) -> None:
     rows = b"".join(b"%d,%d\n" % (i, i * i % 977) for i in range(50_000))
     data = gzip.compress(b"a,b\n" + rows)
     path = save(tmp_path, data[: len(data) // 2], "a.csv.gz")
-    with pytest.raises(SourceError, match=r"cut short after \d+ bytes of text"):
+    with pytest.raises(SourceError, match=r"cut short after [1-9]\d+ bytes of text"):
         open_source(path)
     with pytest.raises(SourceError, match="damaged or cut short after 0 bytes"):
         open_source(save(tmp_path, b"a,b\n1,2\n", "b.csv.gz"))

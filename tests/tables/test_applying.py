@@ -287,6 +287,7 @@ def test_a_policy_edited_by_hand_is_scored_again(kit, patients, key_file, tmp_pa
         assert release.public["figures"][name] == pytest.approx(top.figures[name])
     assert release.private["chosen"]["number"] is None
     assert release.private["chosen"]["how"].endswith("then edited")
+    assert release.private["chosen"]["figures"] == pytest.approx(dict(top.figures))
 
 
 def test_nothing_is_left_after_an_error(kit, patients, key_file, tmp_path, monkeypatch):
@@ -351,7 +352,8 @@ def test_groups_under_k_are_suppressed_up_to_the_share(patients, tmp_path):
     counts = release.private["counts"]
     assert counts["suppressed"] > 0
     assert 0 < last.figures["suppressed"] <= 0.2
-    assert release.public["figures"]["k"] >= 5
+    assert 5 <= release.private["figures"]["k"] < 11
+    assert "k" not in release.public["figures"]
     assert all(holds for _, holds in verify(release))
     released = read(release.path)
     groups = released.group_by(["age", "zip"]).aggregate([([], "count_all")])

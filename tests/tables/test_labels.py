@@ -70,6 +70,20 @@ def test_a_style_follows_the_values():
     assert style_for("date", "day", ("1990-01-01", "1990-01-02")).between == " to "
 
 
+def test_a_listed_label_names_a_set_and_tells_no_order():
+    jobs = Domain("x", ("nurse", "clerk", "driver", None), Reading("listed"))
+    assert jobs.labels([(0, 1), (2, 3)]) == ("clerk|nurse", "driver|missing")
+
+
+def test_only_what_is_a_run_of_numbers_is_written_as_a_range():
+    small_last = Domain("zip", ("37010", "37011", "42601", "00501", "37001"), Reading("listed"))
+    assert small_last.labels([(0, 1), (2, 3), (4, 4)]) == ("37010-37011", "00501|42601", "37001")
+    assert small_last.labels([(0, 2), (3, 4)]) == ("37010-42601", "00501-37001")
+    assert small_last.labels([(0, 0), (1, 4)]) == ("37010", "00501|37001|37011|42601")
+    grades = Domain("x", ("9", "10", "11", None), Reading("listed"))
+    assert grades.labels([(0, 2), (3, 3)]) == ("9 to 11", "missing")
+
+
 words = st.text(max_size=6) | st.sampled_from(
     ["missing", "", "...", "a|b", "a", "b", '"', '"a"', "1-2", "May 1", "c (9 values)"]
 )

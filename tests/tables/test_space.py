@@ -43,7 +43,7 @@ def space_of(rows, **more):
 def test_the_ends_score_one_and_nothing(rows):
     space = space_of(rows)
     risk, loss = space.evaluate(np.array([space.top, space.bottom]))
-    assert (risk[1], loss[0], loss[1]) == (1, 1, 0)
+    assert (risk[1], loss[0], loss[1]) == pytest.approx((1, 1, 0), abs=1e-12)
     assert space.n_bits == sum(len(domain) - 1 for domain in space.domains)
 
 
@@ -100,6 +100,15 @@ def test_each_rule_forbids_its_groups():
     assert allowed(k=2) == [True, True, False]
     assert allowed(max_risk=0.1) == [True, False, True]
     assert allowed(l_diversity=2) == [False, True, False]
+
+
+def test_nothing_is_forbidden_where_nothing_is_asked_though_a_subject_is_spread_thin():
+    rows = [(0, "f", 1), (1, "m", 1), (2, "f", 2), (2, "f", 3)]
+    space = space_of(rows, subject="who")
+    policy = space.policy(space.bottom)
+    assert space.groups(policy)[2].all()
+    assert space.disclosure(policy)["expected_matches"] == pytest.approx(2)
+    assert space.disclosure(policy)["mean_risk"] == pytest.approx(2 / 3)
 
 
 def test_cuts_are_kept_and_dropped_as_the_settings_say():

@@ -8,6 +8,8 @@ from typing import NoReturn
 
 def main() -> NoReturn:
     """Run the command that the arguments ask for, and exit with its code."""
-    from voile.cli.run import run
-
+    try:
+        from voile.cli.run import run
+    except KeyboardInterrupt:
+        sys.exit(130)
     sys.exit(run(sys.argv[1:]))

@@ -16,6 +16,7 @@ from voile.cli.parameters import (
     flag,
     force,
     free,
+    in_folder,
     open_told,
     out,
     path,
@@ -190,6 +191,7 @@ def _attack(kind: str) -> click.Command:
         ["--out"],
         metavar="EVIDENCE",
         type=click.Path(path_type=Path),
+        callback=in_folder,
         help="Where to write the evidence [RELEASE.private/evidence.json].",
     )
     own = [argument("release"), truth, to, force(), seed(), *reading()]

@@ -67,8 +67,18 @@ def out(metavar: str, *, required: bool = True) -> click.Option:
         metavar=metavar,
         type=click.Path(path_type=Path),
         required=required,
+        callback=in_folder,
         help=f"Where to write the {metavar.lower()}.",
     )
+
+
+def in_folder(_: click.Context, __: click.Parameter, out: Path | None) -> Path | None:
+    """Refuse an output whose folder is not there, before any work is done."""
+    if out is not None:
+        from voile.io.atomic import check_folder
+
+        check_folder(_file(str(out)))
+    return out
 
 
 def force() -> click.Option:

@@ -45,6 +45,9 @@ def _checks(release: Release) -> Iterator[tuple[str, bool]]:
         yield "what never leaves is open to its owner alone", mode & 0o077 == 0
         same = release.private["sha256"] == release.public["sha256"]
         yield "the private manifest is of this release", same
+        known = {**release.private["chosen"]["figures"], **release.private["figures"]}
+        told = release.public["figures"].items()
+        yield "the public figures are the private ones", all(known.get(n) == x for n, x in told)
         counts = release.private["counts"]
         out = sum(counts[name] for name in ("released", "set_aside", "suppressed", "held_out"))
         yield "rows in = released + set aside + suppressed + held out", counts["read"] == out

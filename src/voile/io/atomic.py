@@ -55,12 +55,7 @@ class Staging:
         self._lock = Lock(self._folder / "lock")
 
     def __enter__(self) -> Staging:
-        if not self.out.parent.is_dir():
-            raise RequestError(
-                f"there is no folder {self.out.parent}",
-                where=str(self.out),
-                instead="make it first",
-            )
+        check_folder(self.out)
         with _failures(self.out):
             if not self._lock.acquire():
                 raise RequestError("another run is writing this output", where=str(self.out))
@@ -134,6 +129,14 @@ class Staging:
             raise RequestError(
                 "is there already", where=str(path), instead="replace it with --force"
             )
+
+
+def check_folder(out: Path) -> None:
+    """Refuse an output whose folder is not there."""
+    if not out.parent.is_dir():
+        raise RequestError(
+            f"there is no folder {out.parent}", where=str(out), instead="make it first"
+        )
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes, *, force: bool = False) -> None:

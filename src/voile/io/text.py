@@ -29,7 +29,7 @@ def raw_chunks(path: Path) -> Iterator[bytes]:
     position = 0
     with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
         try:
-            while chunk := file.read(CHUNK):
+            while chunk := file.read1(CHUNK):  # not `read`, which drops what precedes a damage
                 position += len(chunk)
                 yield chunk
         except (EOFError, zlib.error, gzip.BadGzipFile):

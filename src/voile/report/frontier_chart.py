@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -24,7 +25,11 @@ _NARROW = (280.0, 320.0)
 
 @dataclass(frozen=True)
 class Mark:
-    """A named policy: `shape` is SVG path data about (0, 0), `at` its place among all stops."""
+    """A named policy.
+
+    `shape` is SVG path data about (0, 0), `at` its place among all stops, `measure` its risk's
+    name.
+    """
 
     name: str
     risk: float
@@ -32,11 +37,13 @@ class Mark:
     shape: str
     kind: int
     at: int
+    measure: str
 
     @property
     def says(self) -> str:
         """What focus on the mark says."""
-        return f"{self.name}: risk {numbers.share(self.risk)}, loss {numbers.share(self.loss)}"
+        risk, loss = numbers.share(self.risk), numbers.share(self.loss)
+        return f"{self.name}: {self.measure} {risk}, loss {loss}"
 
     @property
     def symbol(self) -> Markup:
@@ -69,16 +76,22 @@ def draw(chart: FrontierChart) -> FrontierDrawing:
     up = axes.linear([loss for _, loss in points] + [m.loss for m in marks])
     linear = _plot(points, titles, marks, axes.linear(risks), up)
     log = _plot(points, None, marks, axes.log10(risks), up)
-    return FrontierDrawing(marks, _summary(points), (("linear", linear), ("log", log)))
+    summary = _summary(points, _measure(chart))
+    return FrontierDrawing(marks, summary, (("linear", linear), ("log", log)))
 
 
-def _summary(points: Sequence[tuple[float, float]]) -> str:
+def _measure(chart: FrontierChart) -> str:
+    """Return the risk's name without what explains it."""
+    return re.split(r"\s*[:(]", chart.risk_name)[0]
+
+
+def _summary(points: Sequence[tuple[float, float]], measure: str) -> str:
     if not points:
         return "No policy to show."
     (low_risk, high_loss), (high_risk, low_loss) = points[0], points[-1]
     return (
-        f"{len(points):,} policies, from risk {numbers.share(low_risk)} with loss "
-        f"{numbers.share(high_loss)} to risk {numbers.share(high_risk)} with loss "
+        f"{len(points):,} drawn, from {measure} {numbers.share(low_risk)} with loss "
+        f"{numbers.share(high_loss)} to {measure} {numbers.share(high_risk)} with loss "
         f"{numbers.share(low_loss)}."
     )
 
@@ -86,9 +99,10 @@ def _summary(points: Sequence[tuple[float, float]]) -> str:
 def _marks(chart: FrontierChart, risks: Sequence[float]) -> tuple[Mark, ...]:
     """Place each mark among the points by its risk, counting the marks before it."""
     ranked = sorted(range(len(chart.marks)), key=lambda i: chart.marks[i][1])
+    measure = _measure(chart)
     before = {i: sum(r < chart.marks[i][1] for r in risks) + n for n, i in enumerate(ranked)}
     return tuple(
-        Mark(name, risk, loss, _SHAPES[i % len(_SHAPES)], i % len(_SHAPES), before[i])
+        Mark(name, risk, loss, _SHAPES[i % len(_SHAPES)], i % len(_SHAPES), before[i], measure)
         for i, (name, risk, loss) in enumerate(chart.marks)
     )
 

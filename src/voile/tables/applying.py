@@ -7,7 +7,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +27,12 @@ from voile.release import FORMAT, VERSION, Release, encode, file_sha256, manifes
 from voile.tables.certify import certify
 from voile.tables.codebook import Codebook
 from voile.tables.content import KIND, Content
+from voile.tables.fitting import chosen_of
 from voile.tables.options import ApplyOptions
 from voile.tables.plan import Output, find_secret, plan
 from voile.tables.policy import Policy
 from voile.tables.recode import Recoded, Recoder
+from voile.tables.wording import FEW, is_few
 
 ROW, TOKEN = "row", "person"
 OUTSIDE, UNMADE = "a value outside its domain", "a value that cannot be pseudonymised or shifted"
@@ -130,11 +132,10 @@ def _scored(chosen: Chosen, content: Content, policy: Policy) -> Chosen:
             "of subjects to keep them",
             instead="choose a policy of the kit, or fit with other constraints",
         )
-    figures = {"relative_risk": float(scores.risk[0]), "loss": float(scores.loss[0])}
     same = chosen.number is not None and _is_number(chosen.number, content, policy)
     how = chosen.how if same or chosen.number is None else f"{chosen.how}, then edited"
     number = chosen.number if same else None
-    return replace(chosen, number=number, how=how, figures={**chosen.figures, **figures})
+    return chosen_of(chosen.kit, content, policy, number, how)
 
 
 def _is_number(number: int, content: Content, policy: Policy) -> bool:
@@ -316,7 +317,9 @@ def _certificate(
 def _public(
     flow: _Flow, chosen: Chosen, codebook: Codebook, figures: dict[str, float], out: Path
 ) -> dict[str, Any]:
-    shown = ("mean_risk", "max_risk", "share_under_11", "k", "k_map")
+    shown = ["mean_risk", "max_risk"]
+    if not is_few(figures["share_under_11"], flow.content.space.evaluator.subjects, "public"):
+        shown.append("share_under_11")
     rules = flow.content.space.constraints
     return {
         "format": FORMAT,
@@ -332,6 +335,7 @@ def _public(
         ],
         "figures": {
             **{name: figures[name] for name in shown if np.isfinite(figures[name])},
+            **{name: figures[name] for name in ("k", "k_map") if FEW <= figures[name] < np.inf},
             "relative_risk": chosen.figures["relative_risk"],
             "loss": chosen.figures["loss"],
         },

@@ -172,11 +172,30 @@ class Domain:
         >>> age.labels([(0, 0), (1, 12), (13, 105)])
         ('0', '1 to 12', '13 to 105')
         """
-        labels = [label_interval(self.values, a, b, self.style) for a, b in bounds]
+        labels = self._labels(bounds, self.style)
         if any(reads_as_date(label) for label in labels):
-            words = replace(self.style, between=" to ")
-            labels = [label_interval(self.values, a, b, words) for a, b in bounds]
-        return tuple(labels)
+            labels = self._labels(bounds, replace(self.style, between=" to "))
+        return labels
+
+    def _labels(self, bounds: Sequence[tuple[int, int]], style: Style) -> tuple[str, ...]:
+        listed = replace(style, listed=True)
+        return tuple(
+            label_interval(self.values, a, b, style if self._is_range(a, b) else listed)
+            for a, b in bounds
+        )
+
+    def _is_range(self, first: int, last: int) -> bool:
+        """Whether the values are a run of the domain's numbers, so that its ends say which."""
+        return bool(np.all(np.diff(self._ranks[first : last + 1]) == 1))
+
+    @cached_property
+    def _ranks(self) -> NDArray[np.intp]:
+        """Where known values stand among numbers; () where the domain has their order anyway."""
+        if self.style.listed or self.reading.kind != "listed":
+            return np.zeros(0, dtype=np.intp)
+        known = [str(v) for v in self.values if v is not None]
+        order = sorted(range(len(known)), key=lambda i: (len(known[i]), known[i]))
+        return np.argsort(order)
 
     def code(self, raw: Any) -> int:
         """Return the position of a raw cell's value, or -1 where the domain lacks it."""

@@ -72,6 +72,8 @@ def label_interval(values: Sequence[Any], first: int, last: int, style: Style) -
     missing = shown[-1] is None
     if missing:
         shown.pop()
+    if style.listed:
+        shown.sort(key=str)
     parts = [_known(shown, style)] if shown else []
     return "|".join(parts + [MISSING] * missing)
 

@@ -31,9 +31,9 @@ class FitOptions(Options):
     hold_out: float = Field(
         0.0, ge=0, lt=1, description="share of subjects set aside before anything is learnt"
     )
-    strategy: Literal["steepest", "random-chain", "exhaustive"] = Field(
-        "steepest", description="how policies are searched"
-    )
+    strategy: Literal[
+        "best", "steepest", "interval", "local", "random-chain", "sublattice", "exhaustive"
+    ] = Field("steepest", description="how policies are searched")
     evaluations: int | None = Field(None, ge=1, description="stop after so many policies")
     seconds: float | None = Field(None, gt=0, description="stop after so many seconds")
     k: int = Field(1, ge=1, description="least number of subjects in a group")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voile.evidence import Evidence, Rate
@@ -10,12 +10,12 @@ from voile.kit import Kit
 from voile.release import Release
 from voile.sections import (
     Audience,
-    Bar,
-    BarChart,
+    Bullets,
     Figure,
     Figures,
     FrontierChart,
     Grid,
+    Heading,
     IntervalChart,
     LineChart,
     Prose,
@@ -24,8 +24,19 @@ from voile.sections import (
     Strip,
 )
 from voile.tables.content import Content
+from voile.tables.report_risks import risks
 from voile.tables.story import story_of
-from voile.tables.wording import CALLED, FEW, about, one_in, people, share, three_sentences
+from voile.tables.wording import (
+    CALLED,
+    FEW,
+    about,
+    found,
+    one_in,
+    reason,
+    share,
+    share_of_people,
+    three_sentences,
+)
 
 HEADINGS = ("singling out", "linkability", "inference")
 LIMITS = (
@@ -51,8 +62,8 @@ def sections(
     """
     if isinstance(subject, Kit):
         story: Mapping[str, Any] = story_of(Content.of(subject), None)
-        parts = [_kit_summary(story), _frontier(story), _beaten(story), _intervals(story)]
-        parts += [_risks(story, {}, audience), _limits()]
+        parts = [_kit_summary(story), _frontier(story), _beaten(story)]
+        parts += [_intervals(story, audience), risks(story, {}, audience), _limits()]
         return tuple(part for part in parts if part is not None)
     private = subject.private or {}
     story = private.get("story", {})
@@ -61,8 +72,8 @@ def sections(
         _summary(story, figures, private, audience),
         _frontier(story),
         _beaten(story),
-        _intervals(story),
-        _risks(story, figures, audience),
+        _intervals(story, audience),
+        risks(story, figures, audience),
         *(_evidence(heading, evidence, audience) for heading in HEADINGS),
         _codebook(subject.public),
         _limits(),
@@ -85,34 +96,45 @@ def _summary(
         return Section("summary", "In short", (Figures(short),), first=True)
     how = private["chosen"]["how"]
     risk, loss = story["chosen"]
-    matches = risk * story["matches"]
+    kept = story["subjects"] * (1 - story["suppressed"])
+    apart = min(figures.get("unique_with_kept", 0.0) / kept, 1.0) if kept else 0.0
+    certain = figures["max_risk"] >= 1
     shown = (
         Figure(
             "Could be found",
-            f"{about(matches)} people",
-            f"expected, of {story['subjects']:,.0f}; {about(story['matches'])} without protection",
+            found(risk * story["matches"]).removeprefix("about "),
+            f"expected, of {kept:,.0f}; {about(story['matches'])} without protection",
         ),
-        Figure("Most exposed record", one_in(figures["max_risk"]), "chance of naming it rightly"),
-        Figure("Information lost", share(loss), "0% is the source as it is, 100% is nothing left"),
         Figure(
-            "Told apart by all columns",
-            share(_of(figures.get("unique_with_kept", 0.0), story["subjects"])),
-            "of people are alone in the release once its kept columns are read as well",
+            "Most exposed person",
+            one_in(figures["max_risk"]),
+            "to be named rightly: alone in the population by these columns"
+            if certain
+            else "chance of being named rightly",
+        ),
+        Figure("What was lost", share(loss), "0%: the source as it is; 100%: nothing left"),
+        Figure(
+            "Alone with all columns",
+            share_of_people(apart, kept, audience),
+            "of people, for somebody who also knows the columns kept as they are",
         ),
     )
+    columns = ", ".join(strip["column"] for strip in story["strips"]["chosen"])
+    known = not story["population"].startswith("not known")
+    whom = "everybody in the population" if known else "everybody in the source"
     decided = (
-        f"Against whom: somebody who has the population ({story['population']}) by "
-        "these columns, and looks up every record.",
-        f"Who decided: the data holder chose this policy ({how}).",
+        f"Against whom: somebody who knows {columns} and the name of {whom}, and looks up every "
+        f"record. The population is {story['population']}.",
+        f"Who decided: the data holder chose this policy, {reason(how)}. "
+        "Who approves its release signs at the end.",
     )
     counts = private["counts"]
-    rows = tuple(
-        (name.replace("_", " "), f"{counts[name]:,}")
-        for name in ("read", "released", "set_aside", "suppressed", "held_out")
-    )
-    ledger = Grid(("rows", "number"), rows, "What became of every row", (1,), "internal")
+    fates = ("read", "released", "set_aside", "suppressed", "held_out")
+    row = tuple(f"{counts[name]:,}" for name in fates)
+    titles = tuple(name.replace("_", " ") for name in fates)
+    ledger = Grid(titles, (row,), "What became of every row", (0, 1, 2, 3, 4), "internal")
     blocks = (
-        Prose(three_sentences(story, how)),
+        Prose(three_sentences(story, how, audience)),
         Figures(shown),
         Prose(decided),
         ledger,
@@ -120,21 +142,17 @@ def _summary(
     return Section("summary", "In short", blocks, first=True)
 
 
-def _of(part: float, whole: float) -> float:
-    return min(part / whole, 1.0) if whole else 0.0
-
-
 def _kit_summary(story: Mapping[str, Any]) -> Section:
     search = story["search"]
     said = [
         f"{story['policies']:,} policies were found that no other of {search['evaluations']:,} "
         f"beats in both risk and loss (search: {search['strategy']}, {search['stopped']}).",
-        f"Published as it is, the source would let about {about(story['matches'])} of "
-        f"{story['subjects']:,.0f} people be named rightly by somebody who has the population.",
+        f"Published as it is, the source would let {found(story['matches'])} of "
+        f"{story['subjects']:,.0f} be named rightly by somebody who has the population.",
     ]
     for name, (risk, loss) in story["marks"].items():
         said.append(
-            f"{CALLED.get(name, name)} leaves {about(risk * story['matches'])} such people and "
+            f"{CALLED.get(name, name)} leaves {found(risk * story['matches'])} to be found and "
             f"loses {share(loss)} of the information; {story['beats'][name]['count']:,} policies "
             "beat it in both."
         )
@@ -147,7 +165,7 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
     shown = story["frontier"]
     risk, loss = shown["risk"], shown["loss"]
     described = tuple(
-        f"policy {number}: about {about(r * story['matches'])} people found, "
+        f"policy {number}: {found(r * story['matches'])} found, "
         f"relative risk {r:.4g}, loss {share(x)}"
         for number, r, x in zip(shown["number"], risk, loss, strict=True)
     )
@@ -159,162 +177,113 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
         tuple(loss),
         described,
         tuple((name, r, x) for name, r, x in marks),
-        "relative risk (1 = source untouched)",
-        "information lost (1 = nothing left)",
-        f"{story['policies']:,} policies that no other found beats in both"
+        "relative risk (100% = the source as it is)",
+        "information lost (100% = nothing left)",
+        f"{story['policies']:,} policies that no other found beats in both risk and loss"
         + (
             f"; {len(risk):,} of them, evenly spread, are drawn."
             if len(risk) < story["policies"]
             else "."
         ),
     )
-    notes = tuple(note for said in story["mark_notes"].values() for note in said)
-    return Section("frontier", "Every sensible trade", (chart, *((Prose(notes),) if notes else ())))
+    return Section("frontier", "Every sensible trade", (chart, *_marks(story)))
+
+
+def _marks(story: Mapping[str, Any]) -> Iterator[Heading | Bullets]:
+    """Say how each named policy was made; notes may name values that the release does not show."""
+    for name, notes in story["mark_notes"].items():
+        if notes:
+            yield Heading(f"How {CALLED.get(name, name)} was read for these columns", "internal")
+            yield Bullets(tuple(notes), "internal")
 
 
 def _beaten(story: Mapping[str, Any]) -> Section | None:
     rows = [
         (
-            f"{found['number']}",
-            f"{about(found['risk'] * story['matches'])}",
-            share(found["loss"]),
-            found["words"],
+            f"{one['number']}: {found(one['risk'] * story['matches'])} found, "
+            f"{share(one['loss'])} lost",
+            one["words"],
         )
         for beats in story.get("beats", {}).values()
-        for found in beats["explained"]
+        for one in beats["explained"]
     ]
     if not rows:
         return None
     grid = Grid(
-        ("policy", "people found", "lost", "how it differs"),
+        ("policy", "how it differs"),
         tuple(rows),
         "Policies that beat Safe Harbor's generalisation in both, the most different ones",
-        (0, 1, 2),
     )
     return Section("beats", "What beats Safe Harbor", (grid,))
 
 
-def _intervals(story: Mapping[str, Any]) -> Section | None:
-    if not story.get("strips"):
-        return None
-    charts = []
-    for name, strips in story["strips"].items():
-        policy = (
+def _intervals(story: Mapping[str, Any], audience: Audience) -> Section | None:
+    """Draw the chosen policy; beside it, for the holder alone, the named ones."""
+    shown = tuple(
+        (
             CALLED.get(name, name),
             tuple(
                 Strip(s["column"], tuple((label, width) for label, width in s["intervals"]))
                 for s in strips
             ),
         )
-        audience: Audience = "public" if name == "chosen" else "internal"
-        charts.append(IntervalChart((policy,), audience=audience))
-    return Section("policy", "The policy, as intervals on each domain", tuple(charts))
-
-
-ROWS = (
-    ("expected_matches", "people expected to be named rightly"),
-    ("mean_risk", "average risk of a record"),
-    ("max_risk", "largest risk of a record"),
-    ("share_under_11", "people in population groups under 11"),
-    ("k", "smallest group in the release (k)"),
-    ("k_map", "smallest group in the population"),
-    ("sample_uniques", "people alone in their group of the release"),
-    ("population_uniques", "people alone in their group of the population"),
-    ("prosecutor_max", "largest risk when known to be in the release"),
-    ("prosecutor_mean", "average risk when known to be in the release"),
-    ("discernibility", "discernibility"),
-    ("unique_with_kept", "people alone once kept columns are read"),
-)
-SHARES = {"mean_risk", "max_risk", "share_under_11", "prosecutor_max", "prosecutor_mean"}
-COUNTS = {"sample_uniques", "population_uniques", "unique_with_kept"}
-
-
-def _risks(
-    story: Mapping[str, Any], figures: Mapping[str, float], audience: Audience
-) -> Section | None:
-    before, after = story.get("before", {}), figures or story.get("after", {})
-    if not before:
+        for name, strips in story.get("strips", {}).items()
+        if name == "chosen" or audience == "internal"
+    )
+    if not shown:
         return None
-
-    def cell(name: str, value: float | None) -> str:
-        if value is None:
-            return ""
-        if name in SHARES:
-            return share(value)
-        if name in COUNTS:
-            return people(value, audience)
-        return about(value) if name == "expected_matches" else f"{value:,.0f}"
-
-    rows = tuple(
-        (title, cell(name, before.get(name)), *((cell(name, after.get(name)),) if after else ()))
-        for name, title in ROWS
-        if name in before or name in after
-    )
-    extra = tuple((name, "", f"{value:.3g}") for name, value in after.items() if "(" in name)
-    columns = ("measure", "source", "release") if after else ("measure", "source")
-    blocks: list[Any] = [
-        Grid(columns, rows + extra, "Risk before and after", (1, 2)[: len(columns) - 1])
-    ]
-    if after:
-        groups = tuple(
-            (title, (Bar("source", before[name]), Bar("release", after[name])))
-            for name, title in ROWS
-            if name in SHARES and name in before and name in after
-        )
-        blocks.append(BarChart(groups, "share", "The same, as shares"))
-    blocks.append(Prose((f"The population is {story['population']}.", *story["assumptions"])))
-    for when in ("source", "release"):
-        if story.get(f"uniques_{when}"):
-            blocks.append(Prose((_estimated(when, story[f"uniques_{when}"], audience),)))
-    return Section("risk", "Risk before and after", tuple(blocks))
-
-
-def _estimated(when: str, estimate: Sequence[float], audience: Audience) -> str:
-    value, low, high = (people(x, audience) for x in estimate)
-    return (
-        f"By the {when}'s columns, {value} people are estimated to be alone in the population "
-        f"({low} to {high}, for which records happened to be drawn; the model may err by more)."
-    )
+    caption = "Values in one block of colour cannot be told from each other"
+    return Section("policy", "The policy, as intervals", (IntervalChart(shown, caption),))
 
 
 def _evidence(heading: str, evidence: Sequence[Evidence], audience: Audience) -> Section | None:
-    found = [e for e in evidence if e.heading == heading]
-    if not found:
+    told = [e for e in evidence if e.heading == heading]
+    if not told:
         return None
     blocks: list[Any] = []
-    for e in found:
-        blocks.append(Prose((e.story,)))
-        rows = tuple(
-            (
-                f.name,
-                _rate(f.rate, audience),
-                _rate(f.baseline, audience),
-                _rate(f.control, audience),
-            )
-            for f in e.findings
-        )
-        blocks.append(
-            Grid(("what", "found", "baseline", "control"), rows, f"Attack: {e.attack}", (1, 2, 3))
-        )
-        meanings = tuple(dict.fromkeys(f.meaning for f in e.findings if f.meaning))
-        blocks.append(Prose((*meanings, *e.notes)))
+    for e in told:
+        blocks += [Prose((e.story,)), _findings(e, audience), Bullets((*_meanings(e), *e.notes))]
         for curve in e.curves:
             series = Series(curve.name, curve.x, curve.y, curve.low, curve.high)
             blocks.append(LineChart((series,), curve.x_name, curve.y_name, audience="internal"))
     return Section(heading.replace(" ", "-"), heading.capitalize(), tuple(blocks))
 
 
+def _findings(evidence: Evidence, audience: Audience) -> Grid:
+    """Show each finding in a row, without the columns that would stand empty."""
+    tried = [f for f in evidence.findings if f.rate.trials]
+    columns = [("what", [f.name for f in tried])]
+    for name in ("rate", "baseline", "control"):
+        rates = [getattr(f, name) for f in tried]
+        if any(rate is not None for rate in rates):
+            title = "found" if name == "rate" else name
+            columns.append((title, [_rate(rate, audience) for rate in rates]))
+    titles, cells = zip(*columns, strict=True)
+    return Grid(titles, tuple(zip(*cells, strict=True)), "Found, with 95% intervals")
+
+
+def _meanings(evidence: Evidence) -> Iterator[str]:
+    """Explain each kind of finding once, by its name before the comma."""
+    tried = {f.name.partition(",")[0] for f in evidence.findings if f.rate.trials}
+    told = dict.fromkeys((f.name.partition(",")[0], f.meaning) for f in evidence.findings)
+    for name, meaning in told:
+        if name not in tried:
+            yield f"{name[0].upper()}{name[1:]}: nothing to try"
+        elif meaning:
+            yield f"{name[0].upper()}{name[1:]}: {meaning[0].lower()}{meaning[1:]}"
+
+
 def _rate(rate: Rate | None, audience: Audience) -> str:
     if rate is None:
-        return ""
+        return "–"
     if rate.trials == 0:
         return "nothing to try"
     low, high = rate.interval()
     if audience == "public" and (0 < rate.trials < FEW or 0 < rate.successes < FEW):
         return f"at most {share(max(high, min(FEW / rate.trials, 1.0)))}"
     return (
-        f"{share(rate.value)} ({share(low)} to {share(high)}; "
-        f"{rate.successes:,} of {rate.trials:,})"
+        f"{share(rate.value)} ({share(low)} to {share(high)}), "
+        f"{rate.successes:,} of {rate.trials:,}"
     )
 
 
@@ -324,9 +293,11 @@ def _codebook(public: Mapping[str, Any]) -> Section:
         (c["column"], c["role"], c["what"], f"{groups[c['from']]}" if c["from"] in groups else "")
         for c in public["columns"]
     )
-    grid = Grid(("column", "role", "in the release", "groups"), rows, "Codebook", (3,))
+    grid = Grid(
+        ("column", "role", "in the release", "groups"), rows, "What became of each column", (3,)
+    )
     return Section("codebook", "Codebook", (grid,))
 
 
 def _limits() -> Section:
-    return Section("limits", "What this does not protect from", (Prose(LIMITS),))
+    return Section("limits", "What this does not protect from", (Bullets(LIMITS),))

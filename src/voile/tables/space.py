@@ -201,7 +201,7 @@ class PolicySpace:
         """Say which groups meet the constraints that hold for a group alone."""
         rules = self.constraints
         return np.asarray(
-            (classes.sample >= rules.k - 1e-9)
+            (classes.group >= rules.k - 1e-9)
             & (classes.people * rules.max_risk >= 1 - 1e-9)
             & ((rules.l_diversity <= 1) | ((classes.sensitive > 0).sum(1) >= rules.l_diversity))
         )

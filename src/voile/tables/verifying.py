@@ -39,7 +39,7 @@ def verify(release: Release) -> Iterator[tuple[str, bool]]:
     yield "every generalised cell is an interval of the policy", True
     k = release.public["constraints"]["k"]
     if by_person or release.private is not None:
-        yield f"every group holds at least {k} people", found["k"] >= k
+        yield f"every group holds at least {k} {'person' if k == 1 else 'people'}", found["k"] >= k
     for name in COUNTED:
         expected = (release.private or {}).get("figures", {}).get(name)
         if expected is not None:

@@ -34,6 +34,26 @@ def share(value: float) -> str:
     return f"{percent:.1f}%" if percent >= 1 else f"{percent:.2g}%"
 
 
+def is_few(value: float, whole: float, audience: Audience) -> bool:
+    """Say whether a share of people tells a public reader a number from 1 to 10.
+
+    >>> is_few(0.0003, 32_561, "public"), is_few(0.0003, 32_561, "internal")
+    (True, False)
+    """
+    return audience == "public" and 0 < round(value * whole, 6) < FEW
+
+
+def share_of_people(value: float, whole: float, audience: Audience) -> str:
+    """Write a share of so many people; a public report gives no share of 1 to 10 of them.
+
+    >>> share_of_people(0.0001, 32_561, "public"), share_of_people(0.002, 32_561, "public")
+    ('under 0.034%', '0.2%')
+    """
+    if is_few(value, whole, audience):
+        return f"under {share(min(FEW / whole, 1.0))}"
+    return share(value)
+
+
 def one_in(risk: float) -> str:
     """Write a probability as one in so many.
 
@@ -58,33 +78,71 @@ def about(matches: float) -> str:
     )
 
 
-def three_sentences(story: Mapping[str, Any], how: str) -> tuple[str, ...]:
+def found(matches: float) -> str:
+    """Write how many people are expected to be found.
+
+    >>> found(84.3), found(0.01)
+    ('about 84 people', 'nearly nobody')
+    """
+    return f"about {about(matches)} people" if matches >= 0.1 else "nearly nobody"
+
+
+def reason(how: str) -> str:
+    """Say why a policy was chosen, from the words of `Choice`.
+
+    >>> reason("beats safe-harbor")
+    "which loses the least at Safe Harbor's risk or less"
+    >>> reason("max risk 0.05")
+    'which loses the least at a relative risk of 5.0% or less'
+    >>> reason("max loss 0.3"), reason("policy 17")
+    ('which risks the least at a loss of 30% or less', 'number 17 of those found')
+    """
+    name, _, value = how.rpartition(" ")
+    match name:
+        case "beats":
+            return f"which loses the least at {CALLED.get(value, value)}'s risk or less"
+        case "max risk":
+            return f"which loses the least at a relative risk of {share(float(value))} or less"
+        case "max loss":
+            return f"which risks the least at a loss of {share(float(value))} or less"
+        case "policy":
+            return f"number {value} of those found"
+        case "at the":
+            return "where the frontier bends most"
+        case _:
+            return how
+
+
+def three_sentences(
+    story: Mapping[str, Any], how: str, audience: Audience = "internal"
+) -> tuple[str, ...]:
     """Say the risk now, what was lost, and how it compares with Safe Harbor."""
     risk, loss = story["chosen"]
     now, before = risk * story["matches"], story["matches"]
     subjects = story["subjects"]
     kept = subjects * (1 - story["suppressed"])
+    dropped = share_of_people(story["suppressed"], subjects, audience)
     said = [
-        f"Of {kept:,.0f} people in the release, {about(now)} could be expected to be named rightly "
+        f"Of {kept:,.0f} people in the release, {found(now)} can be expected to be named rightly "
         f"by somebody who looks every one of them up in the population "
-        f"({share(now / kept if kept else 0)}); of the source as it is, {about(before)}.",
+        f"({share(now / kept if kept else 0)}); of the source as it is, {found(before)}.",
         f"The release keeps {share(1 - loss)} of what the source's columns tell of each other and "
         f"loses {share(loss)}"
-        + (f", {share(story['suppressed'])} of people dropped." if story["suppressed"] else "."),
+        + (f", {dropped} of people dropped." if story["suppressed"] else "."),
     ]
     for name, (its_risk, its_loss) in story["marks"].items():
         count = story["beats"][name]["count"]
         called = CALLED.get(name, name)
         if risk <= its_risk and loss <= its_loss:
             said.append(
-                f"It beats {called}, which leaves {about(its_risk * before)} such people and loses "
+                f"It beats {called}, which leaves {found(its_risk * before)} to be found and loses "
                 f"{share(its_loss)}; so do {max(count - 1, 0):,} other policies found."
             )
         else:
             said.append(
-                f"{called} leaves {about(its_risk * before)} such people and loses "
+                f"{called} leaves {found(its_risk * before)} to be found and loses "
                 f"{share(its_loss)}; {count:,} policies found beat it in both."
             )
     if not story["marks"]:
-        said.append(f"The policy was chosen {how}.")
+        said.append(f"The data holder chose the policy {reason(how)}.")
     return tuple(said)

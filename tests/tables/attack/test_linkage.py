@@ -58,6 +58,19 @@ def test_most_general_release_yields_nothing_above_the_baseline(county, beliefs)
         assert finding(evidence, "correct claims, at least 50% sure").rate.trials == 0
 
 
+def test_a_column_that_the_register_lacks_leaves_the_baseline_as_it_is(county):
+    release = county.records(county.people, county.released, COARSE)
+    register = county.records(county.people, np.arange(len(county.people)), COARSE)
+    known, lacking = (
+        Records(np.column_stack([r.codes, np.full(len(r), code, np.int32)]), r.subject)
+        for r, code in ((release, 0), (register, -1))
+    )
+    without, _ = link(release, register, exact())
+    with_it, _ = link(known, lacking, exact(5))
+    assert with_it.guessed == pytest.approx(without.guessed)
+    assert with_it.right == pytest.approx(without.right)
+
+
 def test_a_planted_unique_person_is_found(county, beliefs):
     people = county.people.copy()
     register = county.register.copy()

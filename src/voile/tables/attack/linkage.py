@@ -102,7 +102,7 @@ def _chances(
     agree, disagree = (part[combination[of]] for part in ratios(patterns, model.errors))
     ratio = np.prod(np.where(held < 0, 1, np.where(held == released, agree, disagree)), axis=1)
     at_top = ratio >= best.ratio[combination[of]] * TIED
-    same = np.all(held == released, axis=1)
+    same = np.all((held == released)[:, _held(patterns)], axis=1)
     group = _same_everywhere(patterns)[combination]
     n = len(subject)
     own_top, own_same, own = (
@@ -125,11 +125,16 @@ def _own_entries(
     return of, order[start[of] + within]
 
 
+def _held(patterns: Patterns) -> list[int]:
+    """Return the columns that some entry of the register has a value in."""
+    return sorted({column for block in patterns.blocks for column in block.columns})
+
+
 def _same_everywhere(patterns: Patterns) -> NDArray[np.int64]:
-    """Count the register entries that agree with each combination on every column."""
-    c, q = patterns.combinations.shape
-    whole = [b.counts[:, -1] for b in patterns.blocks if len(b.columns) == q]
-    return whole[0].astype(np.int64) if whole else np.zeros(c, dtype=np.int64)
+    """Count the register entries that agree with each combination on every column held."""
+    held = tuple(_held(patterns))
+    whole = [b.counts[:, -1] for b in patterns.blocks if b.columns == held]
+    return whole[0].astype(np.int64) if whole else np.zeros(len(patterns.combinations), np.int64)
 
 
 def linkage(

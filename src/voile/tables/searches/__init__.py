@@ -7,15 +7,20 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from voile.errors import RequestError, nearest
-from voile.tables.searches import exhaustive, random_chain, steepest
+from voile.tables.searches import best, exhaustive, interval, local, random_chain, steepest
 from voile.tables.searches.result import Checkpoint, History, SearchResult, Space
 from voile.tables.searches.run import Limit, Run
+from voile.tables.searches.sublattice import SublatticeSearch
 
 __all__ = ["STRATEGIES", "Checkpoint", "History", "SearchResult", "Space", "search"]
 
 STRATEGIES: Mapping[str, Callable[[Run], None]] = {
+    "best": best.explore,
     "steepest": steepest.explore,
+    "interval": interval.explore,
+    "local": local.explore,
     "random-chain": random_chain.explore,
+    "sublattice": SublatticeSearch(),
     "exhaustive": exhaustive.explore,
 }
 
@@ -46,8 +51,8 @@ def search(
 
     Returns
     -------
-    SearchResult : with a frontier of feasible policies only, never empty unless interrupted
-        before the first batch. Ctrl-C returns what there is.
+    SearchResult : with a frontier of feasible policies only, never empty. Ctrl-C returns what
+        there is, once the first batch is in.
 
     Raises
     ------
@@ -75,6 +80,8 @@ def search(
     except Limit as limit:
         stopped = limit.reason
     except KeyboardInterrupt:
+        if len(run.checkpoints) < 2:  # nothing but the two ends, or not even compiled code
+            raise
         stopped = "interrupted"
     return SearchResult(
         frontier=run.frontier(),

@@ -1,0 +1,315 @@
+"""Score intervals of one attribute, the other attributes' partition fixed.
+
+Then the sum of n / g, the nats lost and the subjects suppressed are sums over the attribute's
+intervals. An interval is scored by going through its values and keeping, for each group that the
+others' partition makes, what the group has so far.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.tables.kernels.cells import Cells, Rules
+from voile.tables.kernels.compiled import compiled, inner
+from voile.tables.kernels.scratch import Sorted, _rests, group_rests, intervals
+from voile.tables.kernels.terms import group_of, is_kept, n_log_n
+
+Bits = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Places = NDArray[np.uint32]
+
+N, OWN, P, RISK, NATS, MASS, DROPPED, COLUMNS = range(8)
+
+
+class Slabs(NamedTuple):
+    """The cells along one attribute, one for each value and group of the others' partition.
+
+    Those of value v are `start[v]` to `start[v + 1]`: `group`, `n`, `own`, `p`, `values` by cell.
+    `width` by value; `log_width` by group, of the others' intervals. Groups that have no subject
+    at any value are left out: they never count.
+    """
+
+    start: Ints
+    group: Places
+    n: Floats
+    own: Floats
+    p: Floats
+    values: NDArray[np.uint64]
+    width: Ints
+    log_width: Floats
+
+
+def along(cells: Cells, d: int) -> Sorted:
+    """Sort the cells by attribute `d`."""
+    lead, rests, which = _rests(cells, d)
+    sampled = len(cells.n)
+    value = cells.codes[:, d]
+    edges = np.arange(cells.sizes[d] + 1)
+    n_order = np.lexsort((which[:sampled], value[:sampled]))
+    peopled = np.flatnonzero(cells.p > 0)
+    p_order = peopled[np.lexsort((which[peopled], value[peopled]))]
+    return Sorted(
+        lead=lead,
+        sizes=cells.sizes,
+        widths=cells.widths,
+        rests=rests,
+        n_start=np.searchsorted(value[n_order], edges),
+        n_rest=which[n_order],
+        n=cells.n[n_order],
+        own=cells.own[n_order],
+        values=cells.values[n_order],
+        p_start=np.searchsorted(value[p_order], edges),
+        p_rest=which[p_order],
+        p=cells.p[p_order],
+    )
+
+
+@inner
+def gather(cells: Sorted, words: int, policy: Bits) -> Slabs:
+    """Sum the cells by value of the lead and group of the others' partition under `policy`."""
+    rests = len(cells.rests)
+    interval = np.empty(len(cells.widths), dtype=np.int64)
+    log_width = np.empty(len(cells.widths))
+    numbers = intervals(policy, cells, interval, log_width)
+    bits = 2
+    while 1 << bits < 2 * rests:
+        bits += 1
+    table = np.empty(2 << bits, dtype=np.int64)
+    group = np.empty(rests, dtype=np.uint32)
+    group_log_width = np.empty(rests)
+    groups = group_rests(cells, interval, log_width, numbers, table, bits, group, group_log_width)
+    n_start, n_rest, p_start, p_rest = cells.n_start, cells.n_rest, cells.p_start, cells.p_rest
+    cell_n, cell_own, cell_p, cell_values = cells.n, cells.own, cells.p, cells.values
+    counts = np.zeros(groups, dtype=np.bool_)
+    for c in range(len(cell_n)):
+        counts[group[n_rest[c]]] = True
+    values, most = cells.sizes[cells.lead], len(cell_n) + len(cell_p)
+    lead_start = cells.sizes[: cells.lead].sum()
+    start = np.zeros(values + 1, dtype=np.int64)
+    place = np.full(groups, -1)
+    of = np.empty(most, dtype=np.uint32)
+    n, own, p = np.empty(most), np.empty(most), np.empty(most)
+    present = np.empty((most, words), dtype=np.uint64)
+    made = 0
+    for v in range(values):
+        start[v] = made
+        sampled = n_start[v + 1] - n_start[v]
+        for k in range(sampled + p_start[v + 1] - p_start[v]):
+            c = n_start[v] + k if k < sampled else p_start[v] + k - sampled
+            g = group[n_rest[c]] if k < sampled else group[p_rest[c]]
+            if not counts[g]:
+                continue
+            at = place[g]
+            if at < start[v]:
+                at = made
+                place[g], of[at] = at, g
+                n[at], own[at], p[at] = 0.0, 0.0, 0.0
+                for w in range(words):
+                    present[at, w] = 0
+                made += 1
+            if k >= sampled:
+                p[at] += cell_p[c]
+                continue
+            n[at] += cell_n[c]
+            own[at] += cell_own[c]
+            for w in range(words):
+                present[at, w] |= cell_values[c, w]
+    start[values] = made
+    width = cells.widths[lead_start : lead_start + values]
+    return Slabs(start, of[:made], n, own, p, present, width, group_log_width[:groups])
+
+
+@inner
+def tally(slabs: Slabs) -> tuple[Floats, NDArray[np.uint64]]:
+    """Return room for what each group has so far: N to DROPPED, and sensitive values."""
+    groups = len(slabs.log_width)
+    return np.zeros((groups, COLUMNS)), np.zeros((groups, slabs.values.shape[1]), dtype=np.uint64)
+
+
+@inner
+def scan(
+    slabs: Slabs,
+    rules: Rules,
+    has: Floats,
+    present: NDArray[np.uint64],
+    begin: int,
+    end: int,
+    out: Floats,
+) -> None:
+    """Score the intervals from value `begin` to each value up to `end`, which may be below it.
+
+    Row v of `out` (values, 3) becomes the sums of n / g, nats and subjects suppressed of the
+    interval from `begin` to v. `has` and `present` are empty before and after.
+    """
+    start, group, n, own, p = slabs.start, slabs.group, slabs.n, slabs.own, slabs.p
+    values, log_width = slabs.values, slabs.log_width
+    risk, nats, mass, dropped, width = 0.0, 0.0, 0.0, 0.0, 0
+    step = 1 if begin <= end else -1
+    for v in range(begin, end + step, step):
+        width += slabs.width[v]
+        for c in range(start[v], start[v + 1]):
+            g = np.int64(group[c])
+            has[g, P] += p[c]
+            if n[c] == 0.0 and has[g, MASS] > 0.0:  # a kept group is kept, its nats the same
+                share = has[g, MASS] / group_of(has[g, MASS], has[g, P])
+                risk += share - has[g, RISK]
+                has[g, RISK] = share
+                continue
+            has[g, N] += n[c]
+            has[g, OWN] += own[c]
+            for w in range(values.shape[1]):
+                present[g, w] |= values[c, w]
+            subjects = has[g, N]
+            if subjects == 0.0:
+                continue
+            risk -= has[g, RISK]
+            nats -= has[g, NATS]
+            mass -= has[g, MASS]
+            dropped -= has[g, DROPPED]
+            people = group_of(subjects, has[g, P])
+            if is_kept(rules, subjects, people, present, g, g):
+                has[g, RISK] = subjects / people
+                has[g, NATS] = has[g, OWN] - n_log_n(subjects) + subjects * log_width[g]
+                has[g, MASS], has[g, DROPPED] = subjects, 0.0
+            else:
+                has[g, RISK], has[g, NATS], has[g, MASS] = 0.0, 0.0, 0.0
+                has[g, DROPPED] = subjects
+            risk += has[g, RISK]
+            nats += has[g, NATS]
+            mass += has[g, MASS]
+            dropped += has[g, DROPPED]
+        out[v, 0] = risk
+        out[v, 1] = nats + mass * math.log(width) + dropped * rules.wholly_lost
+        out[v, 2] = dropped
+    first, after = start[min(begin, end)], start[max(begin, end) + 1]
+    if after - first > len(has):
+        has[:] = 0.0
+        present[:] = 0
+    else:
+        for c in range(first, after):
+            for k in range(COLUMNS):
+                has[group[c], k] = 0.0
+            for w in range(values.shape[1]):
+                present[group[c], w] = 0
+
+
+@compiled
+def score_intervals(cells: Sorted, rules: Rules, policy: Bits, last: Ints) -> Floats:
+    """Score every interval of the lead, (values, values, 3): row i, column j from i to last[i].
+
+    Cost: O(values x cells along the lead).
+    """
+    slabs = gather(cells, cells.values.shape[1] if rules.least_l > 0 else 0, policy)
+    has, present = tally(slabs)
+    values = cells.sizes[cells.lead]
+    out = np.empty((values, values, 3))
+    for i in range(values):
+        scan(slabs, rules, has, present, i, last[i], out[i])
+    return out
+
+
+@inner
+def worth(cost: Floats, i: int, j: int, price: Floats) -> float:
+    """Return the three sums of an interval as one number."""
+    return float(cost[i, j, 0] * price[0] + cost[i, j, 1] * price[1] + cost[i, j, 2] * price[2])
+
+
+@compiled
+def shortest(cost: Floats, last: Ints, price: Floats) -> tuple[Floats, Floats, Ints, Ints]:
+    """Find the cheapest partition before and after each value: shortest paths both ways.
+
+    `price` (3,) weighs the sums. Row i of the first and second result, (values + 1, 3), holds the
+    sums of the best partition of the values below i and from i on. The third says where the
+    last interval of the one begins, the fourth where the first of the other ends, plus 1.
+    """
+    values = len(last)
+    below, above = np.zeros((values + 1, 3)), np.zeros((values + 1, 3))
+    before, after = np.zeros(values + 1, dtype=np.int64), np.zeros(values + 1, dtype=np.int64)
+    best = np.full(values + 1, np.inf)
+    best[0] = 0.0
+    for i in range(values):
+        for j in range(i, last[i] + 1):
+            way = best[i] + worth(cost, i, j, price)
+            if way < best[j + 1]:
+                best[j + 1], before[j + 1] = way, i
+    best[:] = np.inf
+    best[values] = 0.0
+    for i in range(values - 1, -1, -1):
+        for j in range(i, last[i] + 1):
+            way = best[j + 1] + worth(cost, i, j, price)
+            if way < best[i]:
+                best[i], after[i] = way, j + 1
+    for i in range(1, values + 1):
+        below[i] = below[before[i]] + cost[before[i], i - 1]
+    for i in range(values - 1, -1, -1):
+        above[i] = above[after[i]] + cost[i, after[i] - 1]
+    return below, above, before, after
+
+
+@compiled
+def through(cost: Floats, last: Ints, below: Floats, above: Floats) -> tuple[Floats, Ints]:
+    """Score, for every interval, the best partition that has it: sums (m, 3), its ends (m, 2)."""
+    made = 0
+    for i in range(len(last)):
+        made += last[i] + 1 - i
+    sums, ends = np.empty((made, 3)), np.empty((made, 2), dtype=np.int64)
+    made = 0
+    for i in range(len(last)):
+        for j in range(i, last[i] + 1):
+            for k in range(3):
+                sums[made, k] = below[i, k] + cost[i, j, k] + above[j + 1, k]
+            ends[made, 0], ends[made, 1] = i, j
+            made += 1
+    return sums, ends
+
+
+@compiled
+def paths(before: Ints, after: Ints, ends: Ints) -> Bits:
+    """Return the cuts of the best partitions that have the intervals `ends`."""
+    values = len(before) - 1
+    rows = np.zeros((len(ends), values - 1), dtype=np.bool_)
+    for k in range(len(ends)):
+        i, j = ends[k, 0], ends[k, 1] + 1
+        while i > 0:
+            rows[k, i - 1] = True
+            i = before[i]
+        while j < values:
+            rows[k, j - 1] = True
+            j = after[j]
+    return rows
+
+
+@compiled
+def flips(cells: Sorted, rules: Rules, policy: Bits, sums: Floats) -> None:
+    """Score the policies that differ from `policy` in one cut of the lead; fill `sums`.
+
+    Row v of `sums` (cuts of the lead, 3) is for the cut after value v: where it is kept, its two
+    intervals are merged; where not, its interval is split. Each interval is gone through from
+    both sides, each pair of neighbours once. Cost: O(cells).
+    """
+    slabs = gather(cells, cells.values.shape[1] if rules.least_l > 0 else 0, policy)
+    has, present = tally(slabs)
+    values = cells.sizes[cells.lead]
+    lead_bit = cells.sizes[: cells.lead].sum() - cells.lead
+    kept = policy[lead_bit : lead_bit + values - 1]
+    left, right, both = np.empty((values, 3)), np.empty((values, 3)), np.empty((values, 3))
+    total = np.zeros(3)
+    begin, earlier = 0, -1
+    for v in range(values):
+        if v < values - 1 and not kept[v]:
+            continue
+        scan(slabs, rules, has, present, begin, v, left)
+        scan(slabs, rules, has, present, v, begin, right)
+        total += left[v]
+        for u in range(begin, v):
+            sums[u] = left[u] + right[u + 1] - left[v]
+        if begin > 0:
+            scan(slabs, rules, has, present, earlier, v, both)
+            sums[begin - 1] = both[v] - left[v] - left[begin - 1]
+        begin, earlier = v + 1, begin
+    sums += total

@@ -1,0 +1,104 @@
+"""The report's table of risks before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from voile.sections import Audience, Bar, BarChart, Grid, Prose, Section
+from voile.tables.wording import about, is_few, people, share, share_of_people
+
+ROWS = (
+    ("expected_matches", "people expected to be named rightly"),
+    ("mean_risk", "average risk of a record"),
+    ("max_risk", "largest risk of a record"),
+    ("share_under_11", "people in groups of fewer than 11 in the population"),
+    ("k", "people in the smallest group of the release (k)"),
+    ("k_map", "people in the smallest of these groups in the population (k-map)"),
+    ("sample_uniques", "people alone in their group of the release"),
+    ("population_uniques", "people alone in their group of the population"),
+    ("prosecutor_max", "largest risk when known to be in the release"),
+    ("prosecutor_mean", "average risk when known to be in the release"),
+    ("discernibility", "discernibility: each group's size, squared and added up"),
+    ("unique_with_kept", "people alone once kept columns are read"),
+)
+RISKS = {"mean_risk", "max_risk", "prosecutor_max", "prosecutor_mean"}
+COUNTS = {"k", "k_map", "sample_uniques", "population_uniques", "unique_with_kept"}
+DRAWN = ("mean_risk", "share_under_11", "prosecutor_mean")
+SENSITIVE = {
+    "distinct_l": "fewest values in a group (distinct l-diversity)",
+    "entropy_l": "entropy l-diversity",
+    "t_closeness": "t-closeness",
+}
+
+
+def risks(
+    story: Mapping[str, Any], figures: Mapping[str, float], audience: Audience
+) -> Section | None:
+    """Show every measure of the source and of the release, `figures`, where there is one."""
+    before, after = story.get("before", {}), figures or story.get("after", {})
+    if not before:
+        return None
+
+    subjects = story["subjects"]
+
+    def cell(name: str, value: float | None) -> str:
+        if value is None:
+            return "–"
+        if name in RISKS:
+            return share(value)
+        if name in COUNTS:
+            return people(value, audience)
+        if name == "share_under_11":
+            return share_of_people(value, subjects, audience)
+        return about(value) if name == "expected_matches" else f"{value:,.0f}"
+
+    told = [(name, title) for name, title in ROWS if name in before or name in after]
+    sides = (before, after) if after else (before,)
+    rows = [(title, *(cell(name, side.get(name)) for side in sides)) for name, title in told]
+    rows += [
+        (_sensitive(name), "–", f"{value:.3g}") for name, value in after.items() if "(" in name
+    ]
+    columns = ("measure", "source", "release")[: 1 + len(sides)]
+    caption = "The source as it is, and the release" if after else "The source as it is"
+    blocks: list[Any] = [Grid(columns, tuple(rows), caption, (1, 2)[: len(sides)])]
+    if after:
+        blocks.append(_shares(before, after, subjects, audience))
+    blocks.append(Prose((f"The population is {story['population']}.", *story["assumptions"])))
+    for when in ("source", "release"):
+        if story.get(f"uniques_{when}"):
+            blocks.append(Prose((_estimated(when, story[f"uniques_{when}"], audience),)))
+    return Section("risk", "Risk before and after", tuple(blocks))
+
+
+def _sensitive(name: str) -> str:
+    """Name a measure of a sensitive column.
+
+    >>> _sensitive("t_closeness(income)")
+    'income: t-closeness'
+    """
+    measure, _, column = name.partition("(")
+    return f"{column[:-1]}: {SENSITIVE.get(measure, measure)}"
+
+
+def _shares(
+    before: Mapping[str, float], after: Mapping[str, float], subjects: float, audience: Audience
+) -> BarChart:
+    def few(name: str) -> bool:
+        shares = (before[name], after[name])
+        return name == "share_under_11" and any(is_few(s, subjects, audience) for s in shares)
+
+    groups = tuple(
+        (title, (Bar("source", before[name]), Bar("release", after[name])))
+        for name, title in ROWS
+        if name in DRAWN and name in before and name in after and not few(name)
+    )
+    return BarChart(groups, "share", "Source and release, side by side")
+
+
+def _estimated(when: str, estimate: Sequence[float], audience: Audience) -> str:
+    value, low, high = (people(x, audience) for x in estimate)
+    return (
+        f"By the {when}'s columns, {value} people are estimated to be alone in the population "
+        f"({low} to {high}, for which records happened to be drawn; the model may err by more)."
+    )

@@ -1,0 +1,49 @@
+"""What the report tells of people, and what it keeps from the public."""
+
+from __future__ import annotations
+
+import pytest
+
+from voile.evidence import Evidence, Finding, Rate
+from voile.sections import Grid
+from voile.tables.report import _findings, _intervals, _meanings
+from voile.tables.report_risks import risks
+
+STORY = {
+    "subjects": 1000.0,
+    "population": "counted by age",
+    "assumptions": [],
+    "before": {"k": 1.0, "k_map": 3.0, "share_under_11": 0.007, "mean_risk": 0.2},
+    "strips": {
+        "chosen": [{"column": "age", "intervals": [["0-9", 1.0]]}],
+        "safe-harbor": [{"column": "age", "intervals": [["0-8", 0.9], ["9", 0.1]]}],
+    },
+}
+
+
+def grid(audience):
+    return next(b for b in risks(STORY, {}, audience).blocks if isinstance(b, Grid))
+
+
+def test_the_public_sees_no_small_k_and_no_share_that_comes_to_a_few():
+    shown = dict(grid("public").rows)
+    assert shown["people in the smallest group of the release (k)"] == "fewer than 11"
+    assert shown["people in groups of fewer than 11 in the population"] == "under 1.1%"
+    assert "3" in dict(grid("internal").rows).values()
+
+
+@pytest.mark.parametrize(("audience", "names"), [("public", 1), ("internal", 2)])
+def test_other_policies_intervals_are_for_the_holder(audience, names):
+    (chart,) = _intervals(STORY, audience).blocks
+    assert len(chart.policies) == names
+
+
+def test_what_could_not_be_tried_is_said_once_and_no_column_stands_empty():
+    found = (
+        Finding("right, sure", Rate(20, 100), meaning="Of her names."),
+        Finding("absent, sure", Rate(0, 0), meaning="Of others."),
+        Finding("absent, always", Rate(0, 0), meaning="Of others."),
+    )
+    evidence = Evidence("linkage", "linkability", "She looks.", ("a register",), found)
+    assert _findings(evidence, "public").columns == ("what", "found")
+    assert list(_meanings(evidence)) == ["Right: of her names.", "Absent: nothing to try"]
