@@ -154,3 +154,10 @@ def test_other_columns_stay_and_unknown_ones_are_refused():
     assert safe_harbor(space).bits.all()
     with pytest.raises(RequestError, match="zipcode is not a quasi-identifier"):
         safe_harbor(space, zip_column="zipcode")
+
+
+def test_without_a_population_a_dated_list_says_which_areas_are_small():
+    sample = pa.table({"zip": ["03601", "37010", "37301"], "age": [1, 2, 3]})
+    policy = safe_harbor(PolicySpace(sample, quasi=["zip", "age"]))
+    assert len(policy.intervals["zip"]) == 3
+    assert any("list of the 2010 census" in note for note in policy.notes)

@@ -147,6 +147,12 @@ def _check_constraints(content: Content, figures: dict[str, float]) -> None:
     """Refuse a release that breaks what its kit promises, as other data than it saw may make."""
     rules = content.space.constraints
     values = figures.get(f"distinct_l({content.sensitive})", np.inf)
+    if figures["max_risk"] > rules.max_risk + 1e-9:
+        raise InfeasibleError(
+            f"a record of the release has a risk of {figures['max_risk']:.4g}, and the kit asks "
+            f"for {rules.max_risk:g} at most",
+            instead="fit on this source",
+        )
     if figures["k"] < rules.k or values < rules.l_diversity:
         raise InfeasibleError(
             f"a group of the release holds {figures['k']:.0f} people or {values:.0f} sensitive "

@@ -71,6 +71,7 @@ class Content:
             "population": {
                 "how": space.population.how,
                 "assumptions": list(space.population.assumptions),
+                "known": space.population.known,
             },
             "hold_out": {"share": self.hold_out.share, "key": self.hold_out.key.hex()},
             "sensitive": self.sensitive,
@@ -127,6 +128,7 @@ class Content:
             counts.population,
             facts["population"]["how"],
             tuple(facts["population"]["assumptions"]),
+            facts["population"]["known"],
         )
         n_bits = sum(len(domain) - 1 for domain in domains)
         space = PolicySpace.of(

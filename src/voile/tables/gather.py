@@ -111,7 +111,8 @@ def _build(column: str, tables: Sequence[Combinations], wanted: QuasiSettings) -
         return _covering(hierarchy_domain(column, rows, nullable=None in raw), cells)
     reading = _reading(column, cells, raw, wanted)
     domain = build_domain(column, raw, reading, fill=wanted.fill)
-    subjects, people = (_by_value(domain, table) for table in (tables[0], tables[-1]))
+    subjects = _by_value(domain, tables[0])
+    people = _by_value(domain, tables[-1]) if len(tables) > 1 else None
     return _covering(in_order(domain, subjects, people, wanted.order), cells)
 
 

@@ -69,7 +69,7 @@ def safe_harbor(
     *,
     zip_column: str | None = None,
     age_column: str | None = None,
-    vintage: Vintage = "population",
+    vintage: Vintage | None = None,
     on: dt.date | None = None,
 ) -> Policy:
     """Return Safe Harbor's generalisation of the space's columns.
@@ -78,7 +78,7 @@ def safe_harbor(
     ----------
     zip_column, age_column : found by their values and names where not given.
     vintage : which list of small areas: counted in the ``population`` table, or the dated lists
-        of the ``2000`` or ``2010`` census.
+        of the ``2000`` or ``2010`` census. None counts where there is a table, else takes 2010's.
     on : the day at which ages are counted, for columns of birth dates: years of birth that tell
         of an age over 89 are then grouped.
 
@@ -102,6 +102,8 @@ def safe_harbor(
             raise RequestError(
                 f"{given} is not a quasi-identifier", instead=nearest(given, space.quasi)
             )
+    if vintage is None:
+        vintage = "population" if space.population.known else "2010"
     bits, notes = [], []
     for domain in space.domains:
         if domain.column == zips:
@@ -154,12 +156,10 @@ def small_areas(
     return Areas(distinct, totals, small)
 
 
-def order_for_safe_harbor(values: Sequence[str], people: NDArray[np.float64]) -> list[str]:
+def order_for_safe_harbor(values: Sequence[str], areas: Areas) -> list[str]:
     """Order ZIP codes numerically, those of small three-digit areas last, side by side (as 000)."""
-    by_area: dict[str, float] = {}
-    for value, count in zip(values, people, strict=True):
-        by_area[_area(value)] = by_area.get(_area(value), 0.0) + float(count)
-    return sorted(values, key=lambda value: (by_area[_area(value)] <= SMALL_AREA + ROUNDING, value))
+    small = {name for name, is_small in zip(areas.names, areas.small, strict=True) if is_small}
+    return sorted(values, key=lambda value: (_area(value) in small, value))
 
 
 def _find(

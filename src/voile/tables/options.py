@@ -44,8 +44,8 @@ class FitOptions(Options):
     )
     zip_column: str | None = Field(None, description="column of ZIP codes, for Safe Harbor")
     age_column: str | None = Field(None, description="column of ages, for Safe Harbor")
-    vintage: Literal["population", "2000", "2010"] = Field(
-        "population", description="list of small three-digit ZIP areas, for Safe Harbor"
+    vintage: Literal["population", "2000", "2010"] | None = Field(
+        None, description="list of small three-digit ZIP areas, for Safe Harbor"
     )
     on: date | None = Field(
         None, description="day at which ages are counted, for Safe Harbor's years of birth"

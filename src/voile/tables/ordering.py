@@ -17,7 +17,7 @@ from voile.tables.settings import Order
 def in_order(
     domain: Domain,
     subjects: NDArray[np.float64],
-    people: NDArray[np.float64],
+    people: NDArray[np.float64] | None,
     order: Order | None,
 ) -> Domain:
     """Put a domain's values into the order asked for.
@@ -25,7 +25,9 @@ def in_order(
     Parameters
     ----------
     domain : in its natural order: numbers, dates and text each by value.
-    subjects, people : (values,) of the sample, and of the population, or the sample again.
+    subjects : (values,) of the sample.
+    people : (values,) of the population, None where no table counts it: then the list of small
+        three-digit areas is that of the 2010 census.
     order : as in `QuasiSettings`. None keeps natural order, but puts names (text that is not all
         digits) by how many subjects have them, most first, and ZIP codes so that Safe Harbor can
         be said in them. Rare names then lie side by side and merge with each other first: on the
@@ -59,14 +61,17 @@ def _common_first(domain: Domain, subjects: NDArray[np.float64]) -> list[str]:
     return [known[i] for i in place]
 
 
-def _zip_order(domain: Domain, people: NDArray[np.float64], *, forced: bool) -> Domain:
+def _zip_order(domain: Domain, people: NDArray[np.float64] | None, *, forced: bool) -> Domain:
     """Put small three-digit areas last where numeric order would not keep them side by side."""
-    small = small_areas(domain, people)
-    runs = np.diff(np.concatenate(([0], small.small.astype(int)))).clip(0).sum()
+    if people is None:
+        areas = small_areas(domain, np.zeros(len(domain)), "2010")
+    else:
+        areas = small_areas(domain, people)
+    runs = np.diff(np.concatenate(([0], areas.small.astype(int)))).clip(0).sum()
     if runs <= 1 and not forced:
         return domain
     known = [str(v) for v in domain.values if v is not None]
-    return _listed(domain, order_for_safe_harbor(known, people[: len(known)]))
+    return _listed(domain, order_for_safe_harbor(known, areas))
 
 
 def _given(column: str, order: tuple[str, ...] | Path) -> tuple[str, ...]:

@@ -36,12 +36,14 @@ class Population:
     people : (m,) float64 > 0; whole numbers where they were counted, expected ones otherwise.
     how : ends the sentence "The population is ...".
     assumptions : sentences a reader must agree with to believe the counts.
+    known : whether a table counted people; else they are the sample's, or estimated from it.
     """
 
     codes: Codes
     people: Floats
     how: str
     assumptions: tuple[str, ...] = ()
+    known: bool = True
 
 
 @dataclass(frozen=True)
@@ -218,6 +220,7 @@ def from_fraction(codes: Codes, sample: Floats, fraction: float) -> Population:
             "Groups that the sample shows are on average smaller than so estimated; the number "
             "of people unique in the population is estimated apart.",
         ),
+        known=False,
     )
 
 
@@ -231,6 +234,7 @@ def from_sample(codes: Codes, sample: Floats) -> Population:
             "An adversary is assumed to know that her target is in the source (prosecutor risk): "
             "people outside of it hide nobody. The true risk is at most what is shown.",
         ),
+        known=False,
     )
 
 
@@ -272,7 +276,12 @@ def fill_gaps(
         np.concatenate((population.people, sample[absent])),
     )
     said = f"{what}, which the population lacks, are counted as if the source held all such people."
-    return Population(*filled, population.how, (*population.assumptions, said))
+    return replace(
+        population,
+        codes=filled[0],
+        people=filled[1],
+        assumptions=(*population.assumptions, said),
+    )
 
 
 def _absent(domains: Sequence[Domain], codes: Codes, population: Population) -> NDArray[np.bool_]:

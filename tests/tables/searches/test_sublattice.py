@@ -177,12 +177,14 @@ def test_without_a_limit_as_many_evaluations_as_20_chains(small_space, order):
     assert 20 * 24 <= run.evaluations < 21 * 24 + 2
 
 
-def test_a_random_chain_walks_as_the_strategy_of_that_name(small_space):
+def test_a_strategy_goes_by_its_name_or_as_an_object(small_space):
     from voile.tables.searches import search
 
     space = small_space(2, sizes=(9, 9, 9))
     named = search(space, strategy="random-chain", random_state=3, evaluations=99).frontier
-    assert found(space, RandomChain(), 3, 99).risk.tolist() == named.risk.tolist()
+    given = search(space, strategy=RandomChain(), random_state=3, evaluations=99)
+    assert given.frontier.risk.tolist() == named.risk.tolist()
+    assert given.strategy == "RandomChain(order='bits')"
 
 
 @given(seeds)

@@ -7,19 +7,22 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from voile.errors import RequestError, nearest
-from voile.tables.searches import best, exhaustive, interval, local, random_chain, steepest
+from voile.tables.searches import best, exhaustive, interval, local, steepest
+from voile.tables.searches.chains import RandomChain
 from voile.tables.searches.result import Checkpoint, History, SearchResult, Space
 from voile.tables.searches.run import Limit, Run
 from voile.tables.searches.sublattice import SublatticeSearch
 
 __all__ = ["STRATEGIES", "Checkpoint", "History", "SearchResult", "Space", "search"]
 
-STRATEGIES: Mapping[str, Callable[[Run], None]] = {
+Strategy = Callable[[Run], None]
+
+STRATEGIES: Mapping[str, Strategy] = {
     "best": best.explore,
     "steepest": steepest.explore,
     "interval": interval.explore,
     "local": local.explore,
-    "random-chain": random_chain.explore,
+    "random-chain": RandomChain(),
     "sublattice": SublatticeSearch(),
     "exhaustive": exhaustive.explore,
 }
@@ -28,7 +31,7 @@ STRATEGIES: Mapping[str, Callable[[Run], None]] = {
 def search(
     space: Space,
     *,
-    strategy: str = "steepest",
+    strategy: str | Strategy = "steepest",
     evaluations: int | None = None,
     seconds: float | None = None,
     random_state: int | np.random.Generator | None = None,
@@ -43,10 +46,13 @@ def search(
     Parameters
     ----------
     space : whose `evaluator` scores policies and holds the constraints.
-    strategy : `steepest`, `random-chain` (Algorithm 1) or `exhaustive` (up to 2**20 policies).
+    strategy : the name of one in `STRATEGIES`: `steepest`; `random-chain` (Algorithm 1);
+        `sublattice` (Algorithm 2); `interval`, `local`, and `best`, which joins them with
+        steepest and goes on for minutes unless limited; `exhaustive` (up to 2**20 policies). Or
+        a strategy with parameters of its own, such as `SublatticeSearch(threshold=0.5)`.
     evaluations : largest number of policies scored, >= 1; where None, what the strategy needs.
     seconds : when to stop, > 0; looked at between batches, so passed by up to one of them.
-    random_state : seed or generator; only `random-chain` draws.
+    random_state : seed or generator, for the strategies that draw.
     progress : called after each batch.
 
     Returns
@@ -60,7 +66,7 @@ def search(
         never suppresses more, so then no policy is feasible.
     RequestError : an unknown strategy, limits out of range, or a space too large to exhaust.
     """
-    if strategy not in STRATEGIES:
+    if isinstance(strategy, str) and strategy not in STRATEGIES:
         raise RequestError(f"no strategy {strategy!r}", instead=nearest(strategy, STRATEGIES))
     if evaluations is not None and evaluations < 1:
         raise RequestError("evaluations must be at least 1")
@@ -75,7 +81,8 @@ def search(
     )
     try:
         run.begin()
-        STRATEGIES[strategy](run)
+        explore = STRATEGIES[strategy] if isinstance(strategy, str) else strategy
+        explore(run)
         stopped = "finished"
     except Limit as limit:
         stopped = limit.reason
@@ -87,6 +94,6 @@ def search(
         frontier=run.frontier(),
         history=History.of(run.checkpoints),
         evaluations=run.evaluations,
-        strategy=strategy,
+        strategy=strategy if isinstance(strategy, str) else repr(strategy),
         stopped=stopped,
     )
