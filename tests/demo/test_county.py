@@ -17,6 +17,7 @@ from voile.demo.county import (
     ROLES,
     County,
     count_people,
+    leave_some_out,
     make_county,
     register_with_errors,
     write_county,
@@ -250,7 +251,7 @@ def test_a_written_county_reads_back(tmp_path, county):
     for name, table in (
         ("register.csv", county.register),
         ("patients.csv", county.patients),
-        ("register-adversary.csv", register_with_errors(county.register)),
+        ("register-adversary.csv", leave_some_out(register_with_errors(county.register))),
     ):
         back = pyarrow.csv.read_csv(folder / name, convert_options=AS_TEXT)
         assert back.cast(table.schema) == table

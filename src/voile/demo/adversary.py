@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from voile.random import RandomState, streams
 
-AGE_OFF, MOVED, RACE_MISSING = 0.05, 0.08, 0.03
+AGE_OFF, MOVED, RACE_MISSING, LACKING = 0.05, 0.08, 0.03, 0.05
 
 
 def register_with_errors(register: pa.Table, seed: RandomState = 2013) -> pa.Table:
@@ -46,6 +46,14 @@ def register_with_errors(register: pa.Table, seed: RandomState = 2013) -> pa.Tab
         "zip": pa.array(zips.tolist()).take(pa.array(home)),
     }
     return pa.table({name: wrongly.get(name, register[name]) for name in register.column_names})
+
+
+def leave_some_out(register: pa.Table, seed: RandomState = 2013) -> pa.Table:
+    """Return the register without the 5% of people whom the adversary never heard of."""
+    (lacking,) = streams(seed, "people the register lacks")
+    here = np.ones(len(register), dtype=bool)
+    here[_some(lacking, len(register), LACKING)] = False
+    return register.filter(pa.array(here))
 
 
 def _some(rng: np.random.Generator, n: int, share: float) -> NDArray[np.int64]:

@@ -9,14 +9,22 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from voile.demo.adversary import register_with_errors
+from voile.demo.adversary import leave_some_out, register_with_errors
 from voile.demo.people import make_register
 from voile.demo.visits import make_patients
 from voile.errors import RequestError
 from voile.io.atomic import write_folder
 from voile.random import RandomState
 
-__all__ = ["QUASI", "ROLES", "County", "make_county", "register_with_errors", "write_county"]
+__all__ = [
+    "QUASI",
+    "ROLES",
+    "County",
+    "leave_some_out",
+    "make_county",
+    "register_with_errors",
+    "write_county",
+]
 
 QUASI = ("age", "sex", "race", "zip")
 
@@ -51,7 +59,7 @@ register.csv            everyone on 1 July 2013, with names: what a steward woul
 population.parquet      how many people have each age, sex, race and ZIP code
 patients.csv            a year of visits to the county's hospital, from 1 July 2013: the source
 register-adversary.csv  the register as an adversary holds it: age off by one in 5%,
-                        another ZIP code in 8%, race missing in 3%
+                        another ZIP code in 8%, race missing in 3%, 5% of people missing
 
 Ages are completed years on 1 July 2013, in every file and on every visit. ZIP codes are text:
 00201 is not 201.
@@ -119,7 +127,7 @@ def write_county(county: County, folder: Path, *, seed: int = 2013, force: bool 
     seed : of the adversary's errors (`register_with_errors`).
     force : replace a folder that is there, with all that it holds.
     """
-    adversary = register_with_errors(county.register, seed)
+    adversary = leave_some_out(register_with_errors(county.register, seed), seed)
     with write_folder(folder, force=force) as new:
         pyarrow.csv.write_csv(county.register, new / "register.csv")
         pyarrow.parquet.write_table(county.population, new / "population.parquet")

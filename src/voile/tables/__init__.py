@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from voile.tables.counts import Constraints
+    from voile.tables.generalising import generalise
     from voile.tables.hipaa import safe_harbor
     from voile.tables.policy import Policy
     from voile.tables.searches import search
@@ -15,12 +16,13 @@ if TYPE_CHECKING:
 _PLACES = {
     "Constraints": "counts",
     "Policy": "policy",
+    "generalise": "generalising",
     "PolicySpace": "space",
     "safe_harbor": "hipaa",
     "search": "searches",
 }
 
-__all__ = ["Constraints", "Policy", "PolicySpace", "safe_harbor", "search"]
+__all__ = ["Constraints", "Policy", "PolicySpace", "generalise", "safe_harbor", "search"]
 
 
 def __getattr__(name: str) -> Any:
