@@ -207,3 +207,11 @@ def test_what_is_no_policy_file_is_refused(tmp_path, text, said):
     for absent in (tmp_path, tmp_path / "none.toml"):
         with pytest.raises(RequestError):
             Chosen.read(absent)
+
+
+def test_a_kit_that_lacks_what_its_wing_wrote_is_refused():
+    from voile.errors import TamperedError
+    from voile.tables.content import Content
+
+    with pytest.raises(TamperedError, match="the kit lacks"):
+        Content.of(Kit("tables", "private", {"policies": 0}))

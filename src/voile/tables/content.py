@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from voile.errors import TamperedError
 from voile.frontier import Frontier
 from voile.kit import Kit
 from voile.roles import Roles
@@ -119,7 +120,14 @@ class Content:
 
     @classmethod
     def of(cls, kit: Kit) -> Content:
-        """Read a kit back."""
+        """Read a kit back; `TamperedError` when it lacks what a kit of tables holds."""
+        try:
+            return cls._of(kit)
+        except KeyError as error:
+            raise TamperedError(f"the kit lacks {error.args[0]}") from None
+
+    @classmethod
+    def _of(cls, kit: Kit) -> Content:
         facts, tables = kit.facts, kit.tables
         domains = _domains(facts["domains"], tables["domains"])
         counts = _counts(domains, tables["counts"], tables["sensitive"])

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from voile.frontier import Frontier
 from voile.tables.policy import Policy
+from voile.tables.wording import listed
 
 
 def most_different(
@@ -53,10 +54,10 @@ def in_words(
         else:
             said = f"{column} in {own} group{'s' * (own != 1)} where {name} has {its}"
             (finer if own > its else coarser).append(said)
-    parts = [f"it keeps {_and(finer)}"] if finer else []
-    parts += [f"it merges {_and(coarser)}"] if coarser else []
-    parts += [f"it cuts {_and(moved)} elsewhere"] if moved else []
-    parts += [f"{_and(same)} stays as in {name}"] if same else []
+    parts = [f"it keeps {listed(finer)}"] if finer else []
+    parts += [f"it merges {listed(coarser)}"] if coarser else []
+    parts += [f"it cuts {listed(moved)} elsewhere"] if moved else []
+    parts += [f"{listed(same)} stays as in {name}"] if same else []
     risk, loss = (_change(*pair) for pair in zip(scores, other_scores, strict=True))
     return f"Risk {risk}, loss {loss}: {'; '.join(parts)}."
 
@@ -66,7 +67,3 @@ def _change(own: float, its: float) -> str:
     if abs(share) < 0.005:
         return "equal"
     return f"{abs(share):.0%} {'lower' if share < 0 else 'higher'}"
-
-
-def _and(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from voile.errors import RequestError
 from voile.tables.domain import Domain
 from voile.tables.margins import Margin, check_memory, fit_margins
+from voile.tables.wording import listed
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -116,7 +117,7 @@ def from_counts(domains: Sequence[Domain], codes: Codes, people: Floats) -> Popu
     ([[0], [2]], [4.0, 3.0], 'counted by age')
     """
     _check(people)
-    return Population(*_distinct(domains, codes, people), f"counted by {_listed(_names(domains))}")
+    return Population(*_distinct(domains, codes, people), f"counted by {listed(_names(domains))}")
 
 
 def from_subset(
@@ -146,7 +147,7 @@ def from_subset(
     crossed[:, given] = np.repeat(own, len(others), axis=0)
     crossed[:, lacking] = np.tile(others, (len(own), 1))
     spread = np.outer(people, weight / weight.sum()).ravel()
-    missing, known = (_listed([domains[i].column for i in s]) for s in (lacking, given))
+    missing, known = (listed([domains[i].column for i in s]) for s in (lacking, given))
     assumption = (
         f"People are assumed to spread over {missing} as the sample does, "
         f"whatever their {known}; combinations of {missing} that the sample lacks have nobody."
@@ -186,7 +187,7 @@ def from_margins(
             where="population tables",
             instead="give tables of one census, or fewer of them",
         )
-    by = "; ".join(_listed(columns) for columns, _, _ in tables)
+    by = "; ".join(listed(columns) for columns, _, _ in tables)
     filled = fitted.counts > 0
     return Population(
         np.argwhere(filled).astype(np.int32),
@@ -266,7 +267,7 @@ def fill_gaps(
     if how == "error":
         raise RequestError(
             f"{what} have no people in the population table",
-            where=f"columns {_listed(_names(domains))}",
+            where=f"columns {listed(_names(domains))}",
             instead="correct the population, or count them by the sample: --population-gap sample",
         )
     absent = _absent(domains, codes, population)
@@ -315,13 +316,3 @@ def _check(people: Floats) -> None:
 
 def _names(domains: Sequence[Domain]) -> tuple[str, ...]:
     return tuple(d.column for d in domains)
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Join names as a sentence does.
-
-    >>> _listed(["age", "sex", "race"])
-    'age, sex and race'
-    """
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voile.sections import Audience
 
 FEW = 11
 CALLED = {"safe-harbor": "Safe Harbor", "chosen": "chosen policy"}
+
+
+def listed(names: Sequence[str]) -> str:
+    """Join names as a sentence does; one at least.
+
+    >>> listed(["age", "sex", "race"])
+    'age, sex and race'
+    """
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def people(count: float, audience: Audience) -> str:

@@ -8,7 +8,7 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from voile.errors import InfeasibleError
-from voile.tables.kernels.interval import along, flips
+from voile.tables.kernels.interval import flips
 from voile.tables.kernels.scratch import by_lead, score
 from voile.tables.searches import search
 from voile.tables.searches.interval import Aim, attributes_of, better, explore, settle, weights
@@ -75,7 +75,7 @@ def test_a_flip_scores_as_from_scratch(small_space, seed, limits):
     policy = np.random.default_rng(seed).random(evaluator.n_bits) < 0.5
     sums, bit = np.empty((evaluator.n_bits, 3)), 0
     for d, size in enumerate(evaluator.cells.sizes):
-        cells = along(evaluator.cells, d)
+        cells = by_lead(evaluator.cells, d)
         flips(cells, evaluator.rules, policy, sums[bit : bit + size - 1])
         bit += size - 1
     found = evaluator.normalised(*sums.T)

@@ -25,6 +25,7 @@ from voile.tables.attack.records import (
     first_of_each,
     same_columns,
 )
+from voile.tables.wording import listed
 
 CURVE_POINTS = 25
 LEARNT_FROM = 2000
@@ -180,7 +181,7 @@ def linkage(
         heading="linkability",
         story=(
             "She holds a register of named people, with its errors and gaps, and knows how often "
-            f"{_listed(columns)} are wrong in it. She compares each released record with every "
+            f"{listed(columns or ('no column',))} are wrong in it. She compares each released record with every "
             "entry, weighs what agrees and what does not, and names the person with the highest "
             "score, one at random where several share it. She succeeds when the person she names "
             "is the one whose record it is."
@@ -190,11 +191,6 @@ def linkage(
         curves=_curves(claims, right),
         notes=_notes(columns, model),
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    *most, last = names or ("no column",)
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _findings(

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.kernels.cells import Cells, Rules
+from voile.tables.kernels.cells import Rules
 from voile.tables.kernels.compiled import compiled, inner
-from voile.tables.kernels.scratch import Sorted, _rests, group_rests, intervals
+from voile.tables.kernels.scratch import Sorted, group_rests, intervals
 from voile.tables.kernels.terms import group_of, is_kept, n_log_n
 
 Bits = NDArray[np.bool_]
@@ -42,31 +42,6 @@ class Slabs(NamedTuple):
     values: NDArray[np.uint64]
     width: Ints
     log_width: Floats
-
-
-def along(cells: Cells, d: int) -> Sorted:
-    """Sort the cells by attribute `d`."""
-    lead, rests, which = _rests(cells, d)
-    sampled = len(cells.n)
-    value = cells.codes[:, d]
-    edges = np.arange(cells.sizes[d] + 1)
-    n_order = np.lexsort((which[:sampled], value[:sampled]))
-    peopled = np.flatnonzero(cells.p > 0)
-    p_order = peopled[np.lexsort((which[peopled], value[peopled]))]
-    return Sorted(
-        lead=lead,
-        sizes=cells.sizes,
-        widths=cells.widths,
-        rests=rests,
-        n_start=np.searchsorted(value[n_order], edges),
-        n_rest=which[n_order],
-        n=cells.n[n_order],
-        own=cells.own[n_order],
-        values=cells.values[n_order],
-        p_start=np.searchsorted(value[p_order], edges),
-        p_rest=which[p_order],
-        p=cells.p[p_order],
-    )
 
 
 @inner

@@ -45,17 +45,16 @@ class Sorted(NamedTuple):
     p: Floats
 
 
-def by_lead(cells: Cells) -> Sorted:
-    """Sort the cells by the attribute that leaves the fewest distinct rests."""
-    lead, rests, which = min(
-        (_rests(cells, d) for d in range(len(cells.sizes))), key=lambda found: len(found[1])
-    )
+def by_lead(cells: Cells, lead: int | None = None) -> Sorted:
+    """Sort the cells by an attribute; by the one that leaves the fewest distinct rests if None."""
+    leads = range(len(cells.sizes)) if lead is None else [lead]
+    lead, rests, which = min((_rests(cells, d) for d in leads), key=lambda found: len(found[1]))
     sampled = len(cells.n)
     value = cells.codes[:, lead]
     edges = np.arange(cells.sizes[lead] + 1)
-    n_order = np.argsort(value[:sampled], kind="stable")
+    n_order = np.lexsort((which[:sampled], value[:sampled]))
     peopled = np.flatnonzero(cells.p > 0)
-    p_order = peopled[np.argsort(value[peopled], kind="stable")]
+    p_order = peopled[np.lexsort((which[peopled], value[peopled]))]
     return Sorted(
         lead=lead,
         sizes=cells.sizes,

@@ -75,7 +75,7 @@ def weights(count: int) -> Iterator[float]:
 
 def attributes_of(run: Run) -> list[Attribute]:
     """Return the attributes that have a cut to choose."""
-    from voile.tables.kernels.interval import along
+    from voile.tables.kernels.scratch import by_lead
 
     made = []
     ends = np.cumsum(run.cells.sizes - 1)
@@ -84,7 +84,7 @@ def attributes_of(run: Run) -> list[Attribute]:
         required = np.append(np.flatnonzero(run.required[bits]), size - 1)
         if not run.required[bits].all():
             last = required[np.searchsorted(required, np.arange(size))]
-            made.append(Attribute(along(run.cells, d), bits, last))
+            made.append(Attribute(by_lead(run.cells, d), bits, last))
     return made
 
 
