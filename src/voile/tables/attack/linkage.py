@@ -183,8 +183,8 @@ def linkage(
             "She holds a register of named people, with its errors and gaps, and knows how often "
             f"{listed(columns or ('no column',))} are wrong in it. She compares each released "
             "record with every entry, weighs what agrees and what does not, and names the person "
-            "with the highest score, one at random where several share it. She succeeds when the person she names "
-            "is the one whose record it is."
+            "with the highest score, one at random where several share it. She succeeds when the "
+            "person she names is the one whose record it is."
         ),
         knows=tuple(columns),
         findings=tuple(findings),
