@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from voile.errors import RequestError
 from voile.tables.counts import Constraints, Counts
 from voile.tables.kernels.cells import SLACK, Cells, Rules
+from voile.tables.scorer import LOSS, RISK, SUPPRESSED, Scorer, Sums
 
 if TYPE_CHECKING:
-    from voile.tables.kernels.scratch import Sorted
+    from voile.tables.kernels.scorer import CompiledScorer
 
 Policies = NDArray[np.bool_]
 
@@ -100,10 +101,7 @@ class Evaluator:
 
     def scores(self, policies: Policies) -> Scores:
         """Return risk, loss and the share of subjects suppressed; as `evaluate` otherwise."""
-        from voile.tables.kernels.scratch import score
-
-        rows = self._checked(policies)
-        return self.normalised(*score(self._sorted, self.rules, rows))
+        return self.normalised(self._whole.score(self._checked(policies)))
 
     def feasible(self, policies: Policies, scores: Scores) -> NDArray[np.bool_]:
         """Say which policies suppress no more than allowed and respect the cuts asked for."""
@@ -112,19 +110,21 @@ class Evaluator:
         allowed &= rows[:, self.required].all(axis=1)
         return allowed & ~rows[:, self.forbidden].any(axis=1)
 
-    def normalised(
-        self,
-        risk: NDArray[np.float64],
-        loss: NDArray[np.float64],
-        suppressed: NDArray[np.float64],
-    ) -> Scores:
-        """Turn sums of n / g, nats and subjects into scores."""
-        most = self.rules.wholly_lost * self.subjects
+    def normalised(self, sums: Sums) -> Scores:
+        """Turn (m, 3) sums of n / g, nats and subjects suppressed into scores."""
+        most, loss = self.rules.wholly_lost * self.subjects, sums[:, LOSS]
         return Scores(
-            risk=np.clip(risk / self.matches, 0.0, 1.0),
+            risk=np.clip(sums[:, RISK] / self.matches, 0.0, 1.0),
             loss=np.clip(loss / most, 0.0, 1.0) if most > 0 else np.zeros_like(loss),
-            suppressed=suppressed / self.subjects,
+            suppressed=sums[:, SUPPRESSED] / self.subjects,
         )
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        """What scores the lattice that searches may use: without the forbidden cuts."""
+        if not self.forbidden.any():
+            return self._whole
+        return _compiled(self.cells.coarsen(~self.forbidden), self.rules)
 
     @property
     def matches(self) -> float:
@@ -137,19 +137,15 @@ class Evaluator:
         return Rules.of(self.constraints)._replace(wholly_lost=self._ends[1] / self.subjects)
 
     @cached_property
-    def _sorted(self) -> Sorted:
-        from voile.tables.kernels.scratch import by_lead
-
-        return by_lead(self.cells)
+    def _whole(self) -> Scorer:
+        return _compiled(self.cells, self.rules)
 
     @cached_property
     def _ends(self) -> tuple[float, float]:
         """The bottom's sum of n / g and the top's nats, nothing suppressed."""
-        from voile.tables.kernels.scratch import score
-
         ends = np.array([[True] * self.n_bits, [False] * self.n_bits])
-        risk, loss, _ = score(self._sorted, Rules.of(Constraints()), ends)
-        return float(risk[0]), float(loss[1])
+        sums = _compiled(self.cells, Rules.of(Constraints())).score(ends)
+        return float(sums[0, RISK]), float(sums[1, LOSS])
 
     def _checked(self, policies: Policies) -> Policies:
         rows = np.asarray(policies)
@@ -159,6 +155,12 @@ class Evaluator:
                 instead=f"these are {rows.dtype} of shape {rows.shape}",
             )
         return np.ascontiguousarray(rows)
+
+
+def _compiled(cells: Cells, rules: Rules) -> CompiledScorer:
+    from voile.tables.kernels.scorer import CompiledScorer
+
+    return CompiledScorer(cells, rules)
 
 
 def _cuts(cuts: Policies | None, n_bits: int, name: str) -> Policies:

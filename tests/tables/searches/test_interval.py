@@ -78,7 +78,7 @@ def test_a_flip_scores_as_from_scratch(small_space, seed, limits):
         cells = by_lead(evaluator.cells, d)
         flips(cells, evaluator.rules, policy, sums[bit : bit + size - 1])
         bit += size - 1
-    found = evaluator.normalised(*sums.T)
+    found = evaluator.normalised(sums)
     wanted = evaluator.scores(policy ^ np.eye(evaluator.n_bits, dtype=bool))
     for name in ("risk", "loss", "suppressed"):
         np.testing.assert_allclose(getattr(found, name), getattr(wanted, name), atol=1e-10)

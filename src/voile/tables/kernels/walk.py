@@ -103,10 +103,10 @@ def touch_kept(
 
 @compiled
 def changes(at: Lattice) -> Floats:
-    """Return what merging each pair at the bottom changes in the five sums, (n_bits, 5)."""
+    """Return what merging each pair of neighbours changes in the five sums, (n_bits, 5)."""
     change = np.zeros(((at.sizes - 1).sum(), 5))
     sides = np.ones((len(at.sizes), 2), dtype=np.bool_)
-    touch(at, change, np.arange(at.sampled), sides, 1.0)
+    touch(at, change, np.flatnonzero(at.key[: at.sampled] >= 0), sides, 1.0)
     return change
 
 

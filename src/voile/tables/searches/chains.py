@@ -13,13 +13,11 @@ from voile.tables.searches.run import Run
 
 if TYPE_CHECKING:
     from voile.tables.evaluator import Policies
-    from voile.tables.kernels.lattice import Lattice
 
 Order = Literal["bits", "attributes"]
 Cuts = NDArray[np.intp]
 
 CHAINS = 20
-PIECE = 128
 
 
 @dataclass(frozen=True)
@@ -41,16 +39,12 @@ class RandomChain:
 
     def __call__(self, run: Run) -> None:
         """Score chain after chain."""
-        from voile.tables.kernels.lattice import lattice
-
-        bottom = lattice(run.cells, run.evaluator.rules)
+        bottom = np.ones(run.n_bits, dtype=np.bool_)
         cuts = np.flatnonzero(~run.required)
         chains = 0
         while len(cuts) > 1 and (run.limited or chains < CHAINS):
             chains += 1
-            walk(
-                run, bottom, np.ones(run.n_bits, dtype=np.bool_), draw_order(run, cuts, self.order)
-            )
+            walk(run, bottom, draw_order(run, cuts, self.order))
 
 
 def draw_order(run: Run, cuts: Cuts, order: Order) -> Cuts:
@@ -65,31 +59,23 @@ def draw_order(run: Run, cuts: Cuts, order: Order) -> Cuts:
     shuffled = run.rng.permutation(cuts)
     if order == "bits":
         return shuffled
-    sizes = run.cells.sizes
+    sizes = run.scorer.sizes
     attribute = np.repeat(np.arange(len(sizes)), sizes - 1)
     turn = run.rng.permutation(len(sizes))
     return shuffled[np.argsort(turn[attribute[shuffled]], kind="stable")]
 
 
-def walk(run: Run, bottom: Lattice, start: Policies, order: Cuts) -> None:
+def walk(run: Run, start: Policies, order: Cuts) -> None:
     """Score the policies strictly between `start` and what merging at all of `order` gives.
 
     Parameters
     ----------
-    bottom : the lattice's state at the bottom, left as it is.
     start : (n_bits,) bool, the most detailed end of the chain.
     order : cuts that `start` keeps, in the order of merging.
     """
-    from voile.tables.kernels.walk import follow
-
-    at, policy, between = bottom.copy(), start, order[:-1]
-    merged = np.flatnonzero(~start)
-    follow(at, merged, *(np.empty(len(merged)) for _ in range(3)))
-    for begin in range(0, len(between), PIECE):
-        piece = between[begin : begin + PIECE]
-        risk, nats, suppressed = (np.empty(len(piece)) for _ in range(3))
-        follow(at, piece, risk, nats, suppressed)
-        rows = np.tile(policy, (len(piece), 1))
-        rows[:, piece] = ~np.tri(len(piece), dtype=np.bool_)
-        policy = rows[-1]
-        run.add(run.evaluator.normalised(risk, nats, suppressed), rows.__getitem__)
+    policy, done = start, 0
+    for sums in run.scorer.walk(start, order[:-1]):
+        rows = np.tile(policy, (len(sums), 1))
+        rows[:, order[done : done + len(sums)]] = ~np.tri(len(sums), dtype=np.bool_)
+        policy, done = rows[-1], done + len(sums)
+        run.add(run.evaluator.normalised(sums), rows.__getitem__)

@@ -17,19 +17,15 @@ def explore(run: Run) -> None:
     Refuses more than 20 cuts that are neither required nor forbidden. Cost: 2**cuts scores from
     scratch, on the cells that merging at the forbidden cuts leaves.
     """
-    from voile.tables.kernels.scratch import by_lead, score
-
     cuts = np.flatnonzero(~run.required)
     if len(cuts) > MOST_BITS:
         raise RequestError(
             f"2**{len(cuts)} policies are too many to score all",
             instead=f"leave at most {MOST_BITS} cuts free, or use the steepest strategy",
         )
-    cells = by_lead(run.cells)
     # The first and the last of the enumeration are the two ends, which are scored already.
     for begin in range(1, 2 ** len(cuts) - 1, BATCH):
         numbers = np.arange(begin, min(begin + BATCH, 2 ** len(cuts) - 1))
         rows = np.ones((len(numbers), run.n_bits), dtype=np.bool_)
         rows[:, cuts] = (numbers[:, None] >> np.arange(len(cuts))) & 1
-        scores = run.evaluator.normalised(*score(cells, run.evaluator.rules, rows))
-        run.add(scores, rows.__getitem__)
+        run.add(run.evaluator.normalised(run.scorer.score(rows)), rows.__getitem__)

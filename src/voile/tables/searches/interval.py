@@ -13,7 +13,6 @@ from voile.tables.searches.run import Run
 
 if TYPE_CHECKING:
     from voile.tables.evaluator import Policies
-    from voile.tables.kernels.scratch import Sorted
 
 LEAST_WEIGHT, MOST_WEIGHT = 0.03, 3e3
 WEIGHTS = 64
@@ -32,11 +31,11 @@ class Aim(NamedTuple):
 class Attribute(NamedTuple):
     """One attribute of the lattice a run may use.
 
-    `cells` sorted by it; `bits`, its place in a policy; `last[i]`, the last value of the longest
-    interval that begins at value i and goes over no required cut.
+    `number`, its place among the attributes; `bits`, in a policy; `last[i]`, the last value of
+    the longest interval that begins at value i and goes over no required cut.
     """
 
-    cells: Sorted
+    number: int
     bits: slice
     last: NDArray[np.int64]
 
@@ -75,16 +74,14 @@ def weights(count: int) -> Iterator[float]:
 
 def attributes_of(run: Run) -> list[Attribute]:
     """Return the attributes that have a cut to choose."""
-    from voile.tables.kernels.scratch import by_lead
-
     made = []
-    ends = np.cumsum(run.cells.sizes - 1)
-    for d, size in enumerate(run.cells.sizes):
+    ends = np.cumsum(run.scorer.sizes - 1)
+    for d, size in enumerate(run.scorer.sizes):
         bits = slice(int(ends[d] - size + 1), int(ends[d]))
         required = np.append(np.flatnonzero(run.required[bits]), size - 1)
         if not run.required[bits].all():
             last = required[np.searchsorted(required, np.arange(size))]
-            made.append(Attribute(by_lead(run.cells, d), bits, last))
+            made.append(Attribute(d, bits, last))
     return made
 
 
@@ -124,7 +121,7 @@ def better(run: Run, attribute: Attribute, policy: Policies, aim: Aim) -> tuple[
 
     Scores, for every interval, the best partition that has it.
     """
-    from voile.tables.kernels.interval import paths, score_intervals, shortest, through
+    from voile.tables.kernels.interval import paths, shortest, through
 
     evaluator, last = run.evaluator, attribute.last
     most = evaluator.rules.wholly_lost * evaluator.subjects
@@ -135,7 +132,7 @@ def better(run: Run, attribute: Attribute, policy: Policies, aim: Aim) -> tuple[
             aim.penalty / evaluator.subjects,
         ]
     )
-    cost = score_intervals(attribute.cells, evaluator.rules, policy, last)
+    cost = run.scorer.intervals(attribute.number, policy, last)
     below, above, before, after = shortest(cost, last, price)
     sums, ends = through(cost, last, below, above)
 
@@ -146,5 +143,5 @@ def better(run: Run, attribute: Attribute, policy: Policies, aim: Aim) -> tuple[
 
     values = sums @ price
     best = int(np.argmin(values))
-    run.add(evaluator.normalised(*sums.T), rows)
+    run.add(evaluator.normalised(sums), rows)
     return float(values[best]), rows(np.array([best]))[0]

@@ -9,25 +9,19 @@ from numpy.typing import NDArray
 
 from voile.frontier import Frontier
 from voile.tables.searches import steepest
-from voile.tables.searches.interval import Attribute, attributes_of
 from voile.tables.searches.run import Run
 
 if TYPE_CHECKING:
     from voile.tables.evaluator import Policies
 
 BATCH = 32
-FEW = 8  # cuts of an attribute that are quicker to score from scratch
 
 
 class Neighbourhood:
     """Go through the neighbours of the frontier's policies, each policy once."""
 
-    def __init__(self, run: Run, attributes: list[Attribute]) -> None:
-        from voile.tables.kernels.scratch import by_lead
-
+    def __init__(self, run: Run) -> None:
         self._run = run
-        self._cells = by_lead(run.cells)
-        self._attributes = attributes
         self._free = np.flatnonzero(~run.required)
         self._seen: set[bytes] = set()
 
@@ -45,20 +39,8 @@ class Neighbourhood:
         return True
 
     def _flip(self, policies: Policies) -> None:
-        from voile.tables.kernels.interval import flips
-        from voile.tables.kernels.scratch import score
-
         run, free = self._run, self._free
-        sums = np.empty((len(policies), run.n_bits, 3))
-        for policy, filled in zip(policies, sums, strict=True):
-            for attribute in self._attributes:
-                bits = attribute.bits
-                if bits.stop - bits.start > FEW:
-                    flips(attribute.cells, run.evaluator.rules, policy, filled[bits])
-                    continue
-                flipped = policy ^ np.eye(run.n_bits, dtype=np.bool_)[bits]
-                scores = score(self._cells, run.evaluator.rules, flipped)
-                filled[bits] = np.stack(scores, axis=1)
+        sums = run.scorer.flips(policies)[:, free]
 
         def rows(which: NDArray[np.intp]) -> Policies:
             one, bit = np.divmod(which, len(free))
@@ -66,7 +48,7 @@ class Neighbourhood:
             made[np.arange(len(which)), free[bit]] ^= True
             return made
 
-        run.add(run.evaluator.normalised(*sums[:, free].reshape(-1, 3).T), rows)
+        run.add(run.evaluator.normalised(sums.reshape(-1, 3)), rows)
 
 
 def explore(run: Run) -> None:
@@ -79,7 +61,7 @@ def explore(run: Run) -> None:
     O(attributes x cells) for the n_bits neighbours of a policy.
     """
     steepest.explore(run)
-    neighbourhood = Neighbourhood(run, attributes_of(run))
+    neighbourhood = Neighbourhood(run)
     while neighbourhood.step():
         pass
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from voile.errors import InfeasibleError
 from voile.frontier import Frontier
+from voile.tables.counts import Constraints
 from voile.tables.evaluator import Evaluator, Policies, Scores
-from voile.tables.kernels.cells import SLACK, Rules
+from voile.tables.kernels.cells import SLACK
 from voile.tables.searches.result import Checkpoint
 
 DIGITS = 12
@@ -28,8 +29,8 @@ class Limit(Exception):  # noqa: N818, it ends a search and is no error
 class Run:
     """Collect what a strategy scores, on the lattice without the forbidden cuts.
 
-    Strategies see `n_bits` cuts, of which `required` must stay, and the `cells` that the
-    forbidden cuts' merging leaves. `rng` is their only source of chance.
+    Strategies see `n_bits` cuts, of which `required` must stay, and the `scorer` of the lattice
+    that forbidden cuts' merging leaves. `rng` is their only source of chance.
     """
 
     def __init__(
@@ -54,9 +55,7 @@ class Run:
         self.n_bits = len(self._bits)
         self.required = evaluator.required[self._bits]
         self._found = Frontier.of([], [], np.zeros((0, -(-evaluator.n_bits // 8)), np.uint8))
-        self.cells = evaluator.cells
-        if self.n_bits < evaluator.n_bits:
-            self.cells = evaluator.cells.coarsen(~evaluator.forbidden)
+        self.scorer = evaluator.scorer
 
     def begin(self) -> None:
         """Score the most general and the most detailed policy allowed.
@@ -125,22 +124,15 @@ class Run:
         return np.unpackbits(packed, axis=1, count=self.evaluator.n_bits).view(np.bool_)
 
     def _infeasible(self, suppressed: float) -> InfeasibleError:
-        from voile.tables.kernels.cells import Cells
-        from voile.tables.kernels.scratch import by_lead, score
+        constraints, counts = self.evaluator.constraints, self.evaluator.counts
+        top = self.widen(self.required[None, :])
 
-        constraints, rules = self.evaluator.constraints, self.evaluator.rules
-        cells: Cells = self.cells.coarsen(self.required)
-        policy = np.ones((1, cells.n_bits), dtype=np.bool_)
-        alone = {
-            f"k = {constraints.k}": rules._replace(least_g=0.0, least_l=0),
-            f"max_risk = {constraints.max_risk:g}": rules._replace(least_n=0.0, least_l=0),
-            f"l_diversity = {constraints.l_diversity}": rules._replace(least_n=0.0, least_g=0.0),
-        }
+        def dropped(asked: str) -> float:
+            alone = Constraints(**{asked: getattr(constraints, asked)})
+            return float(Evaluator(counts, alone).scores(top).suppressed[0])
 
-        def dropped(one: Rules) -> float:
-            return float(score(by_lead(cells), one, policy)[2][0])
-
-        furthest = max(alone, key=lambda name: dropped(alone[name]))
+        furthest = max(("k", "max_risk", "l_diversity"), key=dropped)
+        furthest = f"{furthest} = {getattr(constraints, furthest):g}"
         return InfeasibleError(
             f"even the most general policy allowed suppresses {suppressed:.1%} of subjects, "
             f"{constraints.suppress:.1%} may be; {furthest} is furthest from being met",

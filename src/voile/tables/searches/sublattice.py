@@ -136,15 +136,12 @@ class SublatticeSearch:
 
     def __call__(self, run: Run) -> None:
         """Draw, decide and search until nothing is left."""
-        from voile.tables.kernels.lattice import lattice
-
-        bottom = lattice(run.cells, run.evaluator.rules)
         cuts = np.flatnonzero(~run.required)
         if len(cuts) < 2:
             return
         if self.initial == "chain":
             ones = np.ones(run.n_bits, dtype=np.bool_)
-            walk(run, bottom, ones, draw_order(run, cuts, self.order))
+            walk(run, ones, draw_order(run, cuts, self.order))
         pruned = Pruned(run.n_bits)
         while run.limited or run.evaluations < CHAINS * len(cuts):
             found = pruned.draw(run.rng, run.required)
@@ -155,7 +152,7 @@ class SublatticeSearch:
             if verdict is Verdict.PRUNE:
                 pruned.add(drawn)
             elif verdict is Verdict.SEARCH and len(chain) > 1:
-                walk(run, bottom, drawn.bottom, draw_order(run, chain, self.order))
+                walk(run, drawn.bottom, draw_order(run, chain, self.order))
 
     def _between(self, run: Run, wide: Sublattice) -> tuple[Sublattice, Cuts]:
         """Draw a sublattice between two policies of a random chain of `wide`; its free cuts too."""
