@@ -114,3 +114,20 @@ def test_a_column_without_a_role_is_an_error_and_so_is_a_role_without_a_column()
     ):
         assert part in said
     Roles.model_validate({"columns": {"age": "quasi"}}).check(["age"])
+
+
+def test_files_are_looked_for_beside_the_roles_file_also_inside_a_table(tmp_path):
+    for name in ("places.csv", "order.txt"):
+        (tmp_path / name).write_text("")
+    text = (
+        '[columns]\nzip = { role = "quasi", order = { near = "places.csv", within = "zip3" } }\n'
+        'job = { role = "quasi", order = "order.txt" }\n'
+        'town = { role = "quasi", order = { near = "elsewhere.csv" } }\n'
+    )
+    roles, paths = Roles.read(write(tmp_path, text)), ("order", "order.by", "order.near")
+    assert roles.settings_of("zip", paths) == {
+        "order": {"near": str(tmp_path / "places.csv"), "within": "zip3"}
+    }
+    assert roles.settings_of("job", paths) == {"order": str(tmp_path / "order.txt")}
+    assert roles.settings_of("town", paths) == {"order": {"near": "elsewhere.csv"}}
+    assert roles.columns["zip"].settings["order"]["near"] == "places.csv"  # the file as it stands

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -61,13 +62,17 @@ class Roles(BaseModel):
         return [name for name, column in self.columns.items() if column.role in roles]
 
     def settings_of(self, column: str, paths: Iterable[str] = ()) -> dict[str, Any]:
-        """Return a column's settings; files that `paths` name lie beside the roles file."""
-        settings = self.columns[column].settings
+        """Return a column's settings; files that `paths` name lie beside the roles file.
+
+        A dot names a path inside a setting that is a table: ``order.near``.
+        """
+        settings = copy.deepcopy(self.columns[column].settings)
         for name in paths:
-            value = settings.get(name)
-            if isinstance(value, str) and self._folder is not None:
-                beside = self._folder / value
-                settings[name] = str(beside) if beside.is_file() else value
+            table, _, key = name.rpartition(".")
+            holder = settings.get(table) if table else settings
+            if isinstance(holder, dict) and isinstance(holder.get(key), str) and self._folder:
+                beside = self._folder / holder[key]
+                holder[key] = str(beside) if beside.is_file() else holder[key]
         return settings
 
     def check(self, present: Iterable[str]) -> None:

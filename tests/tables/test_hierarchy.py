@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.errors import RequestError, SourceError
-from voile.tables.hierarchy import hierarchy_domain, read_hierarchy
+from voile.tables.counts import Constraints
+from voile.tables.hierarchy import hierarchy_domain, level_cuts, read_hierarchy, read_parents
+from voile.tables.space import PolicySpace
 
 TREE = [
     ("Tennessee", "South", "USA", "*"),
@@ -66,7 +70,9 @@ def test_levels_that_are_not_nested_are_refused_by_row():
     rows = [("a", "x", "1"), ("b", "x", "2"), ("c", "y", "2")]
     with pytest.raises(RequestError, match=r"level 2 .* not nested in level 3: row 2 .*"):
         hierarchy_domain("d", rows)
-    with pytest.raises(RequestError, match="stands twice"):
+    with pytest.raises(
+        RequestError, match="row 2 of the hierarchy places a value again, and in a tree"
+    ):
         hierarchy_domain("d", [("a", "*"), ("a", "*")])
     with pytest.raises(RequestError, match="at least two values"):
         hierarchy_domain("d", [("a", "*")])
@@ -103,3 +109,105 @@ def test_a_file_that_is_none_is_refused(tmp_path):
     path.write_bytes("é;*\n".encode("latin-1"))
     with pytest.raises(SourceError, match="byte 0 is not UTF-8"):
         read_hierarchy(path)
+
+
+BRANCHES = "Tennessee;South\nMaine;North\nSouth;USA\nTexas;South\nOntario;Canada\nNorth;USA\n"
+
+
+def parents(folder, text):
+    path = folder / "parents.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_tree_may_be_given_by_its_branches(tmp_path):
+    assert read_parents(parents(tmp_path, BRANCHES)) == [
+        ("Tennessee", "South", "USA", "*"),
+        ("Maine", "North", "USA", "*"),
+        ("Texas", "South", "USA", "*"),
+        ("Ontario", "Ontario", "Canada", "*"),
+    ]
+    one_root = parents(tmp_path, "a;x\nb;x\nx;*\nc;*\n")
+    assert read_parents(one_root) == [("a", "x", "*"), ("b", "x", "*"), ("c", "c", "*")]
+
+
+@st.composite
+def branches(draw):
+    """Parents of nodes 1, 2, ...: each has an earlier node, so it is a tree with root 0."""
+    n = draw(st.integers(2, 15))
+    parent = {i: draw(st.integers(0, i - 1)) for i in range(1, n)}
+    return {i: parent[i] for i in draw(st.permutations(sorted(parent)))}
+
+
+@given(branches())
+def test_every_group_of_a_tree_is_a_run_of_its_leaves(tmp_path_factory, parent):
+    folder = tmp_path_factory.getbasetemp()
+    rows = read_parents(parents(folder, "".join(f"{c};{p}\n" for c, p in parent.items())))
+    leaves = {str(c) for c in parent if c not in parent.values()}
+    assert {row[0] for row in rows} == leaves
+    if len(leaves) == 1:
+        return
+    domain = hierarchy_domain("x", rows)
+    for group in set(parent.values()):
+        below = []
+        for i, value in enumerate(domain.values):
+            node = int(value)
+            while node and node != group:
+                node = parent[node]
+            below += [i] * (node == group)
+        assert below[-1] - below[0] + 1 == len(below)
+        cuts = [{i for i, cut in enumerate(level) if cut} for level in domain.levels]
+        around = {below[0] - 1, below[-1]} & set(range(len(domain) - 1))
+        inside = set(range(below[0], below[-1]))
+        assert any(around <= level and not inside & level for level in cuts)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a;x\nb;x\na;y\n", "row 3 gives a value a second parent, and in a tree each has one"),
+        ("a;x\nx;y\ny;x\n", "the parents above row 1 lead round in a circle"),
+        ("a;a\nb;c\n", "the parents above row 1 lead round in a circle"),
+        ("a;x;y\n", "row 1 has 3 cells, not two"),
+        ("", "the parents file is empty"),
+    ],
+)
+def test_branches_that_make_no_tree_are_refused(tmp_path, text, said):
+    with pytest.raises(RequestError, match=f"parents.csv: {said}"):
+        read_parents(parents(tmp_path, text))
+
+
+def test_branches_order_a_domain_from_the_roles_file(tmp_path):
+    sample = pa.table({"state": ["Texas", "Maine", "Tennessee", "Ontario", None]})
+    settings = {"state": {"parents": str(parents(tmp_path, BRANCHES))}}
+    (domain,) = PolicySpace(sample, quasi=["state"], settings=settings).domains
+    assert domain.values == ("Tennessee", "Texas", "Maine", "Ontario", None)
+    assert domain.levels[1] == (False, True, True, True)
+    with pytest.raises(RequestError, match="1 values of the data are not in the order or hier"):
+        PolicySpace(pa.table({"state": ["Texas", "USA"]}), quasi=["state"], settings=settings)
+
+
+@given(trees(), st.data())
+def test_cuts_between_two_levels_allow_just_what_lies_between(rows, data):
+    domain = hierarchy_domain("x", rows)
+    last = len(domain.levels) - 1
+    finest = data.draw(st.integers(0, last))
+    coarsest = data.draw(st.integers(finest, last))
+    required, forbidden = level_cuts(domain, finest=finest, coarsest=coarsest)
+    for number, level in enumerate(np.array(domain.levels)):
+        allowed = not np.any(required & ~level) and not np.any(forbidden & level)
+        equal = any((level == domain.levels[i]).all() for i in (finest, coarsest))
+        assert allowed == (finest <= number <= coarsest or equal)
+    Constraints(required=required, forbidden=forbidden)
+    assert not level_cuts(domain)[0].any()
+    assert not level_cuts(domain)[1].any()
+
+
+def test_levels_that_are_not_there_are_refused():
+    domain = hierarchy_domain("state", TREE)
+    for wrong in ({"finest": 4}, {"finest": -1}, {"finest": 3, "coarsest": 1}):
+        with pytest.raises(RequestError, match=r"no levels from .*; levels are 0 .* to 3"):
+            level_cuts(domain, **wrong)
+    flat = PolicySpace(pa.table({"x": ["a", "b"]}), quasi=["x"]).domains[0]
+    with pytest.raises(RequestError, match="column x: levels are asked for, and no hierarchy"):
+        level_cuts(flat, finest=0)

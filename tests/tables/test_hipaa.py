@@ -103,7 +103,6 @@ def test_a_dated_list_says_what_is_small_whatever_the_table_counts():
 
 
 SCATTERED = {"03601": 5, "37010": 30_000, "38001": 30_000, "05901": 5, "87801": 7}
-NUMERIC = sorted(SCATTERED)
 
 
 def test_order_zip3_keeps_the_rule_on_the_lattice():
@@ -113,13 +112,29 @@ def test_order_zip3_keeps_the_rule_on_the_lattice():
 
 
 def test_an_order_that_scatters_areas_is_refused():
-    with pytest.raises(RequestError, match=r'column zip: .* order = "zip3"'):
-        zips(SCATTERED, settings={"order": NUMERIC})
-    with pytest.raises(RequestError, match="by a list that has these areas last"):
-        zips(SCATTERED, settings={"order": NUMERIC}, vintage="2010")
+    numeric = r'column zip: .* numeric order of ZIP codes does not put the 3 small .* "zip3"'
+    with pytest.raises(RequestError, match=numeric):
+        zips(SCATTERED, settings={"order": "natural"})
+    with pytest.raises(RequestError, match="a list that has the small areas of the 2010 census"):
+        zips(SCATTERED, settings={"order": "natural"}, vintage="2010")
     torn = {"37010": 30_000, "38001": 30_000, "37011": 5}
-    with pytest.raises(RequestError, match="side by side"):
+    with pytest.raises(RequestError, match=r"this order of ZIP codes tears 1 of 2 .* areas apart"):
         zips(torn, settings={"order": list(torn)})
+    both = {"03601": 5, "37010": 30_000, "05901": 5, "37011": 5}
+    with pytest.raises(RequestError, match=r"tears 1 of 3 .* and does not put the 2 small"):
+        zips(both, settings={"order": list(both)})
+
+
+def test_small_areas_may_mingle_in_their_group():
+    mingled = {"37010": 30_000, "03601": 5, "05901": 5, "03602": 5}
+    groups = quiet(mingled, settings={"order": list(mingled)})
+    assert groups == [["37010"], ["03601", "05901", "03602"]]
+
+
+def test_areas_are_not_read_off_numbers():
+    space = PolicySpace(pa.table({"code": [501, 37010]}), quasi=["code"])
+    with pytest.raises(RequestError, match=r"column code: .* the values are no text; .* as text"):
+        safe_harbor(space, zip_column="code")
 
 
 def test_a_column_called_zip_goes_before_other_five_digit_codes():

@@ -16,7 +16,7 @@ from voile.errors import RequestError, nearest
 from voile.io import Source
 from voile.tables.counts import Counts
 from voile.tables.domain import OUTSIDE, Domain, Reading, build_domain, infer_reading
-from voile.tables.hierarchy import hierarchy_domain, read_hierarchy
+from voile.tables.hierarchy import hierarchy_domain, read_tree
 from voile.tables.ordering import in_order
 from voile.tables.population import Population
 from voile.tables.settings import QuasiSettings
@@ -106,11 +106,11 @@ def _sizes(domains: Sequence[Domain]) -> str:
 def _build(column: str, tables: Sequence[Combinations], wanted: QuasiSettings) -> Domain:
     cells = [table.distinct(column) for table in tables]
     raw = [value for array in cells for value in array.to_pylist()]
-    if wanted.hierarchy is not None:
-        rows = read_hierarchy(wanted.hierarchy)
-        return _covering(hierarchy_domain(column, rows, nullable=None in raw), cells)
+    tree = read_tree(wanted)
+    if tree is not None:
+        return _covering(hierarchy_domain(column, tree, nullable=None in raw), cells)
     reading = _reading(column, cells, raw, wanted)
-    domain = build_domain(column, raw, reading, fill=wanted.fill)
+    domain = build_domain(column, raw, reading, fill=wanted.filling)
     subjects = _by_value(domain, tables[0])
     people = _by_value(domain, tables[-1]) if len(tables) > 1 else None
     return _covering(in_order(domain, subjects, people, wanted.order), cells)

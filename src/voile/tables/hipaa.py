@@ -10,9 +10,10 @@ from __future__ import annotations
 import datetime as dt
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from voile.tables.space import PolicySpace
 
 SMALL_AREA = 20_000
+SMALL = "000"
 ROUNDING = 1e-6
 LAST_SINGLE_AGE = 89
 Vintage = Literal["population", "2000", "2010"]
@@ -156,10 +158,47 @@ def small_areas(
     return Areas(distinct, totals, small)
 
 
-def order_for_safe_harbor(values: Sequence[str], areas: Areas) -> list[str]:
-    """Order ZIP codes numerically, those of small three-digit areas last, side by side (as 000)."""
-    small = {name for name, is_small in zip(areas.names, areas.small, strict=True) if is_small}
-    return sorted(values, key=lambda value: (_area(value) in small, value))
+def area_blocks(domain: Domain, areas: Areas) -> list[NDArray[np.intp]]:
+    """Return where the ZIP codes of each three-digit area stand, areas in order, small ones last.
+
+    Any order that keeps these blocks, whatever it does within them, keeps Safe Harbor on the
+    lattice: the small ones lie side by side (as 000).
+
+    Raises
+    ------
+    RequestError : the values are no text, so that their leading zeros are lost.
+    """
+    _check_text(domain)
+    own = np.array([_area(value) for value in domain.values if value is not None])
+    small = _small(areas)
+    names = sorted(set(own.tolist()), key=lambda name: (name in small, name))
+    return [np.flatnonzero(own == name) for name in names]
+
+
+def off_lattice(domain: Domain, areas: Areas) -> str | None:
+    """Say why Safe Harbor is no policy of a domain's order; None where it is one.
+
+    It is one where the ZIP codes of each three-digit area are side by side, and those of all the
+    small areas are, too: a policy merges neighbours only.
+
+    >>> from voile.tables.domain import Reading
+    >>> zips = Domain("zip", ("37010", "03601", "37011"), Reading("listed"))
+    >>> off_lattice(zips, small_areas(zips, np.array([30_000, 5, 30_000])))
+    'this order of ZIP codes tears 1 of 2 three-digit areas apart'
+    """
+    groups = _groups(domain, areas)
+    runs = Counter(group for group, _ in groupby(groups))
+    torn = {group for group, times in runs.items() if times > 1}
+    known = [str(value) for value in domain.values if value is not None]
+    order = "numeric order" if known == sorted(known) else "this order"
+    said = []
+    if torn - {SMALL}:
+        whole = len(set(groups) - {SMALL, None}) + int(areas.small.sum())
+        said.append(f"tears {len(torn - {SMALL})} of {whole} three-digit areas apart")
+    if SMALL in torn:
+        small = int(areas.small.sum())
+        said.append(f"does not put the {small} small three-digit areas side by side")
+    return f"{order} of ZIP codes {' and '.join(said)}" if said else None
 
 
 def _find(
@@ -177,20 +216,38 @@ def _area(value: object) -> str:
     return str(value)[:3] if value is not None else ""
 
 
-def _zip_cuts(domain: Domain, areas: Areas, vintage: Vintage) -> NDArray[np.bool_]:
-    small = {name for name, is_small in zip(areas.names, areas.small, strict=True) if is_small}
-    groups = ["000" if _area(v) in small else _area(v) for v in domain.values]
-    cuts = np.array([a != b for a, b in pairwise(groups)], dtype=np.bool_)
-    if int(cuts.sum()) + 1 != len(set(groups)):
+def _small(areas: Areas) -> set[str]:
+    return {name for name, is_small in zip(areas.names, areas.small, strict=True) if is_small}
+
+
+def _groups(domain: Domain, areas: Areas) -> list[str | None]:
+    """Return the group that Safe Harbor puts each value into; null is one of its own."""
+    small = _small(areas)
+    names = [None if value is None else _area(value) for value in domain.values]
+    return [SMALL if name in small else name for name in names]
+
+
+def _check_text(domain: Domain) -> None:
+    if not all(value is None or isinstance(value, str) for value in domain.values):
         raise RequestError(
-            "the order of these ZIP codes does not keep three-digit areas, or the small ones "
-            "among them, side by side",
+            "three-digit areas are asked for, and the values are no text",
             where=f"column {domain.column}",
-            instead='order them with order = "zip3"'
-            if vintage == "population"
-            else "order them by a list that has these areas last",
+            instead="write ZIP codes as text of five digits, leading zeros included",
         )
-    return cuts
+
+
+def _zip_cuts(domain: Domain, areas: Areas, vintage: Vintage) -> NDArray[np.bool_]:
+    _check_text(domain)
+    off = off_lattice(domain, areas)
+    if off is not None:
+        raise RequestError(
+            f"Safe Harbor is not on this lattice, since {off}",
+            where=f"column {domain.column}",
+            instead='take order = "zip3" or "zip3-population", or order within = "zip3"'
+            if vintage == "population"
+            else f"order them by a list that has the small areas of the {vintage} census last",
+        )
+    return np.array([a != b for a, b in pairwise(_groups(domain, areas))], dtype=np.bool_)
 
 
 def _zip_notes(domain: Domain, areas: Areas, vintage: Vintage) -> list[str]:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from voile.errors import RequestError
 
@@ -23,7 +32,7 @@ class Settings(BaseModel):
             return cls.model_validate(dict(settings))
         except ValidationError as error:
             said = "; ".join(
-                f"{'.'.join(map(str, e['loc']))}: {e['msg']}"
+                ": ".join(filter(None, (".".join(map(str, e["loc"])), e["msg"])))
                 for e in error.errors(include_input=False, include_url=False)
             )
             raise RequestError(said, where=f"roles, column {column}") from None
@@ -40,10 +49,69 @@ class KeptSettings(Settings):
     shift_days: int | None = Field(None, ge=1, le=36_500)
 
 
-PATHS = ("order", "hierarchy")
+PATHS = ("order", "order.by", "order.near", "hierarchy", "parents")
 """Settings that may name a file, which is looked for beside the roles file."""
 
-Order = Literal["natural", "common", "zip3"] | tuple[str, ...] | Path
+Within = Literal["zip3"]
+
+
+class ByNumber(BaseModel):
+    """Order values by a number that a public file has for each, least first.
+
+    Parameters
+    ----------
+    by : a CSV file with a header. Values stand in the column that is called as the
+        quasi-identifier, else in the first.
+    column : the file's column of numbers; not needed where it has but two columns.
+    within : keep the three-digit areas of ZIP codes together, small ones last.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    by: Path
+    column: str | None = None
+    within: Within | None = None
+
+
+class ByPlace(BaseModel):
+    """Order values so that neighbours lie near each other on the ground.
+
+    Parameters
+    ----------
+    near : a CSV file as in `ByNumber`, with the columns latitude and longitude, in degrees.
+    within : keep the three-digit areas of ZIP codes together, small ones last.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    near: Path
+    within: Within | None = None
+
+
+OrderName = Literal["natural", "common", "population", "zip3", "zip3-population"]
+ORDERS: tuple[str, ...] = get_args(OrderName)
+"""The orders that go by a name."""
+
+
+def _form_of(order: Any) -> str:
+    match order:
+        case ByPlace() | {"near": _}:
+            return "near"
+        case ByNumber() | dict():
+            return "by"
+        case list() | tuple():
+            return "list"
+        case _:
+            return "name"
+
+
+Order = Annotated[
+    Annotated[OrderName | Path, Tag("name")]
+    | Annotated[tuple[str, ...], Tag("list")]
+    | Annotated[ByNumber, Tag("by")]
+    | Annotated[ByPlace, Tag("near")],
+    Discriminator(_form_of),
+]
 
 
 class QuasiSettings(Settings):
@@ -54,10 +122,16 @@ class QuasiSettings(Settings):
     kind : ``integer``, ``decimal``, ``date`` or ``text``; found from the values where not given.
     by, form : for dates: what one value is, and how text is parsed (`strptime`).
     fill : whether values between the ones seen are in the domain too.
-    order : a list of values, a file with one value a line; ``natural``; ``common`` (by how many
-        subjects have a value, most first: what names have by default); or ``zip3`` (numeric, but
-        the ZIP codes of small three-digit areas last, which keeps Safe Harbor on the lattice).
+    order : a list of values, a file with one value a line, a table (`ByNumber`, `ByPlace`), or
+
+        - ``natural``: numbers, dates and text each by value;
+        - ``common``: by how many subjects have a value, most first: what names have by default;
+        - ``population``: by how many people the population tables count, most first;
+        - ``zip3``: numeric, but the ZIP codes of small three-digit areas last, which keeps Safe
+          Harbor on the lattice;
+        - ``zip3-population``: areas as in ``zip3``, and in each its ZIP codes by people.
     hierarchy : an ARX hierarchy file.
+    parents : a tree as a file of two columns, a value (or group) and the group it belongs to.
     keep_cuts, drop_cuts : values after which the cut must stay, or must go.
     """
 
@@ -67,5 +141,25 @@ class QuasiSettings(Settings):
     fill: bool | None = None
     order: Order | None = None
     hierarchy: Path | None = None
+    parents: Path | None = None
     keep_cuts: tuple[int | str, ...] = ()
     drop_cuts: tuple[int | str, ...] = ()
+
+    @model_validator(mode="after")
+    def _ordered_once(self) -> Self:
+        given = [n for n in ("order", "hierarchy", "parents") if getattr(self, n) is not None]
+        if len(given) > 1:
+            raise PydanticCustomError(
+                "ordered_twice", "{given} each order the values: give one", {"given": _and(given)}
+            )
+        return self
+
+    @property
+    def filling(self) -> bool | None:
+        """`fill`; a public file knows the values there are, not those between them."""
+        looked_up = isinstance(self.order, ByNumber | ByPlace)
+        return False if self.fill is None and looked_up else self.fill
+
+
+def _and(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
