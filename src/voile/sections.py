@@ -78,7 +78,8 @@ class FrontierChart:
     """Policies that no other beats, `risk` against `loss`, both in [0, 1].
 
     `described[i]` is what hover and keyboard focus say of point i. `marks` are named points, on
-    the frontier or off it: (name, risk, loss), e.g. Safe Harbor, the chosen policy.
+    the frontier or off it: (name, risk, loss), e.g. Safe Harbor, the chosen policy. `floor` is a
+    line (risk, loss), risk rising, below which it is proved that no policy lies.
     """
 
     risk: tuple[float, ...]
@@ -89,6 +90,7 @@ class FrontierChart:
     loss_name: str
     caption: str = ""
     audience: Audience = "public"
+    floor: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -182,3 +183,19 @@ def test_a_long_line_shows_a_dozen_figures_with_both_ends() -> None:
 def test_a_line_of_no_or_one_point_is_drawn(n: int) -> None:
     drawing = line_chart.draw(LineChart((Series("s", (2.0,) * n, (0.5,) * n),), "x", "y"))
     assert len(drawing.table.rows) == n
+
+
+def test_what_is_proved_is_drawn_inside_the_plot_and_below_the_policies() -> None:
+    points = [(0.01, 0.8), (0.2, 0.4), (1.0, 0.0)]
+    floor = ((0.0, 1.0), (0.01, 0.7), (0.2, 0.3), (1.0, 0.0))
+    for _, plot in frontier_chart.draw(replace(chart(points), floor=floor)).plots:
+        lines = {e.get("class"): e.get("d") or "" for e in parsed(plot).iter("path")}
+        corners = {
+            name: [(int(x), int(y)) for x, y in re.findall(r"(\d+) (\d+)", lines[name])]
+            for name in ("stairs", "floor")
+        }
+        assert len(corners["floor"]) == 3  # a loss of 1 is off the chart
+        stairs = {x: max(y for at, y in corners["stairs"] if at == x) for x, _ in corners["stairs"]}
+        for x, y in corners["floor"]:
+            assert y >= stairs[x]  # further down
+    assert "floor" not in str(frontier_chart.draw(chart(points)).plots)

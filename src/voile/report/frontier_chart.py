@@ -74,8 +74,8 @@ def draw(chart: FrontierChart) -> FrontierDrawing:
     marks = _marks(chart, [risk for risk, _ in points])
     risks = [risk for risk, _ in points] + [m.risk for m in marks]
     up = axes.linear([loss for _, loss in points] + [m.loss for m in marks])
-    linear = _plot(points, titles, marks, axes.linear(risks), up)
-    log = _plot(points, None, marks, axes.log10(risks), up)
+    linear = _plot(points, titles, marks, chart.floor, axes.linear(risks), up)
+    log = _plot(points, None, marks, chart.floor, axes.log10(risks), up)
     summary = _summary(points, _measure(chart))
     return FrontierDrawing(marks, summary, (("linear", linear), ("log", log)))
 
@@ -111,6 +111,7 @@ def _plot(
     points: Sequence[tuple[float, float]],
     titles: Sequence[str] | None,
     marks: Sequence[Mark],
+    floor: Sequence[tuple[float, float]],
     across: Axis,
     up: Axis,
 ) -> Markup:
@@ -121,6 +122,10 @@ def _plot(
         area = [*stairs, (stairs[-1][0], 1.0), (stairs[0][0], 1.0)]
         under = svg.path(area, closed=True, class_="under")
         parts.append(svg.stretched(under, svg.path(stairs, class_="stairs")))
+    shown = [(r, x) for r, x in floor if across.low <= r <= across.high and x <= up.high]
+    if shown:
+        line = [(across.place(risk), 1 - up.place(loss)) for risk, loss in shown]
+        parts.append(svg.stretched(svg.path(line, class_="floor")))
     parts += [_point(p, titles[i] if titles else None) for i, p in enumerate(placed)]
     spots = [(across.place(m.risk), 1 - up.place(m.loss)) for m in marks]
     for mark, spot, side in zip(marks, spots, _sides(marks, spots), strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -163,6 +163,34 @@ def test_ends_or_a_chain_to_begin_with(small_space):
     assert found(space, SublatticeSearch(), 0, whole).risk.tolist() != chain.risk.tolist()
 
 
+@dataclass(frozen=True)
+class Watched(SublatticeSearch):
+    """Keeps what was drawn, and searches nothing."""
+
+    drawn: list = field(default_factory=list)
+
+    def judge(self, run, drawn):
+        super().judge(run, drawn)
+        self.drawn.append(drawn)
+        return Verdict.SKIP
+
+
+@pytest.mark.parametrize("free", [1, 3, 11, 99])
+def test_sublattices_leave_as_many_cuts_free_as_asked_at_every_height(small_space, free):
+    search = Watched(free=free)
+    with suppress(Limit):
+        search(run_of(small_space(4, sizes=(5, 4, 6)), 0, evaluations=600))  # 12 cuts
+    assert {int((one.bottom & ~one.top).sum()) for one in search.drawn} == {min(free, 12)}
+    assert {int(one.top.sum()) for one in search.drawn} == set(range(12 - min(free, 12) + 1))
+
+
+def test_sublattices_leave_any_number_of_cuts_free(small_space):
+    search = Watched()
+    with suppress(Limit):
+        search(run_of(small_space(4, sizes=(5, 4, 6)), 0, evaluations=600))
+    assert {int((one.bottom & ~one.top).sum()) for one in search.drawn} == set(range(1, 13))
+
+
 def test_ends_once_the_pruned_cover_the_lattice(small_space):
     run = run_of(small_space(0, sizes=(3, 2)), 0, evaluations=100_000)
     SublatticeSearch(threshold=0.0)(run)
@@ -246,6 +274,11 @@ def test_refuses_a_threshold_out_of_range():
     for threshold in (-0.1, 1.1, float("nan")):
         with pytest.raises(RequestError, match="threshold must lie between 0 and 1"):
             SublatticeSearch(threshold=threshold)
+
+
+def test_refuses_sublattices_without_a_free_cut():
+    with pytest.raises(RequestError, match="free must be at least 1"):
+        SublatticeSearch(free=0)
 
 
 def test_refuses_a_start_and_an_order_that_there_are_not(small_space):

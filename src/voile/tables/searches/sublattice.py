@@ -113,11 +113,14 @@ class SublatticeSearch:
     initial : `ends` starts from the lattice's top and bottom, `chain` from a random maximal
         chain between them. The paper asks for top and bottom and no policy dominated.
     order : how chains are drawn, see `draw_order`; the paper's is `bits`.
+    free : how many cuts a drawn sublattice leaves free, at least 1; fewer where pruning left
+        fewer. None draws the number as well.
 
     What the paper leaves open is how a sublattice is drawn while little is pruned (Algorithm 3
     then returns nearly the whole lattice). Here the cuts that Algorithm 3 leaves free are put
     in a random order; the sublattice lies between two policies, drawn uniformly, of the chain
-    that merges in that order. The chain that is searched is drawn anew.
+    that merges in that order: any two, or two that lie `free` merges apart. The chain that is
+    searched is drawn anew.
 
     Guarantee: without suppression no policy pruned could enter the frontier; scores are exact.
     With it risk and loss are no longer monotone, and condition 1 is a heuristic. Cost: two
@@ -127,12 +130,15 @@ class SublatticeSearch:
     threshold: float = 0.9
     initial: Initial = "ends"
     order: Order = "bits"
+    free: int | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
             raise RequestError("threshold must lie between 0 and 1")
         if self.initial not in get_args(Initial):
             raise RequestError(f"no initial frontier {self.initial!r}", instead="ends or chain")
+        if self.free is not None and self.free < 1:
+            raise RequestError("free must be at least 1")
 
     def __call__(self, run: Run) -> None:
         """Draw, decide and search until nothing is left."""
@@ -157,13 +163,20 @@ class SublatticeSearch:
     def _between(self, run: Run, wide: Sublattice) -> tuple[Sublattice, Cuts]:
         """Draw a sublattice between two policies of a random chain of `wide`; its free cuts too."""
         order = draw_order(run, np.flatnonzero(wide.bottom & ~wide.top), "bits")
-        begin = end = 0
-        if len(order):
-            begin, end = np.sort(run.rng.choice(len(order) + 1, 2, replace=False))
+        begin, end = self._places(run, len(order))
         top, bottom = wide.top.copy(), wide.bottom.copy()
         bottom[order[:begin]] = False
         top[order[end:]] = True
         return Sublattice(top, bottom), order[begin:end]
+
+    def _places(self, run: Run, merges: int) -> tuple[int, int]:
+        """Draw two places on a chain of so many merges."""
+        if self.free is None and merges:
+            begin, end = np.sort(run.rng.choice(merges + 1, 2, replace=False))
+            return int(begin), int(end)
+        apart = min(self.free or 0, merges)
+        begin = run.rng.integers(merges - apart + 1)
+        return int(begin), int(begin) + apart
 
     def judge(self, run: Run, drawn: Sublattice) -> Verdict:
         """Score both ends, and decide by the frontier as it was before them.
@@ -172,7 +185,7 @@ class SublatticeSearch:
         """
         frontier = run.frontier()
         ends = np.stack([drawn.top, drawn.bottom])
-        scores = run.evaluator.scores(run.widen(ends))
+        scores = run.evaluator.normalised(run.scorer.score(ends))
         run.add(scores, ends.__getitem__)
         if scores.suppressed[0] > run.evaluator.constraints.suppress + SLACK:
             return Verdict.PRUNE

@@ -1,0 +1,50 @@
+"""The area under the frontier after so many evaluations, all from one pass of a search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.frontier import Frontier
+from voile.tables.evaluator import Evaluator, Policies, Scores
+from voile.tables.searches.run import Limit, Run
+
+Strategy = Callable[[Run], None]
+
+
+class Marked(Run):
+    """A run that stops at the last of `marks`, and has a checkpoint at each of them."""
+
+    def __init__(self, evaluator: Evaluator, marks: Sequence[int], seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        super().__init__(evaluator, evaluations=marks[-1], seconds=None, rng=rng, progress=None)
+        self.marks = np.array(marks)
+
+    def add(self, scores: Scores, rows: Callable[[NDArray[np.intp]], Policies]) -> None:
+        """Take in a batch up to each mark in turn."""
+        begin, scored = 0, len(scores.risk)
+        while begin < scored:
+            room = self.marks[np.searchsorted(self.marks, self.evaluations, side="right")]
+            end = min(begin + int(room) - self.evaluations, scored)
+            piece = slice(begin, end)
+            super().add(
+                Scores(scores.risk[piece], scores.loss[piece], scores.suppressed[piece]),
+                lambda indices, offset=begin: rows(indices + offset),
+            )
+            begin = end
+
+
+def areas(
+    evaluator: Evaluator, strategy: Strategy, marks: Sequence[int], seed: int
+) -> tuple[NDArray[np.float64], Frontier]:
+    """Return the area at each mark, and the frontier at the last; a search's own end holds on."""
+    run = Marked(evaluator, marks, seed)
+    with suppress(Limit):
+        run.begin()
+        strategy(run)
+    made = np.array([point.evaluations for point in run.checkpoints])
+    at = np.searchsorted(made, marks, side="right") - 1
+    return np.array([point.area for point in run.checkpoints])[at], run.frontier()
