@@ -127,7 +127,9 @@ def free(out: Path, *, force: bool, source: str | None = None) -> None:
 
 def _file(place: str) -> Path:
     """Return the file of a place that may name a table in it."""
-    return Path(place.partition("::")[0])
+    from voile.io.opening import split_table
+
+    return split_table(place)[0]
 
 
 def _files(source: str) -> list[Path]:

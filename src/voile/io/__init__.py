@@ -13,17 +13,18 @@ if TYPE_CHECKING:
     from voile.io.frames import to_frame
     from voile.io.opening import open_source
     from voile.io.source import Source
-    from voile.io.writers import open_writer
+    from voile.io.writers import open_writer, publishing
 
 _PLACES = {
     "Source": "source",
     "Staging": "atomic",
     "open_source": "opening",
     "open_writer": "writers",
+    "publishing": "writers",
     "to_frame": "frames",
 }
 
-__all__ = ["Source", "Staging", "open_source", "open_writer", "to_frame"]
+__all__ = ["Source", "Staging", "open_source", "open_writer", "publishing", "to_frame"]
 
 
 def __getattr__(name: str) -> Any:

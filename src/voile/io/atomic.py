@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -91,8 +91,12 @@ class Staging:
         path.mkdir(mode=0o700, exist_ok=True)
         return path
 
-    def commit(self) -> None:
-        """Let all parts appear. Every part was written, the main one as well."""
+    def commit(self, publish: Callable[[], None] | None = None) -> None:
+        """Let all parts appear. Every part was written, the main one as well.
+
+        `publish` lets appear what is no file, when all but the main part is in place; when it
+        fails, the old parts come back.
+        """
         new, old = self._folder / "new", self._folder / "old"
         others = self._names[1:]
         for name in self._names:
@@ -102,8 +106,11 @@ class Staging:
             if os.path.lexists(self.out.parent / name):
                 os.rename(self.out.parent / name, old / name)
         _sync(self.out.parent)
-        for name in [*others, self.out.name]:
+        for name in others:
             os.rename(new / name, self.out.parent / name)
+        if publish is not None:
+            publish()
+        os.rename(new / self.out.name, self.out)
         _sync(self.out.parent)
 
     def __exit__(

@@ -138,11 +138,12 @@ class SQLiteSource(FileSource):
 def choose_table(table: str | None, tables: Iterable[str], *, where: str) -> str:
     """Find the table asked for; without a name, the only one there is."""
     names = list(tables)
+    if not names:
+        raise RequestError("there is no table in it", where=where)
     if table is None and len(names) == 1:
         return names[0]
     if table is None:
-        what = "say which table" if names else "there is no table in it"
-        raise RequestError(what, where=where, instead=nearest("", names) if names else None)
+        raise RequestError("say which table", where=where, instead=nearest("", names))
     if table not in names:
         raise RequestError(f"there is no table {table}", where=where, instead=nearest(table, names))
     return table

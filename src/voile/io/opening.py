@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from voile.errors import RequestError, SourceError
+from voile.io.postgres_address import POSTGRESQL, Address
 from voile.io.source import Source
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ FORMATS = {
     ".duckdb": _DUCKDB,
     ".sqlite": _SQLITE, ".sqlite3": _SQLITE, ".db": _SQLITE,
     ".sas7bdat": _STATISTICS, ".xpt": _STATISTICS, ".dta": _STATISTICS, ".sav": _STATISTICS,
+    POSTGRESQL: Format("postgres_release:open_released"),
 }  # fmt: skip
 """What reads a file, by the end of its name."""
 
@@ -72,15 +74,16 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
     Parameters
     ----------
     thing : a path; a pattern such as "visits-*.csv", whose files must have the same columns; a
-        table as "county.duckdb::patients"; or a pandas, Polars or Arrow frame. A
-        source that is open already is given back.
+        table as "county.duckdb::patients", "postgresql://host/county::clinic.patients" or
+        "service=county::clinic.patients"; or a pandas, Polars or Arrow frame. A source that is
+        open already is given back.
     table : the table or sheet, instead of `::`; the only table or the first sheet without it.
     encoding : of a text file, instead of the one that is found.
 
     Raises
     ------
     RequestError : there is no such file, table or format; two columns have one name.
-    SourceError : a file is empty, damaged, cut short, or not text.
+    SourceError : a file is empty, damaged, cut short, or not text; a database is out of reach.
     """
     if isinstance(thing, Source):
         return thing
@@ -88,6 +91,8 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
         from voile.io.frames import FrameSource
 
         return FrameSource(thing)
+    if (address := Address.parse(thing)) is not None:
+        return _open_address(address, table, encoding)
     path, named = split_table(thing)
     asked = {"table": table or named, "encoding": encoding}
     given = {name: value for name, value in asked.items() if value is not None}
@@ -100,11 +105,16 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
 
 
 def split_table(thing: str | os.PathLike[str]) -> tuple[Path, str | None]:
-    """Take "file::table" apart.
+    """Take "file::table" apart; a table of PostgreSQL has a file of its name that stands for it.
 
     >>> split_table("county.duckdb::patients")
     (PosixPath('county.duckdb'), 'patients')
+    >>> split_table("service=county::patients")
+    (PosixPath('patients.postgresql'), 'service=county::patients')
     """
+    address = Address.parse(thing)
+    if address is not None:
+        return Path(address.file), os.fspath(thing)
     path, mark, table = os.fspath(thing).partition("::")
     return Path(path), table if mark else None
 
@@ -117,6 +127,14 @@ def find_format(path: Path) -> Format:
         shown = f"{''.join(ends[-1:])} files are not known" if ends else "has no suffix"
         raise RequestError(shown, where=path.name, instead=f"known are {', '.join(FORMATS)}")
     return known
+
+
+def _open_address(address: Address, table: str | None, encoding: str | None) -> Source:
+    from voile.io.postgres import PostgresSource
+
+    if encoding is not None:
+        raise RequestError("this format has no encoding to choose", where=address.name)
+    return PostgresSource(replace(address, table=table or address.table))
 
 
 def _open(path: Path, asked: dict[str, str]) -> Source:

@@ -87,14 +87,14 @@ class Source(ABC):
     ) -> duckdb.DuckDBPyRelation:
         """Show `columns` to DuckDB, for one query: what is streamed into it passes once."""
         schema = self.schema(columns)
-        reader = pa.RecordBatchReader.from_batches(schema, self._watched(schema.names))
-        return connection.from_arrow(reader)
+        rows = self._watched(self.batches(schema.names))
+        return connection.from_arrow(pa.RecordBatchReader.from_batches(schema, rows))
 
-    def _watched(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    def _watched(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Stream, and remember why the stream stopped: DuckDB keeps only the words."""
         self._stopped = None
         try:
-            yield from self.batches(columns)
+            yield from batches
         except Exception as error:
             self._stopped = error
             raise
@@ -150,20 +150,9 @@ class TableSource(Source):
         yield from self.table.select(columns).to_batches(max_chunksize=rows)
 
     def fingerprint(self) -> str:
-        """Hash the rows as an uncompressed Arrow IPC stream of equal batches.
-
-        `take` writes a fresh copy of every value, zero under each null, so that two tables that
-        are equal hash alike, however they were sliced or chunked.
-        """
-        sink = _Sha256()
+        """Hash the rows; equal tables hash alike, however they were sliced or chunked."""
         schema = self.schema()
-        table = pa.Table.from_batches((conform(b, schema) for b in self.table.to_batches()), schema)
-        with pa.ipc.new_stream(pa.PythonFile(sink, "w"), schema) as writer:
-            for start in range(0, table.num_rows, BATCH_ROWS):
-                stop = min(start + BATCH_ROWS, table.num_rows)
-                rows = pa.array(range(start, stop), pa.int64())
-                writer.write_batch(table.take(rows).combine_chunks().to_batches()[0])
-        return sink.digest.hexdigest()
+        return hash_rows(schema, (conform(batch, schema) for batch in self.table.to_batches()))
 
 
 class _Sha256:
@@ -181,6 +170,36 @@ class _Sha256:
     def flush(self) -> None: ...
 
     def close(self) -> None: ...
+
+
+def hash_rows(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> str:
+    """Hash rows with SHA-256 as an uncompressed Arrow IPC stream of equal batches.
+
+    `take` writes a fresh copy of every value, zero under each null, so that equal rows in one order
+    hash alike, however they come. Memory follows the batch.
+    """
+    sink = _Sha256()
+    with pa.ipc.new_stream(pa.PythonFile(sink, "w"), schema) as writer:
+        for table in evenly(batches, BATCH_ROWS):
+            rows = pa.array(range(table.num_rows), pa.int64())
+            writer.write_batch(table.take(rows).combine_chunks().to_batches()[0])
+    return sink.digest.hexdigest()
+
+
+def evenly(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:
+    """Cut batches anew so that all but the last hold exactly `rows` rows."""
+    waiting: list[pa.RecordBatch] = []
+    held = 0
+    for batch in batches:
+        waiting.append(batch)
+        held += batch.num_rows
+        while held >= rows:
+            whole = pa.Table.from_batches(waiting)
+            yield whole.slice(0, rows)
+            waiting = whole.slice(rows).to_batches()
+            held -= rows
+    if held:
+        yield pa.Table.from_batches(waiting)
 
 
 def hash_file(path: Path) -> str:

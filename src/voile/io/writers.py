@@ -1,4 +1,4 @@
-"""Write releases: CSV, Parquet, Arrow, JSON lines, a table of a DuckDB file.
+"""Write releases: CSV, Parquet, Arrow, JSON lines, a table of a DuckDB file or of PostgreSQL.
 
 What a text format cannot hold as it is becomes text: dates and times by ISO 8601, booleans `true`
 and `false`, decimals exactly, floats by the shortest digits that read back the same. Lists,
@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +23,7 @@ import pyarrow.parquet as pq
 
 from voile.errors import RequestError
 from voile.io.opening import split_table
+from voile.io.postgres_address import POSTGRESQL, Address
 from voile.io.source import OFFLINE, conform, distinct_names, identifier, plain, plain_schema
 
 
@@ -48,14 +50,16 @@ class Writer(ABC):
         """End the file."""
 
 
-def open_writer(path: str | os.PathLike[str], schema: pa.Schema) -> Writer:
+def open_writer(path: str | os.PathLike[str], schema: pa.Schema, *, force: bool = False) -> Writer:
     """Open a writer by the end of the path's name.
 
     Parameters
     ----------
     path : .csv, .tsv, .parquet, .arrow, .feather, .jsonl, .ndjson, or "file.duckdb::table" for a
-        new DuckDB file. Give a place inside a `Staging`: what is there is overwritten.
+        new DuckDB file, or "file.postgresql::postgresql://host/database::table" for a table that
+        `publishing` makes. Give a place inside a `Staging`: what is there is overwritten.
     schema : of every batch; names are distinct.
+    force : let `publishing` replace a table of PostgreSQL that is there.
 
     Raises
     ------
@@ -66,6 +70,8 @@ def open_writer(path: str | os.PathLike[str], schema: pa.Schema) -> Writer:
     suffix = file.suffix.lower()
     if suffix == ".duckdb":
         return DuckDBWriter(file, schema, table=table or "release")
+    if suffix == POSTGRESQL:
+        return _postgres_writer(file, schema, table, force=force)
     if table is not None or suffix not in WRITERS:
         raise RequestError(
             f"{suffix or 'a name without suffix'} cannot be written" if table is None
@@ -74,6 +80,41 @@ def open_writer(path: str | os.PathLike[str], schema: pa.Schema) -> Writer:
             instead=f"use {', '.join(WRITERS)} or .duckdb",
         )  # fmt: skip
     return WRITERS[suffix](file, schema)
+
+
+def _postgres_writer(file: Path, schema: pa.Schema, table: str | None, *, force: bool) -> Writer:
+    from voile.io.postgres_release import PostgresWriter
+
+    address = Address.parse(table or "")
+    if address is None:
+        raise RequestError(
+            "this file stands for a table of a database that is not named",
+            where=file.name,
+            instead=f"write {file.name}::postgresql://host/database::table",
+        )
+    return PostgresWriter(file, schema, address=address, force=force)
+
+
+@contextmanager
+def publishing(path: Path, *, force: bool = False) -> Iterator[Callable[[], None]]:
+    """Let what a writer staged appear where no file is, by the function that the block is given.
+
+    Files appear by `Staging.commit` alone, and need nothing. A table of PostgreSQL is sent and
+    checked here, and is seen by others once the function is called: call it when all else is in
+    place. A block that ends without leaves the database as it was.
+
+    Parameters
+    ----------
+    path : where the writer wrote, inside the `Staging`.
+    force : replace a table that is there.
+    """
+    if path.suffix.lower() != POSTGRESQL:
+        yield lambda: None
+        return
+    from voile.io.postgres_release import sending
+
+    with sending(path, force=force) as publish:
+        yield publish
 
 
 class CsvWriter(Writer):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from voile import __version__
 from voile.engine.shuffle import shuffled
 from voile.errors import InfeasibleError, RequestError
-from voile.io import Source, Staging, open_source, open_writer
+from voile.io import Source, Staging, open_source, open_writer, publishing
 from voile.io.opening import split_table
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
@@ -108,7 +108,8 @@ def apply(
     with Staging(out, force=force) as staging:
         private = staging.folder(private_path(out), mode=0o700)
         flow = _Flow(content, policy, outputs, source, protective, private, progress)
-        _write(flow, staging, staging.part(out), table, private, keep_order=options.keep_order)
+        keep_order = options.keep_order
+        _write(flow, staging, staging.part(out), table, private, keep_order=keep_order, force=force)
         flow.tally.check()
         codebook = Codebook.of(policy, bounds=options.bounds)
         progress("certifying", 0)
@@ -118,7 +119,8 @@ def apply(
         staging.part(manifest_path(out)).write_bytes(encode(public))
         hidden = _private(flow, kit, chosen, figures, public["sha256"])
         (private / "manifest.json").write_bytes(encode(hidden))
-        staging.commit()
+        with publishing(staging.part(out), force=force) as publish:
+            staging.commit(publish)
     return Release.open(out)
 
 
@@ -286,6 +288,7 @@ def _write(
     private: Path,
     *,
     keep_order: bool,
+    force: bool,
 ) -> None:
     batches: Iterator[pa.RecordBatch] = flow.batches()
     if not keep_order:
@@ -295,7 +298,7 @@ def _write(
     shown = len(flow.schema)  # by place: a kept column may be called as one of ours
     tail = pa.schema([flow.whole.field(i) for i in range(shown, len(flow.whole))])
     with ExitStack() as files:
-        release = files.enter_context(open_writer(named, flow.schema))
+        release = files.enter_context(open_writer(named, flow.schema, force=force))
         truth = files.enter_context(open_writer(private / "rows.parquet", tail))
         for batch in batches:
             columns = batch.columns

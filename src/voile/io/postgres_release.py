@@ -1,0 +1,268 @@
+"""A release in a table of PostgreSQL, and the small file that stands for it beside its manifests.
+
+    visits.postgresql                 the database, the table, and a hash of its rows
+    visits.postgresql.manifest.json   as beside any release
+    visits.postgresql.private/        as beside any release
+
+Rows are written beside the staged file first, and certified there. `sending` sends them in one
+transaction, and reads them back in it: nobody sees the table before it is whole, and what stops
+the run leaves the old one.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+
+import pyarrow as pa
+import tomli_w
+
+from voile.errors import RequestError, SourceError, TamperedError, VoileError, nearest
+from voile.io.arrow_files import ArrowSource
+from voile.io.postgres import PostgresSource
+from voile.io.postgres_address import Address
+from voile.io.postgres_session import RefusedError, Session, literal
+from voile.io.postgres_table import DIGITS, KINDS, MOMENTS, find_table
+from voile.io.source import Source, conform, hash_rows, identifier, plain
+from voile.io.writers import ArrowWriter, Writer
+
+LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer names off
+PATIENCE = "60s"  # with those who still read the table that is replaced
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """The file that stands for a released table: where it is, and the hash of its rows."""
+
+    database: str
+    table: str
+    sha256: str
+
+    @classmethod
+    def read(cls, path: Path) -> Pointer:
+        """Read the file back."""
+        try:
+            parts = tomllib.loads(path.read_text(encoding="utf-8"))
+            return cls(**{name: str(part) for name, part in parts.items()})
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError):
+            raise SourceError(
+                "is no whole postgresql file: damaged or cut short", where=path.name
+            ) from None
+
+    @property
+    def address(self) -> Address:
+        """Where the table is."""
+        address = Address.parse(self.database)
+        if address is None:
+            raise SourceError("names no database", where="postgresql file")
+        return Address(address.url, self.table)
+
+    def write(self, path: Path) -> None:
+        """Write the file."""
+        path.write_text(tomli_w.dumps(self.__dict__), encoding="utf-8")
+
+
+def rows_path(path: Path) -> Path:
+    """Return where the rows wait until they are published."""
+    return path.with_name(f"{path.name}.rows")
+
+
+def open_released(path: Path) -> Source:
+    """Open the table that a `.postgresql` file stands for; before it is published, its rows.
+
+    Raises
+    ------
+    TamperedError : the table's rows are not those that were released. This reads it once.
+    """
+    if rows_path(path).exists():
+        return ArrowSource(rows_path(path))
+    pointer = Pointer.read(path)
+    source = PostgresSource(pointer.address)
+    if source.fingerprint() != pointer.sha256:
+        raise TamperedError("the table's rows are not those that were released", where=source.name)
+    return source
+
+
+class PostgresWriter(Writer):
+    """Write rows for a new table of PostgreSQL, to be sent by `sending`.
+
+    Whether it can be made is looked up first: the schema is there, and the role may create in it.
+
+    Parameters
+    ----------
+    path : of the file that stands for the table, inside a `Staging`.
+    address : of the table; without a schema, the first of the search path.
+    force : replace a table that is there.
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema, *, address: Address, force: bool) -> None:
+        self._path = path
+        self._schema = pa.schema([_kept(field) for field in schema])
+        with Session(address, write=True) as session:
+            target = _target(session, force=force)
+            with _replacing(address.name):
+                if force and session.run(_KIND.format(*map(literal, target))):
+                    session.run(f"LOCK TABLE {'.'.join(map(identifier, target))} NOWAIT")
+        self._url, self._table = address.url, ".".join(target)
+        self._rows = ArrowWriter(rows_path(path), self._schema)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows."""
+        self._rows.write(conform(batch, self._schema))
+
+    def close(self) -> None:
+        """End the rows, and write the file that stands for the table."""
+        self._rows.close()
+        sha256 = ArrowRows(self._path).fingerprint()
+        Pointer(self._url, self._table, sha256).write(self._path)
+
+
+class ArrowRows(ArrowSource):
+    """Rows that wait to be published, hashed as their table will be."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(rows_path(path))
+
+    def fingerprint(self) -> str:
+        """Hash the rows."""
+        return hash_rows(self.schema(), self.batches())
+
+
+@contextmanager
+def sending(path: Path, *, force: bool) -> Iterator[Callable[[], None]]:
+    """Send a staged table's rows in one transaction, and give what commits it.
+
+    Raises
+    ------
+    RequestError : the table is there already, or the role may not replace it.
+    VoileError : the server does not give the rows back as they were written.
+    """
+    pointer = Pointer.read(path)
+    with Session(pointer.address, write=True) as session:
+        schema, table = _target(session, force=force)
+        staged = f"voile-{token_hex(8)}"
+        rows = ArrowRows(path)
+        shown = [f"{identifier(name)} {_sql(kind)}" for name, kind in rows.columns.items()]
+        place = f"{identifier(schema)}.{identifier(staged)}"
+        session.run(f"CREATE TABLE {place} ({', '.join(shown)})")
+        reader = pa.RecordBatchReader.from_batches(rows.schema(), rows.batches())
+        session.ingest(schema, staged, reader)
+        _check_read_back(session, f"{schema}.{staged}", pointer)
+        with _replacing(session.address.name):
+            if force:
+                session.set({"lock_timeout": PATIENCE})
+                session.run(f"DROP TABLE IF EXISTS {identifier(schema)}.{identifier(table)}")
+            session.run(f"ALTER TABLE {place} RENAME TO {identifier(table)}")
+        yield session.commit
+
+
+def _check_read_back(session: Session, staged: str, pointer: Pointer) -> None:
+    table = find_table(session, staged)
+    if hash_rows(table.schema, table.rows(session, list(table.columns))) != pointer.sha256:
+        raise VoileError(
+            "the server does not give back what was written",
+            where=pointer.address.name,
+            instead="nothing was released; write a file",
+        )
+
+
+def _target(session: Session, *, force: bool) -> tuple[str, str]:
+    """Find the schema and the name of a new table, and whether it can be made."""
+    asked, where = session.address.table, session.address.name
+    if asked is None:
+        raise RequestError("say which table", where=where, instead="write DATABASE::table")
+    if len(asked.rpartition(".")[2].encode()) > LONGEST_NAME:
+        raise RequestError(f"a table's name has at most {LONGEST_NAME} bytes", where=where)
+    ((current,),) = session.run("SELECT current_schema()::text")
+    schema, _, table = asked.partition(".") if "." in asked else (current or "", "", asked)
+    schemas = dict(session.run(_SCHEMAS))
+    if schema not in schemas:
+        raise RequestError(
+            f"there is no schema {schema}", where=where, instead=nearest(schema, schemas)
+        )
+    if not schemas[schema]:
+        raise RequestError(f"this role may not make tables in schema {schema}", where=where)
+    kinds = session.run(_KIND.format(literal(schema), literal(table)))
+    if kinds and kinds != [("r",)]:
+        raise RequestError("is no plain table, and is not replaced", where=where)
+    if kinds and not force:
+        raise RequestError("is there already", where=where, instead="replace it with --force")
+    return schema, table
+
+
+_SCHEMAS = """
+SELECT nspname::text, has_schema_privilege(oid, 'CREATE') FROM pg_namespace
+WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' ORDER BY nspname"""
+
+_KIND = """
+SELECT relkind::text FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
+WHERE nspname = {} AND relname = {}"""
+
+_NOT_REPLACED = {
+    "2BP01": ("other objects depend on the table that is there", "drop them first"),
+    "42501": ("the table that is there belongs to another role", "use another name"),
+    "42P07": ("is there already", "replace it with --force"),
+    "55P03": ("is being read, or is the source itself", "use another name, or try later"),
+}
+"""What is said where a table cannot take the place of another, by SQLSTATE."""
+
+
+@contextmanager
+def _replacing(name: str) -> Iterator[None]:
+    try:
+        yield
+    except RefusedError as error:
+        if error.code not in _NOT_REPLACED:
+            raise
+        what, instead = _NOT_REPLACED[error.code]
+        raise RequestError(what, where=name, instead=instead) from None
+
+
+def _kept(field: pa.Field) -> pa.Field:
+    """Give a column the type that the server gives back; refuse what it has no type for."""
+    if len(field.name.encode()) > LONGEST_NAME or not field.name:
+        raise RequestError(
+            f"a column's name has 1 to {LONGEST_NAME} bytes in PostgreSQL",
+            where=f"column {field.name}",
+            instead="rename it",
+        )
+    kind = plain(field.type)
+    if pa.types.is_timestamp(kind):
+        kind = MOMENTS["timestamp" if kind.tz is None else "timestamptz"]
+    elif pa.types.is_time(kind):
+        kind = KINDS["time"]
+    elif pa.types.is_decimal(kind) and 0 <= kind.scale <= kind.precision <= DIGITS:
+        kind = pa.decimal128(kind.precision, kind.scale)
+    kind = _WIDER.get(kind, kind)
+    if kind not in _SQL and not pa.types.is_decimal128(kind):
+        raise RequestError(
+            f"column {field.name} is {kind}, which a table of PostgreSQL is not given",
+            instead="drop the column",
+        )
+    return pa.field(field.name, kind)
+
+
+_WIDER = {
+    pa.int8(): pa.int16(),
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.decimal128(20, 0),
+    pa.float16(): pa.float32(),
+    pa.date64(): pa.date32(),
+}
+
+_SQL = {
+    pa.string(): "text",
+    **{kind: name for name, kind in {**KINDS, **MOMENTS}.items()},
+}
+
+
+def _sql(kind: pa.DataType) -> str:
+    if pa.types.is_decimal128(kind):
+        return f"numeric({kind.precision}, {kind.scale})"
+    return _SQL[kind]
