@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from voile.errors import RequestError
 from voile.tables.counts import Constraints
+from voile.tables.group_measures import GroupMeasure
 from voile.tables.space import PolicySpace
 
 ROWS = st.lists(
@@ -158,3 +159,71 @@ def test_columns_that_are_not_there_are_refused():
         PolicySpace(sample, quasi=["age"], subject="nam")
     with pytest.raises(RequestError, match="sensitive column ill"):
         PolicySpace(sample, quasi=["age"], sensitive="ill")
+
+
+PATIENTS = pa.table(
+    {
+        "who": [1, 1, 2, 3, 4],
+        "age": [30, 30, 30, 31, 32],
+        "ill": ["flu", "flu", "flu", None, "cold"],
+        "home": ["a", "b", "a", "b", "b"],
+    }
+)
+
+
+def test_outcomes_are_counted_by_combination_and_by_subject():
+    space = PolicySpace(
+        PATIENTS,
+        pa.table({"age": [29, 30, 31, 32], "people": [5, 9, 9, 9]}),
+        quasi=["age"],
+        subject="who",
+        loss="mutual-information",
+        outcomes=["ill", "home"],
+    )
+    ill, home = space.counts.outcomes
+    assert space.counts.sample.tolist() == [0, 2, 1, 1]
+    assert [sorted(row) for row in ill.tolist()] == [[0, 0, 0], [0, 0, 2], [0, 0, 1], [0, 0, 1]]
+    assert [sorted(row) for row in home.tolist()] == [[0, 0], [0.5, 1.5], [0, 1], [0, 1]]
+
+
+def test_mutual_information_is_asked_for_by_name():
+    space = PolicySpace(PATIENTS, quasi=["age"], loss="mutual-information", outcomes=["ill"])
+    policies = np.array([[1, 1], [0, 1], [0, 0]], dtype=bool)
+    risk, loss = space.evaluate(policies)
+    plain = PolicySpace(PATIENTS, quasi=["age"])
+    # Rows 3, 1, 1 with an illness each: merging the first two loses what tells 3 from 1.
+    source = -(0.6 * np.log(0.6) + 0.4 * np.log(0.2))
+    left = -(0.8 * np.log(0.8) + 0.2 * np.log(0.2))
+    np.testing.assert_allclose(loss, [0, 1 - left / source, 1], atol=1e-12)
+    np.testing.assert_allclose(risk, plain.evaluate(policies)[0])
+
+
+def test_an_error_in_a_measure_names_the_column():
+    grows = GroupMeasure(
+        "grows", "", "", "", generalising="falls", each=lambda groups: groups.group**2
+    )
+    space = PolicySpace(PATIENTS, quasi=["age"], risk=grows)
+    with pytest.raises(RequestError, match=r"grows declares .* when cut \d of age was merged"):
+        space.evaluate(space.top[None])
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"loss": "mutual-information"}, "needs an outcome column"),
+        ({"loss": "mutual-information", "outcomes": ["il"]}, "did you mean ill"),
+        ({"loss": "mutual-information", "outcomes": ["age"]}, "is a quasi-identifier as well"),
+        ({"outcomes": ["ill"]}, "neither risk nor loss looks at them"),
+        ({"loss": "informatin"}, "did you mean information"),
+        ({"risk": "information"}, "no risk is called information"),
+    ],
+)
+def test_refuses_measures_and_outcomes(more, says):
+    with pytest.raises(RequestError, match=says):
+        PolicySpace(PATIENTS, quasi=["age"], **more)
+
+
+def test_refuses_an_outcome_of_too_many_values():
+    rows = pa.table({"age": [1, 2] * 60, "id": list(range(120))})
+    with pytest.raises(RequestError, match="id has 120 values and at most 100 are counted"):
+        PolicySpace(rows, quasi=["age"], loss="mutual-information", outcomes=["id"])

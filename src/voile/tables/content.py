@@ -2,26 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from voile.errors import TamperedError
+from voile.errors import RequestError, TamperedError
 from voile.frontier import Frontier
 from voile.kit import Kit
 from voile.roles import Roles
+from voile.tables.bound import Bound
+from voile.tables.content_tables import (
+    bound_facts,
+    bound_table,
+    constraint_facts,
+    count_table,
+    domain_facts,
+    domain_table,
+    packed,
+    read_bound,
+    read_constraints,
+    read_counts,
+    read_domains,
+    unpacked,
+    value_table,
+)
 from voile.tables.counts import Constraints, Counts
-from voile.tables.domain import Domain, Reading
+from voile.tables.evaluator import Policies, Scores
+from voile.tables.group_measures import GroupMeasure
 from voile.tables.hold_out import HoldOut
+from voile.tables.named_measures import DEFAULTS, NAMES, Kind, measure_named
 from voile.tables.policy import Policy
 from voile.tables.population import Population
 from voile.tables.space import PolicySpace
 
 KIND = "tables"
+
+
+class Score(NamedTuple):
+    """What one policy scores: risk and loss as searched for, share suppressed, expected matches."""
+
+    risk: float
+    loss: float
+    suppressed: float
+    matches: float
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A measure that was searched for: the name it was asked for by, and how it is told of."""
+
+    name: str
+    title: str
+    formula: str
+
+    @classmethod
+    def of(cls, name: str, measure: GroupMeasure) -> Asked:
+        """Describe a measure."""
+        return cls(name, measure.title, measure.formula)
+
+    def ours(self, kind: Kind) -> bool:
+        """Whether it can be computed again: a kit holds no code, and runs none."""
+        return self.name in NAMES[kind]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +77,14 @@ class Content:
     ----------
     space : domains, counts, constraints. frontier : its policies, (m, n_bits) bool.
     roles : of the source's columns. hold_out : who was set aside.
-    sensitive : the column that l-diversity counts, if any.
-    marks : named policies beside the frontier, such as ``safe-harbor``.
+    sensitive : the column that l-diversity counts, if any; outcomes : those that the loss looks at.
+    measures : the ``risk`` and the ``loss`` that were searched for.
+    marks : named policies beside the frontier, such as ``safe-harbor``; mark_scores : of each, as
+        if nothing were suppressed of it.
     absent : named policies that are not on this lattice, and why.
     fraction : the share of the population that the source is of, where that is all that is known.
     found : how the search went: strategy, evaluations, stopped.
+    bound : what was proved of all policies, where that was asked for.
     """
 
     space: PolicySpace
@@ -44,22 +92,36 @@ class Content:
     roles: Roles
     hold_out: HoldOut
     sensitive: str | None
+    outcomes: tuple[str, ...]
+    measures: Mapping[Kind, Asked]
     marks: Mapping[str, Policy]
+    mark_scores: Mapping[str, Score]
     absent: Mapping[str, str]
     fraction: float | None
     found: Mapping[str, Any]
+    bound: Bound | None = None
 
-    @cached_property
-    def mark_scores(self) -> dict[str, tuple[float, float]]:
-        """Relative risk and loss of each mark, as if nothing were suppressed of it."""
-        if not self.marks:
-            return {}
-        plain = PolicySpace.of(
-            self.space.domains, self.space.counts, Constraints(), self.space.population
-        )
-        risk, loss = plain.evaluate(np.array([mark.bits for mark in self.marks.values()]))
-        scores = zip(risk.tolist(), loss.tolist(), strict=True)
-        return dict(zip(self.marks, scores, strict=True))
+    def score(self, policy: Policy) -> Score:
+        """Score one policy.
+
+        Raises
+        ------
+        RequestError : it is none of the frontier's, and the risk or the loss is a user's own,
+            which a kit does not hold.
+        """
+        scores, matches = _scores(self.space, policy.bits[None])
+        risk, loss = float(scores.risk[0]), float(scores.loss[0])
+        own = [asked.name for kind, asked in self.measures.items() if not asked.ours(kind)]
+        if own:
+            same = np.flatnonzero((self.frontier.policies == policy.bits).all(axis=1))
+            if not len(same):
+                raise RequestError(
+                    f"an edited policy cannot be scored by {' and '.join(own)}: kits hold no code",
+                    instead="take a policy of the kit as it is",
+                )
+            point = self.frontier.point(int(same[0]))
+            risk, loss = point.risk, point.loss
+        return Score(risk, loss, float(scores.suppressed[0]), float(matches[0]))
 
     def to_kit(self) -> Kit:
         """Return the kit; it is private, since it holds raw values and small counts."""
@@ -67,8 +129,8 @@ class Content:
         facts = {
             "policies": len(self.frontier),
             "roles": self.roles.model_dump(mode="json"),
-            "domains": [_domain_facts(domain) for domain in space.domains],
-            "constraints": _constraint_facts(space.constraints),
+            "domains": [domain_facts(domain) for domain in space.domains],
+            "constraints": constraint_facts(space.constraints),
             "population": {
                 "how": space.population.how,
                 "assumptions": list(space.population.assumptions),
@@ -76,25 +138,31 @@ class Content:
             },
             "hold_out": {"share": self.hold_out.share, "key": self.hold_out.key.hex()},
             "sensitive": self.sensitive,
-            "marks": {name: _packed(mark.bits).hex() for name, mark in self.marks.items()},
+            "outcomes": list(self.outcomes),
+            "measures": {kind: asdict(asked) for kind, asked in self.measures.items()},
+            "marks": {name: packed(mark.bits).hex() for name, mark in self.marks.items()},
+            "mark_scores": {name: list(score) for name, score in self.mark_scores.items()},
             "mark_notes": {name: list(mark.notes) for name, mark in self.marks.items()},
             "absent": dict(self.absent),
             "fraction": self.fraction,
+            "bound": None if self.bound is None else bound_facts(self.bound),
             **self.found,
         }
         tables = {
             "frontier": self._frontier_table(),
-            "domains": _domain_table(space.domains),
-            "counts": _count_table(space),
-            "sensitive": _sensitive_table(space.counts),
+            "domains": domain_table(space.domains),
+            "counts": count_table(space),
+            "sensitive": value_table(space.counts.sensitive),
+            **{f"outcome_{i}": value_table(c) for i, c in enumerate(space.counts.outcomes)},
         }
+        if self.bound is not None:
+            tables["bound"] = bound_table(self.bound)
         return Kit(KIND, "private", facts, tables)
 
     def _frontier_table(self) -> pa.Table:
-        frontier, evaluator = self.frontier, self.space.evaluator
-        scores = evaluator.scores(np.ascontiguousarray(frontier.policies))
-        matches = frontier.risk * evaluator.matches
-        released = evaluator.subjects * (1 - scores.suppressed)
+        frontier = self.frontier
+        scores, matches = _scores(self.space, np.ascontiguousarray(frontier.policies))
+        released = self.space.evaluator.subjects * (1 - scores.suppressed)
         return pa.table(
             {
                 "number": np.arange(len(frontier)),
@@ -106,15 +174,15 @@ class Content:
                 "expected_matches": matches,
                 "suppressed": scores.suppressed,
                 "beats": self._beats(),
-                "policy": pa.array([_packed(row) for row in frontier.policies], pa.binary()),
+                "policy": pa.array([packed(row) for row in frontier.policies], pa.binary()),
             }
         )
 
     def _beats(self) -> list[str]:
         """Name the marks that each policy of the frontier beats in both risk and loss."""
         beaten: list[list[str]] = [[] for _ in range(len(self.frontier))]
-        for name, scores in self.mark_scores.items():
-            for number in self.frontier.dominating(*scores):
+        for name, score in self.mark_scores.items():
+            for number in self.frontier.dominating(score.risk, score.loss):
                 beaten[number].append(name)
         return [" ".join(names) for names in beaten]
 
@@ -129,152 +197,81 @@ class Content:
     @classmethod
     def _of(cls, kit: Kit) -> Content:
         facts, tables = kit.facts, kit.tables
-        domains = _domains(facts["domains"], tables["domains"])
-        counts = _counts(domains, tables["counts"], tables["sensitive"])
+        domains = read_domains(facts["domains"], tables["domains"])
+        outcomes = [tables[f"outcome_{i}"] for i in range(len(facts["outcomes"]))]
+        counts = read_counts(domains, tables["counts"], tables["sensitive"], outcomes)
+        people = facts["population"]
         population = Population(
             counts.codes,
             counts.population,
-            facts["population"]["how"],
-            tuple(facts["population"]["assumptions"]),
-            facts["population"]["known"],
+            people["how"],
+            tuple(people["assumptions"]),
+            people["known"],
         )
         n_bits = sum(len(domain) - 1 for domain in domains)
-        space = PolicySpace.of(
-            domains, counts, _constraints(facts["constraints"], n_bits), population
-        )
+        measures = {kind: Asked(**facts["measures"][kind]) for kind in DEFAULTS}
+        constraints = read_constraints(facts["constraints"], n_bits)
+        risk = _made("risk", measures, counts)
+        loss = _made("loss", measures, counts)
+        space = PolicySpace.of(domains, counts, constraints, population, risk=risk, loss=loss)
         table = tables["frontier"]
-        rows = [_unpacked(raw, n_bits) for raw in table.column("policy").to_pylist()]
+        rows = [unpacked(raw, n_bits) for raw in table.column("policy").to_pylist()]
         frontier = Frontier.of(
             table.column("risk").to_numpy(),
             table.column("loss").to_numpy(),
             np.array(rows, dtype=np.bool_).reshape(len(rows), n_bits),
         )
-        roles = Roles.model_validate(facts["roles"])
+        roles, held = Roles.model_validate(facts["roles"]), facts["hold_out"]
+        marks = {
+            name: Policy(
+                domains, unpacked(bytes.fromhex(bits), n_bits), tuple(facts["mark_notes"][name])
+            )
+            for name, bits in facts["marks"].items()
+        }
         return cls(
             space,
             frontier,
             roles,
-            HoldOut(
-                facts["hold_out"]["share"], bytes.fromhex(facts["hold_out"]["key"]), roles.subject
-            ),
+            HoldOut(held["share"], bytes.fromhex(held["key"]), roles.subject),
             facts["sensitive"],
-            {
-                name: Policy(
-                    domains,
-                    _unpacked(bytes.fromhex(bits), n_bits),
-                    tuple(facts["mark_notes"][name]),
-                )
-                for name, bits in facts["marks"].items()
-            },
+            tuple(facts["outcomes"]),
+            measures,
+            marks,
+            {name: Score(*score) for name, score in facts["mark_scores"].items()},
             facts["absent"],
             facts["fraction"],
             {name: facts[name] for name in ("strategy", "evaluations", "stopped")},
+            read_bound(facts["bound"], tables["bound"], frontier) if facts["bound"] else None,
         )
 
 
-def _packed(bits: np.ndarray[Any, Any]) -> bytes:
-    return np.packbits(bits).tobytes()
-
-
-def _unpacked(raw: bytes, n_bits: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    return np.unpackbits(np.frombuffer(raw, np.uint8), count=n_bits).astype(np.bool_)
-
-
-def _domain_facts(domain: Domain) -> dict[str, Any]:
-    reading = domain.reading
+def score_marks(space: PolicySpace, marks: Mapping[str, Policy]) -> dict[str, Score]:
+    """Score named policies as if nothing were suppressed of them."""
+    plain = without_limits(space)
+    scored = [_scores(plain, mark.bits[None]) for mark in marks.values()]
     return {
-        "column": domain.column,
-        "kind": reading.kind,
-        "by": reading.by,
-        "form": reading.form,
-        "levels": [_packed(np.array(level)).hex() for level in domain.levels],
+        name: Score(float(s.risk[0]), float(s.loss[0]), 0.0, float(matches[0]))
+        for name, (s, matches) in zip(marks, scored, strict=True)
     }
 
 
-def _domain_table(domains: Sequence[Domain]) -> pa.Table:
-    return pa.table(
-        {
-            "column": [d.column for d in domains for _ in d.values],
-            "value": pa.array(
-                [None if v is None else str(v) for d in domains for v in d.values], pa.string()
-            ),
-        }
+def without_limits(space: PolicySpace) -> PolicySpace:
+    """Return the same space, nothing of which is suppressed or forbidden."""
+    return PolicySpace.of(
+        space.domains,
+        space.counts,
+        Constraints(),
+        space.population,
+        risk=space.risk,
+        loss=space.loss,
     )
 
 
-def _domains(facts: Sequence[Mapping[str, Any]], table: pa.Table) -> tuple[Domain, ...]:
-    values: dict[str, list[str | None]] = {}
-    for column, value in zip(*(table.column(i).to_pylist() for i in (0, 1)), strict=True):
-        values.setdefault(column, []).append(value)
-    domains = []
-    for fact in facts:
-        canonical = Reading(fact["kind"], fact["by"])
-        read = tuple(canonical(value) for value in values[fact["column"]])
-        levels = tuple(
-            tuple(_unpacked(bytes.fromhex(level), len(read) - 1).tolist())
-            for level in fact["levels"]
-        )
-        reading = Reading(fact["kind"], fact["by"], fact["form"])
-        domains.append(Domain(fact["column"], read, reading, levels))
-    return tuple(domains)
+def _scores(space: PolicySpace, rows: Policies) -> tuple[Scores, NDArray[np.float64]]:
+    return space.evaluator.scores(rows), space.evaluator.expected_matches(rows)
 
 
-def _count_table(space: PolicySpace) -> pa.Table:
-    counts = space.counts
-    columns = {f"code_{i}": counts.codes[:, i] for i in range(len(counts.sizes))}
-    return pa.table({**columns, "sample": counts.sample, "population": counts.population})
-
-
-def _sensitive_table(counts: Counts) -> pa.Table:
-    cell, value = np.nonzero(counts.sensitive)
-    return pa.table(
-        {
-            "cell": cell,
-            "value": value,
-            "count": counts.sensitive[cell, value],
-            "values": np.full(len(cell), counts.sensitive.shape[1]),
-        }
-    )
-
-
-def _counts(domains: Sequence[Domain], table: pa.Table, sensitive: pa.Table) -> Counts:
-    codes = np.column_stack(
-        [table.column(f"code_{i}").to_numpy() for i in range(len(domains))]
-    ).astype(np.int32)
-    values = int(sensitive.column("values")[0].as_py()) if len(sensitive) else 0
-    by_value = np.zeros((len(codes), values))
-    place = (sensitive.column("cell").to_numpy(), sensitive.column("value").to_numpy())
-    by_value[place] = sensitive.column("count").to_numpy()
-    return Counts(
-        tuple(len(domain) for domain in domains),
-        codes,
-        table.column("sample").to_numpy().copy(),
-        table.column("population").to_numpy().copy(),
-        by_value,
-    )
-
-
-def _constraint_facts(constraints: Constraints) -> dict[str, Any]:
-    return {
-        "k": constraints.k,
-        "max_risk": constraints.max_risk,
-        "l_diversity": constraints.l_diversity,
-        "suppress": constraints.suppress,
-        **{
-            name: None if bits is None else _packed(bits).hex()
-            for name, bits in (
-                ("required", constraints.required),
-                ("forbidden", constraints.forbidden),
-            )
-        },
-    }
-
-
-def _constraints(facts: Mapping[str, Any], n_bits: int) -> Constraints:
-    bits = {
-        name: None if facts[name] is None else _unpacked(bytes.fromhex(facts[name]), n_bits)
-        for name in ("required", "forbidden")
-    }
-    return Constraints(
-        facts["k"], facts["max_risk"], facts["l_diversity"], facts["suppress"], **bits
-    )
+def _made(kind: Kind, measures: Mapping[Kind, Asked], counts: Counts) -> GroupMeasure | None:
+    """Return a measure of ours by its name; nothing else that a kit names is ever looked up."""
+    asked = measures[kind]
+    return measure_named(kind, asked.name)(counts) if asked.ours(kind) else None

@@ -22,6 +22,7 @@ class Counts:
     population : (cells,) float64 >= 0, people. A copy of `sample` where none was given.
     sensitive : (cells, values) float64, the sample by value of a sensitive column; no columns
         when none is used.
+    outcomes : for each outcome column, (cells, values) float64, the sample by its value.
     """
 
     sizes: tuple[int, ...]
@@ -29,6 +30,7 @@ class Counts:
     sample: NDArray[np.float64]
     population: NDArray[np.float64]
     sensitive: NDArray[np.float64]
+    outcomes: tuple[NDArray[np.float64], ...] = ()
 
     @property
     def subjects(self) -> float:

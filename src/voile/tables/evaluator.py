@@ -1,26 +1,39 @@
 """Score policies exactly: relative risk (eq. 2-3), normalised loss (eq. 4), suppression.
 
+Or another risk and loss, where they are named.
+
 Source: Xia, Heatherly, Ding, Li, Malin, CODASPY 2013.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voile.errors import RequestError
 from voile.tables.counts import Constraints, Counts
+from voile.tables.group_measures import (
+    GroupMeasure,
+    Groups,
+    Spread,
+    Weighing,
+    information,
+    is_built_in,
+    matches,
+    refuse_undeclared,
+)
 from voile.tables.kernels.cells import SLACK, Cells, Rules
+from voile.tables.measured import MeasuredScorer
+from voile.tables.monotone import check
 from voile.tables.scorer import LOSS, RISK, SUPPRESSED, Scorer, Sums
 
-if TYPE_CHECKING:
-    from voile.tables.kernels.scorer import CompiledScorer
-
 Policies = NDArray[np.bool_]
+
+FLAT = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +43,7 @@ class Scores:
     Parameters
     ----------
     risk : relative risk, 1 when the source is published untouched.
-    loss : share of the information lost, 1 when all values are generalised to one.
+    loss : share of what can be lost, 1 when all values are generalised to one.
     suppressed : share of subjects dropped because their cell breaks a constraint.
     """
 
@@ -51,6 +64,10 @@ class Evaluator:
     - loss is the mean over subjects of log(n_x w / n), n_x counting their own combination,
       divided by that mean at the top: KL(P || Q), Q spreading each cell evenly.
 
+    With measures r and l of one's own, risk is the sum of r over cells, divided by that at the
+    bottom (0 where that is 0); loss is the sum of l less that at the bottom, divided by that
+    difference at the top (0 where they are equal).
+
     Cells that break a constraint are *suppressed*: they add nothing to risk, and each of their
     subjects counts as wholly lost (1 / subjects of the normalised loss, what a subject loses on
     average at the top). Without suppression risk falls and loss rises as a policy becomes more
@@ -61,16 +78,32 @@ class Evaluator:
     ----------
     counts : what to score over; at least one subject.
     constraints : which cells are suppressed; the default suppresses nothing.
+    risk, loss : the measures; the defaults are eq. 2 and eq. 4. Of one that is not ours the
+        monotonicity it declares is checked at the first score, see `monotone`. The compiled
+        kernels score `matches` with `information`; other pairs are scored in NumPy.
+    columns : names of the attributes, for what the check finds.
 
     Raises
     ------
     RequestError : no subjects, 2**62 combinations or more, l-diversity without a sensitive
-        column, or required and forbidden cuts that clash or are not (n_bits,) booleans.
+        column, required and forbidden cuts that clash or are not (n_bits,) booleans, a risk that
+        does not declare that it falls, or a loss that it rises.
     """
 
-    def __init__(self, counts: Counts, constraints: Constraints | None = None) -> None:
+    def __init__(
+        self,
+        counts: Counts,
+        constraints: Constraints | None = None,
+        *,
+        risk: GroupMeasure | None = None,
+        loss: GroupMeasure | None = None,
+        columns: Sequence[str] = (),
+    ) -> None:
         self.counts = counts
         self.constraints = Constraints() if constraints is None else constraints
+        self.risk = matches() if risk is None else risk
+        self.loss = information() if loss is None else loss
+        self._columns = columns
         self.cells = Cells.of(counts)
         self.n_bits = self.cells.n_bits
         self.subjects = counts.subjects
@@ -82,6 +115,8 @@ class Evaluator:
             raise RequestError("l-diversity needs a sensitive column")
         if (self.required & self.forbidden).any():
             raise RequestError("a cut is both required and forbidden")
+        refuse_undeclared(self.risk, "falls")
+        refuse_undeclared(self.loss, "rises")
 
     def evaluate(self, policies: Policies) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return relative risk and normalised loss of each policy, (m, n_bits) bool.
@@ -111,41 +146,77 @@ class Evaluator:
         return allowed & ~rows[:, self.forbidden].any(axis=1)
 
     def normalised(self, sums: Sums) -> Scores:
-        """Turn (m, 3) sums of n / g, nats and subjects suppressed into scores."""
-        most, loss = self.rules.wholly_lost * self.subjects, sums[:, LOSS]
+        """Turn (m, 3) sums of risk, loss and subjects suppressed into scores."""
+        risk, loss, subjects = self.units
         return Scores(
-            risk=np.clip(sums[:, RISK] / self.matches, 0.0, 1.0),
-            loss=np.clip(loss / most, 0.0, 1.0) if most > 0 else np.zeros_like(loss),
-            suppressed=sums[:, SUPPRESSED] / self.subjects,
+            risk=_share(sums[:, RISK], risk),
+            loss=_share(sums[:, LOSS], loss),
+            suppressed=sums[:, SUPPRESSED] / subjects,
         )
 
     @cached_property
     def scorer(self) -> Scorer:
         """What scores the lattice that searches may use: without the forbidden cuts."""
-        if not self.forbidden.any():
-            return self._whole
-        return _compiled(self.cells.coarsen(~self.forbidden), self.rules)
+        return self._scorer_by(self.rules, ~self.forbidden) if self.forbidden.any() else self._whole
 
     @property
+    def compiled(self) -> bool:
+        """Whether the kernels score these measures: `matches` in any form, and eq. 4."""
+        return isinstance(self.risk.each, Weighing) and isinstance(self.loss.each, Spread)
+
+    @property
+    def units(self) -> tuple[float, float, float]:
+        """The sums that are a risk of 1, a loss of 1 and all subjects suppressed; 0 where flat."""
+        return (*self._ends, self.subjects)
+
+    @cached_property
     def matches(self) -> float:
-        """Sum of 1 / g over subjects when nothing is generalised: the unit of relative risk."""
-        return self._ends[0]
+        """Sum of 1 / g over subjects when nothing is generalised: their expected matches."""
+        return self._ends[0] if self.risk == matches() else _total(matches(), self._source)
+
+    def expected_matches(self, policies: Policies) -> NDArray[np.float64]:
+        """Return the sum of 1 / g over the subjects released, (m,), whatever the risk is."""
+        plain = self if self.risk == matches() else Evaluator(self.counts, self.constraints)
+        return plain.scores(policies).risk * plain.matches
 
     @cached_property
     def rules(self) -> Rules:
-        """The constraints as the kernels read them."""
-        return Rules.of(self.constraints)._replace(wholly_lost=self._ends[1] / self.subjects)
+        """The constraints as the kernels read them, and what the risk weighs."""
+        return self._weighed(Rules.of(self.constraints), self._ends[1] / self.subjects)
 
     @cached_property
     def _whole(self) -> Scorer:
-        return _compiled(self.cells, self.rules)
+        return self._scorer_by(self.rules)
+
+    @cached_property
+    def _source(self) -> Groups:
+        return Groups.of(self.counts)
 
     @cached_property
     def _ends(self) -> tuple[float, float]:
-        """The bottom's sum of n / g and the top's nats, nothing suppressed."""
+        """The bottom's sum of risk and the top's of loss, nothing suppressed."""
+        for measure in (self.risk, self.loss):
+            if not is_built_in(measure):
+                check(measure, self.counts, columns=self._columns)
         ends = np.array([[True] * self.n_bits, [False] * self.n_bits])
-        sums = _compiled(self.cells, Rules.of(Constraints())).score(ends)
-        return float(sums[0, RISK]), float(sums[1, LOSS])
+        sums = self._scorer_by(self._weighed(Rules.of(Constraints()), 0.0)).score(ends)
+        loss = float(sums[1, LOSS])
+        return float(sums[0, RISK]), loss if loss > FLAT * _total(self.loss, self._source) else 0.0
+
+    def _weighed(self, rules: Rules, wholly_lost: float) -> Rules:
+        each = self.risk.each
+        if isinstance(each, Weighing):
+            rules = rules._replace(power=each.power, under=each.under)
+        return rules._replace(wholly_lost=wholly_lost)
+
+    def _scorer_by(self, rules: Rules, cuts: Policies | None = None) -> Scorer:
+        """Return what scores the lattice, or what is left of it where only `cuts` may be kept."""
+        if self.compiled:
+            from voile.tables.kernels.scorer import CompiledScorer
+
+            return CompiledScorer(self.cells if cuts is None else self.cells.coarsen(cuts), rules)
+        whole = MeasuredScorer.of(self.cells, self._source, rules, self.risk, self.loss)
+        return whole if cuts is None else whole.coarsened(cuts)
 
     def _checked(self, policies: Policies) -> Policies:
         rows = np.asarray(policies)
@@ -157,10 +228,12 @@ class Evaluator:
         return np.ascontiguousarray(rows)
 
 
-def _compiled(cells: Cells, rules: Rules) -> CompiledScorer:
-    from voile.tables.kernels.scorer import CompiledScorer
+def _share(sums: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
+    return np.clip(sums / unit, 0.0, 1.0) if unit > 0 else np.zeros_like(sums)
 
-    return CompiledScorer(cells, rules)
+
+def _total(measure: GroupMeasure, groups: Groups) -> float:
+    return float(np.abs(measure.each(groups)).sum())
 
 
 def _cuts(cuts: Policies | None, n_bits: int, name: str) -> Policies:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from voile.errors import InfeasibleError, RequestError, nearest
+from voile.frontier import Frontier
 from voile.io import Source
 from voile.kit import Choice, Chosen, Kit
 from voile.progress import Progress
 from voile.random import streams
 from voile.roles import Roles
-from voile.tables.content import KIND, Content
+from voile.tables.bound import bound
+from voile.tables.content import KIND, Asked, Content, score_marks
 from voile.tables.counts import Constraints
 from voile.tables.hipaa import is_age, is_zip, safe_harbor
 from voile.tables.hold_out import HoldOut, Learnt
 from voile.tables.options import FitOptions
 from voile.tables.policy import Policy
 from voile.tables.searches import search
+from voile.tables.searches.bisect import Bisect
 from voile.tables.settings import PATHS, KeptSettings
 from voile.tables.space import PolicySpace
 
@@ -54,30 +57,81 @@ def fit(
         settings=settings,
         constraints=Constraints(options.k, options.max_risk, options.l_diversity, options.suppress),
         population_gap=options.population_gap,
+        risk=options.risk,
+        loss=options.loss,
+        outcomes=options.outcomes,
     )
+    marks, absent = _marks(space, options)
     found = search(
         space,
-        strategy=options.strategy,
+        strategy=_strategy(space, options, marks),
         evaluations=options.evaluations,
         seconds=options.seconds,
         random_state=drawn[1],
+        start=_start(space, options),
         progress=lambda at: progress("searching", at.evaluations, options.evaluations),
     )
+    proved = None
+    if options.bound_seconds is not None and found.stopped != "interrupted":
+        proved = bound(
+            space,
+            found.frontier,
+            seconds=options.bound_seconds,
+            progress=lambda at: progress("proving", at.bounded),
+        )
     content = Content(
         space,
-        found.frontier,
+        found.frontier if proved is None else proved.frontier,
         roles,
         hold_out,
         sensitive,
-        *_marks(space, options),
+        options.outcomes,
+        {
+            "risk": Asked.of(options.risk, space.risk),
+            "loss": Asked.of(options.loss, space.loss),
+        },
+        marks,
+        score_marks(space, marks),
+        absent,
         options.fraction,
         {
             "strategy": found.strategy,
             "evaluations": found.evaluations,
             "stopped": found.stopped,
         },
+        proved,
     )
     return content.to_kit()
+
+
+def _strategy(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]) -> str | Bisect:
+    """Return the search asked for; `bisect` needs a risk, which Safe Harbor gives."""
+    if options.strategy != "bisect":
+        return options.strategy
+    if options.bisect_risk is not None:
+        return Bisect(options.bisect_risk)
+    if SAFE_HARBOR not in marks:
+        raise RequestError(
+            "bisect looks for policies of Safe Harbor's risk, which is not on this lattice",
+            instead="say the risk with bisect_risk",
+        )
+    return Bisect(float(space.evaluate(marks[SAFE_HARBOR].bits[None])[0][0]))
+
+
+def _start(space: PolicySpace, options: FitOptions) -> Frontier | None:
+    """Return the policies of a kit whose columns and values are the same."""
+    if options.resume is None:
+        return None
+    earlier = Content.of(Kit.load(options.resume))
+    if [(d.column, d.values) for d in earlier.space.domains] != [
+        (d.column, d.values) for d in space.domains
+    ]:
+        raise RequestError(
+            "its columns or values are not this source's, so its policies mean nothing here",
+            where=str(options.resume),
+            instead="fit without it",
+        )
+    return earlier.frontier
 
 
 def choose(kit: Kit, choice: Choice) -> Chosen:
@@ -90,19 +144,19 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
     """
     content = Content.of(kit)
     number = _pick(content, choice)
-    point = content.frontier.point(number)
-    return chosen_of(kit.id, content, content.space.policy(point.policy), number, str(choice))
+    policy = content.space.policy(content.frontier.policies[number])
+    return chosen_of(kit.id, content, policy, number, str(choice))
 
 
 def chosen_of(
     kit_id: str, content: Content, policy: Policy, number: int | None, how: str
 ) -> Chosen:
     """Describe a policy with its figures, whether it is of the frontier or not."""
-    scores = content.space.evaluator.scores(policy.bits[None, :])
+    score = content.score(policy)
     figures = {
-        "relative_risk": float(scores.risk[0]),
-        "loss": float(scores.loss[0]),
-        "suppressed": float(scores.suppressed[0]),
+        "relative_risk": score.risk,
+        "loss": score.loss,
+        "suppressed": score.suppressed,
         **content.space.disclosure(policy),
     }
     return Chosen(KIND, kit_id, number, how, figures, policy.to_data())
@@ -131,7 +185,7 @@ def _beating(content: Content, name: str) -> int:
         raise RequestError(f"{name} is not among these policies: {content.absent[name]}")
     if name not in content.mark_scores:
         raise RequestError(f"no policy is called {name}", instead=nearest(name, content.marks))
-    risk, loss = content.mark_scores[name]
+    risk, loss, *_ = content.mark_scores[name]
     beating = content.frontier.dominating(risk, loss)
     if not len(beating):
         raise InfeasibleError(

@@ -22,6 +22,7 @@ from voile.tables.population import Population
 from voile.tables.settings import QuasiSettings
 
 MOST_COMBINATIONS = 2**62
+MOST_OUTCOMES = 100
 
 
 @dataclass(frozen=True)
@@ -187,18 +188,58 @@ def count_sensitive(
     """
     if sensitive is None:
         return np.zeros((len(codes), 0))
-    if sensitive not in source.columns:
+    _check_column(source, "sensitive", sensitive)
+    return _count_values(source, domains, codes, sensitive, subject)
+
+
+def count_outcomes(
+    source: Source,
+    domains: Sequence[Domain],
+    codes: NDArray[np.int32],
+    outcomes: Sequence[str],
+    subject: str | None,
+) -> tuple[NDArray[np.float64], ...]:
+    """Count the sample by combination and by value of each outcome column; as `count_sensitive`.
+
+    Refuses an outcome of more than 100 values: hardly two subjects share one.
+    """
+    counted = []
+    for outcome in outcomes:
+        _check_column(source, "outcome", outcome)
+        if outcome in [domain.column for domain in domains]:
+            raise RequestError(f"outcome {outcome} is a quasi-identifier as well")
+        counted.append(_count_values(source, domains, codes, outcome, subject))
+        if (values := counted[-1].shape[1]) > MOST_OUTCOMES:
+            raise RequestError(
+                f"outcome {outcome} has {values:,} values and at most {MOST_OUTCOMES} are counted",
+                where=source.name,
+                instead="put them in bands",
+            )
+    return tuple(counted)
+
+
+def _check_column(source: Source, role: str, column: str) -> None:
+    if column not in source.columns:
         raise RequestError(
-            f"sensitive column {sensitive} is not a column",
+            f"{role} column {column} is not a column",
             where=source.name,
-            instead=nearest(sensitive, source.columns),
+            instead=nearest(column, source.columns),
         )
+
+
+def _count_values(
+    source: Source,
+    domains: Sequence[Domain],
+    codes: NDArray[np.int32],
+    column: str,
+    subject: str | None,
+) -> NDArray[np.float64]:
     sizes = [len(domain) for domain in domains]
     quasi = [domain.column for domain in domains]
-    table = count_combinations(source, [*quasi, sensitive], subject=subject)
+    table = count_combinations(source, [*quasi, column], subject=subject)
     own = np.column_stack([d.codes(table.column(d.column)) for d in domains]).astype(np.int32)
     cell = np.searchsorted(row_keys(codes, sizes), row_keys(own, sizes))
-    value = table.column(sensitive).combine_chunks().dictionary_encode(null_encoding="encode")
+    value = table.column(column).combine_chunks().dictionary_encode(null_encoding="encode")
     counted = np.zeros((len(codes), len(value.dictionary)))
     np.add.at(counted, (cell, value.indices.to_numpy()), table.column("count").to_numpy())
     return counted
@@ -210,6 +251,7 @@ def join(
     sample: NDArray[np.float64],
     population: Population,
     sensitive: NDArray[np.float64],
+    outcomes: Sequence[NDArray[np.float64]] = (),
 ) -> Counts:
     """Bring sample and population onto one list of combinations, zero where one lacks it."""
     sizes = tuple(len(domain) for domain in domains)
@@ -223,8 +265,11 @@ def join(
         np.zeros(len(distinct)),
         np.zeros(len(distinct)),
         np.zeros((len(distinct), sensitive.shape[1])),
+        tuple(np.zeros((len(distinct), counted.shape[1])) for counted in outcomes),
     )
     counts.sample[of_sample] = sample
     counts.population[of_people] = population.people
     counts.sensitive[of_sample] = sensitive
+    for whole, counted in zip(counts.outcomes, outcomes, strict=True):
+        whole[of_sample] = counted
     return counts

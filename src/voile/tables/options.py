@@ -31,11 +31,34 @@ class FitOptions(Options):
     hold_out: float = Field(
         0.0, ge=0, lt=1, description="share of subjects set aside before anything is learnt"
     )
+    risk: str = Field("matches", description="matches or small-groups; your own as module:object")
+    loss: str = Field(
+        "information", description="information or mutual-information; your own as module:object"
+    )
+    outcomes: tuple[str, ...] = Field(
+        (), description="column that mutual information is with; may be given several times"
+    )
     strategy: Literal[
-        "best", "steepest", "interval", "local", "random-chain", "sublattice", "exhaustive"
-    ] = Field("steepest", description="how policies are searched")
+        "best",
+        "steepest",
+        "interval",
+        "local",
+        "random-chain",
+        "sublattice",
+        "bisect",
+        "exhaustive",
+    ] = Field("best", description="how policies are searched")
+    bisect_risk: float | None = Field(
+        None, ge=0, le=1, description="relative risk to bisect for; else Safe Harbor's"
+    )
+    resume: Path | None = Field(
+        None, description="kit of the same columns and values, whose policies to go on from"
+    )
     evaluations: int | None = Field(None, ge=1, description="stop after so many policies")
     seconds: float | None = Field(None, gt=0, description="stop after so many seconds")
+    bound_seconds: float | None = Field(
+        None, gt=0, description="then prove for so many seconds how good any policy could be"
+    )
     k: int = Field(1, ge=1, description="least number of subjects in a group")
     max_risk: float = Field(1.0, gt=0, le=1, description="largest risk of any record released")
     l_diversity: int = Field(1, ge=1, description="least number of sensitive values in a group")

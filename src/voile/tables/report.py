@@ -24,6 +24,7 @@ from voile.sections import (
     Strip,
 )
 from voile.tables.content import Content
+from voile.tables.report_bound import how_far
 from voile.tables.report_risks import risks
 from voile.tables.story import story_of
 from voile.tables.wording import (
@@ -62,7 +63,7 @@ def sections(
     """
     if isinstance(subject, Kit):
         story: Mapping[str, Any] = story_of(Content.of(subject), None)
-        parts = [_kit_summary(story), _frontier(story), _beaten(story)]
+        parts = [_kit_summary(story), _frontier(story), how_far(story), _beaten(story)]
         parts += [_intervals(story, audience), risks(story, {}, audience), _limits()]
         return tuple(part for part in parts if part is not None)
     private = subject.private or {}
@@ -71,6 +72,7 @@ def sections(
     parts = [
         _summary(story, figures, private, audience),
         _frontier(story),
+        how_far(story),
         _beaten(story),
         _intervals(story, audience),
         risks(story, figures, audience),
@@ -95,14 +97,14 @@ def _summary(
         )
         return Section("summary", "In short", (Figures(short),), first=True)
     how = private["chosen"]["how"]
-    risk, loss = story["chosen"]
+    _, loss, matches = story["chosen"]
     kept = story["subjects"] * (1 - story["suppressed"])
     apart = min(figures.get("unique_with_kept", 0.0) / kept, 1.0) if kept else 0.0
     certain = figures["max_risk"] >= 1
     shown = (
         Figure(
             "Could be found",
-            found(risk * story["matches"]).removeprefix("about "),
+            found(matches).removeprefix("about "),
             f"expected, of {kept:,.0f}; {about(story['matches'])} without protection",
         ),
         Figure(
@@ -150,9 +152,9 @@ def _kit_summary(story: Mapping[str, Any]) -> Section:
         f"Published as it is, the source would let {found(story['matches'])} of "
         f"{story['subjects']:,.0f} be named rightly by somebody who has the population.",
     ]
-    for name, (risk, loss) in story["marks"].items():
+    for name, (_, loss, matches) in story["marks"].items():
         said.append(
-            f"{CALLED.get(name, name)} leaves {found(risk * story['matches'])} to be found and "
+            f"{CALLED.get(name, name)} leaves {found(matches)} to be found and "
             f"loses {share(loss)} of the information; {story['beats'][name]['count']:,} policies "
             "beat it in both."
         )
@@ -165,28 +167,34 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
     shown = story["frontier"]
     risk, loss = shown["risk"], shown["loss"]
     described = tuple(
-        f"policy {number}: {found(r * story['matches'])} found, "
-        f"relative risk {r:.4g}, loss {share(x)}"
-        for number, r, x in zip(shown["number"], risk, loss, strict=True)
+        f"policy {number}: {found(matches)} found, relative risk {r:.4g}, loss {share(x)}"
+        for number, matches, r, x in zip(shown["number"], shown["found"], risk, loss, strict=True)
     )
-    marks = [(CALLED.get(name, name), *scores) for name, scores in story["marks"].items()]
+    marks = [(CALLED.get(name, name), *scores) for name, (*scores, _) in story["marks"].items()]
     if "chosen" in story:
-        marks.append((CALLED["chosen"], *story["chosen"]))
+        marks.append((CALLED["chosen"], *story["chosen"][:2]))
     chart = FrontierChart(
         tuple(risk),
         tuple(loss),
         described,
         tuple((name, r, x) for name, r, x in marks),
-        "relative risk (100% = the source as it is)",
-        "information lost (100% = nothing left)",
+        *_axes(story),
         f"{story['policies']:,} policies that no other found beats in both risk and loss"
         + (
             f"; {len(risk):,} of them, evenly spread, are drawn."
             if len(risk) < story["policies"]
             else "."
         ),
+        floor=tuple(zip(*shown["floor"], strict=True)) if shown.get("floor") else (),
     )
     return Section("frontier", "Every sensible trade", (chart, *_marks(story)))
+
+
+def _axes(story: Mapping[str, Any]) -> tuple[str, str]:
+    """Name the axes by what was searched for."""
+    risk, loss = (story["measures"][kind][0].lower() for kind in ("risk", "loss"))
+    risk = "relative risk" if risk == "expected matches" else risk
+    return f"{risk} (100% = the source as it is)", f"{loss} (100% = nothing left)"
 
 
 def _marks(story: Mapping[str, Any]) -> Iterator[Heading | Bullets]:
@@ -200,8 +208,7 @@ def _marks(story: Mapping[str, Any]) -> Iterator[Heading | Bullets]:
 def _beaten(story: Mapping[str, Any]) -> Section | None:
     rows = [
         (
-            f"{one['number']}: {found(one['risk'] * story['matches'])} found, "
-            f"{share(one['loss'])} lost",
+            f"{one['number']}: {found(one['found'])} found, {share(one['loss'])} lost",
             one["words"],
         )
         for beats in story.get("beats", {}).values()

@@ -16,7 +16,9 @@ from voile.tables import gather
 from voile.tables.counts import Constraints, Counts
 from voile.tables.domain import Domain
 from voile.tables.evaluator import Evaluator
+from voile.tables.group_measures import GroupMeasure, information, matches, sees_outcomes
 from voile.tables.measures import Classes, disclosure
+from voile.tables.named_measures import measure_named
 from voile.tables.policy import Policy
 from voile.tables.population import Population, population_of
 from voile.tables.settings import QuasiSettings
@@ -46,6 +48,9 @@ class PolicySpace:
     constraints : which policies are allowed.
     population_gap : ``error`` refuses records whose group the population lacks; ``sample`` counts
         such a group as large as it is in the sample.
+    risk, loss : the measures, by name or as `GroupMeasure`s; None is eq. 2 and eq. 4. See
+        `measure_named`.
+    outcomes : columns that a measure looks at, as `mutual-information` does.
 
     Raises
     ------
@@ -74,7 +79,11 @@ class PolicySpace:
         settings: Settings | None = None,
         constraints: Constraints | None = None,
         population_gap: Literal["error", "sample"] = "error",
+        risk: str | GroupMeasure | None = None,
+        loss: str | GroupMeasure | None = None,
+        outcomes: Sequence[str] = (),
     ) -> None:
+        risk_of, loss_of = measure_named("risk", risk), measure_named("loss", loss)
         source = open_source(sample)
         if subject is not None and subject not in source.columns:
             raise RequestError(
@@ -96,28 +105,45 @@ class PolicySpace:
             gap=population_gap,
         )
         by_value = gather.count_sensitive(source, domains, codes, sensitive, subject)
-        self._set(
-            domains,
-            gather.join(domains, codes, count, joined, by_value),
-            with_cuts(domains, constraints or Constraints(), settings or {}),
-            joined,
-        )
+        by_outcome = gather.count_outcomes(source, domains, codes, outcomes, subject)
+        counts = gather.join(domains, codes, count, joined, by_value, by_outcome)
+        limits = with_cuts(domains, constraints or Constraints(), settings or {})
+        self._set(domains, counts, limits, joined, risk_of(counts), loss_of(counts))
+        if outcomes and not (sees_outcomes(self.risk) or sees_outcomes(self.loss)):
+            raise RequestError(
+                "outcomes are named and neither risk nor loss looks at them",
+                instead="ask for the loss mutual-information",
+            )
 
     def _set(
-        self, domains: Sequence[Domain], counts: Counts, constraints: Constraints, how: Population
+        self,
+        domains: Sequence[Domain],
+        counts: Counts,
+        constraints: Constraints,
+        how: Population,
+        risk: GroupMeasure,
+        loss: GroupMeasure,
     ) -> None:
         self.domains = tuple(domains)
         self.counts = counts
         self.constraints = constraints
         self.population = how
+        self.risk, self.loss = risk, loss
 
     @classmethod
     def of(
-        cls, domains: Sequence[Domain], counts: Counts, constraints: Constraints, how: Population
+        cls,
+        domains: Sequence[Domain],
+        counts: Counts,
+        constraints: Constraints,
+        how: Population,
+        *,
+        risk: GroupMeasure | None = None,
+        loss: GroupMeasure | None = None,
     ) -> PolicySpace:
         """Build a space from what one was made of, without data."""
         space = cls.__new__(cls)
-        space._set(domains, counts, constraints, how)
+        space._set(domains, counts, constraints, how, risk or matches(), loss or information())
         return space
 
     @property
@@ -143,10 +169,12 @@ class PolicySpace:
     @cached_property
     def evaluator(self) -> Evaluator:
         """What scores policies."""
-        return Evaluator(self.counts, self.constraints)
+        return Evaluator(
+            self.counts, self.constraints, risk=self.risk, loss=self.loss, columns=self.quasi
+        )
 
     def evaluate(self, policies: Bits) -> tuple[Floats, Floats]:
-        """Return relative risk (eq. 2-3) and normalised loss (eq. 4) of each policy.
+        """Return relative risk (eq. 2-3) and normalised loss (eq. 4), or others, of each policy.
 
         Parameters
         ----------

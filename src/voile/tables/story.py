@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from voile.frontier import Frontier
-from voile.tables.content import Content
-from voile.tables.counts import Constraints
+from voile.tables.bound import Bound
+from voile.tables.content import Content, without_limits
 from voile.tables.explain import in_words, most_different
 from voile.tables.policy import Policy
-from voile.tables.space import PolicySpace
 from voile.tables.superpopulation import estimate_uniques
 
 POINTS = 600
@@ -27,35 +25,48 @@ def story_of(content: Content, policy: Policy | None) -> dict[str, Any]:
     policy : the one applied; None tells of the frontier alone.
     """
     space, frontier = content.space, content.frontier
-    plain = PolicySpace.of(space.domains, space.counts, Constraints(), space.population)
+    plain = without_limits(space)
     story: dict[str, Any] = {
         "subjects": space.evaluator.subjects,
         "matches": space.evaluator.matches,
         "policies": len(frontier),
-        "frontier": _shown(frontier),
-        "marks": {name: list(scores) for name, scores in content.mark_scores.items()},
+        "frontier": _shown(content),
+        "measures": {
+            kind: [asked.title, asked.formula] for kind, asked in content.measures.items()
+        },
+        "marks": {
+            name: [score.risk, score.loss, score.matches]
+            for name, score in content.mark_scores.items()
+        },
         "mark_notes": {name: list(mark.notes) for name, mark in content.marks.items()},
         "beats": {name: _beats(content, name) for name in content.marks},
         "before": _finite(plain.disclosure(space.policy(space.bottom))),
         "strips": {name: _strips(mark) for name, mark in content.marks.items()},
         "population": space.population.how,
         "assumptions": list(space.population.assumptions),
-        "search": dict(content.found),
+        "search": {**content.found, "bound": _proved(content.bound)},
         "hold_out": content.hold_out.share,
         "uniques_source": _uniques(content, space.policy(space.bottom)),
     }
+    if content.bound is not None and not np.isnan(content.bound.bound).all():
+        shown = np.array(story["frontier"]["risk"])
+        floor = content.bound.least_loss(shown)
+        story["frontier"]["floor"] = [shown.tolist(), floor.tolist()]
     if policy is not None:
-        scores = space.evaluator.scores(policy.bits[None, :])
-        story["chosen"] = [float(scores.risk[0]), float(scores.loss[0])]
-        story["suppressed"] = float(scores.suppressed[0])
+        score = content.score(policy)
+        story["chosen"] = [score.risk, score.loss, score.matches]
+        if content.bound is not None:
+            story["least_loss"] = float(content.bound.least_loss(score.risk))
+        story["suppressed"] = score.suppressed
         story["uniques_release"] = _uniques(content, policy)
         story["after"] = _finite(space.disclosure(policy))
         story["strips"] = {"chosen": _strips(policy), **story["strips"]}
     return story
 
 
-def _shown(frontier: Frontier) -> dict[str, list[float]]:
+def _shown(content: Content) -> dict[str, list[float]]:
     """Keep as many points as a chart can show, evenly along the curve on both its axes."""
+    frontier = content.frontier
     step = np.zeros(len(frontier))
     for axis in (frontier.risk, frontier.loss, np.log10(np.maximum(frontier.risk, LEAST_SHOWN))):
         span = max(float(np.ptp(axis)), 1e-12)
@@ -68,7 +79,19 @@ def _shown(frontier: Frontier) -> dict[str, list[float]]:
         "number": numbers.tolist(),
         "risk": frontier.risk[numbers].tolist(),
         "loss": frontier.loss[numbers].tolist(),
+        "found": content.space.evaluator.expected_matches(frontier.policies[numbers]).tolist(),
     }
+
+
+def _proved(bound: Bound | None) -> dict[str, Any] | None:
+    """Return what was proved as JSON has it: None where a weight has no bound."""
+    if bound is None:
+        return None
+    columns = {
+        name: [None if np.isnan(value) else value for value in column.tolist()]
+        for name, column in bound.frame().items()
+    }
+    return {**columns, "area": bound.area, "hull": bound.hull, "staircase": bound.staircase}
 
 
 def _uniques(content: Content, policy: Policy) -> list[float] | None:
@@ -88,7 +111,8 @@ def _finite(figures: Mapping[str, float]) -> dict[str, float]:
 
 def _beats(content: Content, name: str) -> dict[str, Any]:
     """Say how many policies beat a mark, and describe the most different of them."""
-    scores, mark = content.mark_scores[name], content.marks[name]
+    score, mark = content.mark_scores[name], content.marks[name]
+    scores = (score.risk, score.loss)
     frontier, space = content.frontier, content.space
     called = name.replace("-", " ").title()
     explained = []
@@ -96,7 +120,8 @@ def _beats(content: Content, name: str) -> dict[str, Any]:
         point = frontier.point(number)
         own = space.policy(point.policy)
         said = in_words(own, (point.risk, point.loss), mark, scores, called)
-        explained.append({"number": number, "risk": point.risk, "loss": point.loss, "words": said})
+        found = content.score(own).matches
+        explained.append({"number": number, "found": found, "loss": point.loss, "words": said})
     return {"count": len(frontier.dominating(*scores)), "explained": explained}
 
 

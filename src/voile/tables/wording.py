@@ -127,8 +127,7 @@ def three_sentences(
     story: Mapping[str, Any], how: str, audience: Audience = "internal"
 ) -> tuple[str, ...]:
     """Say the risk now, what was lost, and how it compares with Safe Harbor."""
-    risk, loss = story["chosen"]
-    now, before = risk * story["matches"], story["matches"]
+    (risk, loss, now), before = story["chosen"], story["matches"]
     subjects = story["subjects"]
     kept = subjects * (1 - story["suppressed"])
     dropped = share_of_people(story["suppressed"], subjects, audience)
@@ -140,17 +139,17 @@ def three_sentences(
         f"loses {share(loss)}"
         + (f", {dropped} of people dropped." if story["suppressed"] else "."),
     ]
-    for name, (its_risk, its_loss) in story["marks"].items():
+    for name, (its_risk, its_loss, its_found) in story["marks"].items():
         count = story["beats"][name]["count"]
         called = CALLED.get(name, name)
         if risk <= its_risk and loss <= its_loss:
             said.append(
-                f"It beats {called}, which leaves {found(its_risk * before)} to be found and loses "
+                f"It beats {called}, which leaves {found(its_found)} to be found and loses "
                 f"{share(its_loss)}; so do {max(count - 1, 0):,} other policies found."
             )
         else:
             said.append(
-                f"{called} leaves {found(its_risk * before)} to be found and loses "
+                f"{called} leaves {found(its_found)} to be found and loses "
                 f"{share(its_loss)}; {count:,} policies found beat it in both."
             )
     if not story["marks"]:

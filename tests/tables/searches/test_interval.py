@@ -11,7 +11,7 @@ from voile.errors import InfeasibleError
 from voile.tables.kernels.interval import flips
 from voile.tables.kernels.scratch import by_lead, score
 from voile.tables.searches import search
-from voile.tables.searches.interval import Aim, attributes_of, better, explore, settle, weights
+from voile.tables.searches.interval import Aim, attributes_of, better, explore, settle
 from voile.tables.searches.run import Run
 
 seeds = st.integers(0, 2**32)
@@ -98,7 +98,7 @@ def test_what_is_found_is_scored_exactly_and_beaten_by_nothing_from_steepest(
     explore(run)
     frontier = run.frontier()
     assert_scores_as_from_scratch(space.evaluator, frontier)
-    steepest = search(space).frontier
+    steepest = search(space, strategy="steepest").frontier
     for risk, loss in zip(steepest.risk, steepest.loss, strict=True):
         assert ((frontier.risk <= risk + 1e-11) & (frontier.loss <= loss + 1e-11)).any()
 
@@ -109,8 +109,9 @@ def test_settles_where_no_attribute_can_be_bettered(small_space):
         run, aim = run_of(space), Aim(1.0, 0.0)
         run.begin()
         attributes = attributes_of(run)
-        policy = settle(run, attributes, aim)
+        settled, policy = settle(run, attributes, run.best_for(1.0), aim)
         risk, loss = space.evaluator.evaluate(policy[None])
+        assert settled == pytest.approx(risk[0] + loss[0], abs=1e-8)
         for attribute in attributes:
             value, _ = better(run, attribute, policy, aim)
             assert value == pytest.approx(risk[0] + loss[0], abs=1e-8)
@@ -135,7 +136,35 @@ def test_keeps_to_forbidden_and_required_cuts(small_space):
     assert not policies[:, [1, 4]].any()
 
 
-def test_weights_do_not_repeat():
-    many = list(weights(64))
-    assert len(set(many)) == 64
-    assert 0.03 < min(many) < max(many) < 3000
+def test_near_intervals_take_in_the_policys_own_and_grow_with_them(small_space):
+    (attribute,) = attributes_of(run_of(small_space(6, sizes=(40,))))
+    policy = np.zeros(39, dtype=bool)
+    policy[[9, 19, 29]] = True  # four intervals of ten values
+    assert (attribute.near(policy).last == 39).all()
+    policy[:] = True
+    near = attribute.near(policy).last
+    np.testing.assert_array_equal(near, np.minimum(np.arange(40) + 7, 39))
+    policy[[20, 21, 22]] = False  # one interval of four values, from 20 to 23
+    assert attribute.near(policy).last[20] == 27
+    assert attribute.near(policy)._replace(last=attribute.last) == attribute
+
+
+def test_near_intervals_go_over_no_required_cut(small_space):
+    required = np.zeros(39, dtype=bool)
+    required[4] = True
+    (attribute,) = attributes_of(run_of(small_space(6, sizes=(40,), required=required)))
+    policy = required.copy()
+    assert (attribute.near(policy).last[:5] == 4).all()
+
+
+@given(seeds, aims)
+@settings(max_examples=30, deadline=None)
+def test_among_near_intervals_a_policy_never_gets_worse(small_space, seed, aim):
+    space = small_space(seed, sizes=(24, 2, 3))
+    run, rng = run_of(space), np.random.default_rng(seed)
+    policy = rng.random(run.n_bits) < 0.5
+    value, found = settle(run, attributes_of(run), policy, aim, near=True)
+    risk, loss = space.evaluator.evaluate(np.stack([policy, found]))
+    costs = loss + aim.weight * risk
+    assert value == pytest.approx(costs[1], abs=1e-9)
+    assert costs[1] <= costs[0] + 1e-9

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,9 +11,19 @@ from hypothesis import strategies as st
 
 from voile.errors import InfeasibleError, RequestError
 from voile.frontier import Frontier
+from voile.tables.counts import Constraints, Counts
+from voile.tables.evaluator import Evaluator
 from voile.tables.searches import STRATEGIES, search
+from voile.tables.searches.chains import RandomChain
+
+
+@dataclass(frozen=True)
+class Space:
+    evaluator: Evaluator
+
 
 seeds = st.integers(0, 2**32)
+CHAINS = ("random-chain", "sublattice")
 everywhere = pytest.mark.parametrize("strategy", STRATEGIES)
 
 
@@ -89,13 +101,15 @@ def test_steepest_comes_close_to_the_exact_area(small_space):
     ratios = []
     for seed in range(12):
         space = small_space(seed, sizes=(4, 3, 4))
-        ratios.append(search(space).frontier.area() / brute_force(space.evaluator).area())
+        found = search(space, strategy="steepest").frontier
+        ratios.append(found.area() / brute_force(space.evaluator).area())
     assert np.mean(ratios) < 1.1
 
 
 def test_where_records_may_be_suppressed_a_second_chain_is_walked(small_space):
-    assert search(small_space(0)).evaluations == 2 + 21
-    assert search(small_space(0, k=2, suppress=0.9)).evaluations == 2 + 2 * 21
+    assert search(small_space(0), strategy="steepest").evaluations == 2 + 21
+    suppressing = small_space(0, k=2, suppress=0.9)
+    assert search(suppressing, strategy="steepest").evaluations == 2 + 2 * 21
 
 
 @everywhere
@@ -108,7 +122,7 @@ def test_the_same_seed_gives_the_same_frontier(small_space, strategy):
 
 def test_another_seed_walks_another_chain(small_space):
     areas = {
-        search(small_space(3), strategy="random-chain", evaluations=5, random_state=seed)
+        search(small_space(3), strategy="random-chain", evaluations=7, random_state=seed)
         .history.area[-1]
         .item()
         for seed in range(8)
@@ -119,10 +133,21 @@ def test_another_seed_walks_another_chain(small_space):
 @everywhere
 @pytest.mark.parametrize("evaluations", [1, 2, 3, 9])
 def test_stops_at_the_evaluations_asked_for(small_space, strategy, evaluations):
+    if strategy in CHAINS and evaluations < 7:
+        with pytest.raises(RequestError, match="fewer than the 7 policies of one chain"):
+            search(small_space(1), strategy=strategy, evaluations=evaluations)
+        return
     result = search(small_space(1), strategy=strategy, evaluations=evaluations, random_state=0)
     assert result.evaluations == evaluations
     assert result.stopped == "evaluations"
     assert result.history.evaluations[-1] == evaluations
+
+
+def test_a_chain_is_as_long_as_its_free_cuts(small_space):
+    space = small_space(1, **some_cuts(0))
+    with pytest.raises(RequestError, match=r"4 evaluations .* 5 policies of one chain"):
+        search(space, strategy="sublattice", evaluations=4)
+    assert search(space, strategy=RandomChain(), evaluations=5).evaluations == 5
 
 
 def test_a_random_chain_goes_on_as_long_as_it_is_told(small_space):
@@ -174,6 +199,23 @@ def test_names_the_constraint_that_is_furthest_from_being_met(small_space):
         search(small_space(0, k=9999, max_risk=0.9, suppress=0.05))
     with pytest.raises(InfeasibleError, match=r"l_diversity = 5 is furthest"):
         search(small_space(0, l_diversity=5))
+
+
+def test_names_the_constraints_that_can_only_be_met_apart():
+    """Of ten subjects k drops two, max_risk four others; half may be dropped."""
+    counts = Counts(
+        sizes=(3,),
+        codes=np.array([[0], [1], [2]], dtype=np.int32),
+        sample=np.array([2.0, 4.0, 4.0]),
+        population=np.array([50.0, 4.0, 90.0]),
+        sensitive=np.zeros((3, 0)),
+    )
+    limits = {"k": 3, "max_risk": 0.2, "required": np.ones(2, dtype=bool)}
+    with pytest.raises(InfeasibleError, match=r"k = 3 and max_risk = 0\.2 can only be met apart"):
+        search(Space(Evaluator(counts, Constraints(**limits, suppress=0.5))))
+    with pytest.raises(InfeasibleError, match=r"max_risk = 0\.2 is furthest from being met"):
+        search(Space(Evaluator(counts, Constraints(**limits, suppress=0.3))))
+    assert len(search(Space(Evaluator(counts, Constraints(**limits, suppress=0.6)))).frontier)
 
 
 def test_refuses_what_it_cannot_do(small_space):

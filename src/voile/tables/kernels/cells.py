@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,16 +17,19 @@ SLACK = 1e-9
 
 
 class Rules(NamedTuple):
-    """When a generalised cell is kept; 0 asks nothing.
+    """When a generalised cell is kept (0 asks nothing), and what its subjects weigh.
 
     `least_n` subjects in the sample, `least_g` people, `least_l` distinct sensitive values, and
-    `wholly_lost`, the nats that a suppressed subject loses.
+    `wholly_lost`, the nats that a suppressed subject loses. Each subject's risk is 1 / g**power
+    where g < under, 0 elsewhere.
     """
 
     least_n: float
     least_g: float
     least_l: int
     wholly_lost: float
+    power: float = 1.0
+    under: float = math.inf
 
     @classmethod
     def of(cls, constraints: Constraints) -> Rules:

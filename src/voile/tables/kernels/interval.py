@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from voile.tables.kernels.cells import Rules
 from voile.tables.kernels.compiled import compiled, inner
 from voile.tables.kernels.scratch import Sorted, group_rests, intervals
-from voile.tables.kernels.terms import group_of, is_kept, n_log_n
+from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share
 
 Bits = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -131,9 +131,9 @@ def scan(
             g = np.int64(group[c])
             has[g, P] += p[c]
             if n[c] == 0.0 and has[g, MASS] > 0.0:  # a kept group is kept, its nats the same
-                share = has[g, MASS] / group_of(has[g, MASS], has[g, P])
-                risk += share - has[g, RISK]
-                has[g, RISK] = share
+                less = share(rules, has[g, MASS], group_of(has[g, MASS], has[g, P]))
+                risk += less - has[g, RISK]
+                has[g, RISK] = less
                 continue
             has[g, N] += n[c]
             has[g, OWN] += own[c]
@@ -148,7 +148,7 @@ def scan(
             dropped -= has[g, DROPPED]
             people = group_of(subjects, has[g, P])
             if is_kept(rules, subjects, people, present, g, g):
-                has[g, RISK] = subjects / people
+                has[g, RISK] = share(rules, subjects, people)
                 has[g, NATS] = has[g, OWN] - n_log_n(subjects) + subjects * log_width[g]
                 has[g, MASS], has[g, DROPPED] = subjects, 0.0
             else:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from voile.tables.kernels.cells import Cells, Rules
 from voile.tables.kernels.compiled import compiled, inner
 from voile.tables.kernels.hashing import insert, lookup, remove
-from voile.tables.kernels.terms import group_of, is_kept, n_log_n
+from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -144,7 +144,7 @@ def _enter(at: Lattice, codes: Places) -> None:
     for c in range(at.sampled):
         cell[c, N_LOG_N] = n_log_n(cell[c, N])
         people = group_of(cell[c, N], at.p[c])
-        cell[c, MATCH] = cell[c, N] / people
+        cell[c, MATCH] = share(at.rules, cell[c, N], people)
         sums[RISK] += cell[c, MATCH]
         sums[NATS] += cell[c, OWN] - cell[c, N_LOG_N]
         if is_kept(at.rules, cell[c, N], people, at.values, c, c):
@@ -193,9 +193,10 @@ def plain_change(at: Lattice, one: int, other: int) -> tuple[float, float]:
     """
     cell, people = at.cell, at.p[one] + at.p[other]
     if other >= at.sampled:
-        return cell[one, N] / group_of(cell[one, N], people) - cell[one, MATCH], 0.0
+        n = cell[one, N]
+        return share(at.rules, n, group_of(n, people)) - cell[one, MATCH], 0.0
     n = cell[one, N] + cell[other, N]
-    risk = n / group_of(n, people) - cell[one, MATCH] - cell[other, MATCH]
+    risk = share(at.rules, n, group_of(n, people)) - cell[one, MATCH] - cell[other, MATCH]
     return risk, cell[one, N_LOG_N] + cell[other, N_LOG_N] - n_log_n(n)
 
 
@@ -210,7 +211,7 @@ def kept_change(at: Lattice, one: int, other: int) -> tuple[float, float, float]
     people = group_of(n, people)
     if not is_kept(at.rules, n, people, at.values, one, twin):
         return 0.0, 0.0, 0.0
-    risk, nats, gain = n / people, -n_log_n(n), 0.0
+    risk, nats, gain = share(at.rules, n, people), -n_log_n(n), 0.0
     for c in (one, twin):
         if at.kept[c]:
             risk -= cell[c, MATCH]

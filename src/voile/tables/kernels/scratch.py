@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from voile.tables.kernels.cells import Cells, Rules
 from voile.tables.kernels.compiled import compiled, inner
 from voile.tables.kernels.hashing import find
-from voile.tables.kernels.terms import group_of, is_kept, n_log_n
+from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -179,7 +179,7 @@ def score(
                 if n[g] > 0:
                     people = group_of(n[g], p[g])
                     if is_kept(rules, n[g], people, values, np.int64(g), np.int64(g)):
-                        risk[i] += n[g] / people
+                        risk[i] += share(rules, n[g], people)
                         loss[i] += own[g] - n_log_n(n[g]) + n[g] * (own_width + group_log_width[g])
                     else:
                         suppressed[i] += n[g]

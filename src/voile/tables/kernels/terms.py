@@ -32,6 +32,14 @@ def group_of(n: float, people: float) -> float:
 
 
 @inner
+def share(rules: Rules, n: float, g: float) -> float:
+    """Return what n subjects of a cell of g people add to risk: n / g, or what the rules weigh."""
+    if rules.power == 1.0 and g < rules.under:
+        return n / g
+    return n / g**rules.power if g < rules.under else 0.0
+
+
+@inner
 def distinct(values: NDArray[np.uint64], one: Row, other: Row) -> int:
     """Count the bits set in row `one` or in row `other`."""
     count = 0

@@ -172,6 +172,7 @@ def descend(
     written = 0
     for step in range(steps):
         plain_risk = at.sums[RISK]
+        unit = plain_risk if plain_risk > 0.0 else 1.0
         plain_nats = at.sums[NATS] + widths_part(at, at.mass)
         kept_risk, kept_nats, dropped = totals(at)
         rescue = guide == BY_BOTH and dropped > allowed
@@ -191,7 +192,7 @@ def descend(
                         suppressed[written] = 0.0
                     bits[written] = bit
                     written += 1
-                    taken = -change[bit, RISK] / plain_risk
+                    taken = -change[bit, RISK] / unit
                     if rescue:
                         taken -= change[bit, SUPPRESSED] / dropped
                     score = taken / max(cost, tiny)

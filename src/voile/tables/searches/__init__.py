@@ -7,9 +7,12 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from voile.errors import RequestError, nearest
+from voile.frontier import Frontier
+from voile.tables.evaluator import Evaluator
 from voile.tables.searches import best, exhaustive, interval, local, steepest
 from voile.tables.searches.chains import RandomChain
 from voile.tables.searches.result import Checkpoint, History, SearchResult, Space
+from voile.tables.searches.resume import take_up
 from voile.tables.searches.run import Limit, Run
 from voile.tables.searches.sublattice import SublatticeSearch
 
@@ -31,10 +34,11 @@ STRATEGIES: Mapping[str, Strategy] = {
 def search(
     space: Space,
     *,
-    strategy: str | Strategy = "steepest",
+    strategy: str | Strategy = "best",
     evaluations: int | None = None,
     seconds: float | None = None,
     random_state: int | np.random.Generator | None = None,
+    start: Frontier | None = None,
     progress: Callable[[Checkpoint], None] | None = None,
 ) -> SearchResult:
     """Find policies that no other found beats in risk and loss.
@@ -46,13 +50,16 @@ def search(
     Parameters
     ----------
     space : whose `evaluator` scores policies and holds the constraints.
-    strategy : the name of one in `STRATEGIES`: `steepest`; `random-chain` (Algorithm 1);
-        `sublattice` (Algorithm 2); `interval`, `local`, and `best`, which joins them with
-        steepest and goes on for minutes unless limited; `exhaustive` (up to 2**20 policies). Or
-        a strategy with parameters of its own, such as `SublatticeSearch(threshold=0.5)`.
-    evaluations : largest number of policies scored, >= 1; where None, what the strategy needs.
+    strategy : the name of one in `STRATEGIES`: `best`, which joins the next three and takes up
+        to about a minute unless limited; `steepest`, well under a second; `interval`; `local`;
+        `random-chain` (Algorithm 1); `sublattice` (Algorithm 2); `exhaustive` (up to 2**20
+        policies). Or a strategy with parameters of its own, such as
+        `SublatticeSearch(threshold=0.5)`.
+    evaluations : largest number of policies scored, >= 1; for random chains and sublattices at
+        least those of one chain; where None, what the strategy needs.
     seconds : when to stop, > 0; looked at between batches, so passed by up to one of them.
     random_state : seed or generator, for the strategies that draw.
+    start : the frontier of an earlier search, to go on from; see `take_up`.
     progress : called after each batch.
 
     Returns
@@ -64,7 +71,8 @@ def search(
     ------
     InfeasibleError : even the most general policy allowed suppresses too much. Generalising
         never suppresses more, so then no policy is feasible.
-    RequestError : an unknown strategy, limits out of range, or a space too large to exhaust.
+    RequestError : an unknown strategy, limits out of range, a space too large to exhaust, or a
+        start of other policies than this space's.
     """
     if isinstance(strategy, str) and strategy not in STRATEGIES:
         raise RequestError(f"no strategy {strategy!r}", instead=nearest(strategy, STRATEGIES))
@@ -72,6 +80,9 @@ def search(
         raise RequestError("evaluations must be at least 1")
     if seconds is not None and not seconds > 0:
         raise RequestError("seconds must be more than 0")
+    explore = STRATEGIES[strategy] if isinstance(strategy, str) else strategy
+    if isinstance(explore, (RandomChain, SublatticeSearch)):
+        _refuse_part_of_a_chain(space.evaluator, evaluations)
     run = Run(
         space.evaluator,
         evaluations=evaluations,
@@ -81,7 +92,8 @@ def search(
     )
     try:
         run.begin()
-        explore = STRATEGIES[strategy] if isinstance(strategy, str) else strategy
+        if start is not None:
+            take_up(run, start)
         explore(run)
         stopped = "finished"
     except Limit as limit:
@@ -97,3 +109,12 @@ def search(
         strategy=strategy if isinstance(strategy, str) else repr(strategy),
         stopped=stopped,
     )
+
+
+def _refuse_part_of_a_chain(evaluator: Evaluator, evaluations: int | None) -> None:
+    chain = int((~evaluator.required & ~evaluator.forbidden).sum()) + 1
+    if evaluations is not None and evaluations < chain:
+        raise RequestError(
+            f"{evaluations:,} evaluations are fewer than the {chain:,} policies of one chain",
+            instead="ask for more, or use another strategy",
+        )

@@ -1,25 +1,33 @@
-"""What gives the least area: the steepest chain, shortest paths, chains from them, local search."""
+"""What gives the least area: steepest chains, shortest paths, local search."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from voile.tables.searches import exhaustive, steepest
-from voile.tables.searches.interval import attributes_of, settle_all, weights
+from voile.tables.searches.ladder import Ladder
 from voile.tables.searches.local import Neighbourhood
 from voile.tables.searches.run import Run
 
-WEIGHTS = 24
+if TYPE_CHECKING:
+    from voile.frontier import Frontier
+
 FULL = 16
-PATIENCE = 2**19
+ROUNDS = 8
+LEAST_GAIN = 1e-3
+PATIENCE = 2**15
 
 
 def explore(run: Run) -> None:
     """Search for the least area that the evaluations or seconds allow.
 
     Scores all policies where at most 16 cuts are free. Else begins with the steepest chain;
-    goes on, weight after weight, to policies that no attribute can better (as `interval`), with
-    a steepest chain upwards from each; ends with the policies one cut away from the frontier's
-    (as `local`), those with the widest gaps beside them first. Without a limit: 24 weights, then
-    local search until nothing new enters, or 2**19 more policies are scored.
+    goes on to policies that no attribute can better for a weight of risk against loss, the
+    weights being slopes of the hull of what was found (see `Ladder`); ends with the policies one
+    cut away from the frontier's, or two where none is left, those with the widest gaps beside
+    them first (see `Neighbourhood`). Without a limit it stops when a round of 16 weights makes
+    neither the area nor that over log risk smaller by 1 in 10,000, or after 8 rounds; then after
+    2**17 more policies. With a limit, both go on in turn.
 
     Guarantee: the whole exact frontier where at most 16 cuts are free and no limit stops it;
     else none (measured in benchmarks/best.py). Scores are exact. Cost: see `interval` and
@@ -35,11 +43,17 @@ def explore(run: Run) -> None:
 def seek(run: Run) -> None:
     """Search as `explore` does where more cuts are free."""
     steepest.explore(run)
-    attributes = attributes_of(run)
-    for weight in weights(WEIGHTS):
-        for policy in settle_all(run, attributes, weight):
-            steepest.descend(run, policy, rescue=run.evaluator.rules.active)
-    neighbourhood = Neighbourhood(run)
-    most = run.evaluations + PATIENCE
-    while (run.limited or run.evaluations < most) and neighbourhood.step():
-        pass
+    ladder, neighbourhood = Ladder(run), Neighbourhood(run)
+    for _ in range(ROUNDS):
+        before = areas(run.found)
+        ladder.round()
+        if areas(run.found) > before * (1 - LEAST_GAIN):
+            break
+    going_on = neighbourhood.flip(PATIENCE, twice=True)
+    while run.limited and going_on:
+        going_on = ladder.round() | neighbourhood.flip(PATIENCE, twice=True)
+
+
+def areas(found: Frontier) -> float:
+    """Return the area and the area over log risk, added."""
+    return found.area() + found.area(log=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 
 from voile.tables.searches import steepest
 from voile.tables.searches.run import Run
+from voile.tables.searches.slopes import slopes
 
 if TYPE_CHECKING:
     from voile.tables.evaluator import Policies
 
-LEAST_WEIGHT, MOST_WEIGHT = 0.03, 3e3
 WEIGHTS = 64
 PENALTIES = (0.0, 1.0, 1e3)
 NONE = (0.0,)
 GAIN = 1e-9
+INTERVALS, VALUES = 4, 8
 
 
 class Aim(NamedTuple):
@@ -26,6 +27,13 @@ class Aim(NamedTuple):
 
     weight: float
     penalty: float
+
+    def price(self, run: Run) -> NDArray[np.float64]:
+        """Return what each of the three sums counts, (3,)."""
+        weights = np.array([self.weight, 1.0, self.penalty])
+        units = np.array(run.evaluator.units)
+        price: NDArray[np.float64] = np.divide(weights, units, out=np.zeros(3), where=units > 0)
+        return price
 
 
 class Attribute(NamedTuple):
@@ -39,6 +47,15 @@ class Attribute(NamedTuple):
     bits: slice
     last: NDArray[np.int64]
 
+    def near(self, policy: Policies) -> Attribute:
+        """Return it with intervals no longer than four of the policy's own, or eight values."""
+        values = np.arange(len(self.last))
+        ends = np.append(np.flatnonzero(policy[self.bits]), len(values) - 1)
+        fourth = np.minimum(np.searchsorted(ends, values) + INTERVALS - 1, len(ends) - 1)
+        return self._replace(
+            last=np.minimum(self.last, np.maximum(ends[fourth], values + VALUES - 1))
+        )
+
 
 def explore(run: Run) -> None:
     """Start from the steepest chain; settle, weight after weight, on what no attribute improves.
@@ -46,30 +63,29 @@ def explore(run: Run) -> None:
     With the other attributes' partition fixed, risk, loss and suppression are sums over the
     intervals of one attribute, so its best partition for a weight is a shortest path. For every
     interval the best partition that has it is scored as well, and counted: one evaluation an
-    interval, values (values + 1) / 2 for each attribute gone through. Each weight starts from
-    the best policy that any other weight found for it.
+    interval. Each weight starts from the best policy found for it, first among intervals not
+    much longer than that policy's, then among all. The weights are slopes of the hull of what
+    was found.
 
     Guarantee: no single attribute's partition can be bettered for the weights gone through; the
     policies are not jointly optimal. Cost: O(values x cells) for each attribute and step.
     """
     steepest.explore(run)
     attributes = attributes_of(run)
-    for weight in weights(WEIGHTS):
-        settle_all(run, attributes, weight)
+    seen: set[float] = set()
+    for weight in islice(slopes(run), WEIGHTS):
+        if weight in seen:  # the hull has not moved there: it would settle on the same
+            continue
+        seen.add(weight)
+        for penalty in penalties(run):
+            aim = Aim(weight, penalty)
+            _, policy = settle(run, attributes, run.best_for(weight), aim, near=True)
+            settle(run, attributes, policy, aim)
 
 
-def weights(count: int) -> Iterator[float]:
-    """Yield weights from all over the range, evenly in log; later ones fall between earlier.
-
-    >>> [f"{weight:.3g}" for weight in weights(4)]
-    ['9.49', '0.533', '169', '0.127']
-    """
-    span = np.log(MOST_WEIGHT / LEAST_WEIGHT)
-    for number in range(1, count + 1):
-        place, half = 0.0, 0.5
-        while number:
-            place, half, number = place + half * (number % 2), half / 2, number // 2
-        yield float(LEAST_WEIGHT * np.exp(span * place))
+def penalties(run: Run) -> tuple[float, ...]:
+    """Return what suppressing is to count: several, where records may be suppressed."""
+    return PENALTIES if run.evaluator.rules.active else NONE
 
 
 def attributes_of(run: Run) -> list[Attribute]:
@@ -85,53 +101,33 @@ def attributes_of(run: Run) -> list[Attribute]:
     return made
 
 
-def settle_all(run: Run, attributes: list[Attribute], weight: float) -> list[Policies]:
-    """Settle for one weight; where records may be suppressed, with several penalties for it."""
-    penalties = PENALTIES if run.evaluator.rules.active else NONE
-    return [settle(run, attributes, Aim(weight, penalty)) for penalty in penalties]
+def settle(
+    run: Run, attributes: list[Attribute], policy: Policies, aim: Aim, *, near: bool = False
+) -> tuple[float, Policies]:
+    """Better one attribute after another until none can be; return the cost and the policy.
 
-
-def settle(run: Run, attributes: list[Attribute], aim: Aim) -> Policies:
-    """Better one attribute after another until none can be; return the policy, (n_bits,) bool.
-
-    Starts from the best policy found for the weight.
+    With `near`, among the intervals that are near those of the policy so far.
     """
-    policy = best_for(run, aim.weight)
     best, settled = np.inf, 0
     while settled < len(attributes):
         for attribute in attributes:
-            value, policy = better(run, attribute, policy, aim)
+            among = attribute.near(policy) if near else attribute
+            value, policy = better(run, among, policy, aim)
             settled = 0 if value < best - GAIN * (1 + abs(value)) else settled
             best, settled = min(best, value), settled + 1
             if settled == len(attributes):
                 break
-    return policy
-
-
-def best_for(run: Run, weight: float) -> Policies:
-    """Return the policy found with the least loss + weight x relative risk, (n_bits,) bool."""
-    found = run.frontier()
-    best = int(np.argmin(found.loss + weight * found.risk))
-    policy: Policies = found.policies[best, ~run.evaluator.forbidden]
-    return policy
+    return best, policy
 
 
 def better(run: Run, attribute: Attribute, policy: Policies, aim: Aim) -> tuple[float, Policies]:
-    """Return the best partition of one attribute with the others' fixed, and what it costs.
+    """Return what the best partition of one attribute costs, the others' fixed, and the policy.
 
     Scores, for every interval, the best partition that has it.
     """
     from voile.tables.kernels.interval import paths, shortest, through
 
-    evaluator, last = run.evaluator, attribute.last
-    most = evaluator.rules.wholly_lost * evaluator.subjects
-    price = np.array(
-        [
-            aim.weight / evaluator.matches,
-            1 / most if most > 0 else 0.0,
-            aim.penalty / evaluator.subjects,
-        ]
-    )
+    last, price = attribute.last, aim.price(run)
     cost = run.scorer.intervals(attribute.number, policy, last)
     below, above, before, after = shortest(cost, last, price)
     sums, ends = through(cost, last, below, above)
@@ -141,7 +137,7 @@ def better(run: Run, attribute: Attribute, policy: Policies, aim: Aim) -> tuple[
         made[:, attribute.bits] = paths(before, after, ends[which])
         return made
 
-    values = sums @ price
-    best = int(np.argmin(values))
-    run.add(evaluator.normalised(sums), rows)
-    return float(values[best]), rows(np.array([best]))[0]
+    run.add(run.evaluator.normalised(sums), rows)
+    made = policy.copy()
+    made[attribute.bits] = paths(before, after, np.array([[before[-1], len(last) - 1]]))[0]
+    return float((below[-1] * price).sum()), made

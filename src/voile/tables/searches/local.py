@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from voile.frontier import Frontier
 from voile.tables.searches import steepest
 from voile.tables.searches.run import Run
+from voile.tables.searches.slopes import LEAST_RISK
 
 if TYPE_CHECKING:
     from voile.tables.evaluator import Policies
@@ -24,19 +25,51 @@ class Neighbourhood:
         self._run = run
         self._free = np.flatnonzero(~run.required)
         self._seen: set[bytes] = set()
+        self._twice: set[bytes] = set()
+
+    def flip(self, evaluations: float = np.inf, *, twice: bool = False) -> bool:
+        """Score neighbours until about so many are scored; False when no policy was left.
+
+        With `twice`, go on with the neighbours' neighbours when no policy is left.
+        """
+        most = self._run.evaluations + evaluations
+        going_on = False
+        while self._run.evaluations < most and (self.step() or (twice and self.step_twice())):
+            going_on = True
+        return going_on
 
     def step(self) -> bool:
-        """Score all neighbours of the most promising policies; False when none is left."""
-        found = self._run.frontier()
-        packed = np.packbits(found.policies, axis=1)
-        fresh = np.array([row.tobytes() not in self._seen for row in packed])
-        fresh = np.flatnonzero(fresh)
+        """Score all neighbours of the most promising policies; False when none is left.
+
+        Half of them have the most room by risk, half by the logarithm of risk.
+        """
+        fresh = self._fresh(self._seen)
         if not len(fresh):
             return False
-        chosen = fresh[np.argsort(-room(found)[fresh], kind="stable")[:BATCH]]
-        self._seen.update(packed[i].tobytes() for i in chosen)
-        self._flip(found.policies[chosen][:, ~self._run.evaluator.forbidden])
+        orders = [fresh[np.argsort(-gain[fresh], kind="stable")] for gain in rooms(self._run.found)]
+        chosen = np.unique(np.concatenate([order[: BATCH // 2] for order in orders]))
+        self._seen.update(self._run.found.policies[i].tobytes() for i in chosen)
+        self._flip(self._run.policies(chosen))
         return True
+
+    def step_twice(self) -> bool:
+        """Score all that is two cuts away from the most promising policy; False when none is left.
+
+        Such policies enter although what lies between is beaten.
+        """
+        fresh = self._fresh(self._twice)
+        if not len(fresh):
+            return False
+        chosen = fresh[np.argmax(rooms(self._run.found)[0][fresh])]
+        self._twice.add(self._run.found.policies[chosen].tobytes())
+        one = self._run.policies([chosen])
+        for some in np.array_split(self._free, -(-len(self._free) // BATCH)):
+            self._flip(one ^ np.eye(self._run.n_bits, dtype=np.bool_)[some])
+        return True
+
+    def _fresh(self, seen: set[bytes]) -> NDArray[np.intp]:
+        rows = self._run.found.policies
+        return np.flatnonzero([row.tobytes() not in seen for row in rows])
 
     def _flip(self, policies: Policies) -> None:
         run, free = self._run, self._free
@@ -61,17 +94,23 @@ def explore(run: Run) -> None:
     O(attributes x cells) for the n_bits neighbours of a policy.
     """
     steepest.explore(run)
-    neighbourhood = Neighbourhood(run)
-    while neighbourhood.step():
-        pass
+    Neighbourhood(run).flip()
 
 
-def room(found: Frontier) -> NDArray[np.float64]:
+def rooms(found: Frontier) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the area of the steps on both sides of each policy: what better ones could gain.
 
-    >>> room(Frontier.of([0, .5, 1], [1, .2, 0], np.zeros((3, 1)))).round(2).tolist()
+    First along risk, then along its logarithm.
+
+    >>> along_risk, _ = rooms(Frontier.of([0, .5, 1], [1, .2, 0], np.zeros((3, 1))))
+    >>> along_risk.round(2).tolist()
     [0.4, 0.5, 0.1]
     """
-    steps: NDArray[np.float64] = np.diff(found.risk) * -np.diff(found.loss)
-    beside: NDArray[np.float64] = np.append(steps, 0.0) + np.append(0.0, steps)
-    return beside
+    drops = -np.diff(found.loss)
+
+    def beside(risk: NDArray[np.float64]) -> NDArray[np.float64]:
+        steps = np.diff(risk) * drops
+        room: NDArray[np.float64] = np.append(steps, 0.0) + np.append(0.0, steps)
+        return room
+
+    return beside(found.risk), beside(np.log(np.maximum(found.risk, LEAST_RISK)))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from voile.errors import InfeasibleError
 from voile.frontier import Frontier
@@ -15,7 +16,12 @@ from voile.tables.evaluator import Evaluator, Policies, Scores
 from voile.tables.kernels.cells import SLACK
 from voile.tables.searches.result import Checkpoint
 
+ASKED = ("k", "max_risk", "l_diversity")
 DIGITS = 12
+STRIPS = 4096
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 
 class Limit(Exception):  # noqa: N818, it ends a search and is no error
@@ -46,6 +52,7 @@ class Run:
         self.rng = rng
         self.limited = evaluations is not None or seconds is not None
         self.evaluations = 0
+        self.taken_up = 0  # policies of an earlier search
         self.checkpoints: list[Checkpoint] = []
         self._most = evaluations
         self._began = time.monotonic()
@@ -54,7 +61,8 @@ class Run:
         self._bits = np.flatnonzero(~evaluator.forbidden)
         self.n_bits = len(self._bits)
         self.required = evaluator.required[self._bits]
-        self._found = Frontier.of([], [], np.zeros((0, -(-evaluator.n_bits // 8)), np.uint8))
+        self.found = Frontier.of([], [], np.zeros((0, -(-evaluator.n_bits // 8)), np.uint8))
+        self._area = 1.0
         self.scorer = evaluator.scorer
 
     def begin(self) -> None:
@@ -68,39 +76,64 @@ class Run:
             raise self._infeasible(scores.suppressed[0])
         self.add(scores, lambda indices: ends[indices])
 
-    def add(self, scores: Scores, rows: Callable[[NDArray[np.intp]], Policies]) -> None:
-        """Take in what was scored, up to the limit; `rows` makes the policies of indices.
-
-        Scores are rounded to 12 decimals, so that equal policies' do not differ by rounding.
-        """
+    def add(self, scores: Scores, rows: Callable[[Indices], Policies]) -> bool:
+        """Take in what was scored, up to the limit; say whether anything entered the frontier."""
         room = len(scores.risk)
         if self._most is not None:
             room = min(room, self._most - self.evaluations)
-        allowed = self.evaluator.constraints.suppress + SLACK
-        feasible = np.flatnonzero(scores.suppressed[:room] <= allowed)
-        old = self._found
-
-        def packed(kept: NDArray[np.intp]) -> NDArray[np.uint8]:
-            new = kept[kept >= len(old)] - len(old)
-            made = np.empty((len(kept), old.policies.shape[1]), dtype=np.uint8)
-            made[kept < len(old)] = old.policies[kept[kept < len(old)]]
-            made[kept >= len(old)] = np.packbits(self.widen(rows(feasible[new])), axis=1)
-            return made
-
-        self._found = Frontier.of(
-            np.concatenate([old.risk, scores.risk[feasible].round(DIGITS)]),
-            np.concatenate([old.loss, scores.loss[feasible].round(DIGITS)]),
-            packed,
+        entered = self.take(
+            Scores(scores.risk[:room], scores.loss[:room], scores.suppressed[:room]), rows
         )
         self.evaluations += room
         now = time.monotonic()
-        self.checkpoints.append(Checkpoint(self.evaluations, now - self._began, self._found.area()))
+        self.checkpoints.append(Checkpoint(self.evaluations, now - self._began, self._area))
         if self._progress is not None:
             self._progress(self.checkpoints[-1])
         if self.evaluations == self._most:
             raise Limit("evaluations")
         if self._deadline is not None and now >= self._deadline:
             raise Limit("seconds")
+        return entered
+
+    def take(self, scores: Scores, rows: Callable[[Indices], Policies]) -> bool:
+        """Let enter the frontier what may; `rows` makes the policies of indices, on this lattice.
+
+        Scores are rounded to 12 decimals, so that equal policies' do not differ by rounding.
+        """
+        risk, loss = scores.risk.round(DIGITS), scores.loss.round(DIGITS)
+        allowed = scores.suppressed <= self.evaluator.constraints.suppress + SLACK
+        some = self._below(risk, loss, allowed)
+        if len(some):
+            self._enter(risk[some], loss[some], lambda which: rows(some[which]))
+            self._area = self.found.area()
+        return len(some) > 0
+
+    def _below(self, risk: Floats, loss: Floats, allowed: NDArray[np.bool_]) -> Indices:
+        """Return the points allowed that lie below the staircase; strips of it reject most.
+
+        Strips are even in the root of risk, so that they are narrow where the frontier is steep.
+        """
+        least = np.concatenate([[np.inf], self.found.loss])
+        edges = (np.arange(STRIPS + 1) / STRIPS) ** 2
+        strips = least[np.searchsorted(self.found.risk, edges, side="right")]
+        some = np.flatnonzero(allowed & (loss < strips[(np.sqrt(risk) * STRIPS).astype(np.intp)]))
+        left = np.searchsorted(self.found.risk, risk[some], side="right")
+        return some[loss[some] < least[left]]
+
+    def _enter(self, risk: Floats, loss: Floats, rows: Callable[[Indices], Policies]) -> None:
+        old = self.found
+
+        def packed(kept: Indices) -> NDArray[np.uint8]:
+            new = kept >= len(old)
+            made = np.empty((len(kept), old.policies.shape[1]), dtype=np.uint8)
+            made[~new] = old.policies[kept[~new]]
+            if new.any():
+                made[new] = np.packbits(self.widen(rows(kept[new] - len(old))), axis=1)
+            return made
+
+        self.found = Frontier.of(
+            np.concatenate([old.risk, risk]), np.concatenate([old.loss, loss]), packed
+        )
 
     def widen(self, rows: Policies) -> Policies:
         """Return policies of this lattice as policies of the whole one."""
@@ -110,31 +143,53 @@ class Run:
 
     def frontier(self) -> Frontier:
         """Return what was found so far, policies as booleans."""
-        return Frontier.of(self._found.risk, self._found.loss, self._policies)
+        return Frontier.of(self.found.risk, self.found.loss, self._policies)
+
+    def best_for(self, weight: float) -> Policies:
+        """Return the policy found of least loss + weight x relative risk, (n_bits,) bool."""
+        best = int(np.argmin(self.found.loss + weight * self.found.risk))
+        policy: Policies = self.policies([best])[0]
+        return policy
+
+    def policies(self, indices: ArrayLike) -> Policies:
+        """Return policies found, on this lattice."""
+        rows: Policies = self._policies(np.asarray(indices, dtype=np.intp))[:, self._bits]
+        return rows
 
     def drift(self, count: int) -> float:
         """Return by how much up to `count` of the scores found differ from scratch."""
-        few = np.unique(np.linspace(0, len(self._found) - 1, count).astype(np.intp))
+        few = np.unique(np.linspace(0, len(self.found) - 1, count).astype(np.intp))
         risk, loss = self.evaluator.evaluate(self._policies(few))
-        off = np.abs(np.concatenate([risk - self._found.risk[few], loss - self._found.loss[few]]))
+        off = np.abs(np.concatenate([risk - self.found.risk[few], loss - self.found.loss[few]]))
         return float(off.max())
 
     def _policies(self, indices: NDArray[np.intp]) -> Policies:
-        packed = self._found.policies[indices]
-        return np.unpackbits(packed, axis=1, count=self.evaluator.n_bits).view(np.bool_)
+        packed = self.found.policies[indices]
+        rows: Policies = np.unpackbits(packed, axis=1, count=self.evaluator.n_bits).view(np.bool_)
+        return rows
 
     def _infeasible(self, suppressed: float) -> InfeasibleError:
+        constraints = self.evaluator.constraints
+        return InfeasibleError(
+            f"even the most general policy allowed suppresses {suppressed:.1%} of subjects, "
+            f"{constraints.suppress:.1%} may be; {self._clash()}",
+            instead="ease it, raise suppress or require fewer cuts",
+        )
+
+    def _clash(self) -> str:
+        """Say which constraints cannot be met: one alone, the furthest; else the fewest."""
         constraints, counts = self.evaluator.constraints, self.evaluator.counts
         top = self.widen(self.required[None, :])
 
-        def dropped(asked: str) -> float:
-            alone = Constraints(**{asked: getattr(constraints, asked)})
+        def dropped(asked: tuple[str, ...]) -> float:
+            alone = Constraints(**{name: getattr(constraints, name) for name in asked})
             return float(Evaluator(counts, alone).scores(top).suppressed[0])
 
-        furthest = max(("k", "max_risk", "l_diversity"), key=dropped)
-        furthest = f"{furthest} = {getattr(constraints, furthest):g}"
-        return InfeasibleError(
-            f"even the most general policy allowed suppresses {suppressed:.1%} of subjects, "
-            f"{constraints.suppress:.1%} may be; {furthest} is furthest from being met",
-            instead="ease it, raise suppress or require fewer cuts",
-        )
+        for many in range(1, len(ASKED) + 1):
+            furthest = max(combinations(ASKED, many), key=dropped)
+            if many == len(ASKED) or dropped(furthest) > constraints.suppress + SLACK:
+                break
+        names = [f"{name} = {getattr(constraints, name):g}" for name in furthest]
+        if many == 1:
+            return f"{names[0]} is furthest from being met"
+        return f"{', '.join(names[:-1])} and {names[-1]} can only be met apart"

@@ -36,8 +36,13 @@ def explore(run: Run) -> None:
         raise VoileError(f"scores kept along the chain drifted by {drift:.1e}")
 
 
-def descend(run: Run, start: Policies, *, rescue: bool) -> None:
-    """Walk the steepest chain from `start` to the top; score all neighbours on the way."""
+def descend(run: Run, start: Policies, *, rescue: bool, while_it_gains: bool = False) -> None:
+    """Walk the steepest chain from `start` to the top; score all neighbours on the way.
+
+    With `while_it_gains`, until some thousands in a row do not enter the frontier.
+    """
     allowed = run.evaluator.constraints.suppress * run.evaluator.subjects
     for some in run.scorer.descend(start, ~run.required, rescue=rescue, allowed=allowed):
-        run.add(run.evaluator.normalised(some.sums), some.policies)
+        gained = run.add(run.evaluator.normalised(some.sums), some.policies)
+        if while_it_gains and not gained:
+            return

@@ -1,0 +1,150 @@
+"""Prove how good any policy can be: a lower bound on loss + weight x risk, and on the area."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voile.errors import RequestError
+from voile.frontier import Frontier
+from voile.tables.bound.result import Bound, Progress
+
+if TYPE_CHECKING:
+    from voile.tables.evaluator import Evaluator
+    from voile.tables.searches.result import Space
+    from voile.tables.searches.run import Run
+
+__all__ = ["Bound", "Progress", "bound"]
+
+Floats = NDArray[np.float64]
+
+LEAST_WEIGHT, MOST_WEIGHT, WEIGHTS = 0.03, 3e3, 20
+
+
+def bound(
+    space: Space,
+    frontier: Frontier,
+    *,
+    weights: ArrayLike | None = None,
+    seconds: float | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Bound:
+    """Prove that no policy whatsoever has less loss + weight x relative risk than a bound.
+
+    Every partition of the attributes but the two largest is gone through. For each, the largest
+    attribute may have another partition in each interval of the second: every policy is feasible
+    in that, and its optimum is a shortest path over shortest paths. Multipliers on the largest
+    attribute's cuts then make these partitions agree (Lagrangian decomposition).
+
+    Parameters
+    ----------
+    space : whose `evaluator` scores policies and holds the constraints, which are kept.
+    frontier : the policies to compare with, scored by it. A better one makes the proof quicker.
+    weights : of relative risk against loss, > 0; 20 from 0.03 to 3,000 where None. The more,
+        the closer the bound on the area.
+    seconds : when to stop, > 0; looked at between parts of a step.
+    progress : called after each step.
+
+    Returns
+    -------
+    Bound : where it was stopped before a weight's first bound, by `seconds` or by Ctrl-C, there
+        is none. A bound that was still rising is proved as well.
+
+    Guarantee: proved, for the exact scores and with rounding allowed for; with one or two
+    attributes and no limit on time it is exact but for rounding, with one it is so at once.
+
+    Raises
+    ------
+    InfeasibleError : no policy meets the constraints.
+    RequestError : arguments out of range, or too many partitions of all attributes but two.
+
+    Cost: O(outer^2 inner^2 (boxes + weights x combos)) at most for the first bounds; a box is a
+    product of intervals of the attributes gone through, a combo a partition of them.
+    """
+    from voile.tables.bound.proof import Proof
+    from voile.tables.bound.relaxation import Stopped
+
+    asked = _checked(weights)
+    if seconds is not None and not seconds > 0:
+        raise RequestError("seconds must be more than 0")
+    _refuse_other_measures(space.evaluator)
+    run = _run_with(space.evaluator, frontier)
+    proof = Proof(run, asked, seconds, progress)
+    stopped = "finished"
+    try:
+        proof.go()
+    except Stopped:
+        stopped = "seconds"
+    except KeyboardInterrupt:
+        stopped = "interrupted"
+    floors = _clipped(space.evaluator, proof.floors)
+    proved = np.minimum(floors.min(axis=0), proof.best)
+    proved[np.isneginf(proved)] = np.nan
+    return Bound(
+        weight=asked,
+        bound=proved,
+        best=proof.best,
+        gap=np.divide(proof.best - proved, proof.best, out=proved * 0, where=proof.best > 0),
+        seconds=proof.seconds,
+        floors=floors,
+        least_risk=_least_risk(space.evaluator),
+        frontier=run.frontier(),
+        stopped=stopped,
+    )
+
+
+def _checked(weights: ArrayLike | None) -> Floats:
+    if weights is None:
+        return np.geomspace(LEAST_WEIGHT, MOST_WEIGHT, WEIGHTS)
+    asked = np.unique(np.asarray(weights, dtype=np.float64))
+    if not len(asked) or not (asked > 0).all() or np.isinf(asked).any():
+        raise RequestError("weights must be finite numbers above 0, at least one")
+    return asked
+
+
+def _refuse_other_measures(evaluator: Evaluator) -> None:
+    from voile.tables.group_measures import Spread, Weighing
+
+    for measure, kind in ((evaluator.risk, Weighing), (evaluator.loss, Spread)):
+        if not isinstance(measure.each, kind):
+            raise RequestError(
+                f"there is no bound for {measure.name}",
+                instead="use matches, weighed or not, as the risk and information as the loss",
+            )
+
+
+def _run_with(evaluator: Evaluator, frontier: Frontier) -> Run:
+    """Return a run that has found the frontier, and the most general and most detailed policy."""
+    from voile.tables.evaluator import Scores
+    from voile.tables.searches.run import Run
+
+    rng = np.random.default_rng(0)
+    run = Run(evaluator, evaluations=None, seconds=None, rng=rng, progress=None)
+    run.begin()
+    scores = Scores(frontier.risk, frontier.loss, np.zeros(len(frontier)))
+    run.add(scores, lambda indices: frontier.policies[indices][:, ~evaluator.forbidden])
+    return run
+
+
+def _clipped(evaluator: Evaluator, floors: Floats) -> Floats:
+    """Return bounds that hold where a loss above 1 counts as 1.
+
+    Only suppression makes such losses, and no more above 1 than the share suppressed: generalised
+    alone, what is kept loses at most the top's nats. So a policy with one has at least its bound
+    less that share, and at least 1.
+    """
+    if not evaluator.rules.active:
+        return floors
+    lowered = floors - evaluator.constraints.suppress
+    return np.maximum(np.minimum(floors, 1.0), lowered)
+
+
+def _least_risk(evaluator: Evaluator) -> float:
+    """Return a risk that no policy allowed goes below; risk is monotone without suppression."""
+    if evaluator.rules.active:
+        return 0.0
+    top = evaluator.evaluate(evaluator.required[None])[0][0]
+    return float(top) * (1 - 1e-9)

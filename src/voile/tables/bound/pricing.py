@@ -1,0 +1,50 @@
+"""Price the outer intervals that may matter, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from voile.tables.bound.relaxation import Bits, Floats, Relaxation, through
+
+EAGER = 0.2  # of the way from the cheapest path to the cap: intervals on paths so far are priced
+
+
+def priced(relaxation: Relaxation, caps: Floats) -> Iterator[Floats]:
+    """Yield what each outer interval costs at least, (pairs, outers, outers), ever closer.
+
+    Begins with what is had without going through inner partitions; then prices the intervals on
+    the cheapest path of some pair, or on one not much dearer, for all pairs with a path through
+    them that is cheaper than their cap in `caps` (pairs,), until no such path has an unpriced
+    one. Most pairs are given up long before. The same array is yielded each time.
+
+    Guarantee: the cheapest path is a lower bound; at the end, it is exact for the relaxation where
+    it is below its cap.
+    """
+    pairs = np.arange(len(relaxation))
+    costs = relaxation.least()
+    unpriced = relaxation.allowed.copy()
+    yield costs
+    while True:
+        near, alive = _near_the_path(costs, caps)
+        ends = np.argwhere(near & unpriced)
+        if not len(ends):
+            return
+        solved = relaxation.solve(ends, alive[:, ends[:, 0], ends[:, 1]].T, pairs)
+        costs[solved.pair, ends[solved.interval, 0], ends[solved.interval, 1]] = solved.cost
+        unpriced[ends[:, 0], ends[:, 1]] = False
+        yield costs
+
+
+def _near_the_path(costs: Floats, caps: Floats) -> tuple[Bits, Bits]:
+    """Return which intervals are near some pair's cheapest path, and for which pairs they matter.
+
+    An interval that does not matter to a pair now never does: its paths only become dearer.
+    """
+    found = through(costs)
+    least = found.min(axis=(1, 2))
+    limit = np.full(len(least), -np.inf)
+    below = least < caps
+    limit[below] = least[below] + EAGER * (caps[below] - least[below])
+    return np.asarray((found < limit[:, None, None]).any(axis=0)), found < caps[:, None, None]

@@ -1,0 +1,139 @@
+"""A proof as it goes on: what is proved so far, and the best policies met."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.tables.bound.ascent import CLOSE, Ascent
+from voile.tables.bound.nesting import Nesting
+from voile.tables.bound.pricing import priced
+from voile.tables.bound.relaxation import Relaxation, ways
+from voile.tables.bound.result import Progress
+from voile.tables.evaluator import Policies
+from voile.tables.kernels.cells import SLACK
+from voile.tables.searches.interval import Aim, attributes_of, penalties, settle
+from voile.tables.searches.run import Run
+
+Floats = NDArray[np.float64]
+
+ROOM = 2**26
+TINY = 1e-300
+
+
+class Proof:
+    """Raise lower bounds for some weights.
+
+    Parameters
+    ----------
+    run : the lattice and the policies found.
+    weights : (m,) rising, > 0.
+    seconds : when `relaxation.Stopped` is raised, counted from now.
+    progress : called after each step.
+
+    `floors` (combos, weights) holds what is proved of loss + weight x risk before losses above 1
+    are clipped, `seconds` when, `best` the least that was found.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        weights: Floats,
+        seconds: float | None,
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self._began = time.monotonic()
+        self._deadline = np.inf if seconds is None else self._began + seconds
+        self._progress = progress
+        self._run = run
+        self._attributes = attributes_of(run)
+        self._weights = weights
+        cells = run.evaluator.cells.coarsen(~run.evaluator.forbidden)
+        self._nesting = Nesting.of(cells, run.required)
+        self.floors = np.full((len(self._nesting.combos), len(weights)), -np.inf)
+        self.seconds = np.full(len(weights), np.nan)
+        found = run.frontier()
+        self.best = _least(found.risk, found.loss, weights)
+
+    def go(self) -> None:
+        """Bound all weights, then tighten all in turn until nothing more comes of it."""
+        outers = len(self._nesting.last)
+        pairs = max(1, ROOM // (outers**2 * len(self.floors)))
+        ascents = [
+            self._relax(np.arange(begin, min(begin + pairs, len(self._weights))))
+            for begin in range(0, len(self._weights), pairs)
+        ]
+        while any(self._step(*each) for each in ascents):
+            pass
+
+    def _relax(self, which: NDArray[np.intp]) -> tuple[NDArray[np.intp], Relaxation, Ascent]:
+        relaxation = Relaxation(
+            self._nesting, self._run.evaluator, self._weights[which], self._deadline
+        )
+        caps = self._caps()[which][relaxation.weight]
+        pairs = np.arange(len(relaxation))
+        for costs in priced(relaxation, caps):
+            bounds = ways(costs)[0][:, -1] - relaxation.rounding(pairs)
+            self._raise(which, relaxation, pairs, bounds)
+        live = np.flatnonzero(bounds < caps * (1 - CLOSE))
+        return which, relaxation, Ascent(relaxation, live, costs[live], caps[live])
+
+    def _step(self, which: NDArray[np.intp], relaxation: Relaxation, ascent: Ascent) -> bool:
+        """Take a step with one set of weights; False when none of its pairs can be raised."""
+        caps = self._caps()[which][relaxation.weight[ascent.pairs]]
+        if not len(ascent.active(caps)):
+            return False
+        self._meet(ascent.step(caps))
+        self._raise(which, relaxation, ascent.pairs, ascent.bounds)
+        return True
+
+    def _raise(
+        self,
+        which: NDArray[np.intp],
+        relaxation: Relaxation,
+        pairs: NDArray[np.intp],
+        bounds: Floats,
+    ) -> None:
+        before = self.floors.min(axis=0)
+        combo, weight = relaxation.combo[pairs], which[relaxation.weight[pairs]]
+        np.maximum.at(self.floors, (combo, weight), bounds)
+        now = time.monotonic() - self._began
+        bound = self.floors.min(axis=0)
+        self.seconds[bound > before] = now
+        if self._progress is not None:
+            proved = np.isfinite(bound)
+            gap = 1 - (bound / np.maximum(self._caps(), TINY))[proved]
+            self._progress(Progress(now, int(proved.sum()), float(gap.max())))
+
+    def _meet(self, policies: Policies) -> None:
+        """Score what the relaxation suggests; better what is the best so far for a weight."""
+        rows = np.unique(policies, axis=0)
+        scores = self._run.evaluator.scores(self._run.widen(rows))
+        allowed = scores.suppressed <= self._run.evaluator.constraints.suppress + SLACK
+        least = _least(scores.risk[allowed], scores.loss[allowed], self._weights)
+        better = least < self.best * (1 - CLOSE)
+        if better.any():
+            self._run.add(scores, lambda indices: rows[indices])
+            for weight, penalty in itertools.product(self._weights[better], penalties(self._run)):
+                aim, start = Aim(float(weight), penalty), self._run.best_for(float(weight))
+                settle(self._run, self._attributes, start, aim, near=True)
+            found = self._run.frontier()
+            self.best = _least(found.risk, found.loss, self._weights)
+
+    def _caps(self) -> Floats:
+        """Return what loss + weight x risk, not clipped, makes a policy no better than the best.
+
+        Clipping takes at most the share that may be suppressed, and only from losses above 1.
+        """
+        suppress = self._run.evaluator.constraints.suppress
+        return np.where(self.best > 1, self.best + suppress, self.best)
+
+
+def _least(risk: Floats, loss: Floats, weights: Floats) -> Floats:
+    """Return the least loss + weight x risk for each weight; infinity if there is no policy."""
+    least: Floats = (loss + weights[:, None] * risk).min(axis=1, initial=np.inf)
+    return least

@@ -1,0 +1,94 @@
+"""Risks and losses by name: ours, and a user's own as ``module:object``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, Literal
+
+from voile.errors import RequestError, nearest
+from voile.tables.counts import Counts
+from voile.tables.group_measures import (
+    GroupMeasure,
+    information,
+    matches,
+    mutual_information,
+    refuse_undeclared,
+    small_groups,
+)
+
+Kind = Literal["risk", "loss"]
+Maker = Callable[[Counts], GroupMeasure]
+
+NAMES: Mapping[Kind, Mapping[str, Maker]] = {
+    "risk": {"matches": lambda _: matches(), "small-groups": lambda _: small_groups()},
+    "loss": {
+        "information": lambda _: information(),
+        "mutual-information": lambda counts: mutual_information(counts.outcomes),
+    },
+}
+DEFAULTS: Mapping[Kind, str] = {"risk": "matches", "loss": "information"}
+
+
+def measure_named(kind: Kind, wanted: str | GroupMeasure | None) -> Maker:
+    """Return what makes a measure for a table: found by its name, or given.
+
+    Nothing of a table is needed to refuse a name. Do not call this with a name read from a kit:
+    ``module:object`` runs code.
+
+    Parameters
+    ----------
+    kind : ``risk`` or ``loss``.
+    wanted : ``matches`` (eq. 2) or ``small-groups``, ``information`` (eq. 4) or
+        ``mutual-information``; or ``module:object``, a `GroupMeasure` of a module in the working
+        directory or on the Python path; or a measure; None is the paper's.
+
+    Raises
+    ------
+    RequestError : there is none of that name, it is no `GroupMeasure`, or it does not declare
+        that it falls (a risk) or rises (a loss).
+    """
+    if wanted is None:
+        wanted = DEFAULTS[kind]
+    if isinstance(wanted, str) and ":" not in wanted:
+        if wanted not in NAMES[kind]:
+            raise RequestError(
+                f"no {kind} is called {wanted}",
+                instead=f"{nearest(wanted, NAMES[kind])}, or name your own as module:object",
+            )
+        return NAMES[kind][wanted]
+    measure = _imported(wanted) if isinstance(wanted, str) else wanted
+    if not isinstance(measure, GroupMeasure):
+        raise RequestError(
+            f"the {kind} {wanted if isinstance(wanted, str) else type(wanted).__name__} is no "
+            "GroupMeasure",
+            instead="make one with voile.tables.group_measures.GroupMeasure",
+        )
+    refuse_undeclared(measure, "falls" if kind == "risk" else "rises")
+    return lambda _: measure
+
+
+def _imported(path: str) -> Any:
+    module, _, name = path.partition(":")
+    sys.path.insert(0, os.getcwd())
+    try:
+        found = import_module(module)
+    except ModuleNotFoundError as error:
+        if not f"{module}.".startswith(f"{error.name}."):
+            raise RequestError(f"module {module} needs {error.name}, which is not there") from None
+        raise RequestError(
+            f"there is no module {module} in the working directory or on the Python path"
+        ) from None
+    except (ImportError, SyntaxError, TypeError, ValueError) as error:
+        raise RequestError(
+            f"module {module} cannot be imported ({type(error).__name__})",
+            instead="import it in Python to see why",
+        ) from None
+    finally:
+        sys.path.remove(os.getcwd())
+    if not hasattr(found, name):
+        public = [known for known in vars(found) if not known.startswith("_")]
+        raise RequestError(f"module {module} has no {name}", instead=nearest(name, public))
+    return getattr(found, name)

@@ -1,0 +1,67 @@
+"""The report's part on how far the policies found are from the best there can be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from voile.sections import Grid, Prose, Section
+from voile.tables.wording import share
+
+NOTHING = "not proved"
+
+
+def how_far(story: Mapping[str, Any]) -> Section | None:
+    """Say what was proved of all policies; where nothing was, that there is no bound."""
+    if not story:
+        return None
+    proof = story["search"].get("bound")
+    if proof is None:
+        unasked = (
+            "There is no bound: these are the best policies that the search found, and how much "
+            "better any other could be was not asked to be proved."
+        )
+        return _section(Prose((unasked,)))
+    proved = [gap for gap in proof["gap"] if gap is not None]
+    if not proved:
+        stopped = "There is no bound: the proof was stopped before it had one."
+        return _section(Prose((stopped,)))
+    missing = len(proof["gap"]) - len(proved)
+    said = [
+        "Whoever weighs risk against loss by one of the weights below finds no policy whatsoever "
+        f"that is better than the best one found by more than {share(max(proved))} "
+        f"of loss + weight x relative risk."
+        + (f" For {missing} more weights there is no bound: the proof was stopped." * bool(missing))
+    ]
+    if not missing:
+        area, hull, staircase = (proof[name] for name in ("area", "hull", "staircase"))
+        said.append(
+            f"Under the policies found lies an area of {staircase:.5f}; proved for any policies is "
+            f"at least {area:.5f}. Up to {hull:.5f} a sum of loss and weighted risk can tell them "
+            "apart from better ones; the rest lies in the steps of the staircase."
+        )
+    if "chosen" in story and story.get("least_loss") is not None:
+        said.append(
+            f"No policy of the chosen one's risk or less loses less than "
+            f"{share(story['least_loss'])}; the chosen one loses {share(story['chosen'][1])}."
+        )
+    names = ("weight", "bound", "best", "gap", "seconds")
+    rows = tuple(_row(*values) for values in zip(*(proof[name] for name in names), strict=True))
+    grid = Grid(
+        ("weight of risk", "proved: at least", "best found", "gap", "seconds"),
+        rows,
+        "Loss + weight x relative risk",
+        (0, 1, 2, 3, 4),
+    )
+    return _section(Prose(tuple(said)), grid)
+
+
+def _section(*blocks: Prose | Grid) -> Section:
+    return Section("bound", "How far from perfect", blocks)
+
+
+def _row(
+    weight: float, bound: float | None, best: float, gap: float | None, seconds: float
+) -> tuple[str, ...]:
+    proved = (NOTHING, "") if bound is None or gap is None else (f"{bound:.5f}", share(gap))
+    return f"{weight:.3g}", proved[0], f"{best:.5f}", proved[1], f"{seconds:.1f}"

@@ -1,0 +1,93 @@
+"""What fit does beyond a search: goes on from a kit, bisects at Safe Harbor, proves a bound."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from voile.errors import RequestError
+from voile.io import open_source
+from voile.kit import Kit
+from voile.roles import Roles
+from voile.sections import Grid, Prose
+from voile.tables.content import Content
+from voile.tables.fitting import fit
+from voile.tables.options import FitOptions
+from voile.tables.report import sections
+
+ROLES = Roles.model_validate({"columns": {"size": "quasi", "sex": "quasi", "town": "quasi"}})
+
+
+def people(seed: int = 3, towns: str = "abcde") -> pa.Table:
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "size": rng.integers(20, 32, 300),
+            "sex": rng.choice(["F", "M"], 300),
+            "town": rng.choice(list(towns), 300),
+        }
+    )
+
+
+def fitted(table: pa.Table, **options: object) -> Kit:
+    given = FitOptions.model_validate(options)
+    return fit(open_source(table), ROLES, given, seed=1, progress=lambda *_: None)
+
+
+def said(kit: Kit) -> str:
+    (found,) = (s for s in sections(kit, (), audience="public") if s.key == "bound")
+    prose = next(block for block in found.blocks if isinstance(block, Prose))
+    return " ".join(prose.paragraphs)
+
+
+@pytest.fixture(scope="module")
+def whole() -> Kit:
+    return fitted(people(), strategy="exhaustive")
+
+
+def test_goes_on_from_the_policies_of_a_kit(whole, tmp_path):
+    whole.save(tmp_path / "kit")
+    on = fitted(people(), strategy="random-chain", evaluations=200, resume=tmp_path / "kit")
+    wanted, found = Content.of(whole).frontier, Content.of(on).frontier
+    np.testing.assert_allclose(found.risk, wanted.risk)
+    np.testing.assert_allclose(found.loss, wanted.loss)
+
+
+def test_does_not_go_on_from_other_values(whole, tmp_path):
+    whole.save(tmp_path / "kit")
+    with pytest.raises(RequestError, match="columns or values are not this source's"):
+        fitted(people(towns="abcdef"), resume=tmp_path / "kit")
+
+
+def test_bisects_at_the_risk_asked_for_and_needs_one(whole):
+    kit = fitted(people(), strategy="bisect", bisect_risk=0.4)
+    exact = Content.of(whole).frontier.at(risk=0.4)
+    found = Content.of(kit).frontier.at(risk=0.4)
+    assert exact.loss <= found.loss < 1
+    with pytest.raises(RequestError, match="say the risk with bisect_risk"):
+        fitted(people(), strategy="bisect")
+
+
+def test_what_is_proved_is_kept_and_told(whole, tmp_path):
+    kit = fitted(people(), strategy="steepest", bound_seconds=60)
+    kit.save(tmp_path / "kit")
+    content, exact = Content.of(Kit.load(tmp_path / "kit")), Content.of(whole).frontier
+    assert content.bound is not None
+    for weight, bound, best in zip(
+        content.bound.weight, content.bound.bound, content.bound.best, strict=True
+    ):
+        assert bound <= (exact.loss + weight * exact.risk).min() + 1e-9 <= best + 2e-9
+    assert (content.bound.least_loss(exact.risk) <= exact.loss + 1e-9).all()
+    assert "no policy whatsoever that is better" in said(kit)
+    found = {section.key: section for section in sections(kit, (), audience="public")}
+    rows = next(block for block in found["bound"].blocks if isinstance(block, Grid)).rows
+    assert len(rows) == len(content.bound.weight)
+    (chart,) = (b for b in found["frontier"].blocks if hasattr(b, "floor"))
+    assert all(x <= y + 1e-9 for (_, x), y in zip(chart.floor, chart.loss, strict=True))
+
+
+def test_without_a_proof_the_report_says_that_there_is_no_bound(whole):
+    assert said(whole).startswith("There is no bound")
+    stopped = fitted(people(), strategy="steepest", bound_seconds=1e-9)
+    assert said(stopped).startswith("There is no bound: the proof was stopped")
