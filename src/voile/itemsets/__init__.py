@@ -1,0 +1,43 @@
+"""Features of sparse 0/1 rows that may be shared, chosen under k-anonymity by containment."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from voile.itemsets.containment import anonymity, exposure, row_anonymity
+    from voile.itemsets.feasible import Constraint
+    from voile.itemsets.incidence import Incidence
+    from voile.itemsets.searches import Selection, select
+    from voile.itemsets.utility import distcnt, hamdist
+
+_PLACES = {
+    "Constraint": "feasible",
+    "Incidence": "incidence",
+    "Selection": "searches",
+    "anonymity": "containment",
+    "distcnt": "utility",
+    "exposure": "containment",
+    "hamdist": "utility",
+    "row_anonymity": "containment",
+    "select": "searches",
+}
+
+__all__ = [
+    "Constraint",
+    "Incidence",
+    "Selection",
+    "anonymity",
+    "distcnt",
+    "exposure",
+    "hamdist",
+    "row_anonymity",
+    "select",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

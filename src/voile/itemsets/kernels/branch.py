@@ -1,0 +1,247 @@
+"""Branch and bound for the feasible set of the largest weight, one step after another.
+
+Beside a feasible set, two features that may each join it, but not both, are a *clash*. What is
+added is free of clashes: a clique of the graph of pairs that do not clash. Colouring that graph,
+so that features of one colour clash pairwise, bounds its weight by the largest weight of each
+colour (Tomita, Seki 2003; Kumlander 2004 with weights). Clashes only grow with the set, and are
+found anew at each step: first with those of the step before, then, where that leaves hope, by
+trying every pair.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.itemsets.kernels.compiled import compiled, inner
+from voile.itemsets.kernels.groups import Counts, Groups, Items
+from voile.itemsets.kernels.partition import Classes, Rule, admits, share
+
+Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
+Table = NDArray[np.int32]
+
+ONE = np.uint64(1)
+NONE = np.uint64(0)
+
+
+class Search(NamedTuple):
+    """Where branch and bound stands; at each depth, one row of every table.
+
+    Features are numbered by weight, the largest first. At a depth, `pairs` are bit rows of who
+    may be shared with whom, `alive` bits of who may join; `order[: left]` are the features still
+    to try, and `bound` what the best of those up to each one may add; `path` are the features
+    shared and `worth` what they weigh. `stand` holds the depth, -1 when all is searched, and
+    whether it was entered; `best` the best set as 0/1, `most` its weight and the root's bound.
+    """
+
+    weights: Floats
+    pairs: NDArray[np.uint64]
+    order: Table
+    bound: Floats
+    left: Counts
+    alive: Words
+    path: Items
+    worth: Floats
+    of: Table
+    lead: Table
+    length: Table
+    patterns: Table
+    weight: Counts
+    sizes: Counts
+    stand: Counts
+    best: Items
+    most: Floats
+
+
+@inner
+def classes_at(search: Search, classes: Classes, depth: int) -> Classes:
+    """Return the partition at a depth; ranks are appended to, so all depths have them in common."""
+    return Classes(
+        search.of[depth],
+        classes.ranks,
+        search.lead[depth],
+        search.length[depth],
+        search.patterns[depth],
+        search.weight[depth],
+        search.sizes[depth],
+        classes.place,
+        classes.moving,
+        classes.weighs,
+        classes.marks,
+    )
+
+
+@inner
+def has(bits: Words, x: int) -> bool:
+    """Say whether bit x is set."""
+    return bool((bits[x >> 6] >> np.uint64(x & 63)) & ONE)
+
+
+@inner
+def clear(bits: Words, x: int) -> None:
+    """Unset bit x."""
+    bits[x >> 6] &= ~(ONE << np.uint64(x & 63))
+
+
+@inner
+def first_of(word: np.uint64) -> int:
+    """Return the place of the lowest bit set."""
+    place, low = 0, word & (~word + ONE)
+    for half in (32, 16, 8, 4, 2, 1):
+        if low >> np.uint64(half):
+            low >>= np.uint64(half)
+            place += half
+    return place
+
+
+@inner
+def colour(search: Search, depth: int) -> int:
+    """Order the features alive at a depth by colour, and bound what those up to each may add.
+
+    Returns the number of colours: no more features can be shared.
+    """
+    pairs, uncoloured = search.pairs[depth], search.alive[depth].copy()
+    n, total, colours, first = 0, 0.0, 0, 0
+    while first < len(uncoloured):
+        if uncoloured[first] == NONE:
+            first += 1
+            continue
+        members, heaviest = uncoloured.copy(), 0.0
+        for word in range(first, len(members)):
+            while members[word] != NONE:
+                x = word * 64 + first_of(members[word])
+                clear(uncoloured, x)
+                clear(members, x)
+                for w in range(word, len(members)):
+                    members[w] &= ~pairs[x, w]
+                heaviest = max(heaviest, search.weights[x])
+                search.order[depth, n] = x
+                search.bound[depth, n] = total + heaviest
+                n += 1
+        total += heaviest
+        colours += 1
+    search.left[depth] = n
+    return colours
+
+
+@compiled
+def colours(search: Search) -> int:
+    """Return how many colours the features alive at depth 0 need."""
+    return colour(search, 0)
+
+
+@inner
+def promise(search: Search, depth: int) -> float:
+    """Return what the set at a depth may weigh with the best of those left to try."""
+    left = search.left[depth]
+    return float(search.worth[depth] + (search.bound[depth, left - 1] if left else 0.0))
+
+
+@compiled
+def explore(
+    groups: Groups, classes: Classes, rule: Rule, search: Search, steps: int, slack: float
+) -> int:
+    """Go on for up to `steps` sets; return how many were looked at.
+
+    Sets that can weigh at most `slack` more than the best are left out.
+    """
+    done = 0
+    part = np.empty(len(search.weights) + 1, dtype=np.int32)
+    while search.stand[0] >= 0 and done < steps:
+        depth = search.stand[0]
+        if search.stand[1] == 0:
+            enter(groups, classes, rule, search, depth, slack, part)
+            search.stand[1] = 1
+            done += 1
+        left = search.left[depth]
+        if depth == 0:
+            search.most[1] = promise(search, 0)
+        if left == 0 or promise(search, depth) <= search.most[0] + slack:
+            search.stand[0] -= 1
+            continue
+        x = search.order[depth, left - 1]
+        search.left[depth] = left - 1
+        clear(search.alive[depth], x)
+        descend(groups, classes, search, depth, x)
+        search.path[depth] = x
+        search.worth[depth + 1] = search.worth[depth] + search.weights[x]
+        search.pairs[depth + 1] = search.pairs[depth]
+        for word in range(search.alive.shape[1]):
+            search.alive[depth + 1, word] = search.alive[depth, word] & search.pairs[depth, x, word]
+        search.stand[0], search.stand[1] = depth + 1, 0
+    return done
+
+
+@inner
+def enter(
+    groups: Groups,
+    classes: Classes,
+    rule: Rule,
+    search: Search,
+    depth: int,
+    slack: float,
+    part: Items,
+) -> None:
+    """Keep the set if it is the best; order what may join it, by clashes known, then by all."""
+    if search.worth[depth] > search.most[0]:
+        search.most[0] = search.worth[depth]
+        search.best[:] = 0
+        for d in range(depth):
+            search.best[search.path[d]] = 1
+    colour(search, depth)
+    if promise(search, depth) > search.most[0] + slack:
+        find_clashes(groups, classes, rule, search, depth, part)
+        colour(search, depth)
+
+
+@inner
+def find_clashes(
+    groups: Groups, classes: Classes, rule: Rule, search: Search, depth: int, part: Items
+) -> None:
+    """Try every pair of the features alive at a depth beside the set."""
+    pairs, alive = search.pairs[depth], search.alive[depth]
+    for x in range(len(search.weights)):
+        if not has(alive, x):
+            continue
+        descend(groups, classes, search, depth, x)
+        beside = classes_at(search, classes, depth + 1)
+        for z in range(x + 1, len(search.weights)):
+            if has(alive, z) and has(pairs[x], z) and not admits(groups, beside, rule, z, part):
+                clear(pairs[x], z)
+                clear(pairs[z], x)
+
+
+@inner
+def descend(groups: Groups, classes: Classes, search: Search, depth: int, x: int) -> None:
+    """Divide the patterns by x too, one depth further."""
+    below = depth + 1
+    n = search.sizes[depth, 0]
+    search.of[below] = search.of[depth]
+    search.lead[below, :n] = search.lead[depth, :n]
+    search.length[below, :n] = search.length[depth, :n]
+    search.patterns[below, :n] = search.patterns[depth, :n]
+    search.weight[below, :n] = search.weight[depth, :n]
+    search.sizes[below] = search.sizes[depth]
+    share(groups, classes_at(search, classes, below), x)
+
+
+@compiled
+def may_pair(groups: Groups, own: Counts, k: int, pairs: Words) -> None:
+    """Set the bits of the features that occur together in no row, or in rows enough.
+
+    Rows are counted by `own`, at least the subjects of each pattern: what is left out is
+    infeasible for certain.
+    """
+    features = len(groups.column_starts) - 1
+    together = np.zeros(features, dtype=np.int64)
+    for x in range(features):
+        for p in groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]:
+            for z in groups.items[groups.starts[p] : groups.starts[p + 1]]:
+                together[z] += own[p]
+        for z in range(features):
+            if z != x and (together[z] == 0 or together[z] >= k):
+                pairs[x, z >> 6] |= ONE << np.uint64(z & 63)
+            together[z] = 0

@@ -1,0 +1,86 @@
+"""What one more feature adds to a utility that depends on the whole set."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.itemsets.kernels.compiled import compiled, inner
+from voile.itemsets.kernels.groups import Counts, Groups, Items
+
+Table = NDArray[np.int64]
+
+
+@compiled
+def held_by_class(groups: Groups, table: Table) -> Table:
+    """Sum each row of `table`, one a pattern, over the patterns that hold each feature."""
+    features = len(groups.column_starts) - 1
+    sums = np.zeros((features, table.shape[1]), dtype=np.int64)
+    for x in range(features):
+        for p in groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]:
+            for j in range(table.shape[1]):
+                sums[x, j] += table[p, j]
+    return sums
+
+
+@compiled
+def class_labels(of: Items, table: Table) -> Table:
+    """Sum the rows of `table`, one a pattern, by the class that each pattern is in."""
+    sums = np.zeros(table.shape, dtype=np.int64)
+    for p in range(len(of)):
+        for j in range(table.shape[1]):
+            sums[of[p], j] += table[p, j]
+    return sums
+
+
+@inner
+def told_apart(leaving: Table, whole: Table) -> int:
+    """Count the pairs of unlike labels with one row that leaves a class and one that stays."""
+    pairs, leave, stay = 0, 0, 0
+    for j in range(len(leaving)):
+        leave += leaving[j]
+        stay += whole[j] - leaving[j]
+        pairs -= leaving[j] * (whole[j] - leaving[j])
+    return pairs + leave * stay
+
+
+@inner
+def majority_gained(leaving: Table, whole: Table) -> int:
+    """Count the rows that come to have their class's majority label when some leave it."""
+    left, stayed, before = 0, 0, 0
+    for j in range(len(leaving)):
+        left = max(left, leaving[j])
+        stayed = max(stayed, whole[j] - leaving[j])
+        before = max(before, whole[j])
+    return left + stayed - before
+
+
+@compiled
+def gains(
+    groups: Groups, of: Items, table: Table, sums: Table, features: Items, majority: bool
+) -> Counts:
+    """Return what each feature would add: unlike pairs told apart, or rows with the `majority`.
+
+    Parameters
+    ----------
+    of : the class of each pattern.
+    table : (patterns, labels) rows of each label.
+    sums : (classes, labels) as `class_labels` returns them.
+    """
+    added = np.zeros(len(features), dtype=np.int64)
+    leaving = np.zeros(sums.shape, dtype=np.int64)
+    for i in range(len(features)):
+        x = features[i]
+        holders = groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]
+        for p in holders:
+            for j in range(table.shape[1]):
+                leaving[of[p], j] += table[p, j]
+        for p in holders:
+            c = of[p]
+            if leaving[c].any():
+                if majority:
+                    added[i] += majority_gained(leaving[c], sums[c])
+                else:
+                    added[i] += told_apart(leaving[c], sums[c])
+                leaving[c] = 0
+    return added

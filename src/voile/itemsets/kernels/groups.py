@@ -1,0 +1,102 @@
+"""What the kernels count: distinct rows, who holds each feature, whose the rows are."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.itemsets.kernels.compiled import compiled, inner
+
+Starts = NDArray[np.int64]
+Items = NDArray[np.int32]
+Counts = NDArray[np.int64]
+
+UNLIMITED = 2**31 - 1
+
+
+class Groups(NamedTuple):
+    """Distinct rows (patterns), and the subjects who have them.
+
+    `items[starts[p] : starts[p + 1]]` rise and are what pattern p holds; `holders`, cut by
+    `column_starts`, are the patterns that hold each feature. `own[p]` counts the subjects who
+    have pattern p and no other; `shared`, cut by `shared_starts`, numbers those who have others
+    too, each once a pattern. So any patterns' subjects are the sum of `own` and the distinct
+    numbers in `shared`; without subjects of several rows `shared` is empty.
+    """
+
+    starts: Starts
+    items: Items
+    column_starts: Starts
+    holders: Items
+    own: Counts
+    shared_starts: Starts
+    shared: Items
+    n_shared: int
+
+
+@inner
+def marks_for(groups: Groups) -> Counts:
+    """Return what `subjects` keeps to tell subjects apart; its last cell counts the calls."""
+    return np.zeros(groups.n_shared + 1, dtype=np.int64)
+
+
+@inner
+def subjects(groups: Groups, patterns: Items, enough: int, marks: Counts) -> int:
+    """Count the subjects who have one of the `patterns`; may stop once there are `enough`."""
+    total = 0
+    for p in patterns:
+        total += groups.own[p]
+    if total >= enough or groups.n_shared == 0:
+        return total
+    marks[-1] += 1
+    for p in patterns:
+        for at in range(groups.shared_starts[p], groups.shared_starts[p + 1]):
+            subject = groups.shared[at]
+            if marks[subject] != marks[-1]:
+                marks[subject] = marks[-1]
+                total += 1
+    return total
+
+
+@compiled
+def supports(groups: Groups) -> Counts:
+    """Return how many subjects have each feature."""
+    marks = marks_for(groups)
+    features = len(groups.column_starts) - 1
+    counts = np.empty(features, dtype=np.int64)
+    for x in range(features):
+        holders = groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]
+        counts[x] = subjects(groups, holders, UNLIMITED, marks)
+    return counts
+
+
+@compiled
+def equals(groups: Groups) -> Counts:
+    """Return how many subjects have each pattern."""
+    return groups.own + np.diff(groups.shared_starts)
+
+
+@compiled
+def lacking(groups: Groups, everyone: int) -> Counts:
+    """Return how many of `everyone` have a row that lacks each feature.
+
+    Each has one unless all her rows hold the feature.
+    """
+    features = len(groups.column_starts) - 1
+    rows, held = np.zeros(groups.n_shared, np.int64), np.zeros(groups.n_shared, np.int64)
+    for subject in groups.shared:
+        rows[subject] += 1
+    counts = np.empty(features, dtype=np.int64)
+    for x in range(features):
+        counts[x] = everyone
+        holders = groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]
+        for p in holders:
+            counts[x] -= groups.own[p]
+            for at in range(groups.shared_starts[p], groups.shared_starts[p + 1]):
+                held[groups.shared[at]] += 1
+                counts[x] -= held[groups.shared[at]] == rows[groups.shared[at]]
+        for p in holders:
+            held[groups.shared[groups.shared_starts[p] : groups.shared_starts[p + 1]]] = 0
+    return counts

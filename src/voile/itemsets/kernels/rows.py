@@ -1,0 +1,104 @@
+"""Rows and columns of a 0/1 matrix: group equal rows, turn rows into columns."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.itemsets.kernels.compiled import compiled, inner
+
+Starts = NDArray[np.int64]
+Items = NDArray[np.int32]
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+HALF = np.uint64(32)
+
+
+@inner
+def _hash(items: Items) -> np.uint64:
+    value = GOLDEN
+    for item in items:
+        value = (value ^ np.uint64(item)) * GOLDEN
+        value ^= value >> HALF
+    return value
+
+
+@inner
+def _same(a: Items, b: Items) -> bool:
+    return len(a) == len(b) and bool((a == b).all())
+
+
+@compiled
+def distinct(starts: Starts, items: Items) -> tuple[Items, Starts]:
+    """Return the number of each row's pattern, and the first row of each pattern.
+
+    Patterns are numbered as they first occur. Equal hashes are never trusted: the rows
+    themselves are compared.
+    """
+    rows = len(starts) - 1
+    bits = 1
+    while 1 << bits < 2 * rows:
+        bits += 1
+    mask, shift = (1 << bits) - 1, np.uint64(64 - bits)
+    table = np.full(1 << bits, -1, dtype=np.int32)
+    hashes = np.empty(rows, dtype=np.uint64)
+    first = np.empty(rows, dtype=np.int64)
+    pattern = np.empty(rows, dtype=np.int32)
+    patterns = 0
+    for r in range(rows):
+        row = items[starts[r] : starts[r + 1]]
+        value = _hash(row)
+        slot = np.int64((value * GOLDEN) >> shift)
+        while True:
+            p = table[slot]
+            if p < 0:
+                table[slot] = patterns
+                hashes[patterns], first[patterns] = value, r
+                pattern[r] = patterns
+                patterns += 1
+                break
+            if hashes[p] == value and _same(row, items[starts[first[p]] : starts[first[p] + 1]]):
+                pattern[r] = p
+                break
+            slot = (slot + 1) & mask
+    return pattern, first[:patterns].copy()
+
+
+@compiled
+def take(starts: Starts, items: Items, rows: Starts, place: Items) -> tuple[Starts, Items]:
+    """Return the rows asked for, each item i as place[i]; those below 0 are left out.
+
+    Items stay in order when `place` rises over what it keeps.
+    """
+    kept = np.zeros(len(rows) + 1, dtype=np.int64)
+    for i in range(len(rows)):
+        total = 0
+        for at in range(starts[rows[i]], starts[rows[i] + 1]):
+            total += place[items[at]] >= 0
+        kept[i + 1] = kept[i] + total
+    taken = np.empty(kept[-1], dtype=np.int32)
+    end = 0
+    for i in range(len(rows)):
+        for at in range(starts[rows[i]], starts[rows[i] + 1]):
+            item = place[items[at]]
+            if item >= 0:
+                taken[end] = item
+                end += 1
+    return kept, taken
+
+
+@compiled
+def columns(starts: Starts, items: Items, features: int) -> tuple[Starts, Items]:
+    """Return, for each feature, the rows that hold it, in rising order."""
+    begins = np.zeros(features + 1, dtype=np.int64)
+    for item in items:
+        begins[item + 1] += 1
+    for x in range(features):
+        begins[x + 1] += begins[x]
+    holders = np.empty(len(items), dtype=np.int32)
+    end = begins[:-1].copy()
+    for r in range(len(starts) - 1):
+        for at in range(starts[r], starts[r + 1]):
+            holders[end[items[at]]] = r
+            end[items[at]] += 1
+    return begins, holders

@@ -1,0 +1,77 @@
+"""The class label of each row, and how many rows of each class a pattern has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voile.errors import RequestError
+from voile.itemsets.incidence import Incidence
+
+LabelsLike: TypeAlias = "ArrayLike | Labels"
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Hold a label for each row; build one with `Labels.of`.
+
+    Parameters
+    ----------
+    number : (rows,) int64, which class each row is of.
+    sizes : (classes,) int64, the rows of each class, >= 1; two classes or more.
+    """
+
+    number: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, y: LabelsLike, rows: int) -> Labels:
+        """Read one label a row.
+
+        Raises
+        ------
+        RequestError : another number of labels than rows, a label missing, or one class only.
+        """
+        if isinstance(y, cls):
+            return y
+        values = np.asarray(y)
+        if values.shape != (rows,):
+            raise RequestError(f"labels of shape {values.shape} for {rows} rows")
+        missing = np.flatnonzero((values != values) | (values == None))  # noqa: E711
+        if len(missing):
+            raise RequestError(
+                f"{len(missing)} labels are missing",
+                where=f"row {missing[0]}",
+                instead="leave those rows out",
+            )
+        if values.dtype == object:
+            values = values.astype(str)
+        _, number, sizes = np.unique(values, return_inverse=True, return_counts=True)
+        if len(sizes) < 2:
+            raise RequestError("the label has one class only", instead="use one of two or more")
+        return cls(number.astype(np.int64), sizes.astype(np.int64))
+
+    @property
+    def unlike_pairs(self) -> int:
+        """Pairs of rows with unlike labels."""
+        return int(unlike(self.sizes))
+
+    def table(self, incidence: Incidence) -> NDArray[np.int64]:
+        """Return (patterns, classes) rows of each class with each pattern."""
+        classes = len(self.sizes)
+        keys = incidence.pattern.astype(np.int64) * classes + self.number
+        counts = np.bincount(keys, minlength=len(incidence.own) * classes)
+        return counts.reshape(-1, classes).astype(np.int64)
+
+
+def unlike(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the pairs of unlike labels within each row of (..., classes) counts.
+
+    >>> unlike(np.array([[2, 1], [0, 3]])).tolist()
+    [2, 0]
+    """
+    pairs: NDArray[np.int64] = (counts.sum(axis=-1) ** 2 - (counts**2).sum(axis=-1)) // 2
+    return pairs

@@ -1,0 +1,86 @@
+"""Greedy sets that skip what may not join, from many orders; for DistCnt, by lazy gains.
+
+Feasible sets are closed downwards, so a set built by going on after each failure is maximal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voile.itemsets.searches.gaining import gain_greedily
+from voile.itemsets.searches.run import Indices, Run
+
+POWERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+MOST_RESTARTS = 200
+MOST_ONES = 2**22
+MOST_WORK = 2**26
+NOISE = 0.3
+
+
+def explore(run: Run) -> None:
+    """Build a set from each order by weight / support**a, from alike rows, from parts of the best.
+
+    Without a limit: a of 0, .25, .5, .75 and 1; what k subjects of alike rows have in common and
+    what may join it; and 200 restarts, or as many as go through four million ones. A restart
+    keeps a random part of the best set and puts in what may join, in the order of a random a with
+    the weights disturbed. For DistCnt, one set by its gains, and no restarts.
+
+    Guarantee: each set is feasible, and maximal among the features that weigh more than 0 (for
+    DistCnt, that would add something); no bound (measured in benchmarks). An evaluation is one
+    set built. Cost of each: `Feasible.extend` over the candidates.
+    """
+    if run.worth.name == "distcnt":
+        gain_greedily(run, skip=True)
+        return
+    some(run)
+    while run.limited:
+        restart(run)
+
+
+def some(run: Run) -> None:
+    """Build as many sets as a search without a limit."""
+    portfolio(run)
+    alike(run)
+    ones = int(run.rows.supports[run.candidates].sum())
+    for _ in range(min(MOST_RESTARTS, MOST_ONES // ones)):
+        restart(run)
+
+
+def portfolio(run: Run) -> None:
+    """Build a set from each order by weight / support**a."""
+    for power in POWERS:
+        run.fill(_order(run, power, noise=0.0))
+
+
+def alike(run: Run) -> None:
+    """Build a set from what k alike rows have in common, often far more than any order finds.
+
+    Looks at all rows or, where there are many, at random ones.
+    """
+    from voile.itemsets.kernels.alike import best_common
+
+    weights = np.zeros(len(run.rows.features))
+    weights[run.candidates] = run.weights[run.candidates]
+    rows = run.rng.permutation(len(run.rows.own)).astype(np.int32)
+    common = best_common(run.rows.groups, weights, rows, run.constraint.k, MOST_WORK)
+    restart_from(run, common, power=0.0, noise=0.0)
+
+
+def restart(run: Run) -> None:
+    """Build a set from a part of the best one."""
+    kept = run.best[run.rng.random(len(run.best)) >= run.rng.random()]
+    restart_from(run, kept, power=run.rng.random(), noise=NOISE)
+
+
+def restart_from(run: Run, kept: Indices, *, power: float, noise: float) -> None:
+    """Build a set from features that may be shared together."""
+    order = _order(run, power, noise)
+    run.fill(np.concatenate([kept, order[~np.isin(order, kept)]]))
+
+
+def _order(run: Run, power: float, noise: float) -> Indices:
+    """Return the candidates by weight / support**power, the largest first."""
+    score = np.log(run.weights[run.candidates]) - power * np.log(run.rows.supports[run.candidates])
+    if noise:
+        score += noise * run.rng.standard_normal(len(score))
+    return run.candidates[np.argsort(-score, kind="stable")]

@@ -1,0 +1,154 @@
+"""What every search shares: the features it may choose, its limits, and the best set so far."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voile.errors import RequestError
+from voile.itemsets.feasible import Constraint, Feasible
+from voile.itemsets.incidence import Incidence
+from voile.itemsets.labels import Labels, LabelsLike
+from voile.itemsets.utility import Weights, classification_metric, distcnt, weights_for
+
+BLOCK = 2**22
+SET_FUNCTIONS = ("distcnt", "cm")
+
+Indices = NDArray[np.int32]
+
+
+class Limit(Exception):  # noqa: N818, it ends a search and is no error
+    """The search has used up its `evaluations` or `seconds`."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+@dataclass(frozen=True, eq=False)
+class Worth:
+    """Say what a set of features is worth.
+
+    Parameters
+    ----------
+    name : the utility's name; ``weights`` for a user's own.
+    weights : (features,) of a modular utility, else None.
+    rows, labels : what DistCnt and CM are computed from.
+    """
+
+    name: str
+    weights: Weights | None
+    rows: Incidence
+    labels: Labels | None
+
+    @classmethod
+    def of(cls, utility: str | ArrayLike, rows: Incidence, y: LabelsLike | None) -> Worth:
+        """Read a utility's name, or a user's weights; see `weights_for`."""
+        labels = None if y is None else Labels.of(y, rows.n_rows)
+        if isinstance(utility, str) and utility in SET_FUNCTIONS:
+            if labels is None:
+                raise RequestError(f"{utility} needs a label", instead="use the utility coverage")
+            return cls(utility, None, rows, labels)
+        name = utility if isinstance(utility, str) else "weights"
+        return cls(name, weights_for(utility, rows, labels), rows, labels)
+
+    @cached_property
+    def table(self) -> NDArray[np.int64]:
+        """(patterns, classes) rows of each label."""
+        assert self.labels is not None
+        return self.labels.table(self.rows)
+
+    def __call__(self, features: NDArray[np.integer]) -> float:
+        """Return what a set is worth; CM as the share of rows that it leaves right."""
+        if self.weights is not None:
+            return float(np.sort(self.weights[features]).sum())
+        assert self.labels is not None
+        if self.name == "distcnt":
+            return distcnt(self.rows, self.labels, features)
+        return 1 - classification_metric(self.rows, self.labels, features)
+
+
+class Run:
+    """Build feasible sets, keep the best, and stop at the limits.
+
+    Searches choose among the `candidates`: features that may be shared when alone and, where the
+    utility is modular, weigh more than 0. `rng` is their only source of chance.
+    """
+
+    def __init__(
+        self,
+        worth: Worth,
+        constraint: Constraint,
+        *,
+        evaluations: int | None,
+        seconds: float | None,
+        rng: np.random.Generator,
+    ) -> None:
+        self.rows = worth.rows
+        self.worth = worth
+        self.constraint = constraint
+        self.state = Feasible(self.rows, constraint)
+        may = constraint.candidates(self.rows)
+        weighs = np.ones(len(may), np.bool_) if worth.weights is None else worth.weights[may] > 0
+        self.candidates: Indices = may[weighs].astype(np.int32)
+        self.rng = rng
+        self.limited = evaluations is not None or seconds is not None
+        self.evaluations = 0
+        self.best: Indices = np.zeros(0, dtype=np.int32)
+        self.utility = worth(self.best)
+        self.bound: float | None = None
+        self._most = evaluations
+        self._deadline = None if seconds is None else time.monotonic() + seconds
+
+    @property
+    def weights(self) -> Weights:
+        """The weights of a modular utility; refused where there are none."""
+        if self.worth.weights is None:
+            raise RequestError(
+                f"{self.worth.name} has no weights for each feature",
+                instead="use the method greedy, maximal or paper-distcnt with it",
+            )
+        return self.worth.weights
+
+    def fill(self, order: Indices, *, stop: bool = False) -> None:
+        """Put in feature after feature, those of `order` that may join; offer the set.
+
+        With `stop`, end at the first that may not. The time is looked at between blocks of about
+        four million ones; what was put in until then is offered as well.
+        """
+        self.state.reset()
+        ends = np.cumsum(self.rows.supports[order]) // BLOCK
+        try:
+            for block in np.split(order, np.flatnonzero(np.diff(ends)) + 1):
+                if len(self.state.extend(block, stop=stop)) < len(block) and stop:
+                    break
+                self.check_time()
+        finally:
+            self.offer(self.state.features)
+        self.spend(1)
+
+    def offer(self, features: NDArray[np.integer]) -> None:
+        """Keep a feasible set when it is worth more than the best, or begins the search."""
+        utility = self.worth(features)
+        if utility > self.utility or not len(self.best):
+            self.best, self.utility = np.sort(features).astype(np.int32), utility
+
+    def spend(self, evaluations: int) -> None:
+        """Count evaluations, and stop at the limit."""
+        self.evaluations += evaluations
+        if self._most is not None and self.evaluations >= self._most:
+            raise Limit("evaluations")
+        self.check_time()
+
+    def room(self, most: int) -> int:
+        """Return how many evaluations may be made at once: `most`, or fewer at the limit."""
+        return most if self._most is None else min(most, self._most - self.evaluations)
+
+    def check_time(self) -> None:
+        """Stop when the time is up."""
+        if self._deadline is not None and time.monotonic() >= self._deadline:
+            raise Limit("seconds")

@@ -1,0 +1,341 @@
+"""Searches against all feasible sets, the paper's loops against their words."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from voile.errors import InfeasibleError, RequestError
+from voile.itemsets.feasible import Constraint
+from voile.itemsets.incidence import Incidence
+from voile.itemsets.searches import METHODS, exact, greedy, select
+from voile.itemsets.searches.run import Run, Worth
+
+seeds = st.integers(0, 2**32)
+UTILITIES = ["mutual-information", "hamdist", "distcnt", "chi-squared", "coverage", "size"]
+
+
+def rule(t, k, m=None, absences=False):
+    return Constraint(min(k, t.n_subjects), m, absences)
+
+
+def worth_of(t, utility):
+    return Worth.of(utility, t.incidence, t.y)
+
+
+def best_of(worth, sets):
+    return max(worth(np.array(S, dtype=int)) for S in sets)
+
+
+@given(
+    seeds,
+    st.integers(1, 4),
+    st.sampled_from([None, None, 1, 2]),
+    st.booleans(),
+    st.sampled_from(UTILITIES),
+    st.sampled_from(["best", "greedy", "exact"]),
+)
+@settings(max_examples=250, deadline=None)
+def test_chooses_a_feasible_set_and_the_best_where_it_says_so(
+    table, seed, k, m, absences, utility, method
+):
+    t = table(seed)
+    constraint = rule(t, k, m, absences)
+    sets = t.feasible_sets(constraint.k, m, absences)
+    try:
+        chosen = select(
+            t.incidence,
+            t.y,
+            constraint=constraint,
+            method=method,
+            utility=utility,
+            evaluations=8 if method == "greedy" else None,
+            random_state=seed,
+        )
+    except InfeasibleError:
+        assert sets == [()]
+        return
+    except RequestError:  # DistCnt has no weights to branch on
+        assert (utility, method) == ("distcnt", "exact")
+        return
+    assert tuple(chosen.features.tolist()) in sets
+    worth = worth_of(t, utility)
+    best = best_of(worth, sets)
+    assert chosen.utility == worth(chosen.features) <= best + 1e-12
+    if method == "exact":
+        assert chosen.bound == chosen.utility == pytest.approx(best, abs=1e-9)
+    if chosen.bound is not None:
+        assert chosen.bound >= best - 1e-9
+
+
+@given(seeds, st.integers(1, 4), st.sampled_from([None, 2]), st.booleans())
+@settings(max_examples=120, deadline=None)
+def test_branch_and_bound_finds_the_optimum_and_bounds_it_all_along(table, seed, k, m, absences):
+    t = table(seed)
+    rng = np.random.default_rng(seed)
+    weights = rng.exponential(size=t.X.shape[1])
+    constraint = rule(t, k, m, absences)
+    worth = worth_of(t, weights)
+    best = best_of(worth, t.feasible_sets(constraint.k, m, absences))
+    try:
+        run = Run(worth, constraint, evaluations=None, seconds=None, rng=rng)
+    except InfeasibleError:
+        return
+    exact.STEPS, before = 1, exact.STEPS
+    try:
+        bounds = []
+        run.spend = lambda done: bounds.append((run.utility, run.bound))
+        exact.branch(run)
+    finally:
+        exact.STEPS = before
+    assert run.utility == run.bound == pytest.approx(best, abs=1e-9)
+    assert all(utility - 1e-9 <= best <= bound + 1e-9 for utility, bound in bounds)
+
+
+@given(seeds, st.integers(1, 4))
+@settings(max_examples=100, deadline=None)
+def test_a_greedy_set_is_maximal_among_what_weighs_something(table, seed, k):
+    t = table(seed)
+    constraint = rule(t, k)
+    try:
+        chosen = select(
+            t.incidence, constraint=constraint, utility="coverage", method="greedy", random_state=1
+        )
+    except InfeasibleError:
+        return
+    for x in np.setdiff1d(np.flatnonzero(t.X.any(axis=0)), chosen.features):
+        assert not t.feasible([*chosen.features, x], constraint.k)
+
+
+def paper_hamdist(t, k, absences):
+    """Algorithm 2, in so many words."""
+    alone = [S[0] for S in t.feasible_sets(k, absences=absences) if len(S) == 1]
+    S = []
+    for x in sorted(alone, key=lambda x: (-round(t.hamdist([x]), 12), x)):
+        if t.hamdist([x]) == 0 or not t.feasible([*S, x], k, absences=absences):
+            break
+        S.append(x)
+    return sorted(S)
+
+
+def paper_distcnt(t, k, absences):
+    """Algorithm 3, its condition put right."""
+    alone = [S[0] for S in t.feasible_sets(k, absences=absences) if len(S) == 1]
+    S = []
+    while left := [x for x in alone if x not in S]:
+        gain = {x: t.distcnt([*S, x]) - t.distcnt(S) for x in left}
+        x = max(left, key=lambda x: (round(gain[x], 12), -x))
+        if gain[x] <= 1e-12 or not t.feasible([*S, x], k, absences=absences):
+            break
+        S.append(x)
+    return sorted(S)
+
+
+def cm_greedy(t, k):
+    alone = [S[0] for S in t.feasible_sets(k) if len(S) == 1]
+    S = []
+    while left := [x for x in alone if x not in S]:
+        x = min(left, key=lambda x: (round(t.cm([*S, x]), 12), -round(t.hamdist([x]), 12), x))
+        if not t.feasible([*S, x], k):
+            break
+        S.append(x)
+    return sorted(S)
+
+
+@given(seeds, st.integers(1, 4))
+@settings(max_examples=80, deadline=None)
+def test_the_papers_methods_do_what_the_paper_says(table, seed, k):
+    t = table(seed)
+    k = min(k, t.n_subjects)
+    wanted = {
+        "paper-hamdist": lambda: paper_hamdist(t, k, absences=False),
+        "paper-distcnt": lambda: paper_distcnt(t, k, absences=False),
+        "cm-greedy": lambda: cm_greedy(t, k),
+        "k-anonymity-hamdist": lambda: paper_hamdist(t, k, absences=True),
+        "k-anonymity-distcnt": lambda: paper_distcnt(t, k, absences=True),
+    }
+    for method, twin in wanted.items():
+        try:
+            chosen = select(t.incidence, t.y, constraint=Constraint(k), method=method)
+        except InfeasibleError:
+            continue
+        assert chosen.features.tolist() == twin()
+        assert chosen.bound is None or not len(chosen.features)
+
+
+@given(seeds, st.integers(1, 4))
+@settings(max_examples=80, deadline=None)
+def test_the_papers_greedy_is_within_its_factor_of_the_best_of_its_size(table, seed, k):
+    t = table(seed)
+    try:
+        chosen = select(t.incidence, t.y, constraint=rule(t, k), method="paper-distcnt")
+    except InfeasibleError:
+        return
+    size = len(chosen.features)
+    best = max(t.distcnt(S) for S in itertools.combinations(range(t.X.shape[1]), size))
+    assert chosen.utility >= (1 - 1 / math.e) * best - 1e-12
+
+
+@given(seeds, st.integers(1, 4))
+@settings(max_examples=80, deadline=None)
+def test_the_papers_hamdist_set_is_the_best_of_its_size_among_the_frequent(table, seed, k):
+    t = table(seed)
+    constraint = rule(t, k)
+    try:
+        chosen = select(t.incidence, t.y, constraint=constraint, method="paper-hamdist")
+    except InfeasibleError:
+        return
+    frequent = constraint.candidates(t.incidence)
+    sets = itertools.combinations(frequent.tolist(), len(chosen.features))
+    assert chosen.utility == pytest.approx(max(t.hamdist(S) for S in sets))
+
+
+@given(seeds, st.integers(1, 4), st.sampled_from(["size", "hamdist", "distcnt"]))
+@settings(max_examples=40, deadline=None)
+def test_maximal_keeps_the_best_of_all_maximal_frequent_sets(table, seed, k, utility):
+    t = table(seed)
+    constraint = rule(t, k)
+    worth = worth_of(t, utility)
+    useful = [x for x in range(t.X.shape[1]) if worth.weights is None or worth.weights[x] > 0]
+    frequent = [
+        S
+        for size in range(1, len(useful) + 1)
+        for S in itertools.combinations(useful, size)
+        if t.support(S) >= constraint.k
+    ]
+    maximal = [S for S in frequent if not any(set(S) < set(T) for T in frequent)]
+    assert len(maximal) <= 20
+    try:
+        chosen = select(t.incidence, t.y, constraint=constraint, method="maximal", utility=utility)
+    except InfeasibleError:
+        assert not frequent
+        return
+    assert chosen.stopped == "finished"
+    wanted = best_of(worth, maximal) if maximal else 0.0
+    assert chosen.utility == pytest.approx(wanted)
+
+
+def test_the_papers_example(table_1):
+    rows = table_1.incidence
+    found = {
+        method: select(rows, table_1.y, constraint=Constraint(2), method=method, utility="hamdist")
+        for method in ("exact", "maximal")
+    }
+    assert found["exact"].utility == found["exact"].bound == pytest.approx(8 / 9)
+    assert found["exact"].features.tolist() == [2, 3]  # x1 and x5 are in all rows, and worth 0
+    assert found["maximal"].utility == pytest.approx(6 / 9)
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """60 rows of 40 features: too many for the whole lattice."""
+    rng = np.random.default_rng(5)
+    X = (rng.random((60, 40)) < rng.random(40) * 0.6).astype(np.int8)
+    return Incidence.of(X), rng.integers(0, 2, 60)
+
+
+def test_the_same_seed_and_evaluations_choose_the_same(wide):
+    rows, y = wide
+    once, again, other = (
+        select(
+            rows, y, constraint=Constraint(3), method="greedy", evaluations=30, random_state=seed
+        )
+        for seed in (1, 1, 2)
+    )
+    assert once.features.tolist() == again.features.tolist()
+    assert once.evaluations == again.evaluations == other.evaluations == 30
+    assert once.stopped == "evaluations"
+
+
+def test_more_evaluations_are_never_worse_and_never_pass_the_proven_optimum(wide):
+    rows, y = wide
+    found = [
+        select(
+            rows, y, constraint=Constraint(3), method="greedy", evaluations=n, random_state=0
+        ).utility
+        for n in (1, 5, 50, 300)
+    ]
+    proven = select(rows, y, constraint=Constraint(3), method="exact", random_state=0)
+    assert found == sorted(found)
+    assert found[-1] <= proven.utility == proven.bound
+    assert proven.stopped == "finished"
+
+
+def test_exact_search_stopped_early_still_bounds(wide):
+    rows, y = wide
+    proven = select(rows, y, constraint=Constraint(3), method="exact", random_state=0)
+    early = select(
+        rows, y, constraint=Constraint(3), method="exact", random_state=0, evaluations=208
+    )
+    assert early.stopped == "evaluations"
+    assert early.utility <= proven.utility <= early.bound
+
+
+def test_seconds_stop_a_search_that_has_no_end(wide):
+    rows, y = wide
+    chosen = select(rows, y, constraint=Constraint(3), method="greedy", seconds=0.05)
+    assert chosen.stopped == "seconds"
+    assert len(chosen.features)
+
+
+def test_an_interrupted_search_returns_what_it_has(wide, monkeypatch):
+    rows, y = wide
+
+    def interrupt(run):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(greedy, "restart", interrupt)
+    chosen = select(rows, y, constraint=Constraint(3), method="greedy")
+    assert chosen.stopped == "interrupted"
+    assert len(chosen.features)
+
+
+def test_weights_of_nothing_choose_nothing():
+    chosen = select(np.eye(4), constraint=Constraint(1), utility=[0.0, -1.0, 0.0, 0.0])
+    assert chosen.features.tolist() == []
+    assert chosen.utility == chosen.bound == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "X",
+    [np.ones((6, 3)), np.eye(6), np.repeat([[1, 0, 1], [0, 1, 1]], 3, axis=0), np.ones((6, 1))],
+    ids=["all equal", "all unique", "two rows", "one feature"],
+)
+def test_limit_cases_give_feasible_sets(method, X):
+    y = [0, 0, 1, 1, 0, 1]
+    for k in (1, 3, 6):
+        try:
+            chosen = select(
+                X, y, constraint=Constraint(k), method=method, utility="hamdist", random_state=0
+            )
+        except InfeasibleError:
+            assert X.sum(axis=0).max() < k or method.startswith("k-anonymity")
+            continue
+        published = X[:, chosen.features]
+        for row in published:
+            assert (published >= row).all(axis=1).sum() >= k
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"method": "bets"}, "no method 'bets'; did you mean best"),
+        ({"evaluations": 0}, "evaluations must be at least 1"),
+        ({"seconds": 0}, "seconds must be more than 0"),
+        ({"utility": "cm"}, "cm has no weights"),
+        ({"y": None}, "mutual-information needs a label"),
+        ({"y": None, "utility": "distcnt"}, "distcnt needs a label"),
+        ({"constraint": Constraint(7)}, "k is 7, and there are 6 subjects"),
+        ({"constraint": Constraint(2, absences=True), "method": "maximal"}, "knows neither m"),
+    ],
+)
+def test_requests_that_are_wrong_are_refused(table_1, options, says):
+    request = {"y": table_1.y, "constraint": Constraint(2)} | options
+    with pytest.raises(RequestError, match=says):
+        select(table_1.incidence, **request)
