@@ -1,0 +1,294 @@
+"""What a device needs: encode and decode with a fitted map, NumPy alone.
+
+A `Codec` is data: lattices, and per class a few elementary steps. It holds no reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voile.errors import RequestError, nearest
+from voile.random import Protective
+from voile.signals.lattice import Lattice, dither
+from voile.signals.nominal import Assignment
+from voile.signals.pieces import Floats
+from voile.signals.steps import STEPS, Arrays, Step
+
+FORMAT = 1
+BATCH = 1 << 13  # readings worked on at once: they stay in the processor's cache
+Column: TypeAlias = Lattice | Assignment
+
+
+@dataclass(frozen=True, eq=False)
+class Codec:
+    """Turn readings into what is sent, and back, exactly.
+
+    Parameters
+    ----------
+    classes : (k,) the private classes, sorted: strings or whole numbers.
+    columns : per column its lattice, or the assignment of a nominal one.
+    steps : per class the steps that numeric columns take, in order; injective each. Where a
+        class has none, its numbers are sent as they are.
+
+    Guarantee: every value returned by `encode` has been decoded again, with room to spare for
+    another machine's rounding; what would not come back is refused, never sent.
+    """
+
+    classes: NDArray[Any]
+    columns: tuple[Column, ...]
+    steps: tuple[tuple[Step, ...], ...]
+
+    @property
+    def numeric(self) -> NDArray[np.intp]:
+        """The columns that hold numbers."""
+        return np.flatnonzero([isinstance(column, Lattice) for column in self.columns])
+
+    def encode(
+        self, X: ArrayLike, c: ArrayLike, *, protective: Protective | None = None
+    ) -> NDArray[Any]:
+        """Return what is sent for readings of known classes.
+
+        Parameters
+        ----------
+        X : (n, d) readings, or (n,) of one column: on each column's lattice; strings where a
+            column is nominal.
+        c : (n,) the class of each reading, or one class for all.
+        protective : the dither's randomness; another than the system's in tests only.
+
+        Returns
+        -------
+        Z : shaped as X, float64; of objects where a column is nominal.
+
+        Raises
+        ------
+        RequestError : a class the map has not seen, a missing or infinite reading, one off its
+            lattice, a nominal value never seen, or one so far out that float64 cannot carry it.
+
+        Cost: O(n d) for a map of one layer, plus O(n d^2) for the conditional means.
+        """
+        protective = protective or Protective()
+        table = self._table(X)
+        out = np.empty_like(table)
+        for which, rows in self._by_class(c, len(table)):
+            for j in range(len(self.columns)):
+                column = self.columns[j]
+                if isinstance(column, Assignment):
+                    out[rows, j] = column.encode(_strings(table[rows, j]), which, _name(j))
+            for batch in _batches(rows):
+                self._send(table, out, which, batch, protective)
+        return out if np.ndim(X) > 1 else out[:, 0]
+
+    def _send(
+        self,
+        table: NDArray[Any],
+        out: NDArray[Any],
+        which: int,
+        rows: NDArray[np.intp],
+        protective: Protective,
+    ) -> None:
+        """Fill in the numeric columns of one batch of one class, and look whether they decode."""
+        X, lattices = self._numbers(table, rows), self._lattices()
+        if not lattices:
+            return
+        k = [lattice.positions(x, _name(j)) for (j, lattice), x in zip(lattices, X, strict=True)]
+        if not self.steps[which]:  # nothing is hidden, so nothing needs dither
+            on = [lattice.values(p) for (_, lattice), p in zip(lattices, k, strict=True)]
+            out[np.ix_(rows, self.numeric)] = np.stack(on, axis=1)
+            return
+        u = dither(X.size, protective).reshape(X.shape)
+        V = np.stack([lat.values(p + t) for (_, lat), p, t in zip(lattices, k, u, strict=True)])
+        Z = self.forward(V, which)
+        back = self.inverse(Z, which)
+        for (j, lattice), x, p in zip(lattices, back, k, strict=True):
+            lost = ~lattice.within(x, p)
+            if lost.any():
+                raise RequestError(
+                    "a reading lies too far out to be carried exactly",
+                    where=f"{_name(j)}, row {int(rows[lost.argmax()]) + 1}",
+                    instead="set it aside, or fit with a coarser resolution",
+                )
+        out[np.ix_(rows, self.numeric)] = Z.T
+
+    def decode(self, Z: ArrayLike, c: ArrayLike) -> NDArray[Any]:
+        """Return the readings that `encode` was given; parameters and errors as there."""
+        table = self._table(Z)
+        out = np.empty_like(table)
+        for which, rows in self._by_class(c, len(table)):
+            for j, column in enumerate(self.columns):
+                if isinstance(column, Assignment):
+                    out[rows, j] = column.decode(_strings(table[rows, j]), which, _name(j))
+            for batch in _batches(rows):
+                X = self.inverse(self._numbers(table, batch), which)
+                for (j, lattice), x in zip(self._lattices(), X, strict=True):
+                    out[batch, j] = lattice.nearest(x)
+        return out if np.ndim(Z) > 1 else out[:, 0]
+
+    def outside(self, X: ArrayLike, c: ArrayLike) -> NDArray[np.bool_]:
+        """Flag, (n, d) or (n,), the readings beyond those the map was fitted to.
+
+        They are encoded and decoded exactly as any other, by straight tails, but an eavesdropper
+        may tell from such a value which class it is of. In a chain each step looks at its own
+        columns, so that far-out company may flag a reading as well.
+        """
+        table = self._table(X)
+        out = np.zeros(table.shape, dtype=np.bool_)
+        for which, rows in self._by_class(c, len(table)):
+            V = self._numbers(table, rows)
+            for step in self.steps[which]:
+                out[np.ix_(rows, self.numeric)] |= step.outside(V).T
+                V = step.forward(V)
+        return out if np.ndim(X) > 1 else out[:, 0]
+
+    def forward(self, V: Floats, which: int) -> Floats:
+        """Map (numeric columns, n) points of class number `which`, without lattice or dither."""
+        for step in self.steps[which]:
+            V = step.forward(V)
+        return V
+
+    def inverse(self, V: Floats, which: int) -> Floats:
+        """Undo `forward`."""
+        for step in reversed(self.steps[which]):
+            V = step.inverse(V)
+        return V
+
+    def _lattices(self) -> list[tuple[int, Lattice]]:
+        return [(j, col) for j, col in enumerate(self.columns) if isinstance(col, Lattice)]
+
+    def _table(self, X: ArrayLike) -> NDArray[Any]:
+        return as_table(X, len(self.columns), mixed=len(self.numeric) < len(self.columns))
+
+    def _numbers(self, table: NDArray[Any], rows: NDArray[np.intp]) -> Floats:
+        """Return the numeric columns of some rows as (columns, rows)."""
+        X = np.ascontiguousarray(table[np.ix_(rows, self.numeric)].T, dtype=np.float64)
+        bad = ~np.isfinite(X)
+        if bad.any():
+            column, row = np.argwhere(bad)[0]
+            raise RequestError(
+                "a reading is missing or infinite",
+                where=f"{_name(int(self.numeric[column]))}, row {int(rows[row]) + 1}",
+                instead="set such rows aside",
+            )
+        return X
+
+    def _by_class(self, c: ArrayLike, n: int) -> Iterator[tuple[int, NDArray[np.intp]]]:
+        """Go through the classes that occur, each with its rows."""
+        labels = np.asarray(c)
+        labels = np.full(n, labels) if labels.ndim == 0 else labels
+        if labels.shape != (n,):
+            raise RequestError(f"there are {n} readings and {len(labels)} classes")
+        for label in np.unique(as_labels(labels)):
+            known = np.flatnonzero(self.classes == label)
+            if not len(known):
+                remedy = nearest(str(label), [str(known) for known in self.classes])
+                raise RequestError("the map has not seen a class", where="c", instead=remedy)
+            yield int(known[0]), np.flatnonzero(labels == label)
+
+    def to_arrays(self) -> Arrays:
+        """Return plain arrays, none of objects, for `numpy.savez`."""
+        arrays: Arrays = {"format": np.array(FORMAT), "classes": self.classes}
+        for j, column in enumerate(self.columns):
+            if isinstance(column, Lattice):
+                arrays[f"column.{j}.lattice"] = np.array([column.step, column.per, column.offset])
+            else:
+                arrays[f"column.{j}.values"] = column.values
+                arrays[f"column.{j}.sent"] = column.sent
+        for which, steps in enumerate(self.steps):
+            for place, step in enumerate(steps):
+                for name, array in step.to_arrays().items():
+                    arrays[f"class.{which}.{place}.{step.kind}.{name}"] = array
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Codec:
+        """Rebuild a codec from `to_arrays`, or raise a RequestError if it is none of ours."""
+        try:
+            if int(arrays["format"]) != FORMAT:
+                raise RequestError("the map is of another version of voile")
+            columns, steps = _read_columns(arrays), _read_steps(arrays)
+            codec = cls(np.asarray(arrays["classes"]), columns, steps)
+        except (LookupError, ValueError, TypeError, np.linalg.LinAlgError) as wrong:
+            if isinstance(wrong, RequestError):
+                raise
+            raise RequestError("these arrays are not a map") from wrong
+        if len(codec.steps) != len(codec.classes):
+            raise RequestError("the map has other classes than steps")
+        return codec
+
+
+def _read_columns(arrays: Mapping[str, NDArray[Any]]) -> tuple[Column, ...]:
+    columns: list[Column] = []
+    while any(key.startswith(f"column.{len(columns)}.") for key in arrays):
+        key = f"column.{len(columns)}"
+        if f"{key}.lattice" in arrays:
+            columns.append(Lattice(*(int(part) for part in arrays[f"{key}.lattice"])))
+        else:
+            columns.append(Assignment(arrays[f"{key}.values"], arrays[f"{key}.sent"]))
+    return tuple(columns)
+
+
+def _read_steps(arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[Step, ...], ...]:
+    parts: dict[tuple[int, int, str], dict[str, Any]] = {}
+    for key in arrays:
+        if key.startswith("class."):
+            _, which, place, kind, name = key.split(".")
+            parts.setdefault((int(which), int(place), kind), {})[name] = arrays[key]
+    classes: list[list[Step]] = [[] for _ in arrays["classes"]]
+    for (label, _, kind), given in sorted(parts.items(), key=lambda part: part[0]):
+        classes[label].append(STEPS[kind](**given))
+    return tuple(tuple(steps) for steps in classes)
+
+
+def as_table(X: ArrayLike, columns: int | None = None, *, mixed: bool = False) -> NDArray[Any]:
+    """Return readings as (n, d): float64, or objects where some column is nominal."""
+    table = np.asarray(X)
+    table = table[:, None] if table.ndim == 1 else table
+    if table.ndim != 2:
+        raise RequestError("readings must be in rows and columns", where="X")
+    if columns is not None and table.shape[1] != columns:
+        raise RequestError(
+            f"there are {table.shape[1]} columns where the map has {columns}", where="X"
+        )
+    if mixed or table.dtype.kind in "OUS":
+        return table.astype(object)
+    if table.dtype.kind == "f" and table.dtype.itemsize < 8:
+        # 70.1 as float32 is 70.0999985 as float64; its shortest text is 70.1
+        return table.astype(str).astype(np.float64)
+    return table.astype(np.float64)
+
+
+def as_labels(c: NDArray[Any]) -> NDArray[Any]:
+    """Return classes as whole numbers or strings; text held as objects becomes strings."""
+    if c.dtype.kind in "iubUS":
+        return c
+    if c.dtype.kind == "O" and all(isinstance(label, str) for label in c):
+        return c.astype(str)
+    remedy = "use strings or whole numbers, with none missing"
+    raise RequestError("a class is neither text nor a whole number", where="c", instead=remedy)
+
+
+def as_subjects(subjects: ArrayLike | None, n: int) -> NDArray[np.intp]:
+    """Number the subjects of n readings from 0 up; where None, each reading has its own."""
+    if subjects is None:
+        return np.arange(n)
+    given = np.asarray(subjects)
+    if given.shape != (n,):
+        raise RequestError(f"there are {n} readings and {given.size} subjects")
+    return np.unique(given, return_inverse=True)[1]
+
+
+def _strings(column: NDArray[Any]) -> NDArray[np.str_]:
+    return column.astype(str)
+
+
+def _batches(rows: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+    for start in range(0, len(rows), BATCH):
+        yield rows[start : start + BATCH]
+
+
+def _name(j: int) -> str:
+    return f"column {j}"

@@ -1,0 +1,115 @@
+"""What a method hands back: per class a frame and layers, and the law they lead to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.errors import RequestError
+from voile.random import RandomState, streams
+from voile.signals.pieces import Floats
+from voile.signals.steps import Affine, Curve, KnotheRosenblatt
+
+# Normal scores at which laws are tabulated: beyond, curves go on straight.
+SCORES = np.linspace(-4.25, 4.25, 171)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """Say how each class becomes the same law.
+
+    Parameters
+    ----------
+    shares : (k,) shares of the classes, sum 1.
+    frames : per class the affine map from the common law to its readings: mean and spread. All
+        matrices symmetric and positive, or all triangular in one order of the columns with a
+        positive diagonal, so that whatever lies between two frames is a frame.
+    layers : per class the triangular maps that take what is left, in the frame, to the law.
+    law : (d, len(SCORES)) the value of the common law at each normal score, per column.
+    coordinates : per column the curve in which the class is worked on, e.g. a logarithm.
+    """
+
+    shares: Floats
+    frames: tuple[Affine, ...]
+    layers: tuple[tuple[KnotheRosenblatt, ...], ...]
+    law: Floats
+    coordinates: tuple[Curve, ...]
+
+    def barycentre(self) -> Affine:
+        """Return the mean frame, each class weighing its share."""
+        weigh = self.shares
+        return Affine(
+            np.einsum("c,cij->ij", weigh, np.stack([frame.matrix for frame in self.frames])),
+            weigh @ np.stack([frame.shift for frame in self.frames]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What a map is fitted to.
+
+    Parameters
+    ----------
+    X : (n, d) readings, each on its column's lattice.
+    c : (n,) classes, 0 to k - 1, each there.
+    subjects : (n,) whose reading it is, 0 to the number of subjects - 1.
+    cells : (d,) the width of each column's rounding cell.
+    """
+
+    X: Floats
+    c: NDArray[np.intp]
+    subjects: NDArray[np.intp]
+    cells: Floats
+
+    @property
+    def shares(self) -> Floats:
+        """The share of each class."""
+        shares: Floats = np.bincount(self.c) / len(self.c)
+        return shares
+
+    def by_class(self) -> list[Floats]:
+        """Return the readings of each class."""
+        return [self.X[self.c == k] for k in range(self.c.max() + 1)]
+
+    def dithered(self, random_state: RandomState) -> Sample:
+        """Return the sample as it is when sent: spread within the rounding cells."""
+        (rng,) = streams(random_state, "dither of the fit")
+        spread = rng.uniform(-0.5, 0.5, self.X.shape) * self.cells
+        return replace(self, X=self.X + spread)
+
+
+class Method(Protocol):
+    """Learn from readings what each class looks like."""
+
+    def fit(self, sample: Sample, random_state: RandomState, /) -> Fitted:
+        """Fit, or raise a RequestError where the readings are not what the method stands for."""
+
+
+def refuse_below(sample: Sample, low: float, method: str) -> None:
+    """Refuse columns with readings below `low`."""
+    bad = (low > sample.X).any(axis=0)
+    if bad.any():
+        raise RequestError(
+            "readings are not above 0" if low else "readings are below 0",
+            where=f"column {int(bad.argmax())}",
+            instead=f"use another method than {method}",
+        )
+
+
+def plain(d: int) -> tuple[Curve, ...]:
+    """Return d curves that change nothing."""
+    ends = np.array([-1.0, 1.0])
+    return (Curve(ends, ends),) * d
+
+
+def normal_law(d: int) -> Floats:
+    """Return the standard normal law of d columns."""
+    return np.tile(SCORES, (d, 1))
+
+
+def scores(law: Floats, v: Floats) -> Floats:
+    """Return the normal score of values under a tabulated law."""
+    return Curve(law, SCORES)(v)

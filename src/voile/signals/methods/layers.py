@@ -1,0 +1,145 @@
+"""One Knothe-Rosenblatt layer, fitted to all classes at once, small ones leaning on the pool."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.signals.methods.smoothing import curve_of, normal_tails, tails
+from voile.signals.pieces import Floats
+from voile.signals.steps import KnotheRosenblatt
+
+HELD = 3.0  # conditional mean and spread stay as they are beyond this score
+NEWTON = 5  # steps to the log spread: its likelihood is all but quadratic
+MOST = 1.0  # the largest logarithm of a conditional spread that one column adds
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How flexible a chain is, and how much is learnt of each class, how much from all together.
+
+    Parameters
+    ----------
+    degree : of the conditional mean, 1 or more.
+    spread : degree of the logarithm of the conditional spread; 0 for one spread.
+    bandwidth : of a class with n readings, times n^(-1/5), > 0; large for normal marginals.
+    kappa : readings that the pooled curves count as, > 0; large for classes all of one shape.
+    depth : layers, each with the columns in the reverse order of the last, >= 1.
+    backwards : start with the last column.
+    """
+
+    degree: int = 5
+    spread: int = 2
+    bandwidth: float = 1.0
+    kappa: float = 20.0
+    depth: int = 1
+    backwards: bool = False
+
+    def order(self, d: int, turn: int) -> NDArray[np.int64]:
+        """Return the order of d columns in layer number `turn`."""
+        columns = np.arange(d)
+        return columns[::-1] if self.backwards ^ (turn % 2 == 1) else columns
+
+
+def fit_layer(
+    W: Floats, c: NDArray[np.intp], order: NDArray[np.int64], grid: Floats, how: Settings
+) -> tuple[KnotheRosenblatt, ...]:
+    """Fit each class's triangular map to the standard normal law.
+
+    Parameters
+    ----------
+    W : (d, n) readings, each class of about mean 0 and covariance I.
+    c : (n,) classes.
+    order : (d,) which column comes when.
+    grid : (g,) even knots.
+
+    Cost: O(n d^2 degree^2 + classes d g^2).
+    """
+    d, g, classes = len(W), len(grid), int(c.max()) + 1
+    mean = np.zeros((classes, d, d, g))
+    scale = np.ones((classes, d, d, g))
+    curve = np.empty((classes, d, g))
+    owns = [np.flatnonzero(c == k) for k in range(classes)]
+    Z = np.empty_like(W)
+    at_grid = _basis(grid, max(how.degree, how.spread))
+    for place, j in enumerate(order):
+        before = order[:place]
+        left = W[j].copy()
+        if place:
+            bases = _bases(Z[before], how.degree)
+            for k, beta in enumerate(_means(bases, left, owns, how.kappa)):
+                left[owns[k]] -= beta @ bases[:, owns[k]]
+                mean[k, j, before] = beta.reshape(place, -1) @ at_grid[: how.degree]
+        if place and how.spread:
+            bases = _bases(Z[before], how.spread)
+            for k, gamma in enumerate(_spreads(bases, left, owns, how.kappa)):
+                logs = gamma.reshape(place, -1) @ at_grid[: how.spread]
+                scale[k, j, before] = np.exp(-np.clip(logs, -MOST, MOST))
+                for i in before:
+                    left[owns[k]] *= np.interp(Z[i, owns[k]], grid, scale[k, j, i])
+        curve[:, j] = _curves(left, owns, grid, how)
+        for k, own in enumerate(owns):
+            Z[j, own] = np.interp(left[own], grid, curve[k, j])
+    return tuple(KnotheRosenblatt(order, grid, mean[k], scale[k], curve[k]) for k in range(classes))
+
+
+def _bases(Z: Floats, degree: int) -> Floats:
+    return np.concatenate([_basis(z, degree) for z in Z])
+
+
+def _basis(v: Floats, degree: int) -> Floats:
+    """Return Hermite polynomials 1 to `degree`, (degree, n), orthonormal under the normal law."""
+    v = np.clip(v, -HELD, HELD)
+    rows = [np.ones_like(v), v]
+    for k in range(1, degree):
+        rows.append((v * rows[k] - np.sqrt(k) * rows[k - 1]) / np.sqrt(k + 1))
+    return np.stack(rows[1:]) if degree else np.empty((0, len(v)))
+
+
+def _means(B: Floats, v: Floats, owns: Sequence[NDArray[np.intp]], kappa: float) -> list[Floats]:
+    """Regress v on the rows of B in each class, by ridge towards the regression of all."""
+    pooled = _ridge(B, v, 1.0)
+    left = v - pooled @ B
+    return [pooled + _ridge(B[:, own], left[own], kappa) for own in owns]
+
+
+def _ridge(B: Floats, v: Floats, kappa: float) -> Floats:
+    return np.asarray(np.linalg.solve(B @ B.T + kappa * np.eye(len(B)), B @ v))
+
+
+def _spreads(B: Floats, v: Floats, owns: Sequence[NDArray[np.intp]], kappa: float) -> list[Floats]:
+    """Return per class g of log spread = g B, by Newton steps, drawn towards that of all."""
+    pooled = _log_spread(B, v, np.zeros(len(B)), 1.0)
+    return [_log_spread(B[:, own], v[own], pooled, kappa) for own in owns]
+
+
+def _log_spread(B: Floats, v: Floats, prior: Floats, kappa: float) -> Floats:
+    """Maximise the normal likelihood of v with log spread a + g B; `a` is left to the curve."""
+    B = np.concatenate([np.ones((1, B.shape[1])), B])
+    rest = np.concatenate([[0.0], prior])
+    pull = np.concatenate([[1e-6], np.full(len(prior), kappa)])
+    curvature = 2 * (B @ B.T) + np.diag(pull)
+    theta: Floats = rest.copy()
+    for _ in range(NEWTON):
+        excess = v * v * np.exp(-2 * np.clip(theta @ B, -3, 3)) - 1
+        theta += np.asarray(np.linalg.solve(curvature, B @ excess - pull * (theta - rest)))
+    return theta[1:]
+
+
+def _curves(v: Floats, owns: Sequence[NDArray[np.intp]], grid: Floats, how: Settings) -> Floats:
+    """Return each class's map of v to a normal score, (classes, g), leaning on the pool's."""
+    pool = how.kappa * tails(v, grid, _bandwidth(len(v), how)) + normal_tails(grid)
+    rows = []
+    for own in owns:
+        n = len(own)
+        mixed = n * tails(v[own], grid, _bandwidth(n, how)) + pool
+        rows.append(curve_of(mixed / (n + how.kappa + 1), grid))
+    return np.stack(rows)
+
+
+def _bandwidth(n: int, how: Settings) -> float:
+    return min(how.bandwidth / math.pow(n, 0.2), 0.95)
