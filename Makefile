@@ -20,8 +20,12 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(READY)
+bench: $(READY) $(VENV)/.bench
 	$(BIN)/python -m benchmarks
+
+$(VENV)/.bench: requirements/bench.txt $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
+	@touch $(VENV)/.bench
 
 format: $(READY)
 	$(BIN)/ruff format
@@ -40,6 +44,8 @@ $(READY): requirements/dev.txt pyproject.toml
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --extra postgres --extra statistics --group dev -o requirements/dev.txt pyproject.toml
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--no-emit-index-url --no-emit-find-links --constraint requirements/dev.txt --group bench -o requirements/bench.txt
 
 clean:
 	rm -rf $(VENV) $(DEMO)

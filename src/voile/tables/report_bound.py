@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from voile.sections import Grid, Prose, Section
+from voile.tables.bound.result import OPTIMAL
 from voile.tables.wording import share
 
 NOTHING = "not proved"
@@ -28,9 +29,8 @@ def how_far(story: Mapping[str, Any]) -> Section | None:
         return _section(Prose((stopped,)))
     missing = len(proof["gap"]) - len(proved)
     said = [
-        "Whoever weighs risk against loss by one of the weights below finds no policy whatsoever "
-        f"that is better than the best one found by more than {share(max(proved))} "
-        f"of loss + weight x relative risk."
+        "Whichever of the weights below is taken: of loss + weight x relative risk, no policy "
+        f"whatsoever has less than the best one found by more than {_gap(max(proved))}."
         + (f" For {missing} more weights there is no bound: the proof was stopped." * bool(missing))
     ]
     if not missing:
@@ -63,5 +63,15 @@ def _section(*blocks: Prose | Grid) -> Section:
 def _row(
     weight: float, bound: float | None, best: float, gap: float | None, seconds: float
 ) -> tuple[str, ...]:
-    proved = (NOTHING, "") if bound is None or gap is None else (f"{bound:.5f}", share(gap))
-    return f"{weight:.3g}", proved[0], f"{best:.5f}", proved[1], f"{seconds:.1f}"
+    proved = (NOTHING, "") if bound is None or gap is None else (f"{bound:.5f}", _gap(gap))
+    weighs = f"{weight:.3g}" if weight < 100 else f"{weight:,.0f}"
+    return weighs, proved[0], f"{best:.5f}", proved[1], f"{seconds:.1f}"
+
+
+def _gap(gap: float) -> str:
+    """Write a gap; one that only rounding leaves is none.
+
+    >>> _gap(0.0213), _gap(3e-8)
+    ('2.1%', '0%')
+    """
+    return share(gap) if gap > OPTIMAL else "0%"
