@@ -69,6 +69,13 @@ class Release:
         RequestError : no release there, no manifest beside it, or one of a newer version.
         TamperedError : a manifest is damaged or lacks a part.
         """
+        from voile.io.postgres_address import Address
+
+        if (table := Address.parse(path)) is not None:
+            raise RequestError(
+                "a release in a database is known by the file that stands for it",
+                instead=f"open {table.file}",
+            )
         if not path.exists():
             raise RequestError("no such release", where=str(path))
         public = _read(manifest_path(path), PUBLIC)

@@ -16,7 +16,8 @@ from voile.tables.fitting import fit
 from voile.tables.options import FitOptions
 from voile.tables.report import sections
 
-ROLES = Roles.model_validate({"columns": {"size": "quasi", "sex": "quasi", "town": "quasi"}})
+ROLES_OF = {"size": "quasi", "sex": "quasi", "town": "quasi"}
+ROLES = Roles.model_validate({"columns": ROLES_OF})
 
 
 def people(seed: int = 3, towns: str = "abcde") -> pa.Table:
@@ -65,8 +66,33 @@ def test_bisects_at_the_risk_asked_for_and_needs_one(whole):
     exact = Content.of(whole).frontier.at(risk=0.4)
     found = Content.of(kit).frontier.at(risk=0.4)
     assert exact.loss <= found.loss < 1
-    with pytest.raises(RequestError, match="say the risk with bisect_risk"):
+    with pytest.raises(RequestError, match="say the risk with --bisect-risk"):
         fitted(people(), strategy="bisect")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"bisect_risk": 0.4}, "the strategy is best; take --strategy bisect"),
+        ({"outcomes": ["town"]}, "roles: outcome town has the role quasi; .* label or keep"),
+        ({"outcomes": ["name"]}, "roles: outcome name has the role drop; .* label or keep"),
+        ({"outcomes": ["ill", "ill"]}, "outcome ill is named twice"),
+        ({"outcomes": ["il"]}, "outcome column il is not a column; did you mean ill"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(options, says):
+    table = people().append_column("ill", pa.array(["y", "n", "n"] * 100))
+    table = table.append_column("name", pa.array(["a", "b", "c"] * 100))
+    roles = Roles.model_validate({"columns": {**ROLES_OF, "ill": "keep", "name": "drop"}})
+    given = FitOptions.model_validate({"loss": "mutual-information", **options})
+    with pytest.raises(RequestError, match=says):
+        fit(open_source(table), roles, given, seed=1, progress=lambda *_: None)
+
+
+def test_does_not_go_on_from_a_kit_of_another_kind(tmp_path):
+    Kit("itemsets", "private", {}, {}).save(tmp_path / "kit")
+    with pytest.raises(RequestError, match="this is a kit of itemsets"):
+        fitted(people(), resume=tmp_path / "kit")
 
 
 def test_what_is_proved_is_kept_and_told(whole, tmp_path):

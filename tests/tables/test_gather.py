@@ -54,6 +54,8 @@ def test_an_order_that_lacks_a_value_is_refused_without_the_value():
     with pytest.raises(RequestError, match="column x: 1 values of the data are not in") as caught:
         domain(["high", "hush"], order=["low", "high"])
     assert "hush" not in str(caught.value)
+    with pytest.raises(RequestError, match="x: 2 values of the data are not in the order"):
+        domain(["high", "hush"], ["high", "hush", "none"], order=["low", "high"])
 
 
 def test_an_order_that_cannot_be_read_is_refused(tmp_path):

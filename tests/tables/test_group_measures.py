@@ -13,7 +13,13 @@ from sklearn.metrics import mutual_info_score
 from voile.errors import RequestError
 from voile.tables.counts import Counts
 from voile.tables.evaluator import Evaluator
-from voile.tables.group_measures import Groups, matches, mutual_information, small_groups
+from voile.tables.group_measures import (
+    Groups,
+    matches,
+    mutual_information,
+    small_groups,
+    valued,
+)
 
 seeds = st.integers(0, 2**32)
 GROUPS = Groups(np.array([2.0, 3.0, 1.0]), np.array([4.0, 20.0, 0.5]), np.ones(3))
@@ -129,3 +135,34 @@ def test_a_policy_without_small_groups_has_no_risk(own):
 def test_refuses(wrong, says):
     with pytest.raises(RequestError, match=says):
         wrong()
+
+
+def raising(error):
+    def each(groups):
+        raise error
+
+    return each
+
+
+def doubled(groups):
+    counted = groups.subjects
+    counted *= 2
+    return counted
+
+
+@pytest.mark.parametrize(
+    ("each", "kind"),
+    [
+        (raising(ValueError("37010")), "ValueError"),
+        (raising(SystemExit("37010")), "SystemExit"),
+        (lambda groups: groups.outcomes[0], "IndexError"),
+        (lambda groups: [[1], [1, 2], 3], "ValueError"),
+        (doubled, "ValueError"),
+        (5, "TypeError"),
+    ],
+)
+def test_a_function_that_fails_is_named_and_its_words_are_not_passed_on(own, each, kind):
+    with pytest.raises(RequestError, match=f"own_risk raised {kind} .* 3 groups") as caught:
+        valued(own.risk(each), GROUPS)
+    assert "37010" not in str(caught.value)
+    assert GROUPS.subjects.tolist() == [2, 3, 1]

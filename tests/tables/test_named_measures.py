@@ -15,6 +15,7 @@ from voile.tables.group_measures import GroupMeasure
 
 rare = GroupMeasure("rare", "Rare", "subjects", "n, g < 5", generalising="falls",
                     each=lambda groups: groups.subjects * (groups.group < 5))
+untold = GroupMeasure("untold", None, "", "", generalising="falls", each=rare.each)
 number = 5
 """
 
@@ -27,6 +28,8 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "my_measures.py").write_text(MODULE)
     (tmp_path / "broken_measures.py").write_text("1 +")
     (tmp_path / "needy_measures.py").write_text("import not_there_at_all")
+    (tmp_path / "failing_measures.py").write_text("1 / 0")
+    (tmp_path / "ending_measures.py").write_text("import sys; sys.exit(0)")
     yield tmp_path
     for name in set(sys.modules) - before:
         del sys.modules[name]
@@ -57,15 +60,21 @@ def test_a_module_in_the_working_directory(own, here):
 @pytest.mark.parametrize(
     ("kind", "name", "says"),
     [
-        ("risk", "small-group", "no risk is called small-group; did you mean small-groups"),
-        ("loss", "matches", "no loss is called matches; .* module:object"),
+        ("risk", "small-group", "no risk is called small-group, .* did you mean small-groups"),
+        ("loss", "matches", "no loss is called matches, .* module:object; there is"),
         ("risk", "nowhere_to_be:found", "no module nowhere_to_be in the working directory"),
         ("risk", "my_measures:rar", "module my_measures has no rar; did you mean rare"),
         ("risk", "my_measures:number", "the risk my_measures:number is no GroupMeasure"),
+        ("risk", "my_measures:untold", "title and formula of the risk untold must be text"),
         ("loss", "my_measures:rare", "rare does not declare that it rises"),
         ("risk", "broken_measures:rare", r"broken_measures cannot be imported \(SyntaxError\)"),
         ("risk", "needy_measures:rare", "needy_measures needs not_there_at_all"),
-        ("risk", ":rare", "cannot be imported"),
+        ("risk", ":rare", ":rare names no measure; write module:object"),
+        ("risk", "my_measures:", "my_measures: names no measure"),
+        ("risk", "my_measures.py:rare", "no module my_measures.py .*; leave .py out"),
+        ("risk", "os:rare", "module os has no rare; make a GroupMeasure"),
+        ("risk", "failing_measures:rare", r"cannot be imported \(ZeroDivisionError\)"),
+        ("risk", "ending_measures:rare", r"cannot be imported \(SystemExit\)"),
         ("risk", 5, "the risk int is no GroupMeasure"),
     ],
 )

@@ -248,7 +248,8 @@ def test_values_stand_in_the_column_of_their_name_else_in_the_first(tmp_path):
     [
         ({"by": "a.csv", "colum": "x"}, r"zip: order.by.colum: Extra inputs are not permitted$"),
         ({"near": "a.csv", "column": "x"}, r"zip: order.near.column: Extra inputs .*$"),
-        ({}, r"zip: order.by.by: Field required$"),
+        ({"near": 3}, r"zip: order.near.near: Input is not a valid path$"),
+        *((order, r"zip: order: give a name, a file, a list .*by or near$") for order in ({}, 3)),
         ({"near": "a.csv", "within": "county"}, r"zip: order.near.within: Input should be 'zip3'$"),
     ],
 )
@@ -260,3 +261,11 @@ def test_a_table_that_is_no_order_is_refused_by_its_place(order, said):
 def test_values_are_ordered_once():
     with pytest.raises(RequestError, match=r"column x: order and parents each order .* give one$"):
         QuasiSettings.read("x", {"order": "common", "parents": "a.csv"})
+
+
+@pytest.mark.parametrize("order", [{"order": "common"}, {"parents": "a.csv"}])
+@pytest.mark.parametrize("other", [{"by": "month"}, {"form": "%d.%m.%Y"}])
+def test_dates_that_are_read_otherwise_keep_their_own_order(order, other):
+    with pytest.raises(RequestError, match=r"column x: by and form .* leave the order out"):
+        QuasiSettings.read("x", order | other)
+    QuasiSettings.read("x", other | {"order": "natural"})

@@ -6,8 +6,9 @@ import pytest
 
 from voile.evidence import Evidence, Finding, Rate
 from voile.sections import Grid
-from voile.tables.report import _findings, _intervals, _meanings
+from voile.tables.report import _axes, _findings, _intervals, _meanings, _searched
 from voile.tables.report_risks import risks
+from voile.tables.wording import three_sentences
 
 STORY = {
     "subjects": 1000.0,
@@ -47,3 +48,42 @@ def test_what_could_not_be_tried_is_said_once_and_no_column_stands_empty():
     evidence = Evidence("linkage", "linkability", "She looks.", ("a register",), found)
     assert _findings(evidence, "public").columns == ("what", "found")
     assert list(_meanings(evidence)) == ["Right: of her names.", "Absent: nothing to try"]
+
+
+def told(name, loss, outcomes=()):
+    """Return the summary's sentences and the axes of a story of these measures."""
+    story = {
+        "measures": {
+            "risk": {"name": name, "title": "Rare people", "formula": "f"},
+            "loss": {"name": loss, "title": "Detail gone", "formula": "g"},
+        },
+        "outcomes": list(outcomes),
+        "chosen": [0.1, 0.2, 5.0],
+        "matches": 11.0,
+        "subjects": 100.0,
+        "suppressed": 0.0,
+        "marks": {"safe-harbor": [0.3, 0.4, 7.0]},
+        "beats": {"safe-harbor": {"count": 3}},
+    }
+    searched = [prose.paragraphs[0] for prose in _searched(story)]
+    return [*three_sentences(story, "at the knee")[1:], *_axes(story), *searched]
+
+
+def test_what_was_searched_for_is_what_is_told():
+    assert told("matches", "information") == [
+        "The release keeps 80% of what the source's columns tell of each other and loses 20%.",
+        "It beats Safe Harbor, which leaves about 7.0 people to be found and loses 40%; "
+        "so do 2 other policies found.",
+        "relative risk (100% = the source as it is)",
+        "detail gone (100% = nothing left)",
+    ]
+    assert told("my:rare", "mutual-information", ["pay", "job"]) == [
+        "The release keeps 80% of what the source's quasi-identifiers tell of pay and job and "
+        "loses 20%; it leaves 10% of the source's rare people.",
+        "It beats Safe Harbor, which leaves 30% of the source's rare people (about 7.0 people to "
+        "be found) and loses 40%; so do 2 other policies found.",
+        "rare people (100% = the source as it is)",
+        "detail gone (100% = nothing left)",
+        "Risk here is rare people (f), and loss is detail gone (g). Outcomes: pay and job.",
+    ]
+    assert told("matches", "my:gone")[0] == "The release has 20% of the greatest detail gone."

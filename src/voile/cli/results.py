@@ -23,6 +23,8 @@ def tell_fitted(screen: Screen, kit: Kit, place: Path) -> int:
     stopped = kit.facts.get("stopped")
     policies = kit.facts["policies"]
     screen.say(f"{place}: {kit.visibility} kit of {count(policies, 'policy')} that no other beats")
+    for name, why in kit.facts.get("absent", {}).items():
+        screen.say(f"  {name} is not among these policies: {why}")
     screen.result(
         {
             "kit": str(place),

@@ -13,9 +13,10 @@ POSTGRESQL = ".postgresql"
 """The end of the name of a file that stands for a released table."""
 
 SERVICE = "service="
-URL = re.compile(r"postgres(?:ql)?:/+", re.IGNORECASE)
+URL = re.compile(r"(?:jdbc:)?postgres(?:ql)?(?:\+\w+)?:/+", re.IGNORECASE)  # others' ways too
 BRACKETS = re.compile(r"[^/?]*\[")  # an IPv6 host, whose colons name no table
 PASSWORD = re.compile(r"[^@?]*:[^@]*@")  # after the scheme: what stands between a colon and an @
+WORD = re.compile(r"(^|[\s?&])\w*password\s*=", re.IGNORECASE)  # as libpq's own strings have it
 INSTEAD = "use PGPASSWORD, ~/.pgpass, or a service file with service=NAME"
 
 
@@ -50,6 +51,8 @@ class Address:
         RequestError : there is a password in it, or no database.
         """
         text = os.fspath(thing)
+        if WORD.search(text):
+            raise _password()
         if text.startswith(SERVICE):
             service, _, table = text.removeprefix(SERVICE).partition("::")
             return cls(f"postgresql:///?service={quote(service, safe='')}", table or None)
@@ -87,7 +90,11 @@ def check_no_password(rest: str) -> None:
     """Refuse a password after a URL's scheme; arguments are seen by everyone on the machine."""
     keys = [key for key, _ in parse_qsl(rest.partition("?")[2], keep_blank_values=True)]
     if PASSWORD.match(rest) or any("password" in key.lower() for key in keys):
-        raise RequestError("a password is no part of an address", where="database", instead=INSTEAD)
+        raise _password()
+
+
+def _password() -> RequestError:
+    return RequestError("a password is no part of an address", where="database", instead=INSTEAD)
 
 
 def _whole(where: str, *, host_alone: bool) -> str:

@@ -348,6 +348,10 @@ def _public(
             "relative_risk": chosen.figures["relative_risk"],
             "loss": chosen.figures["loss"],
         },
+        "measures": {
+            kind: {"title": asked.title, "formula": asked.formula}
+            for kind, asked in flow.content.measures.items()
+        },
         "constraints": {
             "k": rules.k,
             "max_risk": rules.max_risk,

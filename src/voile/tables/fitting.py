@@ -24,6 +24,8 @@ from voile.tables.settings import PATHS, KeptSettings
 from voile.tables.space import PolicySpace
 
 SAFE_HARBOR = "safe-harbor"
+OUTCOMES = ("sensitive", "label", "keep")
+"""Roles of columns that are released as they are."""
 
 
 def fit(
@@ -44,6 +46,8 @@ def fit(
     drawn = streams(seed, "hold-out", "search")
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
     sensitive = _sensitive(roles, options)
+    _check_outcomes(roles, options)
+    _check_bisect(options)
     settings = {name: roles.settings_of(name, PATHS) for name in roles.of("quasi")}
     progress("counting", 0)
     space = PolicySpace(
@@ -113,7 +117,7 @@ def _strategy(space: PolicySpace, options: FitOptions, marks: Mapping[str, Polic
     if SAFE_HARBOR not in marks:
         raise RequestError(
             "bisect looks for policies of Safe Harbor's risk, which is not on this lattice",
-            instead="say the risk with bisect_risk",
+            instead="say the risk with --bisect-risk",
         )
     return Bisect(float(space.evaluate(marks[SAFE_HARBOR].bits[None])[0][0]))
 
@@ -122,7 +126,10 @@ def _start(space: PolicySpace, options: FitOptions) -> Frontier | None:
     """Return the policies of a kit whose columns and values are the same."""
     if options.resume is None:
         return None
-    earlier = Content.of(Kit.load(options.resume))
+    kit = Kit.load(options.resume)
+    if kit.kind != KIND:
+        raise RequestError(f"this is a kit of {kit.kind}", where=str(options.resume))
+    earlier = Content.of(kit)
     if [(d.column, d.values) for d in earlier.space.domains] != [
         (d.column, d.values) for d in space.domains
     ]:
@@ -193,6 +200,29 @@ def _beating(content: Content, name: str) -> int:
             instead=f"choose with --max-risk {risk:.4g}, or search longer",
         )
     return int(beating[content.frontier.loss[beating].argmin()])
+
+
+def _check_outcomes(roles: Roles, options: FitOptions) -> None:
+    """Refuse an outcome that is not released as it is: what it tells is lost whatever is done."""
+    for name in options.outcomes:
+        role = roles.columns[name].role if name in roles.columns else None
+        if role not in (*OUTCOMES, None):
+            raise RequestError(
+                f"outcome {name} has the role {role}",
+                where="roles",
+                instead=f"an outcome is a column of role {', '.join(OUTCOMES[:-1])} or "
+                f"{OUTCOMES[-1]}",
+            )
+        if options.outcomes.count(name) > 1:
+            raise RequestError(f"outcome {name} is named twice")
+
+
+def _check_bisect(options: FitOptions) -> None:
+    if options.bisect_risk is not None and options.strategy != "bisect":
+        raise RequestError(
+            f"a risk to bisect for is given, and the strategy is {options.strategy}",
+            instead="take --strategy bisect, or leave it out",
+        )
 
 
 def _sensitive(roles: Roles, options: FitOptions) -> str | None:

@@ -137,11 +137,16 @@ def _reading(
 
 
 def _covering(domain: Domain, cells: Sequence[pa.Array]) -> Domain:
-    lacking = sum(int((domain.codes(array) == OUTSIDE).sum()) for array in cells)
+    lacking = {
+        str(value)
+        for array in cells
+        for value in array.filter(pa.array(domain.codes(array) == OUTSIDE)).to_pylist()
+    }
     if lacking:
         raise RequestError(
-            f"{lacking} values of the data are not in the order or hierarchy given",
+            f"{len(lacking):,} values of the data are not in the order or hierarchy given",
             where=f"column {domain.column}",
+            instead="add them, written as in the data",
         )
     return domain
 

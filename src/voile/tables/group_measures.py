@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,8 @@ class Groups:
     people : (m,) float64 >= 0, of the population.
     width : (m,) float64 >= 1, combinations of values that are generalised to this one.
     outcomes : for each outcome column (m, values) float64, the group's subjects by its values.
+
+    A user's measure sees them read-only.
     """
 
     subjects: Floats
@@ -89,7 +92,7 @@ class GroupMeasure(Measure):
 
 def valued(measure: GroupMeasure, groups: Groups) -> Floats:
     """Ask a measure what each group counts; refuse an answer that is not (m,) such numbers."""
-    found = np.asarray(measure.each(groups))
+    found = measure.each(groups) if is_built_in(measure) else _answered(measure, groups)
     if found.shape != (len(groups),) or found.dtype.kind not in "biuf":
         raise RequestError(
             f"{measure.name} gave {found.dtype} of shape {found.shape} for {len(groups)} groups",
@@ -101,6 +104,29 @@ def valued(measure: GroupMeasure, groups: Groups) -> Floats:
     if measure.generalising == "falls" and (values < 0).any():
         raise RequestError(f"{measure.name} gave a negative risk for some group")
     return values
+
+
+def _answered(measure: GroupMeasure, groups: Groups) -> NDArray[Any]:
+    """Call a user's function: it may fail in any way, and must not write into the counts."""
+    shown = Groups(
+        _read_only(groups.subjects),
+        _read_only(groups.people),
+        _read_only(groups.width),
+        tuple(map(_read_only, groups.outcomes)),
+    )
+    try:
+        return np.asarray(measure.each(shown))
+    except (Exception, SystemExit) as error:  # its words may quote what it was given
+        raise RequestError(
+            f"{measure.name} raised {type(error).__name__} when asked about {len(groups)} groups",
+            instead="call its function in Python to see why; what it is given is read-only",
+        ) from error
+
+
+def _read_only(counted: Floats) -> Floats:
+    view = counted.view()
+    view.flags.writeable = False
+    return view
 
 
 def refuse_undeclared(measure: GroupMeasure, declared: Monotone) -> None:
@@ -174,11 +200,12 @@ def matches(*, power: float = 1.0, under: float | None = None) -> GroupMeasure:
     weighing = Weighing(float(power), np.inf if under is None else float(under))
     if weighing == Weighing(1.0, np.inf):
         return _matches("matches", "Expected matches", "sum over records of 1 / g", weighing)
+    raised = "" if power == 1 else f"^{power:g}"
     small = "" if under is None else f", where g < {under:g}"
     return _matches(
         "weighed_matches" if under is None else "small_groups",
         "Weighed matches" if under is None else f"Matches in groups of fewer than {under:g}",
-        f"sum over records of 1 / g^{power:g}{small}",
+        f"sum over records of 1 / g{raised}{small}",
         weighing,
     )
 
@@ -223,7 +250,9 @@ def mutual_information(outcomes: Sequence[Floats]) -> GroupMeasure:
     outcomes : as in `Counts`, at least one.
     """
     if not outcomes:
-        raise RequestError("mutual information needs an outcome column", instead="name one")
+        raise RequestError(
+            "mutual information needs an outcome column", instead="name one with --outcomes"
+        )
     known = [_mutual(counted) for counted in outcomes]
     least = [1e-12 * counted.sum() for counted in outcomes]
     weights = [1 / i if i > low else 0.0 for i, low in zip(known, least, strict=True)]

@@ -55,8 +55,8 @@ def measure_named(kind: Kind, wanted: str | GroupMeasure | None) -> Maker:
     if isinstance(wanted, str) and ":" not in wanted:
         if wanted not in NAMES[kind]:
             raise RequestError(
-                f"no {kind} is called {wanted}",
-                instead=f"{nearest(wanted, NAMES[kind])}, or name your own as module:object",
+                f"no {kind} is called {wanted}, and your own would be module:object",
+                instead=nearest(wanted, NAMES[kind]),
             )
         return NAMES[kind][wanted]
     measure = _imported(wanted) if isinstance(wanted, str) else wanted
@@ -66,29 +66,41 @@ def measure_named(kind: Kind, wanted: str | GroupMeasure | None) -> Maker:
             "GroupMeasure",
             instead="make one with voile.tables.group_measures.GroupMeasure",
         )
+    if not all(isinstance(word, str) for word in (measure.name, measure.title, measure.formula)):
+        raise RequestError(f"name, title and formula of the {kind} {measure.name} must be text")
     refuse_undeclared(measure, "falls" if kind == "risk" else "rises")
     return lambda _: measure
 
 
 def _imported(path: str) -> Any:
     module, _, name = path.partition(":")
+    if not module or not name:
+        raise RequestError(f"{path} names no measure", instead="write module:object")
+    found = _module(module)
+    if not hasattr(found, name):
+        own = [known for known, value in vars(found).items() if isinstance(value, GroupMeasure)]
+        raise RequestError(
+            f"module {module} has no {name}",
+            instead=nearest(name, own) if own else "make a GroupMeasure of that name in it",
+        )
+    return getattr(found, name)
+
+
+def _module(module: str) -> Any:
     sys.path.insert(0, os.getcwd())
     try:
-        found = import_module(module)
+        return import_module(module)
     except ModuleNotFoundError as error:
         if not f"{module}.".startswith(f"{error.name}."):
             raise RequestError(f"module {module} needs {error.name}, which is not there") from None
         raise RequestError(
-            f"there is no module {module} in the working directory or on the Python path"
+            f"there is no module {module} in the working directory or on the Python path",
+            instead="leave .py out" if module.endswith(".py") else None,
         ) from None
-    except (ImportError, SyntaxError, TypeError, ValueError) as error:
+    except (Exception, SystemExit) as error:  # a module runs, and may fail in any way
         raise RequestError(
             f"module {module} cannot be imported ({type(error).__name__})",
             instead="import it in Python to see why",
-        ) from None
+        ) from error
     finally:
         sys.path.remove(os.getcwd())
-    if not hasattr(found, name):
-        public = [known for known in vars(found) if not known.startswith("_")]
-        raise RequestError(f"module {module} has no {name}", instead=nearest(name, public))
-    return getattr(found, name)

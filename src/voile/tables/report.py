@@ -31,7 +31,12 @@ from voile.tables.wording import (
     CALLED,
     FEW,
     about,
+    called,
     found,
+    is_default,
+    left,
+    listed,
+    lost,
     one_in,
     reason,
     share,
@@ -39,6 +44,7 @@ from voile.tables.wording import (
     three_sentences,
 )
 
+NOTHING_LEFT = "0%: the source as it is; 100%: nothing left"
 HEADINGS = ("singling out", "linkability", "inference")
 LIMITS = (
     "The figures hold for the quasi-identifiers named here. Columns that are kept can identify "
@@ -93,7 +99,7 @@ def _summary(
         short = (
             Figure("Average risk", one_in(figures["mean_risk"]), "of naming a record rightly"),
             Figure("Largest risk", one_in(figures["max_risk"]), "of any one record"),
-            Figure("Information lost", share(figures["loss"]), "of what the columns tell"),
+            Figure("What was lost", share(figures["loss"]), NOTHING_LEFT),
         )
         return Section("summary", "In short", (Figures(short),), first=True)
     how = private["chosen"]["how"]
@@ -114,7 +120,7 @@ def _summary(
             if certain
             else "chance of being named rightly",
         ),
-        Figure("What was lost", share(loss), "0%: the source as it is; 100%: nothing left"),
+        Figure("What was lost", share(loss), NOTHING_LEFT),
         Figure(
             "Alone with all columns",
             share_of_people(apart, kept, audience),
@@ -152,12 +158,15 @@ def _kit_summary(story: Mapping[str, Any]) -> Section:
         f"Published as it is, the source would let {found(story['matches'])} of "
         f"{story['subjects']:,.0f} be named rightly by somebody who has the population.",
     ]
-    for name, (_, loss, matches) in story["marks"].items():
+    for name, (risk, loss, matches) in story["marks"].items():
         said.append(
-            f"{CALLED.get(name, name)} leaves {found(matches)} to be found and "
-            f"loses {share(loss)} of the information; {story['beats'][name]['count']:,} policies "
-            "beat it in both."
+            f"{CALLED.get(name, name)} leaves {left(story, risk, matches)} and "
+            f"{lost(story, loss)}; {story['beats'][name]['count']:,} policies beat it in both."
         )
+    said += [
+        f"{CALLED.get(name, name)} is not among these policies ({why})."
+        for name, why in story["absent"].items()
+    ]
     return Section("summary", "In short", (Prose(tuple(said)),), first=True)
 
 
@@ -187,14 +196,28 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
         ),
         floor=tuple(zip(*shown["floor"], strict=True)) if shown.get("floor") else (),
     )
-    return Section("frontier", "Every sensible trade", (chart, *_marks(story)))
+    blocks = (chart, *_searched(story), *_marks(story))
+    return Section("frontier", "Every sensible trade", blocks)
 
 
 def _axes(story: Mapping[str, Any]) -> tuple[str, str]:
     """Name the axes by what was searched for."""
-    risk, loss = (story["measures"][kind][0].lower() for kind in ("risk", "loss"))
-    risk = "relative risk" if risk == "expected matches" else risk
+    risk, loss = (called(story, kind) for kind in ("risk", "loss"))
+    risk = "relative risk" if is_default(story, "risk") else risk
     return f"{risk} (100% = the source as it is)", f"{loss} (100% = nothing left)"
+
+
+def _searched(story: Mapping[str, Any]) -> Iterator[Prose]:
+    """Say what risk and loss are, where they are not the usual ones."""
+    if is_default(story, "risk") and is_default(story, "loss"):
+        return
+    risk, loss = (story["measures"][kind]["formula"] for kind in ("risk", "loss"))
+    said = (
+        f"Risk here is {called(story, 'risk')} ({risk}), "
+        f"and loss is {called(story, 'loss')} ({loss})."
+    )
+    outcomes = story["outcomes"]
+    yield Prose((said + (f" Outcomes: {listed(outcomes)}." if outcomes else ""),))
 
 
 def _marks(story: Mapping[str, Any]) -> Iterator[Heading | Bullets]:

@@ -32,10 +32,15 @@ class Settings(BaseModel):
             return cls.model_validate(dict(settings))
         except ValidationError as error:
             said = "; ".join(
-                ": ".join(filter(None, (".".join(map(str, e["loc"])), e["msg"])))
+                ": ".join(filter(None, (".".join(map(str, e["loc"])), _said(e["msg"]))))
                 for e in error.errors(include_input=False, include_url=False)
             )
             raise RequestError(said, where=f"roles, column {column}") from None
+
+
+def _said(message: str) -> str:
+    """Return pydantic's words without the names of classes."""
+    return message.removesuffix(" for <class 'pathlib.Path'>")
 
 
 class KeptSettings(Settings):
@@ -93,16 +98,18 @@ ORDERS: tuple[str, ...] = get_args(OrderName)
 """The orders that go by a name."""
 
 
-def _form_of(order: Any) -> str:
+def _form_of(order: Any) -> str | None:
     match order:
         case ByPlace() | {"near": _}:
             return "near"
-        case ByNumber() | dict():
+        case ByNumber() | {"by": _}:
             return "by"
         case list() | tuple():
             return "list"
-        case _:
+        case str() | Path():
             return "name"
+        case _:
+            return None
 
 
 Order = Annotated[
@@ -110,7 +117,11 @@ Order = Annotated[
     | Annotated[tuple[str, ...], Tag("list")]
     | Annotated[ByNumber, Tag("by")]
     | Annotated[ByPlace, Tag("near")],
-    Discriminator(_form_of),
+    Discriminator(
+        _form_of,
+        custom_error_type="no_order",
+        custom_error_message="give a name, a file, a list of values, or a table with by or near",
+    ),
 ]
 
 
@@ -151,6 +162,17 @@ class QuasiSettings(Settings):
         if len(given) > 1:
             raise PydanticCustomError(
                 "ordered_twice", "{given} each order the values: give one", {"given": _and(given)}
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _of_cells(self) -> Self:
+        ordered = self.order not in (None, "natural") or self.hierarchy or self.parents
+        if ordered and (self.by != "day" or self.form is not None):
+            raise PydanticCustomError(
+                "ordered_dates",
+                "by and form make other values of the dates, which keep their own order: "
+                "leave the order out",
             )
         return self
 

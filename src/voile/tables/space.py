@@ -83,6 +83,8 @@ class PolicySpace:
         loss: str | GroupMeasure | None = None,
         outcomes: Sequence[str] = (),
     ) -> None:
+        if isinstance(outcomes, str):
+            raise RequestError("outcomes is one text", instead="give a list of columns")
         risk_of, loss_of = measure_named("risk", risk), measure_named("loss", loss)
         source = open_source(sample)
         if subject is not None and subject not in source.columns:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,9 @@ def story_of(content: Content, policy: Policy | None) -> dict[str, Any]:
         "matches": space.evaluator.matches,
         "policies": len(frontier),
         "frontier": _shown(content),
-        "measures": {
-            kind: [asked.title, asked.formula] for kind, asked in content.measures.items()
-        },
+        "measures": {kind: asdict(asked) for kind, asked in content.measures.items()},
+        "outcomes": list(content.outcomes),
+        "absent": dict(content.absent),
         "marks": {
             name: [score.risk, score.loss, score.matches]
             for name, score in content.mark_scores.items()

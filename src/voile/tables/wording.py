@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voile.sections import Audience
+from voile.tables.named_measures import DEFAULTS, Kind
 
 FEW = 11
 CALLED = {"safe-harbor": "Safe Harbor", "chosen": "chosen policy"}
@@ -123,6 +124,51 @@ def reason(how: str) -> str:
             return how
 
 
+def is_default(story: Mapping[str, Any], kind: Kind) -> bool:
+    """Whether the paper's measure was searched for."""
+    return bool(story["measures"][kind]["name"] == DEFAULTS[kind])
+
+
+def called(story: Mapping[str, Any], kind: Kind) -> str:
+    """Name a measure within a sentence.
+
+    >>> called({"measures": {"risk": {"title": "HIV cases"}}}, "risk")
+    'HIV cases'
+    """
+    title: str = story["measures"][kind]["title"]
+    return title if title[:2].isupper() else title[:1].lower() + title[1:]
+
+
+def left(story: Mapping[str, Any], risk: float, matches: float) -> str:
+    """Say what a policy leaves: the people found, after the risk where that is another."""
+    to_find = f"{found(matches)} to be found"
+    if is_default(story, "risk"):
+        return to_find
+    return f"{share(risk)} of the source's {called(story, 'risk')} ({to_find})"
+
+
+def lost(story: Mapping[str, Any], loss: float) -> str:
+    """Say what a policy loses, by the loss that was searched for."""
+    match story["measures"]["loss"]["name"]:
+        case "information":
+            return f"loses {share(loss)} of the information"
+        case "mutual-information":
+            return f"loses {share(loss)} of what tells of {listed(story['outcomes'])}"
+        case _:
+            return f"has {share(loss)} of the greatest {called(story, 'loss')}"
+
+
+def _kept(story: Mapping[str, Any], loss: float) -> str:
+    match story["measures"]["loss"]["name"]:
+        case "information":
+            told = "the source's columns tell of each other"
+        case "mutual-information":
+            told = f"the source's quasi-identifiers tell of {listed(story['outcomes'])}"
+        case _:
+            return f"The release {lost(story, loss)}"
+    return f"The release keeps {share(1 - loss)} of what {told} and loses {share(loss)}"
+
+
 def three_sentences(
     story: Mapping[str, Any], how: str, audience: Audience = "internal"
 ) -> tuple[str, ...]:
@@ -135,23 +181,25 @@ def three_sentences(
         f"Of {kept:,.0f} people in the release, {found(now)} can be expected to be named rightly "
         f"by somebody who looks every one of them up in the population "
         f"({share(now / kept if kept else 0)}); of the source as it is, {found(before)}.",
-        f"The release keeps {share(1 - loss)} of what the source's columns tell of each other and "
-        f"loses {share(loss)}"
-        + (f", {dropped} of people dropped." if story["suppressed"] else "."),
+        _kept(story, loss)
+        + (f", {dropped} of people dropped" if story["suppressed"] else "")
+        + (
+            "."
+            if is_default(story, "risk")
+            else f"; it leaves {share(risk)} of the source's {called(story, 'risk')}."
+        ),
     ]
     for name, (its_risk, its_loss, its_found) in story["marks"].items():
         count = story["beats"][name]["count"]
-        called = CALLED.get(name, name)
+        its_name = CALLED.get(name, name)
+        its_own = f"leaves {left(story, its_risk, its_found)} and loses {share(its_loss)}"
         if risk <= its_risk and loss <= its_loss:
+            others = max(count - 1, 0)
             said.append(
-                f"It beats {called}, which leaves {found(its_found)} to be found and loses "
-                f"{share(its_loss)}; so do {max(count - 1, 0):,} other policies found."
+                f"It beats {its_name}, which {its_own}; so do {others:,} other policies found."
             )
         else:
-            said.append(
-                f"{called} leaves {found(its_found)} to be found and loses "
-                f"{share(its_loss)}; {count:,} policies found beat it in both."
-            )
+            said.append(f"{its_name} {its_own}; {count:,} policies found beat it in both.")
     if not story["marks"]:
         said.append(f"The data holder chose the policy {reason(how)}.")
     return tuple(said)

@@ -12,6 +12,7 @@ from voile.errors import RequestError
 from voile.io import open_source
 from voile.io.opening import split_table
 from voile.io.postgres_address import Address
+from voile.release import Release
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,8 @@ from voile.io.postgres_address import Address
         ("postgresql:///db?host=/run/x::t", "postgresql:///db?host=/run/x", "t"),
         ("postgresql://h/?dbname=db", "postgresql://h/?dbname=db", None),
         ("postgresql://u@a:1,b:2/db::t", "postgresql://u@a:1,b:2/db", "t"),
+        ("postgresql+psycopg2://u@h/db::t", "postgresql://u@h/db", "t"),
+        ("jdbc:postgresql://h/db", "postgresql://h/db", None),
         ("service=the county::t", "postgresql:///?service=the%20county", "t"),
     ],
 )
@@ -55,6 +58,23 @@ def test_a_password_is_refused_and_not_said(end: str) -> None:
             assert "hunter2" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "service=clinic password=hunter2::t",
+        "service=clinic?password=hunter2",
+        "host=h password = hunter2 dbname=db",
+        "jdbc:postgresql://h/db?user=u&password=hunter2",
+        "postgresql+psycopg2://u:hunter2@h/db::t",
+    ],
+)
+def test_a_password_is_refused_in_other_programs_addresses(written: str) -> None:
+    for read in (Address.parse, open_source, split_table):
+        with pytest.raises(RequestError, match="PGPASSWORD") as caught:
+            read(written)
+        assert "hunter2" not in str(caught.value)
+
+
 @given(st.text(st.sampled_from("ab:@/?%[]."), max_size=12))
 def test_whatever_stands_between_colon_and_at_is_refused(noise: str) -> None:
     with pytest.raises(RequestError, match="PGPASSWORD"):
@@ -74,3 +94,11 @@ def test_messages_name_neither_host_nor_user() -> None:
     assert address.file == "care.visits.postgresql"
     assert str(split_table("service=county::a/b")[0]) == "a_b.postgresql"
     assert str(split_table("service=county")[0]) == "county.postgresql"
+
+
+def test_a_release_in_a_table_is_opened_by_its_file_and_a_password_is_never_echoed() -> None:
+    with pytest.raises(RequestError, match=r"open care\.visits\.postgresql"):
+        Release.open(Path("postgresql://h/d::care.visits"))
+    with pytest.raises(RequestError) as caught:
+        Release.open(Path("postgresql://u:hunter2@h/d::visits"))
+    assert "hunter2" not in str(caught.value)
