@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from voile.itemsets.containment import anonymity, exposure, row_anonymity
     from voile.itemsets.feasible import Constraint
+    from voile.itemsets.flipping import RandomFlipping
     from voile.itemsets.incidence import Incidence
+    from voile.itemsets.private_release import ExponentialRelease, LaplaceRelease
     from voile.itemsets.searches import Selection, select
+    from voile.itemsets.selector import ContainmentSelector
     from voile.itemsets.utility import distcnt, hamdist
 
 _PLACES = {
     "Constraint": "feasible",
+    "ContainmentSelector": "selector",
+    "ExponentialRelease": "private_release",
     "Incidence": "incidence",
+    "LaplaceRelease": "private_release",
+    "RandomFlipping": "flipping",
     "Selection": "searches",
     "anonymity": "containment",
     "distcnt": "utility",
@@ -26,7 +33,11 @@ _PLACES = {
 
 __all__ = [
     "Constraint",
+    "ContainmentSelector",
+    "ExponentialRelease",
     "Incidence",
+    "LaplaceRelease",
+    "RandomFlipping",
     "Selection",
     "anonymity",
     "distcnt",

@@ -12,7 +12,7 @@ from voile.itemsets.searches.run import Indices, Run
 
 POWERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 MOST_RESTARTS = 200
-MOST_ONES = 2**22
+MOST_ONES = 2**20
 MOST_WORK = 2**26
 NOISE = 0.3
 
@@ -21,7 +21,7 @@ def explore(run: Run) -> None:
     """Build a set from each order by weight / support**a, from alike rows, from parts of the best.
 
     Without a limit: a of 0, .25, .5, .75 and 1; what k subjects of alike rows have in common and
-    what may join it; and 200 restarts, or as many as go through four million ones. A restart
+    what may join it; and 200 restarts, or as many as go through a million ones. A restart
     keeps a random part of the best set and puts in what may join, in the order of a random a with
     the weights disturbed. For DistCnt, one set by its gains, and no restarts.
 
@@ -63,19 +63,21 @@ def alike(run: Run) -> None:
     weights[run.candidates] = run.weights[run.candidates]
     rows = run.rng.permutation(len(run.rows.own)).astype(np.int32)
     common = best_common(run.rows.groups, weights, rows, run.constraint.k, MOST_WORK)
-    restart_from(run, common, power=0.0, noise=0.0)
+    # What k subjects have is frequent, hence feasible (Lemma 3); what they have not may tell.
+    tried = common if run.constraint.absences else common[:0]
+    _fill_from(run, common[len(tried) :], tried, _order(run, power=0.0, noise=0.0))
 
 
 def restart(run: Run) -> None:
-    """Build a set from a part of the best one."""
+    """Build a set from a part of the best one, which is feasible as the best is."""
     kept = run.best[run.rng.random(len(run.best)) >= run.rng.random()]
-    restart_from(run, kept, power=run.rng.random(), noise=NOISE)
+    _fill_from(run, kept, kept[:0], _order(run, power=run.rng.random(), noise=NOISE))
 
 
-def restart_from(run: Run, kept: Indices, *, power: float, noise: float) -> None:
-    """Build a set from features that may be shared together."""
-    order = _order(run, power, noise)
-    run.fill(np.concatenate([kept, order[~np.isin(order, kept)]]))
+def _fill_from(run: Run, known: Indices, first: Indices, order: Indices) -> None:
+    """Build a set from features known to be feasible, then those to try first, then the others."""
+    begun = np.concatenate([known, first])
+    run.fill(np.concatenate([first, order[~np.isin(order, begun)]]), known=known)
 
 
 def _order(run: Run, power: float, noise: float) -> Indices:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -114,13 +115,16 @@ class Run:
             )
         return self.worth.weights
 
-    def fill(self, order: Indices, *, stop: bool = False) -> None:
+    def fill(self, order: Indices, *, known: Iterable[int] = (), stop: bool = False) -> None:
         """Put in feature after feature, those of `order` that may join; offer the set.
 
-        With `stop`, end at the first that may not. The time is looked at between blocks of about
-        four million ones; what was put in until then is offered as well.
+        Those `known` to be feasible together begin it, and are not tried: trials that succeed
+        take the longest. With `stop`, end at the first that may not. The time is looked at
+        between blocks of about four million ones; what was put in until then is offered as well.
         """
         self.state.reset()
+        for x in known:
+            self.state.join(x)
         ends = np.cumsum(self.rows.supports[order]) // BLOCK
         try:
             for block in np.split(order, np.flatnonzero(np.diff(ends)) + 1):

@@ -1,0 +1,252 @@
+"""The paper's Table 5 and Figure 1 on Adult with 19 binary features, by every method."""
+
+from __future__ import annotations
+
+import gzip
+import time
+import warnings
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+import pandas as pd
+from benchmarks.data import folder
+from benchmarks.tables import save
+from scipy import sparse
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.svm import LinearSVC
+
+from voile.itemsets import ExponentialRelease, LaplaceRelease, RandomFlipping, exposure
+from voile.itemsets.selector import ContainmentSelector, ItemsetsWarning
+
+KS = (5, 8, 11)
+RUNS = 10
+EPSILONS = (0.5, 1.0, 1.5, 2.0)
+STRENGTHS = (0.01, 0.1, 1.0)
+FEW = 40
+NAMES = "age workclass weight education years marital occupation relationship race sex gain loss"
+SELECTORS = {
+    "best, mutual information (default)": ("best", "mutual-information"),
+    "best, HamDist": ("best", "hamdist"),
+    "best, DistCnt": ("best", "distcnt"),
+    "Maximal, HamDist": ("maximal", "hamdist"),
+    "Maximal, DistCnt": ("maximal", "distcnt"),
+    "HamDist": ("paper-hamdist", "hamdist"),
+    "DistCnt": ("paper-distcnt", "distcnt"),
+    "CM greedy": ("cm-greedy", "hamdist"),
+    "k-anonymity HamDist": ("k-anonymity-hamdist", "hamdist"),
+    "k-anonymity DistCnt": ("k-anonymity-distcnt", "distcnt"),
+}
+PAPER = {
+    "all 19 features": ".82",
+    "Maximal, HamDist": ".74 (8)",
+    "HamDist": ".77 (9)",
+    "DistCnt": ".78 (10)",
+    "CM greedy": ".71 (5)",
+    "k-anonymity HamDist": ".72 (8)",
+    "k-anonymity DistCnt": ".73 (8)",
+    "random flipping": ".80",
+}
+COLUMNS = (
+    "method",
+    "k or epsilon",
+    "AUC",
+    "features",
+    "cells flipped",
+    "unique rows",
+    "empty rows",
+    "seconds",
+    "paper, k = 5",
+)
+
+
+@cache
+def adult() -> tuple[pd.DataFrame, np.ndarray]:
+    """Return 32,561 people by 19 binary features, and whether each earns over 50,000."""
+    names = [*NAMES.split(), "hours", "country", "income"]
+    path = folder("adult") / "adult.data.gz"
+    with gzip.open(path, "rt") as file:
+        raw = pd.read_csv(file, names=names, skipinitialspace=True, skip_blank_lines=True)
+    posts = ("Exec-managerial", "Prof-specialty")
+    columns = {
+        "age under 30": raw.age < 30,
+        "age 30-44": raw.age.between(30, 44),
+        "age 45-59": raw.age.between(45, 59),
+        "age 60 or more": raw.age >= 60,
+        "no high school": raw.years < 9,
+        "high school": raw.years.between(9, 12),
+        "bachelor or more": raw.years >= 13,
+        "under 40 hours": raw.hours < 40,
+        "40 hours": raw.hours == 40,
+        "over 40 hours": raw.hours > 40,
+        "married": raw.marital == "Married-civ-spouse",
+        "never married": raw.marital == "Never-married",
+        "managerial or professional": raw.occupation.isin(posts),
+        "private sector": raw.workclass == "Private",
+        "female": raw.sex == "Female",
+        "not white": raw.race != "White",
+        "born abroad": ~raw.country.isin(["United-States", "?"]),
+        "capital gain": raw.gain > 0,
+        "capital loss": raw.loss > 0,
+    }
+    return pd.DataFrame(columns).astype(np.int8), (raw.income == ">50K").to_numpy()
+
+
+def ready(X: object) -> sparse.csr_array:
+    """Return what the SVM takes: 32-bit indices."""
+    matrix = sparse.csr_array(X).astype(np.float64)
+    matrix.indices, matrix.indptr = (a.astype(np.int32) for a in (matrix.indices, matrix.indptr))
+    return matrix
+
+
+def svm(X: sparse.csr_array, y: np.ndarray, seed: int) -> LinearSVC:
+    """Fit a linear SVM, its C tuned on a fifth of the rows; .1 where there are many columns."""
+    if X.shape[1] > FEW:
+        return LinearSVC(C=0.1, random_state=seed).fit(X, y)
+    fit, tune = train_test_split(np.arange(len(y)), test_size=0.2, stratify=y, random_state=seed)
+    known = [fitted(C, X[fit], y[fit], seed) for C in STRENGTHS]
+    areas = [roc_auc_score(y[tune], one.decision_function(X[tune])) for one in known]
+    return fitted(STRENGTHS[int(np.argmax(areas))], X, y, seed)
+
+
+def fitted(C: float, X: sparse.csr_array, y: np.ndarray, seed: int) -> LinearSVC:
+    """Fit to equal rows at once: the objective is the same."""
+    both = np.column_stack([X.toarray(), y])
+    _, first, weight = np.unique(
+        both @ 2.0 ** np.arange(both.shape[1]), return_index=True, return_counts=True
+    )
+    model = LinearSVC(C=C, dual=False, random_state=seed)
+    return model.fit(X[first], y[first], sample_weight=weight)
+
+
+def folds(y: np.ndarray, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    yield from StratifiedKFold(5, shuffle=True, random_state=seed).split(y[:, None], y)
+
+
+def auc(X: object, y: np.ndarray, seed: int = 0) -> float:
+    """Return the mean area under the ROC curve over five folds."""
+    matrix = ready(X)
+    return float(
+        np.mean(
+            [
+                roc_auc_score(
+                    y[test],
+                    svm(matrix[train], y[train], seed).decision_function(matrix[test]),
+                )
+                for train, test in folds(y, seed)
+            ]
+        )
+    )
+
+
+def shown(values: list[float]) -> str:
+    spread = f" ({np.std(values):.3f})" if len(values) > 1 else ""
+    return f"{np.mean(values):.3f}{spread}"
+
+
+def selected(name: str, k: int) -> tuple[str, ...]:
+    X, y = adult()
+    method, utility = SELECTORS[name]
+    began = time.perf_counter()
+    selector = ContainmentSelector(k=k, method=method, utility=utility, random_state=0)
+    chosen = selector.fit(X, y).transform(X)
+    seconds = time.perf_counter() - began
+    told = exposure(np.asarray(chosen))
+    return (
+        name,
+        str(k),
+        shown([auc(chosen, y)]),
+        str(told.features),
+        "-",
+        f"{told.unique_rows / told.rows:.1%}",
+        f"{told.empty_rows / told.rows:.1%}",
+        f"{seconds:.2f}",
+        PAPER.get(name, "") if k == KS[0] else "",
+    )
+
+
+def flipped(k: int) -> tuple[str, ...]:
+    X, y = adult()
+    flipping, areas, shares, seconds = RandomFlipping(k=k), [], [], []
+    for seed in range(RUNS):
+        began = time.perf_counter()
+        released = flipping.fit_transform(X.to_numpy())
+        seconds.append(time.perf_counter() - began)
+        shares.append(flipping.flipped_)
+        areas.append(auc(released, y, seed))
+    told = exposure(released)
+    paper = PAPER["random flipping"] if k == KS[0] else ""
+    return (
+        "random flipping",
+        str(k),
+        shown(areas),
+        "19",
+        f"{np.mean(shares):.2%}",
+        f"{told.unique_rows / told.rows:.1%}",
+        f"{told.empty_rows / told.rows:.1%}",
+        f"{np.mean(seconds):.2f}",
+        paper,
+    )
+
+
+def made_up(name: str, release: type, epsilon: float, features: int) -> tuple[str, ...]:
+    """Learn from made-up rows of four folds, and try on the real rows of the fifth."""
+    X, y = (adult()[0].to_numpy(), adult()[1])
+    areas = []
+    for seed in range(RUNS):
+        parts = []
+        for train, test in folds(y, seed):
+            made = release(epsilon, features)
+            rows = ready(made.fit_transform(X[train], y[train]))
+            scores = svm(rows, y[train], seed).decision_function(ready(X[test][:, made.features_]))
+            parts.append(roc_auc_score(y[test], scores))
+        areas.append(float(np.mean(parts)))
+    return (name, f"{epsilon:g}", shown(areas), str(features), "-", "-", "-", "-", "")
+
+
+def main() -> None:
+    warnings.simplefilter("ignore", ItemsetsWarning)
+    X, y = adult()
+    told = exposure(X.to_numpy())
+    whole = (
+        "all 19 features",
+        "-",
+        shown([auc(X, y)]),
+        "19",
+        "-",
+        f"{told.unique_rows / told.rows:.1%}",
+        f"{told.empty_rows / told.rows:.1%}",
+        "-",
+        PAPER["all 19 features"],
+    )
+    rows = [selected(name, k) for name in SELECTORS for k in KS]
+    most = int(next(row for row in rows if row[0] == "HamDist")[3])
+    rows += [flipped(k) for k in KS]
+    for name, release in (("Laplace-DP", LaplaceRelease), ("Exponential-DP", ExponentialRelease)):
+        rows += [made_up(name, release, epsilon, most) for epsilon in EPSILONS]
+    save(
+        "itemsets_adult",
+        f"Adult, {len(y):,} people by 19 binary features ({X.to_numpy().mean():.1%} ones), class:\n"
+        "income over 50,000. AUC of a linear SVM in 5 folds, its C tuned on a fifth of each\n"
+        f"training part; chance .5. Means (standard deviations) of {RUNS} runs where draws matter.",
+        COLUMNS,
+        [whole, *rows],
+        NOTES,
+    )
+
+
+NOTES = """\
+What differs from the paper: which 19 features it used is not known here, so these are our cut
+points and categories, of the density it had; its numbers for k = 8 and 11, and for differential
+privacy, are not at hand either. Ours are chosen and classified on the 32,561 training records.
+Choices see all rows and labels, as the release would; folds come after. Random flipping: rows
+are flipped once, and folds are of the flipped rows, since the recipient has no others; each
+cluster's cell shows that of a random member. DP: made up from the training folds, tried on real
+rows of the other; labels are public; as many features as HamDist takes at k = 5.
+CM greedy here breaks ties, also of no gain, by HamDist. *Unique rows*: nobody else's equals
+them, which k-anonymity by containment does not prevent."""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,207 @@
+"""`ContainmentSelector`: the choice of features as a step of a scikit-learn pipeline."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
+from sklearn.feature_selection import SelectorMixin  # type: ignore[import-untyped]
+from sklearn.utils.validation import (  # type: ignore[import-untyped]
+    check_is_fitted,
+    validate_data,
+)
+
+from voile.errors import RequestError
+from voile.itemsets.containment import anonymity, part_anonymity
+from voile.itemsets.feasible import Constraint, Feasible
+from voile.itemsets.incidence import Incidence
+from voile.itemsets.labels import Labels
+from voile.itemsets.searches import METHODS, select
+from voile.itemsets.searches.run import Worth
+from voile.itemsets.utility import UNLABELLED
+
+
+class ItemsetsWarning(UserWarning):
+    """Features were chosen, but some could never have been."""
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """Say what keeps a feature out: an itemset with it that too few subjects match.
+
+    Parameters
+    ----------
+    itemset : names, the feature's own first; the others were chosen.
+    present : for each, whether the row has it; False only for the methods of k-anonymity, where
+        absences count.
+    support : subjects who match, from 1 to k - 1; leave any name out, and k or more do.
+    """
+
+    itemset: tuple[str, ...]
+    present: tuple[bool, ...]
+    support: int
+
+
+class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Select the features that may be shared and are worth most.
+
+    The story: an adversary knows some of what a person has, at most m things, and looks who has
+    them all. Among the rows that the selector was fitted to, k subjects or more have them. Of
+    other rows that pass through `transform` nothing is promised: fit to what is published.
+
+    Parameters
+    ----------
+    k : subjects, >= 1, for whatever she may know.
+    m : the most that she knows of a person, >= 1; None for no limit.
+    method : `best`, `greedy`, `exact`, `maximal`, `paper-hamdist`, `paper-distcnt`, `cm-greedy`,
+        `k-anonymity-hamdist` or `k-anonymity-distcnt`; see `voile.itemsets.select`.
+    utility : `mutual-information`, `chi-squared`, `hamdist`, `distcnt`; without labels `coverage`
+        or `size`; or (features,) weights.
+    seconds : when to stop, > 0; None for what the method needs.
+    random_state : an int, a Generator or None.
+
+    Attributes
+    ----------
+    anonymity_ : the largest k that the chosen features meet, for an adversary of m.
+    utility_ : what they are worth, in the utility's unit.
+    bound_ : no choice is worth more, in the same unit: `utility_` where the optimum is proven;
+        where nothing is, what all features that may be shared when alone are worth.
+    blocked_ : name -> `Blocked`, for each feature that occurs and may not join the chosen ones;
+        found when first asked for. It tells of few people, and is not for sharing: a stored
+        selector holds neither it nor the rows that it comes from.
+    selection_ : the `voile.itemsets.Selection`.
+    n_features_in_, feature_names_in_ : as scikit-learn has them.
+
+    Guarantee: `anonymity_` >= k, proved for the rows fitted to.
+
+    Source: Zhang, Mohammed, Dave, Al Hasan, Transactions on Data Privacy 2017.
+
+    Examples
+    --------
+    >>> rows = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 1]])
+    >>> selector = ContainmentSelector(k=2).fit(rows, ["a", "a", "b", "b"])
+    >>> selector.get_feature_names_out().tolist(), selector.anonymity_
+    (['x1', 'x2'], 2)
+    >>> selector.blocked_["x0"]
+    Blocked(itemset=('x0', 'x2'), present=(True, True), support=1)
+    """
+
+    def __init__(
+        self,
+        k: int = 5,
+        m: int | None = None,
+        method: str = "best",
+        utility: str | ArrayLike = "mutual-information",
+        seconds: float | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.k = k
+        self.m = m
+        self.method = method
+        self.utility = utility
+        self.seconds = seconds
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, subjects: ArrayLike | None = None
+    ) -> ContainmentSelector:
+        """Choose the features.
+
+        Parameters
+        ----------
+        X : (rows, features) sparse matrix, array or data frame of 0 and 1, or booleans.
+        y : (rows,) labels of two classes or more; None where the utility needs none.
+        subjects : (rows,) whose each row is; each its own where None.
+
+        Raises
+        ------
+        RequestError, InfeasibleError : as `voile.itemsets.select`.
+
+        Warns
+        -----
+        ItemsetsWarning : how many features nobody has, and how many fewer than k subjects have.
+        """
+        checked = validate_data(self, X, y, accept_sparse=("csr", "csc"))
+        X, y = checked if y is not None else (checked, None)
+        rows = Incidence.of(X, getattr(self, "feature_names_in_", None), subjects)
+        labels = None if y is None else Labels.of(y, rows.n_rows)
+        self.selection_ = select(
+            rows,
+            labels,
+            constraint=Constraint(self.k, self.m),
+            method=self.method,
+            utility=self.utility,
+            seconds=self.seconds,
+            random_state=self.random_state,
+        )
+        chosen = self.selection_.features
+        met = anonymity(rows, chosen) if self.m is None else part_anonymity(rows, self.m, chosen)
+        self.anonymity_, self.utility_ = met, self.selection_.utility
+        self.bound_ = self._bound(rows, labels)
+        self.__dict__.pop("blocked_", None)
+        self._rows = rows
+        _warn_of_rare(rows, self.k)
+        return self
+
+    @cached_property
+    def blocked_(self) -> dict[str, Blocked]:
+        """Name for each feature left out the rare itemset that blocks it."""
+        check_is_fitted(self)
+        if not hasattr(self, "_rows"):
+            raise RequestError("a stored selector does not hold its rows", instead="fit it again")
+        state = Feasible(self._rows, self.selection_.constraint)
+        state.extend(self.selection_.features)
+        names = self._rows.features
+        return {
+            names[found.features[0]]: Blocked(
+                tuple(names[x] for x in found.features), found.present, found.support
+            )
+            for found in state.blockers()
+        }
+
+    def _bound(self, rows: Incidence, labels: Labels | None) -> float:
+        """Return the proven bound, else what all features that may be shared alone are worth."""
+        chosen = self.selection_
+        if chosen.bound is not None:
+            return chosen.bound
+        named = self.utility if chosen.utility_name == "weights" else chosen.utility_name
+        worth = Worth.of(named, rows, labels)
+        may = chosen.constraint.candidates(rows)
+        return worth(may if worth.weights is None else may[worth.weights[may] > 0])
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=np.bool_)
+        mask[self.selection_.features] = True
+        return mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        how = METHODS.get(self.method)
+        utility = self.utility if how is None or how.utility is None else how.utility
+        tags.target_tags.required = isinstance(utility, str) and utility not in UNLABELLED
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        private = ("_rows", "blocked_")
+        return {name: x for name, x in super().__getstate__().items() if name not in private}
+
+
+def _warn_of_rare(rows: Incidence, k: int) -> None:
+    """Count the features that could not be chosen, whatever the others."""
+    nobody = int((rows.supports == 0).sum())
+    few = int((rows.supports < k).sum()) - nobody
+    if nobody or few:
+        warnings.warn(
+            f"of {len(rows.features):,} features, {nobody:,} are held by nobody and {few:,} by"
+            f" fewer than {k:,} subjects: they can never be chosen",
+            ItemsetsWarning,
+            stacklevel=3,
+        )

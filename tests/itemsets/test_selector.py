@@ -1,0 +1,216 @@
+"""The selector: what scikit-learn asks of one, and what only this one promises."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import voile.itemsets
+from voile.errors import InfeasibleError, RequestError
+from voile.itemsets import Constraint, anonymity, select
+from voile.itemsets.containment import part_anonymity, row_exact_anonymity
+from voile.itemsets.searches import METHODS
+from voile.itemsets.selector import ContainmentSelector, ItemsetsWarning
+
+pytestmark = pytest.mark.filterwarnings("ignore::voile.itemsets.selector.ItemsetsWarning")
+
+
+class OfSigns(ContainmentSelector):
+    """Select among the signs of numbers: scikit-learn's checks know no binary input."""
+
+    def fit(self, X, y=None, subjects=None):
+        return super().fit(signs(X), y, subjects)
+
+
+def signs(X):
+    """Return what is above its column's mean; what is no finite matrix of numbers as it is."""
+    if sparse.issparse(X):
+        return (X > 0).astype(np.int8) if X.dtype.kind in "iuf" else X
+    array = np.asarray(X)
+    if array.ndim != 2 or array.dtype.kind == "c" or not array.size:
+        return X
+    try:
+        numbers = array.astype(np.float64)
+    except (TypeError, ValueError):
+        return X
+    if not np.isfinite(numbers).all():
+        return X
+    over = numbers > numbers.mean(axis=0)
+    return pd.DataFrame(over, columns=X.columns) if isinstance(X, pd.DataFrame) else over
+
+
+@parametrize_with_checks(
+    [OfSigns(k=1), OfSigns(k=2, method="greedy", utility="coverage")],
+    expected_failed_checks=lambda _: {
+        "check_positive_only_tag_during_fit": "signs of negative numbers are taken",
+    },
+)
+def test_keeps_what_scikit_learn_asks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("m", [None, 2])
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_chooses_what_the_search_chooses_and_says_what_it_meets(table, method, m, seed):
+    made = table(seed)
+    selector = ContainmentSelector(k=2, m=m, method=method, random_state=1)
+    try:
+        chosen = select(
+            made.incidence,
+            made.y,
+            constraint=Constraint(2, m),
+            method=method,
+            random_state=1,
+        )
+    except (InfeasibleError, RequestError) as error:
+        with pytest.raises(type(error), match=r"."):
+            selector.fit(made.X, made.y, made.subjects)
+        return
+    selector.fit(made.X, made.y, made.subjects)
+    features = selector.get_support(indices=True)
+    assert features.tolist() == chosen.features.tolist()
+    assert selector.utility_ == chosen.utility <= selector.bound_ + 1e-12
+    met = made.parts(features.tolist(), len(features) if m is None else m, absences=False)
+    assert selector.anonymity_ == min(support for _, _, support in met) >= 2
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10_000), method=st.sampled_from(["best", "k-anonymity-hamdist"]))
+def test_blocks_each_feature_by_a_least_itemset_with_what_was_chosen(table, seed, method):
+    made = table(seed)
+    selector = ContainmentSelector(k=2, method=method, utility="size")
+    try:
+        selector.fit(made.X, made.y, made.subjects)
+    except RequestError:
+        return
+    chosen = set(selector.get_feature_names_out())
+    absences = method != "best"
+    for name, blocked in selector.blocked_.items():
+        assert blocked.itemset[0] == name
+        assert name not in chosen
+        assert set(blocked.itemset[1:]) <= chosen
+        numbers = [int(x[1:]) for x in blocked.itemset]
+        assert len(made.matching(numbers, blocked.present)) == blocked.support == 1
+        for out in range(len(numbers)):
+            some = [x for i, x in enumerate(numbers) if i != out]
+            signs = [x for i, x in enumerate(blocked.present) if i != out]
+            assert len(made.matching(some, signs)) >= 2
+    numbers = selector.get_support(indices=True).tolist()
+    for x in set(range(made.X.shape[1])) - set(numbers):
+        if made.X[:, x].any():
+            may = made.feasible([*numbers, x], 2, absences=absences)
+            assert may == (f"x{x}" not in selector.blocked_)
+
+
+def test_the_rivals_of_k_anonymity_meet_the_exact_one():
+    rng = np.random.default_rng(0)
+    X = (rng.random((200, 8)) < 0.3).astype(np.int8)
+    selector = ContainmentSelector(k=3, method="k-anonymity-hamdist").fit(
+        X, rng.integers(0, 2, 200)
+    )
+    assert 1 < selector.get_support().sum() < 8
+    assert row_exact_anonymity(X, selector.get_support()).min() >= 3
+
+
+def test_m_is_what_anonymity_is_counted_for():
+    X = np.array([[1, 1, 1], [1, 1, 0], [1, 0, 1], [0, 1, 1]])
+    selector = ContainmentSelector(k=2, m=2, utility="size").fit(X)
+    assert selector.get_support().all()
+    assert selector.anonymity_ == part_anonymity(X, 2) == 2
+    assert anonymity(X) == 1
+
+
+def test_bounds_the_greedy_sets_by_all_that_may_be_shared_alone():
+    X = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 1], [0, 0, 1]])
+    X = np.hstack([X, [[1], [0], [0], [0], [0]]])
+    best, greedy = (
+        ContainmentSelector(k=2, method=method, utility="size").fit(X)
+        for method in ("best", "greedy")
+    )
+    assert best.bound_ == best.utility_ == 2
+    assert greedy.bound_ == 3
+
+
+@pytest.mark.parametrize("of", [sparse.csr_array, sparse.csc_matrix, pd.DataFrame, pl.DataFrame])
+def test_takes_what_the_user_has_and_keeps_it_sparse(of):
+    X = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 1]], dtype=np.int8)
+    given = of(X)
+    selector = ContainmentSelector(k=2).fit(given, list("aabb"))
+    out = selector.transform(given)
+    assert sparse.issparse(out) == sparse.issparse(given)
+    dense = out.toarray() if sparse.issparse(out) else np.asarray(out)
+    assert dense.tolist() == X[:, 1:].tolist()
+
+
+def test_names_are_the_frame_s():
+    frame = pd.DataFrame({"tea": [1, 1, 1, 0], "milk": [1, 1, 0, 0], "rum": [0, 0, 1, 1]})
+    selector = ContainmentSelector(k=2).fit(frame, list("aabb"))
+    assert selector.get_feature_names_out().tolist() == ["milk", "rum"]
+    assert selector.blocked_["tea"].itemset == ("tea", "rum")
+
+
+def test_works_in_a_pipeline_and_clones():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = sparse.csr_array((rng.random((200, 30)) < 0.1 + 0.3 * y[:, None]).astype(np.int8))
+    pipeline = make_pipeline(ContainmentSelector(k=3, random_state=0), LogisticRegression())
+    assert cross_val_score(clone(pipeline), X, y, scoring="roc_auc").mean() > 0.8
+    assert clone(pipeline[0]).get_params() == pipeline[0].get_params()
+
+
+def test_a_stored_selector_holds_no_rows():
+    X = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 1]])
+    selector = ContainmentSelector(k=2).fit(X, list("aabb"))
+    assert selector.blocked_["x0"].support == 1
+    again = pickle.loads(pickle.dumps(selector))
+    assert again.transform(X).tolist() == selector.transform(X).tolist()
+    with pytest.raises(RequestError, match="fit it again"):
+        _ = again.blocked_
+
+
+def test_a_second_fit_forgets_the_first():
+    X = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 1]])
+    selector = ContainmentSelector(k=2).fit(X, list("aabb"))
+    assert selector.blocked_
+    assert selector.set_params(k=1).fit(X, list("aabb")).blocked_ == {}
+
+
+def test_counts_rare_features_once():
+    X = np.array([[1, 1, 0, 0], [1, 0, 0, 0], [1, 0, 0, 1], [0, 0, 0, 1]])
+    with pytest.warns(
+        ItemsetsWarning, match="4 features, 1 are held by nobody and 1 by fewer"
+    ) as w:
+        ContainmentSelector(k=2, utility="coverage").fit(X)
+    assert len(w) == 1
+    assert w[0].filename == __file__
+
+
+def test_says_nothing_of_rare_features_where_there_are_none():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ContainmentSelector(k=2, utility="coverage").fit(np.ones((3, 2), dtype=np.int8))
+
+
+def test_refuses_what_is_not_binary_without_its_value():
+    with pytest.raises(RequestError, match=r"row 1, column milk: 1 value is neither 0 nor 1") as e:
+        ContainmentSelector(k=1).fit(pd.DataFrame({"milk": [0, 737]}), [0, 1])
+    assert "737" not in str(e.value)
+
+
+def test_is_reached_from_the_wing():
+    assert voile.itemsets.ContainmentSelector is ContainmentSelector
