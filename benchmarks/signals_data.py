@@ -29,6 +29,10 @@ SPREAD = np.array([[0.541, 0.104], [0.545, 0.151], [0.545, 0.171], [0.541, 0.228
 SKEW = np.array([[0.5, 4.0], [0.0, 3.0], [-1.5, 1.2], [-2.0, 1.3]])
 # real ones are .81 to .93, with sharp edges; this tells as much of the class without edges
 CORRELATION = np.full(4, 0.95)
+# per class, of one child's log weight about its own mean: standard deviation, and how much of one
+# day's is left the next; heavy children swing more, and longer
+SWING = np.array([0.012, 0.010, 0.014, 0.018])
+KEPT = np.array([0.3, 0.4, 0.5, 0.6])
 
 SIZES = (1_371, 3_355, 50_000)
 FRESH = 20_000  # readings the attacker learns from, and as many she is tried on
@@ -45,6 +49,12 @@ MAPS = {
 def generator(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Draw n readings (weight, BMI), rounded to 0.1, and their classes 1 to 4."""
     rng = np.random.default_rng(seed)
+    logs, c = children(n, rng)
+    return np.round(np.exp(logs), 1), c + 1
+
+
+def children(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Draw log weight and log BMI of n children, and their classes 0 to 3."""
     c = rng.choice(4, n, p=SHARES)
     rho = CORRELATION[c]
     a, b = rng.normal(size=(2, n))
@@ -54,7 +64,32 @@ def generator(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         law = skewnorm(SKEW[k])
         own = law.ppf(uniform[c == k])
         logs[c == k] = MEAN[k] + SPREAD[k] * (own - law.mean()) / law.std()
-    return np.round(np.exp(logs), 1), c + 1
+    return logs, c
+
+
+def sequences(
+    n: int, length: int, seed: int, *, tall: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Draw readings of n children day by day, classes and children of each; 0.1 throughout.
+
+    Each child has its own mean, about which its readings swing as AR(1) noise of its class.
+    Weight and BMI swing apart; or, where `tall`, the columns are height in cm, the same every
+    day, and weight.
+    """
+    rng = np.random.default_rng(seed)
+    logs, c = children(n, rng)
+    noise = np.empty((n, length, 2))
+    noise[:, 0] = rng.normal(size=(n, 2))
+    kept = KEPT[c][:, None]
+    for t in range(1, length):
+        noise[:, t] = kept * noise[:, t - 1] + np.sqrt(1 - kept**2) * rng.normal(size=(n, 2))
+    days = logs[:, None] + SWING[c][:, None, None] * noise
+    X = np.exp(days)
+    if tall:
+        height = 100 * np.exp((logs[:, 0] - logs[:, 1]) / 2)
+        X = np.stack([np.tile(height[:, None], (1, length)), X[:, :, 0]], axis=2)
+    whose = np.repeat(np.arange(n), length)
+    return np.round(X, 1).reshape(n * length, 2), c[whose] + 1, whose
 
 
 def nhanes() -> tuple[np.ndarray, np.ndarray]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.signals.made_up import METHODS, fitted
+from tests.signals.made_up import METHODS, fitted, readings
 
 from voile.evidence import Rate
 from voile.signals.bases import BASES
+from voile.signals.breaks import equal
 
 
 class NoDither:
@@ -60,4 +61,35 @@ def test_the_lattice_tells_nothing_with_dither(method, finer):
     Z = map.encode(X, map.classes_[c])
     right = guesses(map, map.codec_, Z, finer) == c
     low, high = Rate(int(right.sum()), len(c)).interval(3.5)
+    assert low <= 1 / 3 <= high
+
+
+def untouched(map, Z):
+    """Take messages back and forth by every class's map; say whose leaves most bits alone."""
+    off = []
+    for which in range(len(map.classes_)):
+        V = np.ascontiguousarray(Z.T)
+        again = map.codec_.forward(map.codec_.inverse(V, which), which)
+        off.append(np.abs(again - V).sum(axis=0))
+    return np.argmin(off, axis=0)
+
+
+def test_float64_s_own_lattice_tells_nothing():
+    """Unrounded, the last bits of a message tell of the class that made it."""
+    map = fitted("gamma")
+    X, c = readings(12_000, 3)
+    c = np.searchsorted(map.classes_, c)
+    rows = equal(c)
+    X, c = X[rows], c[rows]
+    plain = np.empty_like(X)
+    spread = X + np.random.default_rng(1).uniform(-0.05, 0.05, X.shape)
+    for which in range(3):
+        V = np.ascontiguousarray(spread[c == which].T)
+        plain[c == which] = map.codec_.forward(V, which).T
+    rates = [
+        Rate(int((untouched(map, Z) == c).sum()), len(c))
+        for Z in (plain, map.encode(X, map.classes_[c]))
+    ]
+    assert rates[0].interval(3.5)[0] > 0.4
+    low, high = rates[1].interval(3.5)
     assert low <= 1 / 3 <= high

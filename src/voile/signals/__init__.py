@@ -6,18 +6,37 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from voile.signals.auditing import Audit, audit
     from voile.signals.codec import Codec
     from voile.signals.information import mutual_information
     from voile.signals.privacy_map import PrivacyMap, SignalsWarning
+    from voile.signals.sequence import SequenceCodec
+    from voile.signals.sequence_map import SequenceMap
+    from voile.signals.session import Session
 
 _PLACES = {
+    "Audit": "auditing",
     "Codec": "codec",
     "PrivacyMap": "privacy_map",
+    "SequenceCodec": "sequence",
+    "SequenceMap": "sequence_map",
+    "Session": "session",
     "SignalsWarning": "privacy_map",
+    "audit": "auditing",
     "mutual_information": "information",
 }
 
-__all__ = ["Codec", "PrivacyMap", "SignalsWarning", "mutual_information"]
+__all__ = [
+    "Audit",
+    "Codec",
+    "PrivacyMap",
+    "SequenceCodec",
+    "SequenceMap",
+    "Session",
+    "SignalsWarning",
+    "audit",
+    "mutual_information",
+]
 
 
 def __getattr__(name: str) -> Any:

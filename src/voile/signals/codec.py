@@ -21,6 +21,7 @@ from voile.signals.steps import STEPS, Arrays, Step
 
 FORMAT = 1
 BATCH = 1 << 13  # readings worked on at once: they stay in the processor's cache
+GRAIN = 2.0**-44  # what is sent is a multiple of it: see `rounded`
 Column: TypeAlias = Lattice | Assignment
 
 
@@ -102,7 +103,7 @@ class Codec:
             return
         u = dither(X.size, protective).reshape(X.shape)
         V = np.stack([lat.values(p + t) for (_, lat), p, t in zip(lattices, k, u, strict=True)])
-        Z = self.forward(V, which)
+        Z = rounded(self.forward(V, which))
         back = self.inverse(Z, which)
         for (j, lattice), x, p in zip(lattices, back, k, strict=True):
             lost = ~lattice.within(x, p)
@@ -275,14 +276,29 @@ def as_subjects(subjects: ArrayLike | None, n: int) -> NDArray[np.intp]:
     """Number the subjects of n readings from 0 up; where None, each reading has its own."""
     if subjects is None:
         return np.arange(n)
+    return np.unique(as_given(subjects, n), return_inverse=True)[1]
+
+
+def as_given(subjects: ArrayLike, n: int) -> NDArray[Any]:
+    """Return the subjects of n readings as they are named."""
     given = np.asarray(subjects)
     if given.shape != (n,):
         raise RequestError(f"there are {n} readings and {given.size} subjects")
-    return np.unique(given, return_inverse=True)[1]
+    return given
 
 
 def _strings(column: NDArray[Any]) -> NDArray[np.str_]:
     return column.astype(str)
+
+
+def rounded(Z: Floats) -> Floats:
+    """Round what is sent, so that float64's own lattice does not tell the class.
+
+    A class's map reaches only some of the float64 values near a message, those that stand for a
+    float64 reading; whoever takes a message back and forth by every class's map finds the one
+    that leaves its last bits alone. Of a multiple of `GRAIN` all maps reach many.
+    """
+    return np.asarray(np.rint(Z / GRAIN) * GRAIN)
 
 
 def _batches(rows: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voile.errors import RequestError, nearest
 from voile.random import Protective, RandomState
-from voile.signals.codec import Codec, Column, as_labels, as_subjects, as_table
+from voile.signals.codec import Codec, Column, as_given, as_labels, as_subjects, as_table
 from voile.signals.lattice import Lattice
 from voile.signals.nominal import Assignment
 
@@ -116,13 +116,14 @@ class PrivacyMap:
             raise RequestError(f"there are {len(table)} readings and {len(labels)} classes")
         classes, codes = np.unique(labels, return_inverse=True)
         whose = as_subjects(subjects, len(table))
-        _check_sizes(classes, codes, whose)
-        kinds = _columns(table, codes, len(classes), self._resolutions(table.shape[1]))
+        check_sizes(classes, codes, whose)
+        kinds = columns_of(table, codes, len(classes), self.resolution)
         numeric = [j for j, kind in enumerate(kinds) if isinstance(kind, Lattice)]
         self.fitted_ = None
         if numeric:
             self.fitted_ = _fit(method, table, kinds, numeric, codes, whose, self.random_state)
         self._kinds = kinds
+        self._sent: set[object] = set()
         self.classes_ = classes
         self.codec_ = self.codec(base=self.base, strength=self.strength)
         return self
@@ -140,10 +141,37 @@ class PrivacyMap:
         return Codec(self.classes_, self._kinds, steps)
 
     def encode(
-        self, X: ArrayLike, c: ArrayLike, *, protective: Protective | None = None
+        self,
+        X: ArrayLike,
+        c: ArrayLike,
+        subjects: ArrayLike | None = None,
+        *,
+        protective: Protective | None = None,
     ) -> NDArray[Any]:
-        """Return what is sent for readings of known classes; see `Codec.encode`."""
-        return self._codec().encode(X, c, protective=protective)
+        """Return what is sent for readings of known classes; see `Codec.encode`.
+
+        Parameters
+        ----------
+        subjects : (n,) whose reading each is; None: each a person's only one.
+
+        Warns
+        -----
+        SignalsWarning : a subject has a second reading, here or in an earlier call of this map:
+            each is hidden by itself, but many tell the class by and by.
+        """
+        sent = self._codec().encode(X, c, protective=protective)
+        if subjects is not None:
+            self._count(as_given(subjects, len(sent)))
+        return sent
+
+    def _count(self, subjects: NDArray[Any]) -> None:
+        """Remember whose readings were sent, and warn of those who had one sent before."""
+        once = set(subjects.tolist())
+        again = len(subjects) - len(once - self._sent)
+        self._sent |= once
+        if again:
+            note = f"{again} readings are not their subject's first: use a Session"
+            warnings.warn(note, SignalsWarning, stacklevel=3)
 
     def decode(self, Z: ArrayLike, c: ArrayLike) -> NDArray[Any]:
         """Return the readings again; see `Codec.decode`."""
@@ -169,15 +197,6 @@ class PrivacyMap:
             raise RequestError(f"no method {self.method!r}", instead=nearest(self.method, METHODS))
         return METHODS[self.method]
 
-    def _resolutions(self, d: int) -> list[float | str | None]:
-        """Return what was declared for each column."""
-        said = self.resolution
-        if said is None or isinstance(said, str | int | float):
-            return [said] * d
-        if len(said) != d:
-            raise RequestError(f"there are {len(said)} resolutions for {d} columns")
-        return list(said)
-
 
 def _check_looks(base: str, strength: float) -> None:
     from voile.signals.bases import BASES
@@ -188,7 +207,7 @@ def _check_looks(base: str, strength: float) -> None:
         raise RequestError("the strength must lie between 0 and 1")
 
 
-def _check_sizes(classes: NDArray[Any], codes: NDArray[np.intp], whose: NDArray[np.intp]) -> None:
+def check_sizes(classes: NDArray[Any], codes: NDArray[np.intp], whose: NDArray[np.intp]) -> None:
     """Refuse classes too small to hide, warn of small ones."""
     if not len(codes):
         raise RequestError("there are no readings")
@@ -207,16 +226,23 @@ def _check_sizes(classes: NDArray[Any], codes: NDArray[np.intp], whose: NDArray[
         warnings.warn(note, SignalsWarning, stacklevel=3)
 
 
-def _columns(
-    table: NDArray[Any],
-    codes: NDArray[np.intp],
-    classes: int,
-    said: Sequence[float | str | None],
+def columns_of(
+    table: NDArray[Any], codes: NDArray[np.intp], classes: int, resolution: Resolution
 ) -> tuple[Column, ...]:
     """Return each column's lattice or assignment."""
     return tuple(
-        _column(table[:, j], codes, classes, one, f"column {j}") for j, one in enumerate(said)
+        _column(table[:, j], codes, classes, one, f"column {j}")
+        for j, one in enumerate(_resolutions(resolution, table.shape[1]))
     )
+
+
+def _resolutions(said: Resolution, d: int) -> list[float | str | None]:
+    """Return what was declared for each column."""
+    if said is None or isinstance(said, str | int | float):
+        return [said] * d
+    if len(said) != d:
+        raise RequestError(f"there are {len(said)} resolutions for {d} columns")
+    return list(said)
 
 
 def _column(

@@ -11,7 +11,7 @@ from voile.signals import PrivacyMap, mutual_information
 from voile.signals.methods import Sample
 from voile.signals.methods.layers import Settings
 from voile.signals.methods.smoothing import SPACING, curve_of, grid_over, tails
-from voile.signals.methods.transport import Transport, fit_chain, folds, log_likelihood, logs
+from voile.signals.methods.transport import FOLDS, Transport, fit_chain, folds, log_likelihood, logs
 
 
 def bent_bands(n, seed):
@@ -91,14 +91,14 @@ def test_a_small_class_with_the_pool_s_shape_leans_on_it():
 
 def test_folds_deal_out_subjects_and_each_class_evenly():
     rng = np.random.default_rng(6)
-    whose = np.repeat(np.arange(100), 4)
-    c = (whose >= 80).astype(int)
-    order = rng.permutation(400)
-    sample = Sample(np.zeros((400, 1)), c[order], whose[order], np.ones(1))
+    whose = np.repeat(np.arange(120), 4)
+    c = (whose >= 90).astype(int)
+    order = rng.permutation(480)
+    sample = Sample(np.zeros((480, 1)), c[order], whose[order], np.ones(1))
     fold = folds(sample, 0)
-    assert all(len(set(fold[sample.subjects == s])) == 1 for s in range(100))
-    counts = np.array([np.bincount(fold[sample.c == k], minlength=5) for k in (0, 1)])
-    assert (counts == [[64] * 5, [16] * 5]).all()
+    assert all(len(set(fold[sample.subjects == s])) == 1 for s in range(120))
+    counts = np.array([np.bincount(fold[sample.c == k], minlength=FOLDS) for k in (0, 1)])
+    assert (counts == [[120] * FOLDS, [40] * FOLDS]).all()
 
 
 def test_logs_are_taken_of_what_is_positive_and_skewed_and_their_ends_are_round():
