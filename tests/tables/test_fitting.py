@@ -31,9 +31,9 @@ def people(seed: int = 3, towns: str = "abcde") -> pa.Table:
     )
 
 
-def fitted(table: pa.Table, **options: object) -> Kit:
+def fitted(table: pa.Table, roles: Roles = ROLES, **options: object) -> Kit:
     given = FitOptions.model_validate(options)
-    return fit(open_source(table), ROLES, given, seed=1, progress=lambda *_: None)
+    return fit(open_source(table), roles, given, seed=1, progress=lambda *_: None)
 
 
 def said(kit: Kit) -> str:
@@ -117,3 +117,16 @@ def test_without_a_proof_the_report_says_that_there_is_no_bound(whole):
     assert said(whole).startswith("There is no bound")
     stopped = fitted(people(), strategy="steepest", bound_seconds=1e-9)
     assert said(stopped).startswith("There is no bound: the proof was stopped")
+
+
+def test_what_cannot_be_bounded_is_refused_before_the_search():
+    with pytest.raises(RequestError, match="no bound for mutual_information"):
+        fitted(
+            people().append_column("ill", pa.array([True, False] * 150)).drop_columns(["town"]),
+            roles=Roles.model_validate(
+                {"columns": {"size": "quasi", "sex": "quasi", "ill": "sensitive"}}
+            ),
+            loss="mutual-information",
+            outcomes=["ill"],
+            bound_seconds=1,
+        )

@@ -11,7 +11,7 @@ from voile.kit import Choice, Chosen, Kit
 from voile.progress import Progress
 from voile.random import streams
 from voile.roles import Roles
-from voile.tables.bound import bound
+from voile.tables.bound import bound, refuse_unbounded
 from voile.tables.content import KIND, Asked, Content, score_marks
 from voile.tables.counts import Constraints
 from voile.tables.hipaa import is_age, is_zip, safe_harbor
@@ -66,6 +66,8 @@ def fit(
         outcomes=options.outcomes,
     )
     marks, absent = _marks(space, options)
+    if options.bound_seconds is not None:
+        refuse_unbounded(space.evaluator)
     found = search(
         space,
         strategy=_strategy(space, options, marks),

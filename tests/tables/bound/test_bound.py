@@ -55,8 +55,8 @@ def check(seed, bits, make_counts, make_constraints, space_of, truth_of):
 
 def test_no_policy_of_small_lattices_is_below(some_counts, some_constraints, space_of, truth_of):
     fixtures = (some_counts, some_constraints, space_of, truth_of)
-    gaps = [check(seed, 8, *fixtures) for seed in range(120)]
-    assert sum(gap is None for gap in gaps) < 40
+    gaps = [check(seed, 8, *fixtures) for seed in range(60)]
+    assert sum(gap is None for gap in gaps) < 20
     assert np.mean([gap <= 1e-6 for gap in gaps if gap is not None]) > 0.6
 
 
@@ -68,6 +68,16 @@ def test_no_policy_of_a_thousand_lattices_is_below(
     bits = np.random.default_rng(0).integers(2, 15, 1000)
     gaps = [check(1000 + seed, int(most), *fixtures) for seed, most in enumerate(bits)]
     assert sum(gap is None for gap in gaps) < 300
+
+
+@pytest.mark.parametrize("seed", [101, 130, 147, 344])
+def test_holds_where_suppression_makes_a_loss_above_one(some_counts, space_of, truth_of, seed):
+    counts, constraints = some_counts(seed, sizes=(3, 3, 2)), Constraints(k=3, suppress=0.9)
+    truth = truth_of(counts, constraints)
+    found = bound(space_of(counts, constraints), none_found(5), weights=(1.0, 40.0, 300.0))
+    assert_proved(found, truth)
+    least = [truth.least(weight) for weight in found.weight]
+    assert (found.floors.min(axis=0) <= np.multiply(least, 1 + EXACT)).all()
 
 
 @pytest.mark.parametrize(("power", "under"), [(2.0, None), (1.0, 5.0), (0.5, 3.0)])
@@ -159,6 +169,15 @@ def test_interrupted_keeps_what_is_proved(some_counts, space_of, truth_of):
     assert found.stopped == "interrupted"
     assert np.isfinite(found.bound).all()
     assert_proved(found, truth)
+
+
+def test_many_weights_a_few_at_a_time_are_all_tightened(some_counts, space_of, monkeypatch):
+    space = space_of(some_counts(12, sizes=(6, 2, 6)))
+    frontier = search(space, strategy="best").frontier
+    together = bound(space, frontier, weights=WEIGHTS)
+    monkeypatch.setattr("voile.tables.bound.proof.ROOM", 1)
+    apart = bound(space, frontier, weights=WEIGHTS)
+    np.testing.assert_allclose(apart.bound, together.bound, rtol=1e-9)
 
 
 def test_all_subjects_alike_and_one_combination(space_of):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from voile.tables.searches.result import Space
     from voile.tables.searches.run import Run
 
-__all__ = ["Bound", "Progress", "bound"]
+__all__ = ["Bound", "Progress", "bound", "refuse_unbounded"]
 
 Floats = NDArray[np.float64]
 
@@ -50,11 +50,12 @@ def bound(
 
     Returns
     -------
-    Bound : where it was stopped before a weight's first bound, by `seconds` or by Ctrl-C, there
-        is none. A bound that was still rising is proved as well.
+    Bound : where it was stopped before the first bound, by `seconds` or by Ctrl-C, there is none.
+        One that was still rising when it was stopped is proved as well.
 
-    Guarantee: proved, for the exact scores and with rounding allowed for; with one or two
-    attributes and no limit on time it is exact but for rounding, with one it is so at once.
+    Guarantee: proved, for the exact scores, with rounding allowed for. The bound on loss + weight
+    x risk is the optimum itself with one attribute; with more it need not become it. Suppression
+    beyond what is allowed is excluded for each generalised cell, not for their sum.
 
     Raises
     ------
@@ -70,7 +71,7 @@ def bound(
     asked = _checked(weights)
     if seconds is not None and not seconds > 0:
         raise RequestError("seconds must be more than 0")
-    _refuse_other_measures(space.evaluator)
+    refuse_unbounded(space.evaluator)
     run = _run_with(space.evaluator, frontier)
     proof = Proof(run, asked, seconds, progress)
     stopped = "finished"
@@ -105,8 +106,12 @@ def _checked(weights: ArrayLike | None) -> Floats:
     return asked
 
 
-def _refuse_other_measures(evaluator: Evaluator) -> None:
+def refuse_unbounded(evaluator: Evaluator) -> None:
+    """Refuse, before any work, what no bound can be proved for: see `bound`."""
+    from voile.tables.bound.nesting import refuse_too_many
     from voile.tables.group_measures import Spread, Weighing
+
+    refuse_too_many(evaluator.scorer.sizes, evaluator.required[~evaluator.forbidden])
 
     for measure, kind in ((evaluator.risk, Weighing), (evaluator.loss, Spread)):
         if not isinstance(measure.each, kind):

@@ -55,12 +55,12 @@ class Nesting:
         """
         from voile.tables.kernels.nested import Nest
 
+        refuse_too_many(cells.sizes, required)
         sizes = [int(size) for size in cells.sizes]
         ends = list(itertools.accumulate(sizes, initial=0))
-        bits = [slice(ends[d] - d, ends[d + 1] - d - 1) for d in range(len(sizes))]
-        inner, *others = sorted(range(len(sizes)), key=lambda d: -sizes[d])
+        bits = _places(sizes)
+        inner, *others = _by_size(sizes)
         outer, rest = (others[0] if others else None), sorted(others[1:])
-        _refuse_too_many([sizes[d] for d in rest], [required[bits[d]] for d in rest])
         boxes, combos = _boxes([list(_partitions(required[bits[d]])) for d in rest])
         widths = [cells.widths[ends[d] : ends[d + 1]] for d in range(len(sizes))]
         rest_sizes = tuple(sizes[d] for d in rest)
@@ -98,9 +98,23 @@ class Nesting:
         )
 
 
-def _refuse_too_many(sizes: Sequence[int], required: Sequence[Bits]) -> None:
-    free = sum(int((~cuts).sum()) for cuts in required)
-    boxes = math.prod(size * (size + 1) // 2 for size in sizes)
+def _by_size(sizes: Sequence[int]) -> list[int]:
+    """Return the attributes, the largest first."""
+    return sorted(range(len(sizes)), key=lambda d: -sizes[d])
+
+
+def _places(sizes: Sequence[int]) -> list[slice]:
+    """Return each attribute's place in a policy."""
+    ends = list(itertools.accumulate((size - 1 for size in sizes), initial=0))
+    return [slice(*pair) for pair in itertools.pairwise(ends)]
+
+
+def refuse_too_many(sizes: Iterable[int], required: Bits) -> None:
+    """Refuse a lattice whose attributes but the two largest cannot be gone through."""
+    whole = [int(size) for size in sizes]
+    rest, places = _by_size(whole)[2:], _places(whole)
+    free = sum(int((~required[places[d]]).sum()) for d in rest)
+    boxes = math.prod(whole[d] * (whole[d] + 1) // 2 for d in rest)
     if free > math.log2(MOST) or boxes > MOST:
         raise RequestError(
             f"all attributes but the two largest have 2^{free} partitions and {boxes:,} products "

@@ -8,7 +8,8 @@ import numpy as np
 
 from voile.tables.bound.relaxation import Bits, Floats, Relaxation, through
 
-EAGER = 0.2  # of the way from the cheapest path to the cap: intervals on paths so far are priced
+BATCH = 64
+EAGER = 0.01  # of the way from the cheapest path to the cap: intervals on paths so far are priced
 
 
 def priced(relaxation: Relaxation, caps: Floats) -> Iterator[Floats]:
@@ -31,10 +32,12 @@ def priced(relaxation: Relaxation, caps: Floats) -> Iterator[Floats]:
         ends = np.argwhere(near & unpriced)
         if not len(ends):
             return
-        solved = relaxation.solve(ends, alive[:, ends[:, 0], ends[:, 1]].T, pairs)
-        costs[solved.pair, ends[solved.interval, 0], ends[solved.interval, 1]] = solved.cost
+        for begin in range(0, len(ends), BATCH):
+            some = ends[begin : begin + BATCH]
+            solved = relaxation.solve(some, alive[:, some[:, 0], some[:, 1]].T, pairs)
+            costs[solved.pair, some[solved.interval, 0], some[solved.interval, 1]] = solved.cost
+            yield costs
         unpriced[ends[:, 0], ends[:, 1]] = False
-        yield costs
 
 
 def _near_the_path(costs: Floats, caps: Floats) -> tuple[Bits, Bits]:

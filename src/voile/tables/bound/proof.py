@@ -21,7 +21,7 @@ from voile.tables.searches.run import Run
 
 Floats = NDArray[np.float64]
 
-ROOM = 2**26
+ROOM = 2**24
 TINY = 1e-300
 
 
@@ -67,8 +67,9 @@ class Proof:
             self._relax(np.arange(begin, min(begin + pairs, len(self._weights))))
             for begin in range(0, len(self._weights), pairs)
         ]
-        while any(self._step(*each) for each in ascents):
-            pass
+        raised = [True]
+        while any(raised):
+            raised = [self._step(*each) for each in ascents]
 
     def _relax(self, which: NDArray[np.intp]) -> tuple[NDArray[np.intp], Relaxation, Ascent]:
         relaxation = Relaxation(
@@ -87,8 +88,10 @@ class Proof:
         caps = self._caps()[which][relaxation.weight[ascent.pairs]]
         if not len(ascent.active(caps)):
             return False
-        self._meet(ascent.step(caps))
-        self._raise(which, relaxation, ascent.pairs, ascent.bounds)
+        try:
+            self._meet(ascent.step(caps))
+        finally:  # what a step proved before it was stopped is proved
+            self._raise(which, relaxation, ascent.pairs, ascent.bounds)
         return True
 
     def _raise(
@@ -111,6 +114,8 @@ class Proof:
 
     def _meet(self, policies: Policies) -> None:
         """Score what the relaxation suggests; better what is the best so far for a weight."""
+        if not len(policies):
+            return
         rows = np.unique(policies, axis=0)
         scores = self._run.evaluator.scores(self._run.widen(rows))
         allowed = scores.suppressed <= self._run.evaluator.constraints.suppress + SLACK

@@ -73,7 +73,7 @@ class Relaxation:
         unit = 1 / loss if loss > 0 else FREE
         of_risk = weights / risk if risk > 0 else np.full(len(weights), FREE)
         self._price = np.stack([of_risk, np.full(len(weights), unit)], axis=1)
-        self._dropped = (evaluator.constraints.suppress + SLACK) * subjects
+        self._dropped = (evaluator.constraints.suppress + 2 * SLACK) * subjects
         self._deadline = deadline
         logs = math.log(subjects + 1) + float(np.log(evaluator.cells.sizes).sum())
         self._nats = 2 * subjects * (logs + 1) * unit + 1
