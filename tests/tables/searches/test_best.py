@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
+from voile.errors import InfeasibleError
 from voile.tables.searches import search
-from voile.tables.searches.best import explore
+from voile.tables.searches.best import explore, seek
 from voile.tables.searches.run import Limit, Run
 from voile.tables.searches.steepest import descend
 
@@ -69,12 +70,45 @@ def test_stops_at_its_limits_and_keeps_what_it_has(small_space):
         assert len(run.frontier())
 
 
+@given(st.integers(0, 2**32), st.sampled_from(LIMITS), st.booleans())
+@settings(max_examples=15, deadline=None)
+def test_without_scoring_all_it_is_near_the_optimum_and_not_above_steepest(
+    small_space, seed, limits, cuts
+):
+    space = small_space(seed, sizes=(6, 2, 4), **limits)
+    if cuts:
+        rng = np.random.default_rng(seed)
+        space.evaluator.required[:] = rng.random(9) < 0.2
+    try:
+        whole = search(space, strategy="exhaustive").frontier
+    except InfeasibleError:
+        reject()
+    run = run_of(space)
+    run.begin()
+    seek(run)
+    found = run.frontier()
+    assert_scores_as_from_scratch(space.evaluator, found)
+    steepest = search(space, strategy="steepest").frontier
+    assert found.area() <= steepest.area() + 1e-11
+    assert found.area() <= whole.area() + 1e-3
+
+
+def test_a_run_limited_by_seconds_is_repeated_by_its_evaluations(small_space):
+    space = small_space(11, sizes=(70, 2, 5))
+    for seconds in (0.02, 0.1, 0.5):
+        timed = search(space, seconds=seconds)
+        again = search(space, evaluations=timed.evaluations)
+        np.testing.assert_array_equal(timed.frontier.risk, again.frontier.risk)
+        np.testing.assert_array_equal(timed.frontier.policies, again.frontier.policies)
+
+
 def test_the_same_twice(small_space):
-    runs = [run_of(small_space(9, sizes=(13, 2, 5))) for _ in range(2)]
-    for run in runs:
-        run.begin()
-        explore(run)
-    one, other = (run.frontier() for run in runs)
-    np.testing.assert_array_equal(one.policies, other.policies)
-    assert runs[0].evaluations == runs[1].evaluations
-    assert_scores_as_from_scratch(runs[0].evaluator, one)
+    one, other = (search(small_space(9, sizes=(13, 2, 5)), evaluations=9_000) for _ in range(2))
+    np.testing.assert_array_equal(one.frontier.policies, other.frontier.policies)
+    assert_scores_as_from_scratch(small_space(9, sizes=(13, 2, 5)).evaluator, one.frontier)
+
+
+def test_ends_by_itself(small_space):
+    result = search(small_space(2, sizes=(9, 2, 9)))
+    assert result.stopped == "finished"
+    assert result.evaluations < 2**17

@@ -66,7 +66,7 @@ class CompiledScorer:
             on_the_way[:, merged] = ~np.tri(steps, k=-1, dtype=np.bool_)
             sums = np.stack([risk[:count], nats[:count], suppressed[:count]], axis=1)
             step = np.repeat(np.arange(steps), left - np.arange(steps))
-            yield Descent(on_the_way, step, bits, sums)
+            yield Descent(on_the_way, step, bits[:count], sums)
             policy = on_the_way[-1].copy()
             policy[merged[-1]] = False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,7 +49,7 @@ class Ladder:
     def round(self) -> bool:
         """Settle for 16 more weights; False when all their starts were known."""
         fresh = False
-        for weight, _ in zip(self._slopes, range(ROUND), strict=False):
+        for weight in islice(self._slopes, ROUND):
             flip = self._weights >= ROUND and self._weights % FLIPPED == 0
             self._weights += 1
             for penalty, rungs in self._rungs.items():
