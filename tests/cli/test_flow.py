@@ -14,6 +14,7 @@ import pytest
 from voile.cli.run import run
 from voile.kit import Chosen, Kit
 from voile.roles import Roles
+from voile.wings import WINGS
 
 
 @pytest.fixture
@@ -117,7 +118,10 @@ def test_a_release_of_an_unknown_kind_is_refused(voile: Any, release: Path) -> N
     place = release.with_name(f"{release.name}.manifest.json")
     place.write_text(place.read_text().replace('"kind": "tables"', '"kind": "songs"'))
     ran = voile("verify", release)
-    assert (ran.code, ran.err) == (2, "voile: there is no kind of data songs; use tables\n")
+    assert (ran.code, ran.err) == (
+        2,
+        f"voile: there is no kind of data songs; use {', '.join(WINGS)}\n",
+    )
 
 
 def test_a_missing_folder_stops_before_any_work(voile: Any, files: Any, tmp_path: Path) -> None:

@@ -63,6 +63,11 @@ FORMATS = {
     ".duckdb": _DUCKDB,
     ".sqlite": _SQLITE, ".sqlite3": _SQLITE, ".db": _SQLITE,
     ".sas7bdat": _STATISTICS, ".xpt": _STATISTICS, ".dta": _STATISTICS, ".sav": _STATISTICS,
+    ".dat": Format("transactions:TransactionSource"),
+    ".dat.gz": Format("transactions:TransactionSource"),
+    ".svm": Format("transactions:SvmlightSource"),
+    ".svmlight": Format("transactions:SvmlightSource"),
+    ".svm.gz": Format("transactions:SvmlightSource"),
     POSTGRESQL: Format("postgres_release:open_released"),
 }  # fmt: skip
 """What reads a file, by the end of its name."""

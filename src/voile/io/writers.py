@@ -286,6 +286,18 @@ class DuckDBWriter(Writer):
         self._connection.close()
 
 
+def _transactions(file: Path, schema: pa.Schema) -> Writer:
+    from voile.io.transactions import TransactionWriter
+
+    return TransactionWriter(file, schema)
+
+
+def _svmlight(file: Path, schema: pa.Schema) -> Writer:
+    from voile.io.transactions import SvmlightWriter
+
+    return SvmlightWriter(file, schema)
+
+
 WRITERS: dict[str, Callable[[Path, pa.Schema], Writer]] = {
     ".csv": CsvWriter,
     ".tsv": TsvWriter,
@@ -294,5 +306,8 @@ WRITERS: dict[str, Callable[[Path, pa.Schema], Writer]] = {
     ".feather": ArrowWriter,
     ".jsonl": JsonLinesWriter,
     ".ndjson": JsonLinesWriter,
+    ".dat": _transactions,
+    ".svm": _svmlight,
+    ".svmlight": _svmlight,
 }
 """What writes a file, by the end of its name."""

@@ -1,0 +1,171 @@
+"""What an itemsets kit holds, between memory and the kit's tables and facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.errors import RequestError, TamperedError, nearest
+from voile.frontier import Frontier
+from voile.itemsets.feasible import Constraint
+from voile.itemsets.forms import Form, form_of
+from voile.itemsets.hold_out import HoldOut
+from voile.itemsets.sources import Reading
+from voile.kit import Kit
+from voile.roles import Roles
+
+KIND = "itemsets"
+FOUND = ("method", "utility", "evaluations", "stopped")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Publish these features, and promise that they meet this constraint."""
+
+    features: tuple[str, ...]
+    constraint: Constraint
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what a policy file shows and lets a person correct."""
+        asked = self.constraint
+        limit = {} if asked.m is None else {"m": asked.m}
+        return {"k": asked.k, **limit, "absences": asked.absences, "features": list(self.features)}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], known: Sequence[str]) -> Policy:
+        """Read it back, refusing a feature that the kit does not know."""
+        try:
+            constraint = Constraint(data["k"], data.get("m"), data["absences"])
+            features = tuple(data["features"])
+        except (KeyError, TypeError):
+            raise RequestError("the policy says no k, absences or features") from None
+        unknown = set(features) - set(known)
+        if unknown:
+            name = min(unknown)
+            raise RequestError(f"the kit has no feature {name}", instead=nearest(name, known))
+        return cls(features, constraint)
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """A fitted family: the columns' forms, the frontier, and what its policies tell and keep.
+
+    Parameters
+    ----------
+    forms : of the columns of items. reading : which rows were read.
+    features : (features,) a table: name, support in subjects, weight (null where the utility is a
+        function of the whole set).
+    frontier : its policies, (p, features) bool.
+    figures : (p,) a table of what each policy promises, tells and keeps.
+    blocked : a table: for each policy the features left out that are worth most, and why.
+    adversary : what she may know; its k is 1.
+    before : what all features together tell.
+    found : how the search went: method, utility, evaluations, stopped.
+    """
+
+    forms: tuple[Form, ...]
+    reading: Reading
+    features: pa.Table
+    frontier: Frontier
+    figures: pa.Table
+    blocked: pa.Table
+    adversary: Constraint
+    before: Mapping[str, float]
+    found: Mapping[str, Any]
+
+    @property
+    def names(self) -> list[str]:
+        """The features' names, in the order of the forms."""
+        return [feature for form in self.forms for feature in form.features]
+
+    def policy(self, number: int) -> Policy:
+        """Return a policy of the frontier."""
+        names, kept = self.names, np.flatnonzero(self.frontier.policies[number])
+        k = self.figures.column("k")[number].as_py()
+        adversary = self.adversary
+        constraint = Constraint(k, adversary.m, adversary.absences)
+        return Policy(tuple(names[x] for x in kept), constraint)
+
+    def figures_of(self, number: int) -> dict[str, float]:
+        """Return what is known of a policy of the frontier."""
+        row = self.figures.slice(number, 1).to_pylist()[0]
+        return {
+            name: x
+            for name, x in row.items()
+            if x is not None and isinstance(x, int | float) and name != "number"
+        }
+
+    def kept(self, policy: Policy) -> list[NDArray[np.bool_]]:
+        """Return for each form which of its features a policy publishes."""
+        wanted = set(policy.features)
+        return [np.array([f in wanted for f in form.features]) for form in self.forms]
+
+    def to_kit(self) -> Kit:
+        """Return the kit; it is private, since it holds raw values and rare itemsets."""
+        hold_out = self.reading.hold_out
+        facts = {
+            "policies": len(self.frontier),
+            "roles": self.reading.roles.model_dump(mode="json"),
+            "forms": [{**form.to_data(), "values": None} for form in self.forms],
+            "hold_out": {"share": hold_out.share, "key": hold_out.key.hex()},
+            "nameless": self.reading.nameless,
+            "adversary": {"m": self.adversary.m, "absences": self.adversary.absences},
+            "before": dict(self.before),
+            **self.found,
+        }
+        packed = [np.packbits(mask).tobytes() for mask in self.frontier.policies]
+        frontier = self.figures.append_column("policy", pa.array(packed, pa.binary()))
+        values = pa.table(
+            {
+                "form": np.repeat(np.arange(len(self.forms)), [len(f.values) for f in self.forms]),
+                "value": pa.array([v for f in self.forms for v in f.values], pa.string()),
+            }
+        )
+        tables = {"frontier": frontier, "features": self.features, "values": values}
+        return Kit(KIND, "private", facts, {**tables, "blocked": self.blocked})
+
+    @classmethod
+    def of(cls, kit: Kit) -> Content:
+        """Read a kit back; `TamperedError` when it lacks what a kit of itemsets holds."""
+        try:
+            return cls._of(kit)
+        except KeyError as error:
+            raise TamperedError(f"the kit lacks {error.args[0]}") from None
+
+    @classmethod
+    def _of(cls, kit: Kit) -> Content:
+        facts, tables = kit.facts, kit.tables
+        place, values = (tables["values"].column(name) for name in ("form", "value"))
+        of, text = place.to_numpy(), np.array(values.to_pylist(), dtype=object)
+        forms = tuple(
+            form_of({**data, "values": text[of == x].tolist()})
+            for x, data in enumerate(facts["forms"])
+        )
+        table = tables["frontier"]
+        width = tables["features"].num_rows
+        masks = [
+            np.unpackbits(np.frombuffer(raw, dtype=np.uint8), count=width).astype(np.bool_)
+            for raw in table.column("policy").to_pylist()
+        ]
+        roles, held = Roles.model_validate(facts["roles"]), facts["hold_out"]
+        hold_out = HoldOut(held["share"], bytes.fromhex(held["key"]), roles.subject)
+        return cls(
+            forms,
+            Reading(roles, hold_out, facts["nameless"]),
+            tables["features"],
+            Frontier.of(
+                table.column("risk").to_numpy(),
+                table.column("loss").to_numpy(),
+                np.array(masks, dtype=np.bool_).reshape(len(masks), width),
+            ),
+            table.drop_columns(["policy"]),
+            tables["blocked"],
+            Constraint(1, facts["adversary"]["m"], facts["adversary"]["absences"]),
+            facts["before"],
+            {name: facts[name] for name in FOUND},
+        )

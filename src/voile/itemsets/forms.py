@@ -1,0 +1,309 @@
+"""What a column of the role `items` is: which features it gives, and what of it may be released.
+
+A form is learnt once from a source; then it reads any batch of its column, and writes the column
+again with only the features that were chosen, in the shape in which it came.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+ONE, ZERO = ("1", "true"), ("0", "false")
+NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
+BETWEEN_WORDS = r"[^\p{L}\p{N}]+"
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Say which of a form's features the rows of a batch have.
+
+    Parameters
+    ----------
+    row, code : (ones,) the row and the feature's place in the form; pairs rise and are distinct.
+    lost : (rows,) which rows hold what the form cannot read.
+    """
+
+    row: Integers
+    code: Integers
+    lost: Mask
+
+    def only(self, kept: Mask) -> Cells:
+        """Return the cells of the features kept, by a boolean for each."""
+        shown = kept[self.code]
+        return Cells(self.row[shown], self.code[shown], self.lost)
+
+
+@dataclass(frozen=True)
+class Form(ABC):
+    """Read and write one column; a feature for each of `values`.
+
+    Parameters
+    ----------
+    column : its name.
+    values : what the features are called within the column, distinct.
+    """
+
+    kind: ClassVar[str]
+    lacks: ClassVar[str] = ""
+    column: str
+    values: tuple[str, ...]
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features' names: ``column=value``."""
+        return tuple(f"{self.column}={value}" for value in self.values)
+
+    @cached_property
+    def known(self) -> pa.Array:
+        """The values as Arrow has them."""
+        return pa.array(self.values, pa.string())
+
+    @property
+    def type(self) -> pa.DataType:
+        """The Arrow type that the column is released in."""
+        return pa.string()
+
+    @abstractmethod
+    def cells(self, array: pa.Array) -> Cells:
+        """Say which features each row of the column has; what is no feature is left out."""
+
+    @abstractmethod
+    def shown(self, cells: Cells) -> pa.Array:
+        """Return the column, as it is released, with these cells and no others."""
+
+    def to_data(self, kept: Mask | None = None) -> dict[str, Any]:
+        """Return plain data that `form_of` reads back, of the features kept alone."""
+        values = [v for x, v in enumerate(self.values) if kept is None or kept[x]]
+        return {"column": self.column, "kind": self.kind, "values": values}
+
+
+@dataclass(frozen=True)
+class Binary(Form):
+    """One feature, the column itself: 0 and 1, true and false, as numbers, truths or text.
+
+    >>> form = Binary("fever", ("",))
+    >>> form.features, form.cells(pa.array(["0", "1", "2"])).lost.tolist()
+    (('fever',), [False, False, True])
+    """
+
+    kind = "binary"
+    lacks = "a value other than 0 and 1"
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The column's own name."""
+        return (self.column,)
+
+    @property
+    def type(self) -> pa.DataType:
+        """Whole numbers: however the source spelt them, a recipient sees 0 and 1."""
+        return pa.int8()
+
+    def cells(self, array: pa.Array) -> Cells:
+        """Read 1 as having it; a null is lost: nobody knows that she has it not."""
+        if pa.types.is_string(array.type):
+            text = pc.utf8_lower(pc.utf8_trim_whitespace(array))
+            one, zero = (pc.is_in(text, pa.array(spelt)) for spelt in (ONE, ZERO))
+        else:
+            numbers = array.cast(pa.int8() if pa.types.is_boolean(array.type) else array.type)
+            one, zero = (pc.fill_null(pc.equal(numbers, x), False) for x in (1, 0))
+        row = np.flatnonzero(_mask(one))
+        return Cells(row, np.zeros(len(row), dtype=np.int64), ~(_mask(one) | _mask(zero)))
+
+    def shown(self, cells: Cells) -> pa.Array:
+        """Write 0 and 1."""
+        ones = np.zeros(len(cells.lost), dtype=np.int8)
+        ones[cells.row] = 1
+        return pa.array(ones)
+
+
+@dataclass(frozen=True)
+class Categories(Form):
+    """A feature for each value of a column; a null has none of them.
+
+    >>> form = Categories("race", ("Black", "White"))
+    >>> cells = form.cells(pa.array(["White", None, "Black"]))
+    >>> form.shown(cells.only(np.array([False, True]))).to_pylist()
+    ['White', None, None]
+    """
+
+    kind = "categories"
+
+    def cells(self, array: pa.Array) -> Cells:
+        """Look each value up; one that was never seen is no feature."""
+        return _found(np.arange(len(array)), array.cast(pa.string()), self.known, len(array))
+
+    def shown(self, cells: Cells) -> pa.Array:
+        """Write the value, and null where it is not one of those kept."""
+        place = np.full(len(cells.lost), -1, dtype=np.int64)
+        place[cells.row] = cells.code
+        return self.known.take(pa.array(place, mask=place < 0))
+
+
+@dataclass(frozen=True)
+class Intervals(Categories):
+    """A feature for each interval between `cuts`; a cut belongs to the interval above it.
+
+    >>> form = Intervals.between("age", (30, 45))
+    >>> form.values
+    ('below 30', '30 to below 45', '45 and above')
+    >>> form.cells(pa.array([29, 30, None, 99])).code.tolist()
+    [0, 1, 2]
+    """
+
+    kind = "intervals"
+    lacks = "a value that is no number"
+    cuts: tuple[float, ...]
+
+    @classmethod
+    def between(cls, column: str, cuts: tuple[float, ...]) -> Intervals:
+        """Name the intervals between cuts, which rise."""
+        names = [f"{cut:.15g}" for cut in cuts]
+        inner = [f"{a} to below {b}" for a, b in pairwise(names)]
+        return cls(column, (f"below {names[0]}", *inner, f"{names[-1]} and above"), cuts)
+
+    def cells(self, array: pa.Array) -> Cells:
+        """Find the interval; a null or NaN is in none, and text that is no number is lost."""
+        numbers, lost = numbers_of(array)
+        row = np.flatnonzero(~np.isnan(numbers))
+        return Cells(row, np.searchsorted(self.cuts, numbers[row], side="right"), lost)
+
+    def to_data(self, kept: Mask | None = None) -> dict[str, Any]:
+        """Return plain data with the cuts."""
+        return {**super().to_data(kept), "cuts": list(self.cuts)}
+
+
+@dataclass(frozen=True)
+class Words(Form):
+    """A feature for each word of a text: a run of letters and digits, in small letters.
+
+    >>> form = Words("note", ("fever", "no"))
+    >>> form.shown(form.cells(pa.array(["No fever, no cough"]))).to_pylist()
+    ['fever no']
+    """
+
+    kind = "words"
+
+    def cells(self, array: pa.Array) -> Cells:
+        """Find the words that are known; a null has none."""
+        row, word = words_of(array)
+        return _found(row, word, self.known, len(array))
+
+    def shown(self, cells: Cells) -> pa.Array:
+        """Write the words in the order of the alphabet, each once: theirs is not released."""
+        return pc.binary_join(_lists(cells, self.known), " ")
+
+
+@dataclass(frozen=True)
+class Items(Form):
+    """A feature for each item of a column of lists, as transactions are read.
+
+    >>> form = Items("items", ("3", "39"), "int64")
+    >>> form.shown(form.cells(pa.array([[39, 3, 39], [8]]))).to_pylist()
+    [[3, 39], []]
+    """
+
+    kind = "items"
+    item: str
+
+    @property
+    def type(self) -> pa.DataType:
+        """Lists of what the source's lists hold."""
+        return pa.list_(pa.type_for_alias(self.item))
+
+    def cells(self, array: pa.Array) -> Cells:
+        """Find the items that are known; a null, as a list or within one, is none."""
+        row, item = items_of(array)
+        return _found(row, item, self.known, len(array))
+
+    def shown(self, cells: Cells) -> pa.Array:
+        """Write the items in one order, each once."""
+        return _lists(cells, self.known.cast(pa.type_for_alias(self.item)))
+
+    def to_data(self, kept: Mask | None = None) -> dict[str, Any]:
+        """Return plain data with the items' type."""
+        return {**super().to_data(kept), "item": self.item}
+
+
+FORMS: Mapping[str, type[Form]] = {
+    form.kind: form for form in (Binary, Categories, Intervals, Words, Items)
+}
+
+
+def form_of(data: Mapping[str, Any]) -> Form:
+    """Read a form back from its plain data."""
+    named: dict[str, Any] = {
+        name: tuple(x) if isinstance(x, list) else x for name, x in data.items() if name != "kind"
+    }
+    return FORMS[data["kind"]](**named)
+
+
+def released_form(data: Mapping[str, Any]) -> Form:
+    """Return what reads a released column: intervals are there by their names."""
+    if data["kind"] != Intervals.kind:
+        return form_of(data)
+    return Categories(data["column"], tuple(data["values"]))
+
+
+def numbers_of(array: pa.Array) -> tuple[NDArray[np.float64], Mask]:
+    """Return a column's numbers, NaN where there is none, and which cells are text but none."""
+    lost = np.zeros(len(array), dtype=np.bool_)
+    if pa.types.is_string(array.type):
+        good = pc.match_substring_regex(array, NUMBER)
+        lost = _mask(pc.fill_null(pc.invert(good), False))
+        text = pc.if_else(pc.fill_null(good, False), array, pa.scalar(None, pa.string()))
+        array = pc.utf8_trim_whitespace(text)
+    numbers = array.cast(pa.float64()).fill_null(np.nan)
+    return numbers.to_numpy(zero_copy_only=False), lost
+
+
+def words_of(array: pa.Array) -> tuple[Integers, pa.Array]:
+    """Return the row and the text of each word."""
+    split = pc.split_pattern_regex(pc.utf8_lower(array), BETWEEN_WORDS)
+    row, word = _flat(split)
+    there = pc.not_equal(word, "")
+    return row[_mask(there)], word.filter(there)
+
+
+def items_of(array: pa.Array) -> tuple[Integers, pa.Array]:
+    """Return the row and the text of each item."""
+    row, item = _flat(array)
+    return row, item.cast(pa.string())
+
+
+def _flat(lists: pa.Array) -> tuple[Integers, pa.Array]:
+    row = np.asarray(pc.list_parent_indices(lists).to_numpy(zero_copy_only=False), dtype=np.int64)
+    return row, pc.list_flatten(lists)
+
+
+def _found(row: Integers, text: pa.Array, values: pa.Array, rows: int) -> Cells:
+    """Look values up, and keep each pair of row and value once."""
+    place = pc.index_in(text, values)
+    known = _mask(place.is_valid())
+    code = place.drop_null().to_numpy(zero_copy_only=False)
+    pairs = np.unique(row[known] * max(len(values), 1) + code)
+    rows_of, codes = np.divmod(pairs, max(len(values), 1))
+    return Cells(rows_of, codes, np.zeros(rows, dtype=np.bool_))
+
+
+def _lists(cells: Cells, values: pa.Array) -> pa.Array:
+    sizes = np.bincount(cells.row, minlength=len(cells.lost))
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), values.take(pa.array(cells.code)))
+
+
+def _mask(truths: pa.Array) -> Mask:
+    return np.asarray(truths.to_numpy(zero_copy_only=False), dtype=np.bool_)

@@ -1,0 +1,62 @@
+"""What `fit`, `apply` and `attack` can be told; the command line makes one option of each field."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Options(BaseModel):
+    """Options that are checked all at once and never changed afterwards."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FitOptions(Options):
+    """How the frontier is found, and against whom."""
+
+    k: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        (), description="least subjects for whatever she knows; several, else up to the most"
+    )
+    m: int | None = Field(
+        None, ge=1, description="the most features that the adversary knows of a person, else all"
+    )
+    absences: bool = Field(False, description="she also knows what a person has not")
+    utility: (
+        Literal["mutual-information", "hamdist", "chi-squared", "coverage", "size", "distcnt"]
+        | None
+    ) = Field(None, description="what features are worth [mutual-information; unlabelled coverage]")
+    method: Literal[
+        "best",
+        "greedy",
+        "exact",
+        "maximal",
+        "paper-hamdist",
+        "paper-distcnt",
+        "cm-greedy",
+        "k-anonymity-hamdist",
+        "k-anonymity-distcnt",
+    ] = Field("best", description="how features are chosen")
+    evaluations: int | None = Field(None, ge=1, description="for each k, stop after so many sets")
+    seconds: float | None = Field(None, gt=0, description="for each k, stop after so many seconds")
+    hold_out: float = Field(
+        0.0, ge=0, lt=1, description="share of subjects set aside before anything is learnt"
+    )
+    drop_unlabelled: bool = Field(False, description="leave out rows without a label")
+
+
+class ApplyOptions(Options):
+    """How the release is written."""
+
+    keep_order: bool = Field(False, description="keep the source's row order, which links releases")
+
+
+class AttackOptions(Options):
+    """What the adversary holds and knows."""
+
+    items: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        (1, 2, 3, 5, 10), description="how many items she knows of a person; may be given again"
+    )
+    targets: int = Field(1000, ge=1, description="people attacked, at most; drawn at random")
+    control: str | None = Field(None, description="people who are not in the release")

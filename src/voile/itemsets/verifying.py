@@ -1,0 +1,45 @@
+"""Check a written release again: that it holds what its policy publishes, and its certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from voile.errors import TamperedError
+from voile.io import open_source
+from voile.itemsets.certify import certify
+from voile.itemsets.feasible import Constraint
+from voile.release import Release
+
+COUNTED = ("anonymity", "exact_anonymity", "unique_rows", "empty_rows", "rows", "subjects")
+
+
+def verify(release: Release) -> Iterator[tuple[str, bool]]:
+    """Yield each check of a release, in words, and whether it holds.
+
+    Without the private folder rows count as people.
+    """
+    source = open_source(release.path)
+    named = [column["column"] for column in release.public["columns"]]
+    same = list(source.columns) == named
+    yield "the columns are those of the manifest", same
+    if not same:
+        return
+    rows = release.folder / "rows.parquet"
+    people = open_source(rows) if rows.exists() else None
+    by_person = people is not None and "person" in people.columns
+    asked = release.public["constraints"]
+    constraint = Constraint(asked["k"], asked["m"], asked["absences"])
+    try:
+        policy = release.public["policy"]
+        found = certify(source, people if by_person else None, policy, constraint)
+    except TamperedError:
+        yield "every cell holds what the policy publishes", False
+        return
+    yield "every cell holds what the policy publishes", True
+    if policy and found["rows"] and (by_person or release.private is not None):
+        said = f"at k = {constraint.k}, whatever she may know is shared by so many"
+        yield said, found["anonymity"] >= constraint.k
+    for name in COUNTED:
+        expected = (release.private or {}).get("figures", {}).get(name)
+        if expected is not None:
+            yield f"{name} is as certified", found[name] == expected
