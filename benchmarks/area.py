@@ -43,7 +43,7 @@ def rows_of(name: str, counts: Counts) -> list[tuple[str, ...]]:
         took.append(time.perf_counter() - began)
         random.append(figures(found))
     began = time.perf_counter()
-    steepest = search(space)
+    steepest = search(space, strategy="steepest")
     seconds = time.perf_counter() - began
     mean, best = np.mean(random, axis=0), figures(steepest)
     deviation = np.std([each[0] for each in random])

@@ -72,7 +72,7 @@ def main() -> None:
         found[name] = np.array([area for area, _ in runs])
         rival = rival or found[name][:, -1].mean()
         rows.append(row(name, found[name], [len(frontier) for _, frontier in runs], rival))
-    whole = search(Space(evaluator))
+    whole = search(Space(evaluator), strategy="steepest")
     area, less = whole.frontier.area(), f"{1 - whole.frontier.area() / rival:+.0%}"
     end = f"steepest to its end, {whole.evaluations:,} policies"
     before = [""] * (len(SHOWN) - 1)

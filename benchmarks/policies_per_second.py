@@ -104,7 +104,7 @@ def main() -> None:
             lambda: search(space, strategy="random-chain", random_state=0),
         ),
         "steepest with all neighbours, kernel": (neighbours, steepest),
-        "steepest, whole search": (2 + neighbours, lambda: search(space)),
+        "steepest, whole search": (2 + neighbours, lambda: search(space, strategy="steepest")),
     }
     for _, call in calls.values():
         call()

@@ -114,7 +114,8 @@ class Frontier:
         if log:
             x = 1 - np.log10(np.maximum(x, least_risk)) / np.log10(least_risk)
         steps = np.diff(np.concatenate([[0.0], x, [1.0]]))
-        return float(steps @ np.concatenate([[1.0], self.loss]))
+        heights = np.concatenate([[1.0], self.loss])
+        return float((steps * heights).sum())  # not @, whose sum depends on threads
 
     def at(self, *, risk: float | None = None, loss: float | None = None) -> Point:
         """Return the point of least loss whose risk is no higher than `risk`, or the reverse.

@@ -39,8 +39,9 @@ class Ascent:
         self._relaxation = relaxation
         self._alive = through(costs) < caps[:, None, None]
         self._visited = np.zeros_like(self._alive)
+        self._visit(np.arange(len(pairs)), [path(each) for each in costs])
         self._reached = self.bounds.copy()
-        self._steps = 0
+        self._steps = 1  # all that may matter is priced without multipliers already
         self._multipliers = np.zeros((len(pairs), relaxation.outers, relaxation.cuts))
         self._length = np.ones(len(pairs))
         self._stalled = np.zeros(len(pairs), dtype=np.int64)
@@ -75,14 +76,17 @@ class Ascent:
         if not len(open_):
             return np.zeros((0, self._relaxation.nesting.combos.shape[1]), dtype=np.bool_)
         paths = [path(costs[k]) for k in open_]
-        for at, one in zip(active[open_], paths, strict=True):
-            self._visited[at, *np.array(one).T] = True
+        self._visit(active[open_], paths)
         kept = self._kept(pairs[open_], paths, multipliers[open_])
         uphill = kept - kept.mean(axis=1, keepdims=True)
         square = np.square(uphill).sum(axis=(1, 2))
         length = self._length[active[open_]] * (caps - value)[open_] / np.maximum(square, CLOSE)
         self._multipliers[active[open_]] += length[:, None, None] * uphill
         return self._rounded(pairs[open_], paths, kept)
+
+    def _visit(self, places: Ints, paths: list[list[tuple[int, int]]]) -> None:
+        for place, one in zip(places, paths, strict=True):
+            self._visited[place, *np.array(one).T] = True
 
     def _costs(self, pairs: Ints, among: Bits, multipliers: Floats) -> Floats:
         ends = np.argwhere(among.any(axis=0))

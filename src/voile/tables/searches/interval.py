@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from voile.tables.evaluator import Policies
 
 WEIGHTS = 64
-PENALTIES = (0.0, 10.0)
+PENALTIES = (0.0, 3.0)
 NONE = (0.0,)
 GAIN = 1e-9
 INTERVALS, VALUES = 4, 8
