@@ -98,9 +98,12 @@ def search(
         stopped = "finished"
     except Limit as limit:
         stopped = limit.reason
-    except KeyboardInterrupt:
-        if len(run.checkpoints) < 2:  # nothing but the two ends, or not even compiled code
+    except (KeyboardInterrupt, SystemError) as error:
+        # Ctrl-C while numba loads a kernel comes as a SystemError that it caused.
+        if isinstance(error, SystemError) and not isinstance(error.__cause__, KeyboardInterrupt):
             raise
+        if len(run.checkpoints) < 2:  # nothing but the two ends, or not even compiled code
+            raise KeyboardInterrupt from None
         stopped = "interrupted"
     return SearchResult(
         frontier=run.frontier(),
