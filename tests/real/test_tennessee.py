@@ -85,7 +85,7 @@ def test_a_policy_that_beats_safe_harbor_is_released_and_verified(kit, folder, t
     kit.save(tmp_path / "kit")
     kit = Kit.load(tmp_path / "kit")
     chosen = choose(kit, Choice(beats="safe-harbor"))
-    risk, loss = Content.of(kit).mark_scores["safe-harbor"]
+    risk, loss, *_ = Content.of(kit).mark_scores["safe-harbor"]
     assert chosen.figures["relative_risk"] <= risk
     assert chosen.figures["loss"] < loss
     source = open_source(folder / "adult.parquet")

@@ -58,9 +58,9 @@ def test_bayes_is_the_textbook_s_where_the_model_is_right():
 def test_with_a_perfect_map_they_find_nothing():
     X, c = normals(1600, 2)
     found = audit(mapped(1.0), X, c, permutations=20)
-    for each in found.attackers:
-        assert each.accuracy.interval()[0] < found.majority.value + 0.01
-        assert each.low < 0.5 < each.high + 0.03
+    for each in found.attackers:  # five of them, and the dither is the system's: four deviations
+        assert each.accuracy.interval()[0] < found.majority.value + 0.04
+        assert each.low - 0.04 < 0.5 < each.high + 0.04
         assert np.isnan(each.bits) or each.bits_low < 0
         assert np.array(each.auc) == pytest.approx([0.5, 0.5], abs=0.09)
     assert found.information.bits < found.information.null + 0.02
