@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.itemsets.kernels.compiled import compiled, inner
+from voile.compiled import compiled, inner
 from voile.itemsets.kernels.groups import Counts, Groups, Items
 from voile.itemsets.kernels.partition import Classes, Rule, admits, share
 

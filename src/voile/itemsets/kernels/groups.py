@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.itemsets.kernels.compiled import compiled, inner
+from voile.compiled import compiled, inner
 
 Starts = NDArray[np.int64]
 Items = NDArray[np.int32]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voile.itemsets.kernels.compiled import compiled, inner
+from voile.compiled import compiled, inner
 from voile.itemsets.kernels.containment import holds, narrow, rarest_part, support
 from voile.itemsets.kernels.groups import (
     UNLIMITED,

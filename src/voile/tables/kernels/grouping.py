@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voile.tables.kernels.compiled import compiled
+from voile.compiled import compiled
 from voile.tables.kernels.hashing import find
 from voile.tables.kernels.lattice import Ints, Places
 

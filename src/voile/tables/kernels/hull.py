@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.kernels.compiled import compiled
+from voile.compiled import compiled
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.compiled import compiled, inner
 from voile.tables.kernels.cells import Rules
-from voile.tables.kernels.compiled import compiled, inner
 
 Row = int | np.int64
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,15 +13,13 @@ import numba
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
-SOURCES = sorted(Path(__file__).parent.glob("*.py"))
-DIGEST = sha256(b"".join(path.read_bytes() for path in SOURCES)).hexdigest()[:12]
-
 
 def compiled(kernel: Kernel) -> Kernel:
     """Compile `kernel` at its first call, and keep the machine code beside its source.
 
     numba finds kept code by the kernel's name, and looks only whether the kernel's own file
-    changed, not those of the kernels it calls. So the name carries a digest of all of them.
+    changed, not those of the kernels it calls. So the name carries a digest of its whole folder;
+    a kernel calls none of other folders.
 
     >>> compiled(lambda x: x + 1)(2)
     3
@@ -34,7 +34,14 @@ def inner(kernel: Kernel) -> Kernel:
 
 def _compile(kernel: Kernel, *, inner: bool) -> Kernel:
     named = kernel.__name__ != "<lambda>"
-    kernel.__qualname__ += f"_{DIGEST}"
+    if named:
+        kernel.__qualname__ += f"_{_digest(Path(inspect.getfile(kernel)).parent)}"
     options: dict[str, Any] = {"no_cpython_wrapper": inner, "no_cfunc_wrapper": True}
     result: Kernel = numba.njit(kernel, cache=named, error_model="numpy", **options)
     return result
+
+
+@cache
+def _digest(folder: Path) -> str:
+    sources = sorted(folder.glob("*.py"))
+    return sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
