@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.errors import RequestError
+from voile.hold_out import HoldOut
 from voile.io import open_source
 from voile.itemsets.forms import Binary, Categories, Intervals, Words, form_of, released_form
-from voile.itemsets.hold_out import HoldOut
 from voile.itemsets.sources import Reading
 from voile.roles import Roles
 

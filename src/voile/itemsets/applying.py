@@ -23,8 +23,8 @@ from voile.io.opening import split_table
 from voile.itemsets.certify import certify
 from voile.itemsets.content import KIND, Content, Policy
 from voile.itemsets.forms import Form
-from voile.itemsets.hold_out import unlabelled
 from voile.itemsets.options import ApplyOptions
+from voile.itemsets.sources import unlabelled
 from voile.itemsets.story import story_of
 from voile.kit import Chosen, Kit
 from voile.progress import Progress

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from voile.errors import RequestError, TamperedError, nearest
 from voile.frontier import Frontier
+from voile.hold_out import HoldOut
 from voile.itemsets.feasible import Constraint
 from voile.itemsets.forms import Form, form_of
-from voile.itemsets.hold_out import HoldOut
 from voile.itemsets.sources import Reading
 from voile.kit import Kit
 from voile.roles import Roles

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from voile.errors import InfeasibleError, RequestError
 from voile.frontier import Frontier
+from voile.hold_out import HoldOut
 from voile.io import Source
 from voile.itemsets.containment import (
     exposure,
@@ -21,7 +22,6 @@ from voile.itemsets.containment import (
 )
 from voile.itemsets.content import KIND, Content
 from voile.itemsets.feasible import Constraint, Feasible
-from voile.itemsets.hold_out import HoldOut
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.options import FitOptions
 from voile.itemsets.searches import METHODS, Selection, select

@@ -16,9 +16,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.errors import RequestError
+from voile.hold_out import HoldOut
 from voile.io import Source
 from voile.itemsets.forms import Form
-from voile.itemsets.hold_out import HoldOut, unlabelled
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.learning import learn
 from voile.roles import Roles
@@ -249,3 +249,10 @@ def _order(starts: NDArray[np.integer], items: NDArray[np.integer], width: int) 
     words = np.random.default_rng(0).integers(2**64, size=width, dtype=np.uint64)
     sums = np.concatenate([[np.uint64(0)], np.cumsum(words[items], dtype=np.uint64)])
     return np.argsort(sums[starts[1:]] - sums[starts[:-1]], kind="stable")
+
+
+def unlabelled(batch: pa.RecordBatch, label: str | None) -> NDArray[np.bool_]:
+    """Say which rows have no label, where there is a column of labels."""
+    if label is None:
+        return np.zeros(len(batch), dtype=np.bool_)
+    return np.asarray(batch.column(label).is_null(nan_is_null=True).to_numpy(zero_copy_only=False))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from voile.errors import RequestError, TamperedError
 from voile.frontier import Frontier
+from voile.hold_out import HoldOut
 from voile.kit import Kit
 from voile.roles import Roles
 from voile.tables.bound import Bound
@@ -33,7 +34,6 @@ from voile.tables.content_tables import (
 from voile.tables.counts import Constraints, Counts
 from voile.tables.evaluator import Policies, Scores
 from voile.tables.group_measures import GroupMeasure
-from voile.tables.hold_out import HoldOut
 from voile.tables.named_measures import DEFAULTS, NAMES, Kind, measure_named
 from voile.tables.policy import Policy
 from voile.tables.population import Population

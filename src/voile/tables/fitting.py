@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from voile.errors import InfeasibleError, RequestError, nearest
 from voile.frontier import Frontier
+from voile.hold_out import HoldOut, Learnt
 from voile.io import Source
 from voile.kit import Choice, Chosen, Kit
 from voile.progress import Progress
@@ -15,7 +16,6 @@ from voile.tables.bound import bound, refuse_unbounded
 from voile.tables.content import KIND, Asked, Content, score_marks
 from voile.tables.counts import Constraints
 from voile.tables.hipaa import is_age, is_zip, safe_harbor
-from voile.tables.hold_out import HoldOut, Learnt
 from voile.tables.options import FitOptions
 from voile.tables.policy import Policy
 from voile.tables.searches import search

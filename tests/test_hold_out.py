@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from voile.engine.counting import count_combinations
+from voile.hold_out import HoldOut, Learnt
 from voile.io import open_source
-from voile.tables.hold_out import HoldOut, Learnt
 
 PEOPLE = pa.table({"who": [str(i // 2) for i in range(4000)], "age": [i % 7 for i in range(4000)]})
 

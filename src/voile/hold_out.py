@@ -30,7 +30,8 @@ class HoldOut:
     def held(self, batch: pa.RecordBatch, first_row: int) -> NDArray[np.bool_]:
         """Say which rows of a batch, the first of them numbered `first_row`, are held out.
 
-        Without a subject every row is a person, drawn by its number.
+        Without a subject every row is a person, drawn by its number; a row whose subject is null
+        is nobody's, and never held out.
         """
         if self.share == 0:
             return np.zeros(len(batch), dtype=np.bool_)
