@@ -48,23 +48,9 @@ def fit(
     sensitive = _sensitive(roles, options)
     _check_outcomes(roles, options)
     _check_bisect(options)
-    settings = {name: roles.settings_of(name, PATHS) for name in roles.of("quasi")}
     progress("counting", 0)
-    space = PolicySpace(
-        Learnt(source, hold_out) if options.hold_out else source,
-        list(options.population) or None,
-        roles.of("quasi"),
-        subject=roles.subject,
-        people=options.people,
-        sensitive=sensitive,
-        fraction=options.fraction,
-        settings=settings,
-        constraints=Constraints(options.k, options.max_risk, options.l_diversity, options.suppress),
-        population_gap=options.population_gap,
-        risk=options.risk,
-        loss=options.loss,
-        outcomes=options.outcomes,
-    )
+    learnt = Learnt(source, hold_out) if options.hold_out else source
+    space = _space(learnt, roles, options, sensitive)
     marks, absent = _marks(space, options)
     if options.bound_seconds is not None:
         refuse_unbounded(space.evaluator)
@@ -108,6 +94,25 @@ def fit(
         proved,
     )
     return content.to_kit()
+
+
+def _space(source: Source, roles: Roles, options: FitOptions, sensitive: str | None) -> PolicySpace:
+    """Count the source and the population."""
+    return PolicySpace(
+        source,
+        list(options.population) or None,
+        roles.of("quasi"),
+        subject=roles.subject,
+        people=options.people,
+        sensitive=sensitive,
+        fraction=options.fraction,
+        settings={name: roles.settings_of(name, PATHS) for name in roles.of("quasi")},
+        constraints=Constraints(options.k, options.max_risk, options.l_diversity, options.suppress),
+        population_gap=options.population_gap,
+        risk=options.risk,
+        loss=options.loss,
+        outcomes=options.outcomes,
+    )
 
 
 def _strategy(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]) -> str | Bisect:
