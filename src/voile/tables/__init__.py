@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from voile.tables.bounds import bound
     from voile.tables.counts import Constraints
     from voile.tables.generalising import generalise
     from voile.tables.hipaa import safe_harbor
@@ -18,11 +19,12 @@ _PLACES = {
     "Policy": "policy",
     "generalise": "generalising",
     "PolicySpace": "space",
+    "bound": "bounds",
     "safe_harbor": "hipaa",
     "search": "searches",
 }
 
-__all__ = ["Constraints", "Policy", "PolicySpace", "generalise", "safe_harbor", "search"]
+__all__ = ["Constraints", "Policy", "PolicySpace", "bound", "generalise", "safe_harbor", "search"]
 
 
 def __getattr__(name: str) -> Any:

@@ -15,7 +15,7 @@ from voile.frontier import Frontier
 from voile.hold_out import HoldOut
 from voile.kit import Kit
 from voile.roles import Roles
-from voile.tables.bound import Bound
+from voile.tables.bounds import Bound
 from voile.tables.content_tables import (
     bound_facts,
     bound_table,

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.frontier import Frontier
-from voile.tables.bound import Bound
+from voile.tables.bounds import Bound
 from voile.tables.counts import Constraints, Counts
 from voile.tables.domain import Domain, Reading
 from voile.tables.space import PolicySpace

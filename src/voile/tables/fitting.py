@@ -12,7 +12,7 @@ from voile.kit import Choice, Chosen, Kit
 from voile.progress import Progress
 from voile.random import streams
 from voile.roles import Roles
-from voile.tables.bound import bound, refuse_unbounded
+from voile.tables.bounds import bound, refuse_unbounded
 from voile.tables.content import KIND, Asked, Content, score_marks
 from voile.tables.counts import Constraints
 from voile.tables.hipaa import is_age, is_zip, safe_harbor

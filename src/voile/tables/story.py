@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from voile.tables.bound import Bound
+from voile.tables.bounds import Bound
 from voile.tables.content import Content, without_limits
 from voile.tables.explain import in_words, most_different
 from voile.tables.policy import Policy

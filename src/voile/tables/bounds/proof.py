@@ -9,11 +9,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.bound.ascent import CLOSE, Ascent
-from voile.tables.bound.nesting import Nesting
-from voile.tables.bound.pricing import priced
-from voile.tables.bound.relaxation import Relaxation, ways
-from voile.tables.bound.result import Progress
+from voile.tables.bounds.ascent import CLOSE, Ascent
+from voile.tables.bounds.nesting import Nesting
+from voile.tables.bounds.pricing import priced
+from voile.tables.bounds.relaxation import Relaxation, ways
+from voile.tables.bounds.result import Progress
 from voile.tables.evaluator import Policies
 from voile.tables.kernels.cells import SLACK
 from voile.tables.searches.interval import Aim, attributes_of, penalties, settle

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.bound.nesting import Nesting
+from voile.tables.bounds.nesting import Nesting
 from voile.tables.evaluator import Evaluator
 from voile.tables.kernels.cells import SLACK
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from voile.tables.bound.relaxation import Bits, Floats, Relaxation, through
+from voile.tables.bounds.relaxation import Bits, Floats, Relaxation, through
 
 BATCH = 64
 EAGER = 0.01  # of the way from the cheapest path to the cap: intervals on paths so far are priced

@@ -7,7 +7,7 @@ import pytest
 
 from voile.errors import InfeasibleError, RequestError
 from voile.frontier import Frontier
-from voile.tables.bound import bound
+from voile.tables.bounds import bound
 from voile.tables.counts import Constraints, Counts
 from voile.tables.evaluator import Evaluator
 from voile.tables.group_measures import GroupMeasure, matches
@@ -175,7 +175,7 @@ def test_many_weights_a_few_at_a_time_are_all_tightened(some_counts, space_of, m
     space = space_of(some_counts(12, sizes=(6, 2, 6)))
     frontier = search(space, strategy="best").frontier
     together = bound(space, frontier, weights=WEIGHTS)
-    monkeypatch.setattr("voile.tables.bound.proof.ROOM", 1)
+    monkeypatch.setattr("voile.tables.bounds.proof.ROOM", 1)
     apart = bound(space, frontier, weights=WEIGHTS)
     np.testing.assert_allclose(apart.bound, together.bound, rtol=1e-9)
 

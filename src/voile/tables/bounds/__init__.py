@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voile.errors import RequestError
 from voile.frontier import Frontier
-from voile.tables.bound.result import Bound, Progress
+from voile.tables.bounds.result import Bound, Progress
 
 if TYPE_CHECKING:
     from voile.tables.evaluator import Evaluator
@@ -65,8 +65,8 @@ def bound(
     Cost: O(outer^2 inner^2 (boxes + weights x combos)) at most for the first bounds; a box is a
     product of intervals of the attributes gone through, a combo a partition of them.
     """
-    from voile.tables.bound.proof import Proof
-    from voile.tables.bound.relaxation import Stopped
+    from voile.tables.bounds.proof import Proof
+    from voile.tables.bounds.relaxation import Stopped
 
     asked = _checked(weights)
     if seconds is not None and not seconds > 0:
@@ -108,7 +108,7 @@ def _checked(weights: ArrayLike | None) -> Floats:
 
 def refuse_unbounded(evaluator: Evaluator) -> None:
     """Refuse, before any work, what no bound can be proved for: see `bound`."""
-    from voile.tables.bound.nesting import refuse_too_many
+    from voile.tables.bounds.nesting import refuse_too_many
     from voile.tables.group_measures import Spread, Weighing
 
     refuse_too_many(evaluator.scorer.sizes, evaluator.required[~evaluator.forbidden])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.frontier import Frontier
-from voile.tables.bound import envelope
+from voile.tables.bounds import envelope
 
 Floats = NDArray[np.float64]
 

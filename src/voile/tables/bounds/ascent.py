@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voile.tables.bound.relaxation import Bits, Floats, Ints, Relaxation, path, through, ways
+from voile.tables.bounds.relaxation import Bits, Floats, Ints, Relaxation, path, through, ways
 from voile.tables.evaluator import Policies
 
 TRIALS = 8

@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from voile.tables.bound.nesting import Nesting
-from voile.tables.bound.pricing import priced
-from voile.tables.bound.relaxation import Relaxation, Stopped, path, through, ways
+from voile.tables.bounds.nesting import Nesting
+from voile.tables.bounds.pricing import priced
+from voile.tables.bounds.relaxation import Relaxation, Stopped, path, through, ways
 from voile.tables.counts import Constraints
 from voile.tables.evaluator import Evaluator
 
