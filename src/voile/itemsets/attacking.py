@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.errors import RequestError
-from voile.evidence import Curve, Evidence, Finding, Rate, difference
+from voile.evidence import Curve, Evidence, Finding, Rate
 from voile.io import Source, open_source
 from voile.itemsets.forms import Form, Intervals, released_form
 from voile.itemsets.incidence import Incidence
@@ -23,6 +23,7 @@ from voile.progress import Progress
 from voile.random import streams
 from voile.release import Release
 from voile.roles import Roles
+from voile.wording import advantage
 
 STORY = (
     "She knows that a person is in the data and some of what the person {has}: as many as she "
@@ -331,7 +332,7 @@ def _guess(scene: Scene, rng: np.random.Generator) -> Evidence:
                 rate,
                 baseline=Rate(blind, len(drawn)),
                 control=control,
-                meaning=_advantage(rate, control),
+                meaning=advantage(rate, control),
             )
         )
     return Evidence(
@@ -385,13 +386,3 @@ def _majority(
     patterns = look(shown, known, absent=False).patterns
     counted = table[patterns] if len(patterns) else table
     return str(names[int(counted.sum(axis=0).argmax())])
-
-
-def _advantage(rate: Rate, control: Rate | None) -> str:
-    if control is None or not (rate.trials and control.trials):
-        return "Without a control group this cannot be told from knowledge about groups."
-    value, low, high = difference(rate, control)
-    return (
-        f"Advantage over people who were never released: {100 * value:.1f} percentage points "
-        f"(95% interval {100 * low:.1f} to {100 * high:.1f})."
-    )

@@ -8,7 +8,6 @@ from typing import Any
 from voile.evidence import Evidence
 from voile.itemsets.content import Content
 from voile.itemsets.story import story_of
-from voile.itemsets.wording import itemset, rate, share, share_of
 from voile.kit import Kit
 from voile.release import Release
 from voile.sections import (
@@ -25,6 +24,7 @@ from voile.sections import (
     Section,
     Series,
 )
+from voile.wording import rate, share, share_of
 
 HEADINGS = ("singling out", "inference")
 SIZES = ("1", "2 to 4", "5 to 10", "11 to 49", "50 to 199", "200 and more")
@@ -172,7 +172,7 @@ def _features(story: Mapping[str, Any]) -> Section | None:
             (
                 one["feature"],
                 f"{one['worth']:.4g}",
-                itemset(one["itemset"], one["present"]),
+                _itemset(one["itemset"], one["present"]),
                 f"{one['support']:,}",
             )
             for one in story["blocked"]
@@ -270,3 +270,12 @@ def _codebook(public: Mapping[str, Any]) -> Section | None:
         ("column", "role", "in the release", "features"), rows, "What became of each column", (3,)
     )
     return Section("codebook", "Codebook", (grid,))
+
+
+def _itemset(names: Sequence[str], present: Sequence[bool]) -> str:
+    """Write what a row has and has not.
+
+    >>> _itemset(["tea", "milk"], [True, False])
+    'tea, not milk'
+    """
+    return ", ".join(n if has else f"not {n}" for n, has in zip(names, present, strict=True))

@@ -32,7 +32,7 @@ from voile.tables.options import ApplyOptions
 from voile.tables.plan import Output, find_secret, plan
 from voile.tables.policy import Policy
 from voile.tables.recode import Recoded, Recoder
-from voile.tables.wording import FEW, is_few
+from voile.wording import FEW, is_few
 
 ROW, TOKEN = "row", "person"
 OUTSIDE, UNMADE = "a value outside its domain", "a value that cannot be pseudonymised or shifted"

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from voile.frontier import Frontier
 from voile.tables.policy import Policy
-from voile.tables.wording import listed
+from voile.wording import listed
 
 
 def most_different(

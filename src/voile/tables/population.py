@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from voile.errors import RequestError
 from voile.tables.domain import Domain
 from voile.tables.margins import Margin, check_memory, fit_margins
-from voile.tables.wording import listed
+from voile.wording import listed
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from voile.evidence import Evidence, Rate
+from voile.evidence import Evidence
 from voile.kit import Kit
 from voile.release import Release
 from voile.sections import (
@@ -29,20 +29,17 @@ from voile.tables.report_risks import risks
 from voile.tables.story import story_of
 from voile.tables.wording import (
     CALLED,
-    FEW,
     about,
     called,
     found,
     is_default,
     left,
-    listed,
     lost,
     one_in,
     reason,
-    share,
-    share_of_people,
     three_sentences,
 )
+from voile.wording import listed, rate, share, share_of
 
 NOTHING_LEFT = "0%: the source as it is; 100%: nothing left"
 HEADINGS = ("singling out", "linkability", "inference")
@@ -123,7 +120,7 @@ def _summary(
         Figure("What was lost", share(loss), NOTHING_LEFT),
         Figure(
             "Alone with all columns",
-            share_of_people(apart, kept, audience),
+            share_of(apart, kept, audience),
             "of people, for somebody who also knows the columns kept as they are",
         ),
     )
@@ -285,9 +282,9 @@ def _findings(evidence: Evidence, audience: Audience) -> Grid:
     columns = [("what", [f.name for f in tried])]
     for name in ("rate", "baseline", "control"):
         rates = [getattr(f, name) for f in tried]
-        if any(rate is not None for rate in rates):
+        if any(one is not None for one in rates):
             title = "found" if name == "rate" else name
-            columns.append((title, [_rate(rate, audience) for rate in rates]))
+            columns.append((title, [rate(one, audience) for one in rates]))
     titles, cells = zip(*columns, strict=True)
     return Grid(titles, tuple(zip(*cells, strict=True)), "Found, with 95% intervals")
 
@@ -301,20 +298,6 @@ def _meanings(evidence: Evidence) -> Iterator[str]:
             yield f"{name[0].upper()}{name[1:]}: nothing to try"
         elif meaning:
             yield f"{name[0].upper()}{name[1:]}: {meaning[0].lower()}{meaning[1:]}"
-
-
-def _rate(rate: Rate | None, audience: Audience) -> str:
-    if rate is None:
-        return "–"
-    if rate.trials == 0:
-        return "nothing to try"
-    low, high = rate.interval()
-    if audience == "public" and (0 < rate.trials < FEW or 0 < rate.successes < FEW):
-        return f"at most {share(max(high, min(FEW / rate.trials, 1.0)))}"
-    return (
-        f"{share(rate.value)} ({share(low)} to {share(high)}), "
-        f"{rate.successes:,} of {rate.trials:,}"
-    )
 
 
 def _codebook(public: Mapping[str, Any]) -> Section:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from voile.sections import Grid, Prose, Section
-from voile.tables.bound.result import OPTIMAL
-from voile.tables.wording import share
+from voile.tables.bounds.result import OPTIMAL
+from voile.wording import share
 
 NOTHING = "not proved"
 

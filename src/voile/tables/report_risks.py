@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voile.sections import Audience, Bar, BarChart, Grid, Prose, Section
-from voile.tables.wording import about, is_few, people, share, share_of_people
+from voile.tables.wording import about, people
+from voile.wording import is_few, share, share_of
 
 ROWS = (
     ("expected_matches", "people expected to be named rightly"),
@@ -50,7 +51,7 @@ def risks(
         if name in COUNTS:
             return people(value, audience)
         if name == "share_under_11":
-            return share_of_people(value, subjects, audience)
+            return share_of(value, subjects, audience)
         return about(value) if name == "expected_matches" else f"{value:,.0f}"
 
     told = [(name, title) for name, title in ROWS if name in before or name in after]

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from voile.sections import Audience
 from voile.tables.named_measures import DEFAULTS, Kind
+from voile.wording import FEW, listed, share, share_of
 
-FEW = 11
 CALLED = {"safe-harbor": "Safe Harbor", "chosen": "chosen policy"}
-
-
-def listed(names: Sequence[str]) -> str:
-    """Join names as a sentence does; one at least.
-
-    >>> listed(["age", "sex", "race"])
-    'age, sex and race'
-    """
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def people(count: float, audience: Audience) -> str:
@@ -31,38 +21,6 @@ def people(count: float, audience: Audience) -> str:
     if audience == "public" and 0 < count < FEW:
         return f"fewer than {FEW}"
     return f"{count:,.0f}"
-
-
-def share(value: float) -> str:
-    """Write a share with the digits it deserves.
-
-    >>> [share(x) for x in (0.0, 0.00012, 0.0384, 0.5, 1.0)]
-    ['0%', '0.012%', '3.8%', '50%', '100%']
-    """
-    percent = 100 * value
-    if percent in (0, 100) or percent >= 10:
-        return f"{percent:.0f}%"
-    return f"{percent:.1f}%" if percent >= 1 else f"{percent:.2g}%"
-
-
-def is_few(value: float, whole: float, audience: Audience) -> bool:
-    """Say whether a share of people tells a public reader a number from 1 to 10.
-
-    >>> is_few(0.0003, 32_561, "public"), is_few(0.0003, 32_561, "internal")
-    (True, False)
-    """
-    return audience == "public" and 0 < round(value * whole, 6) < FEW
-
-
-def share_of_people(value: float, whole: float, audience: Audience) -> str:
-    """Write a share of so many people; a public report gives no share of 1 to 10 of them.
-
-    >>> share_of_people(0.0001, 32_561, "public"), share_of_people(0.002, 32_561, "public")
-    ('under 0.034%', '0.2%')
-    """
-    if is_few(value, whole, audience):
-        return f"under {share(min(FEW / whole, 1.0))}"
-    return share(value)
 
 
 def one_in(risk: float) -> str:
@@ -176,7 +134,7 @@ def three_sentences(
     (risk, loss, now), before = story["chosen"], story["matches"]
     subjects = story["subjects"]
     kept = subjects * (1 - story["suppressed"])
-    dropped = share_of_people(story["suppressed"], subjects, audience)
+    dropped = share_of(story["suppressed"], subjects, audience)
     said = [
         f"Of {kept:,.0f} people in the release, {found(now)} can be expected to be named rightly "
         f"by somebody who looks every one of them up in the population "

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.errors import RequestError
-from voile.evidence import Evidence, Finding, Rate, difference
+from voile.evidence import Evidence, Finding, Rate
 from voile.tables.attack.records import (
     MISSING,
     Records,
@@ -25,6 +25,7 @@ from voile.tables.attack.records import (
     first_of_each,
     same_columns,
 )
+from voile.wording import advantage
 
 ROWS_AT_ONCE = 256
 
@@ -210,7 +211,7 @@ def inference(
                 rate,
                 baseline=baseline,
                 control=control_rate,
-                meaning=_advantage(rate, control_rate),
+                meaning=advantage(rate, control_rate),
             ),
             Finding(
                 f"{sensitive} certain",
@@ -240,13 +241,3 @@ def _drawn(guesses: Guesses, rng: np.random.Generator) -> Rate:
 
 def _share(hit: NDArray[np.bool_]) -> Rate:
     return Rate(int(hit.sum()), len(hit))
-
-
-def _advantage(rate: Rate, control: Rate | None) -> str:
-    if control is None or not (rate.trials and control.trials):
-        return "Without a control group this cannot be told from knowledge about groups."
-    value, low, high = difference(rate, control)
-    return (
-        f"Advantage over people who were never released: {100 * value:.1f} percentage points "
-        f"(95% interval {100 * low:.1f} to {100 * high:.1f})."
-    )

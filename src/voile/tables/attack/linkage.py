@@ -25,7 +25,7 @@ from voile.tables.attack.records import (
     first_of_each,
     same_columns,
 )
-from voile.tables.wording import listed
+from voile.wording import listed
 
 CURVE_POINTS = 25
 LEARNT_FROM = 2000
