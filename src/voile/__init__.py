@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from voile.lazy import lazily
 
 if TYPE_CHECKING:
     from voile.evidence import Evidence
@@ -19,17 +20,6 @@ if TYPE_CHECKING:
     from voile.roles import Roles
 
 __version__ = "0.1.0"
-
-_PLACES = {
-    "Choice": "kit",
-    "Chosen": "kit",
-    "Evidence": "evidence",
-    "Frontier": "frontier",
-    "Kit": "kit",
-    "Release": "release",
-    "Roles": "roles",
-    "open_source": "io",
-}
 
 __all__ = [
     "Choice",
@@ -43,8 +33,16 @@ __all__ = [
     "open_source",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+__getattr__ = lazily(
+    __name__,
+    {
+        "Choice": "kit",
+        "Chosen": "kit",
+        "Evidence": "evidence",
+        "Frontier": "frontier",
+        "Kit": "kit",
+        "Release": "release",
+        "Roles": "roles",
+        "open_source": "io",
+    },
+)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from voile.lazy import lazily
 
 if TYPE_CHECKING:
     from voile.itemsets.containment import anonymity, exposure, row_anonymity
@@ -14,22 +15,6 @@ if TYPE_CHECKING:
     from voile.itemsets.searches import Selection, select
     from voile.itemsets.selector import ContainmentSelector
     from voile.itemsets.utility import distcnt, hamdist
-
-_PLACES = {
-    "Constraint": "feasible",
-    "ContainmentSelector": "selector",
-    "ExponentialRelease": "private_release",
-    "Incidence": "incidence",
-    "LaplaceRelease": "private_release",
-    "RandomFlipping": "flipping",
-    "Selection": "searches",
-    "anonymity": "containment",
-    "distcnt": "utility",
-    "exposure": "containment",
-    "hamdist": "utility",
-    "row_anonymity": "containment",
-    "select": "searches",
-}
 
 __all__ = [
     "Constraint",
@@ -47,8 +32,21 @@ __all__ = [
     "select",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+__getattr__ = lazily(
+    __name__,
+    {
+        "Constraint": "feasible",
+        "ContainmentSelector": "selector",
+        "ExponentialRelease": "private_release",
+        "Incidence": "incidence",
+        "LaplaceRelease": "private_release",
+        "RandomFlipping": "flipping",
+        "Selection": "searches",
+        "anonymity": "containment",
+        "distcnt": "utility",
+        "exposure": "containment",
+        "hamdist": "utility",
+        "row_anonymity": "containment",
+        "select": "searches",
+    },
+)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from voile.lazy import lazily
 
 if TYPE_CHECKING:
     from voile.signals.auditing import Audit, audit
@@ -13,18 +14,6 @@ if TYPE_CHECKING:
     from voile.signals.sequence import SequenceCodec
     from voile.signals.sequence_map import SequenceMap
     from voile.signals.session import Session
-
-_PLACES = {
-    "Audit": "auditing",
-    "Codec": "codec",
-    "PrivacyMap": "privacy_map",
-    "SequenceCodec": "sequence",
-    "SequenceMap": "sequence_map",
-    "Session": "session",
-    "SignalsWarning": "privacy_map",
-    "audit": "auditing",
-    "mutual_information": "information",
-}
 
 __all__ = [
     "Audit",
@@ -38,8 +27,17 @@ __all__ = [
     "mutual_information",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+__getattr__ = lazily(
+    __name__,
+    {
+        "Audit": "auditing",
+        "Codec": "codec",
+        "PrivacyMap": "privacy_map",
+        "SequenceCodec": "sequence",
+        "SequenceMap": "sequence_map",
+        "Session": "session",
+        "SignalsWarning": "privacy_map",
+        "audit": "auditing",
+        "mutual_information": "information",
+    },
+)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from voile.lazy import lazily
 
 if TYPE_CHECKING:
     from voile.tables.bounds import bound
@@ -14,20 +15,17 @@ if TYPE_CHECKING:
     from voile.tables.searches import search
     from voile.tables.space import PolicySpace
 
-_PLACES = {
-    "Constraints": "counts",
-    "Policy": "policy",
-    "generalise": "generalising",
-    "PolicySpace": "space",
-    "bound": "bounds",
-    "safe_harbor": "hipaa",
-    "search": "searches",
-}
-
 __all__ = ["Constraints", "Policy", "PolicySpace", "bound", "generalise", "safe_harbor", "search"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+__getattr__ = lazily(
+    __name__,
+    {
+        "Constraints": "counts",
+        "Policy": "policy",
+        "generalise": "generalising",
+        "PolicySpace": "space",
+        "bound": "bounds",
+        "safe_harbor": "hipaa",
+        "search": "searches",
+    },
+)

@@ -5,9 +5,9 @@ A function's code loads when it is first asked for, so that `--help` is quick.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from voile.lazy import VERBS, lazily
 from voile.tables.options import ApplyOptions, AttackOptions, FitOptions
 
 if TYPE_CHECKING:
@@ -19,15 +19,6 @@ if TYPE_CHECKING:
 
 KIND = "tables"
 SUMMARY = "records with quasi-identifiers: age, sex, race, ZIP code"
-
-_PLACES = {
-    "apply": "applying",
-    "attack": "attacking",
-    "choose": "fitting",
-    "fit": "fitting",
-    "sections": "report",
-    "verify": "verifying",
-}
 
 __all__ = [
     "KIND",
@@ -43,8 +34,4 @@ __all__ = [
     "verify",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"voile.tables.{_PLACES[name]}"), name)
+__getattr__ = lazily(__name__, VERBS, package="voile.tables")

@@ -1,0 +1,35 @@
+"""Names that load when they are first asked for, so that `--help` is quick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+# Where every wing keeps the functions that it hands the ground floor.
+VERBS: Mapping[str, str] = {
+    "apply": "applying",
+    "attack": "attacking",
+    "choose": "fitting",
+    "fit": "fitting",
+    "sections": "report",
+    "verify": "verifying",
+}
+
+
+def lazily(module: str, places: Mapping[str, str], *, package: str = "") -> Callable[[str], Any]:
+    """Return the `__getattr__` of a module, one of whose names lies in each of these places.
+
+    Parameters
+    ----------
+    module : its `__name__`.
+    places : in which module of the package each name is defined.
+    package : the package; the module itself unless given.
+    """
+
+    def load(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        return getattr(import_module(f"{package or module}.{places[name]}"), name)
+
+    return load
