@@ -6,11 +6,11 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from voile.errors import RequestError, TamperedError
 
@@ -26,6 +26,7 @@ PARTS = {"kind", "visibility", "facts", "tables"}
 PAIR = re.compile(r'\[\n +("(?:[^"\\]|\\.)*"),\n +("(?:[^"\\]|\\.)*"),\n +\]')
 
 Visibility = Literal["private", "shareable"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,13 @@ class Kit:
         kit = cls(index["kind"], index["visibility"], index["facts"], tables)
         kit.__dict__["id"] = _id(raw)  # another Parquet writer's bytes would give another id
         return kit
+
+    def read(self, content: Callable[[Kit], T]) -> T:
+        """Return what a wing makes of the kit; `TamperedError` when the kit lacks a part of it."""
+        try:
+            return content(self)
+        except KeyError as error:
+            raise TamperedError(f"the kit lacks {error.args[0]}") from None
 
     def _encoded(self) -> dict[str, bytes]:
         return {f"{name}.parquet": _parquet(table) for name, table in self.tables.items()}
@@ -154,6 +162,14 @@ class Chosen:
     how: str
     figures: Mapping[str, float]
     policy: Mapping[str, Any]
+
+    def check(self, kit: Kit) -> None:
+        """Raise `RequestError` when this was chosen from another kit."""
+        if (self.kind, self.kit) != (kit.kind, kit.id):
+            raise RequestError(
+                f"the policy was chosen from kit {self.kit} and this is kit {kit.id}",
+                instead="choose again from this kit",
+            )
 
     def to_toml(self) -> str:
         """Return the file's text."""

@@ -11,12 +11,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from voile.errors import RequestError, TamperedError
 
+if TYPE_CHECKING:
+    from voile.io import Source
+
 FORMAT = "voile-release"
 VERSION = 1
+ROWS, ROW, PERSON = "rows.parquet", "row", "person"  # which row of the source, whose
 PUBLIC = frozenset({"figures", "kind", "sha256"})
 PRIVATE = frozenset({"chosen", "counts", "figures", "sha256"})
 
@@ -81,6 +85,24 @@ class Release:
         public = _read(manifest_path(path), PUBLIC)
         private = private_path(path) / "manifest.json"
         return cls(path, public, _read(private, PRIVATE) if private.exists() else None)
+
+    def people(self) -> Source | None:
+        """Return whose each released row is, as tokens; None where that is not known."""
+        from voile.io import open_source
+
+        path = self.folder / ROWS
+        rows = open_source(path) if path.exists() else None
+        return rows if rows is not None and PERSON in rows.columns else None
+
+    def check_truth(self, rows: int, name: str) -> None:
+        """Raise when a truth of so many rows, called so, is not the source of this release."""
+        read = (self.private or {}).get("counts", {}).get("read", rows)
+        if read != rows:
+            raise RequestError(
+                f"truth has {rows:,} rows and the release was made of {read:,}",
+                where=name,
+                instead="give the source that was applied",
+            )
 
     def check_hash(self) -> None:
         """Raise `TamperedError` when the release's bytes are not those of the manifest."""

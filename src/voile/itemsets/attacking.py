@@ -86,14 +86,7 @@ class Scene:
                 "the private folder that scores an attack is not beside the release",
                 where=str(self.release.folder),
             )
-        read = self.release.private["counts"]["read"]
-        if self.true.incidence.n_rows != read:
-            raise RequestError(
-                f"truth has {self.true.incidence.n_rows:,} rows and the release was made of "
-                f"{read:,}",
-                where=self.truth.name,
-                instead="give the source that was applied",
-            )
+        self.release.check_truth(self.true.incidence.n_rows, self.truth.name)
 
     @cached_property
     def _private(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.errors import RequestError, TamperedError, nearest
+from voile.errors import RequestError, nearest
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
 from voile.itemsets.feasible import Constraint
@@ -132,10 +132,7 @@ class Content:
     @classmethod
     def of(cls, kit: Kit) -> Content:
         """Read a kit back; `TamperedError` when it lacks what a kit of itemsets holds."""
-        try:
-            return cls._of(kit)
-        except KeyError as error:
-            raise TamperedError(f"the kit lacks {error.args[0]}") from None
+        return kit.read(cls._of)
 
     @classmethod
     def _of(cls, kit: Kit) -> Content:

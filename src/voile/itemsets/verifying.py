@@ -24,19 +24,17 @@ def verify(release: Release) -> Iterator[tuple[str, bool]]:
     yield "the columns are those of the manifest", same
     if not same:
         return
-    rows = release.folder / "rows.parquet"
-    people = open_source(rows) if rows.exists() else None
-    by_person = people is not None and "person" in people.columns
+    people = release.people()
     asked = release.public["constraints"]
     constraint = Constraint(asked["k"], asked["m"], asked["absences"])
     try:
         policy = release.public["policy"]
-        found = certify(source, people if by_person else None, policy, constraint)
+        found = certify(source, people, policy, constraint)
     except TamperedError:
         yield "every cell holds what the policy publishes", False
         return
     yield "every cell holds what the policy publishes", True
-    if policy and found["rows"] and (by_person or release.private is not None):
+    if policy and found["rows"] and (people is not None or release.private is not None):
         said = f"at k = {constraint.k}, whatever she may know is shared by so many"
         yield said, found["anonymity"] >= constraint.k
     for name in COUNTED:

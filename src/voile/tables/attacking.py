@@ -103,14 +103,7 @@ class Scene:
 
     def check(self) -> None:
         """Refuse what cannot be scored, and an attack that has nothing to do."""
-        counts = (self.release.private or {}).get("counts", {})
-        if "read" in counts and self.true_rows.num_rows != counts["read"]:
-            raise RequestError(
-                f"truth has {self.true_rows.num_rows:,} rows and the release was made of "
-                f"{counts['read']:,}",
-                where=self.truth.name,
-                instead="give the source that was applied",
-            )
+        self.release.check_truth(self.true_rows.num_rows, self.truth.name)
         holds_people = self.options.register_ is not None or self.options.population is not None
         if not holds_people and not self.sensitive:
             raise RequestError(

@@ -27,18 +27,16 @@ def verify(release: Release) -> Iterator[tuple[str, bool]]:
     yield "the columns are those of the manifest", same
     if not same:
         return
-    rows = release.folder / "rows.parquet"
-    people = open_source(rows) if rows.exists() else None
-    by_person = people is not None and "person" in people.columns
+    people = release.people()
     unknown = [c["column"] for c in release.public["columns"] if c["role"] == "identifier"]
     try:
-        found = certify(source, people if by_person else None, codebook, unknown=unknown)
+        found = certify(source, people, codebook, unknown=unknown)
     except TamperedError:
         yield "every generalised cell is an interval of the policy", False
         return
     yield "every generalised cell is an interval of the policy", True
     k = release.public["constraints"]["k"]
-    if by_person or release.private is not None:
+    if people is not None or release.private is not None:
         yield f"every group holds at least {k} {'person' if k == 1 else 'people'}", found["k"] >= k
     for name in COUNTED:
         expected = (release.private or {}).get("figures", {}).get(name)
