@@ -230,7 +230,7 @@ class Session:
         sent = tuple([round(value / GRAIN) * GRAIN for value in sent])
         message = Message(self.name, number, base.number, base.check, sent)
         for x, v, lattice in zip(self._read(base, outlook, sent), values, lattices, strict=True):
-            if not abs(x - v) * lattice.per < (0.5 - MARGIN / 2) * lattice.step:
+            if not abs(place(lattice, x) - round(place(lattice, v))) < 0.5 - MARGIN / 2:
                 raise RequestError(
                     "a reading lies too far out to be carried exactly",
                     where=f"reading {number}",
@@ -324,8 +324,16 @@ def on_lattice(lattice: Lattice, v: float, where: str) -> float:
 
 def nearest(lattice: Lattice, v: float) -> float:
     """Return the value whose cell a point lies in: `Lattice.nearest`, of one."""
-    k = round((v * lattice.per - lattice.offset) / lattice.step)
-    return (lattice.offset + lattice.step * k) / lattice.per
+    return (lattice.offset + lattice.step * round(place(lattice, v))) / lattice.per
+
+
+def place(lattice: Lattice, v: float) -> float:
+    """Return where a point lies, in cells; who checks and who decodes must round the same number.
+
+    Far out the products themselves are rounded: a point well within its cell may come to lie on
+    the edge.
+    """
+    return (v * lattice.per - lattice.offset) / lattice.step
 
 
 def drawn(n: int, protective: Protective) -> list[float]:
