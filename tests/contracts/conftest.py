@@ -28,7 +28,7 @@ class Case:
 
     tiny : `tests/contracts/KIND.py`: `roles()`; `ordinary()`, a table with canaries in what never
         leaves; `limits()`, name -> (table, whether it can be worked on); `outside(table, canary)`;
-        `options(folder)`, the settings of each verb; `CANARIES`.
+        `options(folder)`, the settings of each verb.
     """
 
     kind: str

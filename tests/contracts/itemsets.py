@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from tests.contracts.people import ROLES, names, put, table_of
 
 from voile.roles import Roles
 
-CANARIES = ("CANARYPERSON", "CANARYNAME", "CANARYNOTE")
 PEOPLE = 240
 THINGS = ("bread", "milk", "tea")
 AREAS = ("north", "south", "west")
@@ -21,16 +21,12 @@ def roles() -> Roles:
         {
             "subject": "person",
             "columns": {
-                "person": "identifier",
-                "name": "identifier",
+                **ROLES,
                 **dict.fromkeys(THINGS, "items"),
                 "area": "items",
                 "age": {"role": "items", "cuts": [30, 50]},
                 "words": {"role": "items", "as": "words"},
                 "ill": "label",
-                "ward": "keep",
-                "weight": "keep",
-                "note": "text",
             },
         }
     )
@@ -49,7 +45,7 @@ def ordinary() -> pa.Table:
     age = rng.integers(20, 70, PEOPLE)
     said = rng.choice(["fever", "cough", "fever cough", "", "rare fever"], PEOPLE)
     table = _table(
-        [f"CANARYPERSON{i:04d}" for i in of],
+        names(of),
         [[str(int(x)) for x in thing[of]] for thing in things],
         area[of].tolist(),
         age[of].tolist(),
@@ -64,7 +60,7 @@ def limits() -> dict[str, tuple[pa.Table, bool]]:
     """Return limit cases, and whether they can be worked on: the others are refused."""
     whole = ordinary()
     n = 30
-    names = [f"CANARYPERSON{i:04d}" for i in range(n)]
+    everyone = names(range(n))
     halves = [("yes", "no")[i % 2] for i in range(n)]
     one = ([["1"] * n] * 3, ["north"] * n, [40] * n, ["fever"] * n)
     bits = [[str(i >> bit & 1) for i in range(n)] for bit in range(3)]
@@ -77,13 +73,13 @@ def limits() -> dict[str, tuple[pa.Table, bool]]:
         "one row": (whole.slice(0, 1), False),
         "empty": (whole.slice(0, 0), False),
         "all rows equal": (_table(["CANARYPERSON"] * n, *one, ["yes"] * n), False),
-        "all people equal": (_table(names, *one, halves), False),
-        "all unique": (_table(names, *unique, halves), True),
-        "nulls": (_table([None, *names[1:]], *nulls, halves), True),
-        "NaN": (_with(whole, "tea", nan), False),
-        "-0.0": (_with(whole, "tea", zeros), True),
-        "NaN in a kept column": (_with(whole, "weight", nan), True),
-        "-0.0 in a kept column": (_with(whole, "weight", zeros), True),
+        "all people equal": (_table(everyone, *one, halves), False),
+        "all unique": (_table(everyone, *unique, halves), True),
+        "nulls": (_table([None, *everyone[1:]], *nulls, halves), True),
+        "NaN": (put(whole, "tea", nan), False),
+        "-0.0": (put(whole, "tea", zeros), True),
+        "NaN in a kept column": (put(whole, "weight", nan), True),
+        "-0.0 in a kept column": (put(whole, "weight", zeros), True),
         "two columns of one name": (twice, False),
         "a column without a role": (whole.append_column("more", whole["tea"]), False),
         "a column too few": (whole.drop_columns(["ward"]), False),
@@ -92,7 +88,7 @@ def limits() -> dict[str, tuple[pa.Table, bool]]:
 
 def outside(table: pa.Table, canary: str) -> pa.Table:
     """Return the table with one cell that no policy of its kit speaks of."""
-    return _with(table, "tea", pa.array([canary, *table["tea"].to_pylist()[1:]]))
+    return put(table, "tea", pa.array([canary, *table["tea"].to_pylist()[1:]]))
 
 
 def options(folder: Path) -> dict[str, dict[str, object]]:
@@ -115,22 +111,13 @@ def _table(
     words: list[str | None],
     ill: list[str],
 ) -> pa.Table:
-    n = len(ill)
-    return pa.table(
+    return table_of(
+        person,
         {
-            "person": pa.array(person, pa.string()),
-            "name": pa.array([f"CANARYNAME{i:04d}" for i in range(n)]),
             **{name: pa.array(x, pa.string()) for name, x in zip(THINGS, things, strict=True)},
             "area": pa.array(area, pa.string()),
             "age": pa.array(age, pa.int64()),
             "words": pa.array(words, pa.string()),
             "ill": pa.array(ill, pa.string()),
-            "ward": pa.array([("east", "west")[i % 2] for i in range(n)]),
-            "weight": pa.array([60.0 + i % 30 for i in range(n)]),
-            "note": pa.array([f"seen CANARYNOTE{i:04d} at home" for i in range(n)]),
-        }
+        },
     )
-
-
-def _with(table: pa.Table, name: str, column: pa.Array) -> pa.Table:
-    return table.set_column(table.column_names.index(name), name, column)

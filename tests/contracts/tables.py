@@ -1,6 +1,6 @@
 """Tiny tables of people for the contract tests: what every wing's file here gives is the same.
 
-`ordinary`, `limits`, `roles`, `options`, `CANARIES`: see `Case` in conftest.py.
+`ordinary`, `limits`, `roles`, `options`: see `Case` in conftest.py.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from tests.contracts.people import ROLES, names, put, table_of
 
 from voile.roles import Roles
 
-CANARIES = ("CANARYPERSON", "CANARYNAME", "CANARYNOTE")
 PEOPLE = 240
 AGES, SEXES, ZIPS = tuple(range(20, 40)), ("F", "M"), ("00501", "37201", "37202", "38101")
 
@@ -23,15 +23,11 @@ def roles() -> Roles:
         {
             "subject": "person",
             "columns": {
-                "person": "identifier",
-                "name": "identifier",
+                **ROLES,
                 "age": "quasi",
                 "sex": "quasi",
                 "zip": "quasi",
                 "diagnosis": "sensitive",
-                "ward": "keep",
-                "weight": "keep",
-                "note": "text",
             },
         }
     )
@@ -43,7 +39,7 @@ def ordinary() -> pa.Table:
     of = np.concatenate([np.arange(PEOPLE), np.arange(0, PEOPLE, 4)])
     age, sex, zips = (rng.choice(values, PEOPLE)[of] for values in (AGES, SEXES, ZIPS))
     return _table(
-        [f"CANARYPERSON{i:04d}" for i in of],
+        names(of),
         age.tolist(),
         sex.tolist(),
         zips.tolist(),
@@ -55,7 +51,7 @@ def limits() -> dict[str, tuple[pa.Table, bool]]:
     """Return limit cases, and whether they can be worked on: the others are refused."""
     whole = ordinary()
     n = 30
-    names = [f"CANARYPERSON{i:04d}" for i in range(n)]
+    everyone = names(range(n))
     one = ([30] * n, ["F"] * n, ["37201"] * n, ["flu"] * n)
     unique = (
         [AGES[i % 20] for i in range(n)],
@@ -71,13 +67,13 @@ def limits() -> dict[str, tuple[pa.Table, bool]]:
         "one row": (whole.slice(0, 1), True),
         "empty": (whole.slice(0, 0), False),
         "all rows equal": (_table(["CANARYPERSON"] * n, *one), True),
-        "all people equal": (_table(names, *one), True),
-        "all unique": (_table(names, *unique), True),
-        "nulls": (_table([None, *names[1:]], *nulls), True),
-        "NaN": (_with(whole, "age", nan), False),
-        "-0.0": (_with(whole, "age", zeros), False),
-        "NaN in a kept column": (_with(whole, "weight", nan), True),
-        "-0.0 in a kept column": (_with(whole, "weight", zeros), True),
+        "all people equal": (_table(everyone, *one), True),
+        "all unique": (_table(everyone, *unique), True),
+        "nulls": (_table([None, *everyone[1:]], *nulls), True),
+        "NaN": (put(whole, "age", nan), False),
+        "-0.0": (put(whole, "age", zeros), False),
+        "NaN in a kept column": (put(whole, "weight", nan), True),
+        "-0.0 in a kept column": (put(whole, "weight", zeros), True),
         "two columns of one name": (twice, False),
         "a column without a role": (whole.append_column("more", whole["zip"]), False),
         "a column too few": (whole.drop_columns(["ward"]), False),
@@ -87,7 +83,7 @@ def limits() -> dict[str, tuple[pa.Table, bool]]:
 def outside(table: pa.Table, canary: str) -> pa.Table:
     """Return the table with one cell that no policy of its kit speaks of."""
     cells = [canary, *table["zip"].to_pylist()[1:]]
-    return _with(table, "zip", pa.array(cells))
+    return put(table, "zip", pa.array(cells))
 
 
 def options(folder: Path) -> dict[str, dict[str, object]]:
@@ -120,21 +116,12 @@ def _table(
     zips: list[str | None],
     diagnosis: list[str | None],
 ) -> pa.Table:
-    n = len(age)
-    return pa.table(
+    return table_of(
+        person,
         {
-            "person": pa.array(person, pa.string()),
-            "name": pa.array([f"CANARYNAME{i:04d}" for i in range(n)]),
             "age": pa.array(age, pa.int64()),
             "sex": pa.array(sex, pa.string()),
             "zip": pa.array(zips, pa.string()),
             "diagnosis": pa.array(diagnosis, pa.string()),
-            "ward": pa.array([("north", "south")[i % 2] for i in range(n)]),
-            "weight": pa.array([60.0 + i % 30 for i in range(n)]),
-            "note": pa.array([f"seen CANARYNOTE{i:04d} at home" for i in range(n)]),
-        }
+        },
     )
-
-
-def _with(table: pa.Table, name: str, column: pa.Array) -> pa.Table:
-    return table.set_column(table.column_names.index(name), name, column)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.contracts.people import CANARIES
 
 from voile.errors import InfeasibleError, RequestError
 from voile.kit import Choice, Chosen, Kit
@@ -99,9 +100,9 @@ def test_a_kit_holds_no_identifier(case: Any, tmp_path: Path) -> None:
     case.kit.save(tmp_path / "kit")
     for path in (tmp_path / "kit").iterdir():
         raw = path.read_bytes()
-        assert not [c for c in case.tiny.CANARIES if c.encode() in raw]
+        assert not [c for c in CANARIES if c.encode() in raw]
     for table in case.kit.tables.values():  # Parquet is compressed
-        assert not [c for c in case.tiny.CANARIES if c in str(table.to_pydict())]
+        assert not [c for c in CANARIES if c in str(table.to_pydict())]
 
 
 def test_the_three_sets_of_options_refuse_what_they_do_not_know(case: Any) -> None:
