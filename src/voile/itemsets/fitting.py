@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.errors import InfeasibleError, RequestError
+from voile.errors import RequestError
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
 from voile.io import Source
-from voile.itemsets.containment import (
-    exposure,
-    part_anonymity,
-    row_anonymity,
-    row_exact_anonymity,
-)
+from voile.itemsets.classifying import figures, intervals
+from voile.itemsets.containment import exposure, row_anonymity
 from voile.itemsets.content import KIND, Content
-from voile.itemsets.feasible import Constraint, Feasible
+from voile.itemsets.family import Family, Point
+from voile.itemsets.feasible import Feasible
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.options import FitOptions
-from voile.itemsets.searches import METHODS, Selection, select
-from voile.itemsets.searches.run import Worth
-from voile.itemsets.sources import Reading, Rows
+from voile.itemsets.searches import Selection
+from voile.itemsets.sources import Reading
 from voile.kit import Choice, Chosen, Kit
 from voile.progress import Progress
 from voile.random import streams
 from voile.roles import Roles
 
-SMALL_K = (2, 3, 5, 8, 11)
-GROWTH = 2
-MANY_ONES, FEW_SETS = 2**17, 8
 BLOCKED = 30
 SIZES = (1, 2, 5, 11, 50, 200)
 """Where containment groups are told apart by size: 1, 2 to 4, 5 to 10, ..."""
@@ -52,155 +44,29 @@ def fit(
     RequestError : roles, columns, values or labels that do not fit; k above the subjects.
     InfeasibleError : no feature meets a k that was asked for.
     """
-    drawn = streams(seed, "hold-out", "search")
+    drawn = streams(seed, "hold-out", "search", "folds")
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
     reading = Reading(roles, hold_out, "drop" if options.drop_unlabelled else "refuse")
     reading.check(source)
     progress("learning", 0)
     forms = reading.learn(source)
     progress("reading", 0)
-    family = _Family.of(reading.read(source, forms), options)
+    family = Family.of(reading.read(source, forms), options, drawn[2])
     found = list(family.search(drawn[1], progress))
-    progress("counting", 0)
-    return _content(
-        family, list(family.points(found)), found, forms=forms, reading=reading
-    ).to_kit()
-
-
-@dataclass(frozen=True, eq=False)
-class _Point:
-    """A set of features with its risk, its loss, and the k that it was searched for."""
-
-    features: NDArray[np.int32]
-    k: int
-    utility: float
-    bound: float | None
-    risk: float
-    loss: float
-
-
-@dataclass(frozen=True, eq=False)
-class _Family:
-    """What all policies of one fit share."""
-
-    rows: Rows
-    options: FitOptions
-    adversary: Constraint
-    worth: Worth
-    everything: float
-    nothing: float
-
-    @classmethod
-    def of(cls, rows: Rows, options: FitOptions) -> _Family:
-        default = "coverage" if rows.labels is None else "mutual-information"
-        name = METHODS[options.method].utility or options.utility or default
-        worth = Worth.of(name, rows.incidence, rows.labels)
-        whole = np.arange(len(rows.incidence.features))
-        everything, nothing = worth(whole), worth(whole[:0])
-        if not everything > nothing:
-            raise RequestError(
-                f"by {name} no feature is worth anything", instead="use the utility coverage"
-            )
-        exact = METHODS[options.method].exact
-        adversary = Constraint(1, None if exact else options.m, options.absences or exact)
-        return cls(rows, options, adversary, worth, everything, nothing)
-
-    @property
-    def incidence(self) -> Incidence:
-        return self.rows.incidence
-
-    @property
-    def asked(self) -> list[int]:
-        """The k asked for; 1 asks nothing, and needs no search."""
-        return sorted(set(self.options.k) - {1})
-
-    def points(self, found: list[Selection]) -> Iterator[_Point]:
-        """Yield the sets found, beside nothing and, unless a k was asked for, everything."""
-        yield self.empty()
-        if not self.options.k or 1 in self.options.k:
-            yield self.untouched()
-        yield from map(self.point, found)
-
-    def search(self, rng: np.random.Generator, progress: Progress) -> Iterator[Selection]:
-        """Yield the best set for each k; where no k was asked for, as far as one is met."""
-        ks = self.asked or list(_grid(self.incidence.n_subjects))
-        for place, k in enumerate(ks):
-            progress("searching", place, len(ks))
-            try:
-                found = select(
-                    self.incidence,
-                    self.rows.labels,
-                    constraint=replace(self.adversary, k=k),
-                    method=self.options.method,
-                    utility=self.worth.name,
-                    evaluations=self._evaluations(),
-                    seconds=self.options.seconds,
-                    random_state=rng,
-                )
-            except InfeasibleError:
-                if self.asked:
-                    raise
-                return
-            yield found
-            if found.stopped == "interrupted":
-                return
-
-    def _evaluations(self) -> int | None:
-        """Return how many sets a search may build: a few, where it has much to look at."""
-        quick = self.options.evaluations is None and self.options.seconds is None
-        if quick and self.options.method in ("best", "greedy"):
-            return FEW_SETS if self.incidence.supports.sum() > MANY_ONES else None
-        return self.options.evaluations
-
-    def untouched(self) -> _Point:
-        """Return the policy of every feature that is worth something; nothing is promised."""
-        weights = self.worth.weights
-        good = self.incidence.supports > 0 if weights is None else weights > 0
-        features = np.flatnonzero(good).astype(np.int32)
-        worth = self.worth(features)
-        return self._scored(features, k=1, utility=worth, bound=worth)
-
-    def empty(self) -> _Point:
-        """Return the policy that publishes nothing: everybody looks alike."""
-        nobody = np.zeros(0, dtype=np.int32)
-        subjects = self.incidence.n_subjects
-        return _Point(nobody, subjects, self.nothing, self.nothing, 1 / subjects, 1.0)
-
-    def point(self, found: Selection) -> _Point:
-        """Score a set that was found."""
-        return self._scored(
-            found.features, k=found.constraint.k, utility=found.utility, bound=found.bound
-        )
-
-    def _scored(
-        self, features: NDArray[np.int32], *, k: int, utility: float, bound: float | None
-    ) -> _Point:
-        risk = 1 / least_anonymity(self.incidence.project(features), self.adversary)
-        lost = (self.everything - utility) / (self.everything - self.nothing)
-        return _Point(features, k, utility, bound, risk, min(max(lost, 0.0), 1.0))
-
-
-def least_anonymity(rows: Incidence, adversary: Constraint) -> int:
-    """Return how many subjects at least share whatever she may know of a row."""
-    if adversary.m is None and adversary.absences:
-        return int(row_exact_anonymity(rows).min())
-    if adversary.m is None:
-        return int(row_anonymity(rows).min())
-    return part_anonymity(rows, adversary.m, absences=adversary.absences)
-
-
-def _grid(subjects: int) -> Iterator[int]:
-    """Yield the k to try: the usual ones, then ever larger steps."""
-    yield from (k for k in SMALL_K if k <= subjects)
-    k = SMALL_K[-1]
-    while (k := k * GROWTH) <= subjects:
-        yield k
+    points = list(family.points(found))
+    return _content(family, points, found, forms=forms, reading=reading, progress=progress).to_kit()
 
 
 def _content(
-    family: _Family, points: list[_Point], found: list[Selection], *, forms: Any, reading: Reading
+    family: Family,
+    points: list[Point],
+    found: list[Selection],
+    *,
+    forms: Any,
+    reading: Reading,
+    progress: Progress,
 ) -> Content:
-    """Keep the policies that no other beats, and count what each tells."""
+    """Keep the policies that no other beats, and say what each tells."""
     frontier = Frontier.of(
         [p.risk for p in points], [p.loss for p in points], np.arange(len(points))
     )
@@ -210,6 +76,9 @@ def _content(
     for mask, point in zip(masks, kept, strict=True):
         mask[point.features] = True
     weights = family.worth.weights
+    everything = np.arange(len(incidence.features), dtype=np.int32)
+    (before, *told), finished = _tell(family, [everything, *(p.features for p in kept)], progress)
+    stopped = found[-1].stopped if found else "finished"
     return Content(
         forms=forms,
         reading=reading,
@@ -223,40 +92,65 @@ def _content(
             }
         ),
         frontier=Frontier(frontier.risk, frontier.loss, masks),
-        figures=_figures(family, kept),
+        figures=_figures(family, kept, told),
         blocked=_blocked(family, kept),
         adversary=family.adversary,
-        before=_told(incidence, family.rows.labels),
+        before=before,
         found={
-            "method": family.options.method,
+            "method": found[0].method if found else family.options.method,
             "utility": family.worth.name,
             "evaluations": sum(one.evaluations for one in found),
-            "stopped": found[-1].stopped if found else "finished",
+            "stopped": stopped if finished else "interrupted",
         },
     )
 
 
-def _figures(family: _Family, points: list[_Point]) -> pa.Table:
+def _figures(family: Family, points: list[Point], told: list[dict[str, Any]]) -> pa.Table:
     """Return a row for each policy: what it promises, keeps and tells."""
     rows = []
-    for number, point in enumerate(points):
-        projected = family.incidence.project(point.features)
+    for number, (point, tells) in enumerate(zip(points, told, strict=True)):
+        first = {name: tells[name] for name in figures(None) if name in tells}
         rows.append(
             {
                 "number": number,
                 "risk": point.risk,
                 "loss": point.loss,
+                **first,
                 "k": point.k,
-                **_told(projected, family.rows.labels),
+                **{name: x for name, x in tells.items() if name not in first},
                 "utility": point.utility,
                 "bound": point.bound,
                 **_left_out(family, point),
             }
         )
     types = {"bound": pa.float64(), "label_diversity": pa.int64()}
+    types |= dict.fromkeys([*figures(None), *intervals(None)], pa.float64())
     return pa.table(
         {name: pa.array([row[name] for row in rows], types.get(name)) for name in rows[0]}
     )
+
+
+def _tell(
+    family: Family, sets: list[NDArray[np.int32]], progress: Progress
+) -> tuple[list[dict[str, Any]], bool]:
+    """Return what each set of features tells of people and classes, and whether all were tried.
+
+    Ctrl-C ends the trying, and loses nothing else.
+    """
+    told, tries, finished = [], family.classifying, True
+    for place, features in enumerate(sets):
+        progress("trying", place, len(sets))
+        projected = family.incidence.project(features)
+        people = _told(projected, family.worth.labels)
+        if tries is None:
+            told.append(people)
+            continue
+        try:
+            tried = tries(projected) if finished else None
+        except KeyboardInterrupt:
+            tried, finished = None, False
+        told.append({**people, **figures(tried), **intervals(tried)})
+    return told, finished
 
 
 def _told(rows: Incidence, labels: Any) -> dict[str, Any]:
@@ -275,7 +169,7 @@ def _told(rows: Incidence, labels: Any) -> dict[str, Any]:
     }
 
 
-def _left_out(family: _Family, point: _Point) -> dict[str, int]:
+def _left_out(family: Family, point: Point) -> dict[str, int]:
     """Count the features left out by why: nobody has them, too few have, worth nothing, blocked."""
     out = np.ones(len(family.incidence.features), dtype=np.bool_)
     out[point.features] = False
@@ -291,7 +185,7 @@ def _left_out(family: _Family, point: _Point) -> dict[str, int]:
     }
 
 
-def _blocked(family: _Family, points: list[_Point]) -> pa.Table:
+def _blocked(family: Family, points: list[Point]) -> pa.Table:
     """Name, for each policy, the rare itemset that keeps out the features worth most."""
     names, supports = family.incidence.features, family.incidence.supports
     worth = supports if family.worth.weights is None else family.worth.weights

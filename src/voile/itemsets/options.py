@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class Options(BaseModel):
@@ -40,10 +40,22 @@ class FitOptions(Options):
     ] = Field("best", description="how features are chosen")
     evaluations: int | None = Field(None, ge=1, description="for each k, stop after so many sets")
     seconds: float | None = Field(None, gt=0, description="for each k, stop after so many seconds")
+    unique: float | None = Field(
+        None, ge=0, le=1, description="largest share of rows that nobody else's may equal"
+    )
+    auc: Literal["quick", "always", "never"] = Field(
+        "quick", description="when classifiers are tried on each policy: where that takes seconds"
+    )
     hold_out: float = Field(
         0.0, ge=0, lt=1, description="share of subjects set aside before anything is learnt"
     )
     drop_unlabelled: bool = Field(False, description="leave out rows without a label")
+
+    @model_validator(mode="after")
+    def _one_search(self) -> FitOptions:
+        if self.unique is not None and self.method != "best":
+            raise ValueError("no other method than the default keeps to a share of unique rows")
+        return self
 
 
 class ApplyOptions(Options):

@@ -103,10 +103,23 @@ def _summary(story: Mapping[str, Any], public: Mapping[str, Any], audience: Audi
                 "of rows are nobody else's, for somebody who knows all of them",
             )
         )
+    if (story.get("chosen") or {}).get("auc_svm") is not None:
+        shown.append(_classifies(story["chosen"], story["before"]))
     blocks: list[Any] = [Figures(tuple(shown))]
     if story.get("chosen"):
         blocks.append(Prose(_chosen(story)))
     return Section("summary", "In short", tuple(blocks), first=True)
+
+
+def _classifies(chosen: Mapping[str, Any], before: Mapping[str, Any]) -> Figure:
+    """Say how well a support vector machine tells the classes apart, with its interval."""
+    low, high = (chosen[f"auc_svm_{end}"] for end in ("low", "high"))
+    beside = "" if before.get("auc_svm") is None else f"; with all features {before['auc_svm']:.3f}"
+    return Figure(
+        "Classifies, AUC",
+        f"{chosen['auc_svm']:.3f}",
+        f"{low:.3f} to {high:.3f}, by linear support vectors, cross-validated{beside}",
+    )
 
 
 def _chosen(story: Mapping[str, Any]) -> tuple[str, ...]:
@@ -133,8 +146,11 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
     shown = story["frontier"]
     described = tuple(
         f"policy {n}: k = {k:,}, {features:,} features, loss {share(loss)}"
-        for n, k, features, loss in zip(
-            *(shown[name] for name in ("number", "k", "features", "loss")), strict=True
+        + ("" if auc is None else f", AUC {auc:.3f}")
+        for n, k, features, loss, auc in zip(
+            *(shown[name] for name in ("number", "k", "features", "loss")),
+            shown.get("auc_svm", [None] * len(shown["k"])),
+            strict=True,
         )
     )
     chosen = story.get("chosen")

@@ -8,7 +8,8 @@ import numpy as np
 
 from voile.itemsets.content import Content
 
-SHOWN = 40
+SHOWN = ("number", "risk", "loss", "k", "features", "auc_svm", "auc_logistic", "unique_share")
+MOST = 40
 
 
 def story_of(content: Content, number: int | None) -> dict[str, Any]:
@@ -20,7 +21,7 @@ def story_of(content: Content, number: int | None) -> dict[str, Any]:
     """
     figures = content.figures.to_pydict()
     story: dict[str, Any] = {
-        "frontier": {name: figures[name] for name in ("number", "risk", "loss", "k", "features")},
+        "frontier": {name: figures[name] for name in SHOWN if name in figures},
         "before": dict(content.before),
         "found": dict(content.found),
         "adversary": {"m": content.adversary.m, "absences": content.adversary.absences},
@@ -40,6 +41,6 @@ def _kept(content: Content, number: int) -> list[list[Any]]:
     table = content.features
     weights = table.column("weight").to_numpy()
     worth = np.where(np.isnan(weights), 0.0, weights)[kept]
-    best = kept[np.argsort(-worth, kind="stable")][:SHOWN]
+    best = kept[np.argsort(-worth, kind="stable")][:MOST]
     taken = table.take(best).to_pydict()
     return [list(row) for row in zip(*taken.values(), strict=True)]

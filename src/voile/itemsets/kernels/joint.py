@@ -1,0 +1,82 @@
+"""What one more feature would tell of the label, and how many rows it would leave alone."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.compiled import compiled, inner
+from voile.itemsets.kernels.groups import Counts, Groups, Items
+
+Table = NDArray[np.int64]
+Bits = NDArray[np.float64]
+
+
+@inner
+def times_log(count: int) -> float:
+    """Return count * log2(count), 0 for none."""
+    return count * np.log2(count) if count else 0.0
+
+
+@inner
+def bits_gained(leaving: Table, whole: Table) -> float:
+    """Return the bits, summed over rows, that a class's split tells of its rows' labels."""
+    bits, leave, stay = 0.0, 0, 0
+    for j in range(len(leaving)):
+        left = whole[j] - leaving[j]
+        bits += times_log(leaving[j]) + times_log(left) - times_log(whole[j])
+        leave += leaving[j]
+        stay += left
+    return bits + times_log(leave + stay) - times_log(leave) - times_log(stay)
+
+
+@compiled
+def information_gained(
+    groups: Groups, of: Items, table: Table, sums: Table, features: Items
+) -> Bits:
+    """Return how many bits each feature would add, summed over rows.
+
+    Parameters
+    ----------
+    of : the class of each pattern.
+    table : (patterns, labels) rows of each label.
+    sums : (classes, labels) `table` summed by class.
+    """
+    added = np.zeros(len(features))
+    leaving = np.zeros(sums.shape, dtype=np.int64)
+    for i in range(len(features)):
+        x = features[i]
+        holders = groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]
+        for p in holders:
+            for j in range(table.shape[1]):
+                leaving[of[p], j] += table[p, j]
+        for p in holders:
+            c = of[p]
+            if leaving[c].any():
+                added[i] += bits_gained(leaving[c], sums[c])
+                leaving[c] = 0
+    return added
+
+
+@compiled
+def rows_alone(of: Items, holders: Items, first: Counts, last: Counts, rows: Counts) -> int:
+    """Count the rows in classes of one subject, once a feature's holders have left theirs.
+
+    Parameters
+    ----------
+    first, last : (patterns,) the least and the greatest number of a subject with each pattern.
+    rows : (patterns,) rows with each.
+    """
+    patterns = len(of)
+    least = np.full(2 * patterns, np.iinfo(np.int64).max)
+    greatest = np.full(2 * patterns, -1)
+    count = np.zeros(2 * patterns, dtype=np.int64)
+    side = np.zeros(patterns, dtype=np.int64)
+    side[holders] = patterns
+    for p in range(patterns):
+        c = side[p] + of[p]
+        least[c] = min(least[c], first[p])
+        greatest[c] = max(greatest[c], last[p])
+        count[c] += rows[p]
+    alone: int = count[least == greatest].sum()
+    return alone
