@@ -163,6 +163,17 @@ def test_tables_are_found_by_name(tmp_path: Path, end: str) -> None:
     refused(f"{path}::patient", "there is no table patient; did you mean patients?")
 
 
+def test_a_table_is_named_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.duckdb"
+    for name in ("one", "two"):
+        with open_writer(f"{path}::{name}", TABLE.schema) as writer:
+            for batch in TABLE.to_batches():
+                writer.write(batch)
+    assert list(open_source(f"{path}::one", table="one").columns) == ["zip", "n"]
+    refused(f"{path}::one", "a.duckdb: the table is named twice", table="two")
+    refused("service=county::one", "county::one: the table is named twice", table="two")
+
+
 def test_tables_and_encodings_only_where_there_are_some(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a\n1\n")
     refused(f"{tmp_path / 'a.csv'}::t", "no table to choose")

@@ -45,7 +45,11 @@ def policy(*cuts):
     ("own", "other", "said"),
     [
         (policy(3, 10), policy(3), "it keeps sex in 2 groups where it has 1; age stays as in it"),
-        (policy(10), policy(3, 10), "it merges age in 1 group where it has 2; sex stays as in it"),
+        (
+            policy(10),
+            policy(3, 10),
+            "it merges age into 1 group where it has 2; sex stays as in it",
+        ),
         (policy(4), policy(3), "it cuts age elsewhere; sex stays as in it"),
     ],
 )

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from voile.errors import RequestError, SourceError
 from voile.tables.counts import Constraints
 from voile.tables.hierarchy import hierarchy_domain, level_cuts, read_hierarchy, read_parents
+from voile.tables.searches import search
 from voile.tables.space import PolicySpace
 
 TREE = [
@@ -211,3 +212,31 @@ def test_levels_that_are_not_there_are_refused():
     flat = PolicySpace(pa.table({"x": ["a", "b"]}), quasi=["x"]).domains[0]
     with pytest.raises(RequestError, match="column x: levels are asked for, and no hierarchy"):
         level_cuts(flat, finest=0)
+
+
+def test_a_columns_settings_keep_policies_between_two_levels(tmp_path):
+    tree = tmp_path / "states.csv"
+    tree.write_text("".join(";".join(row) + "\n" for row in TREE))
+    sample = pa.table({"state": [row[0] for row in TREE], "sex": ["f", "m", "f", "m", "f"]})
+
+    def space(**settings):
+        return PolicySpace(
+            sample,
+            quasi=["sex", "state"],
+            settings={"state": {"hierarchy": str(tree), **settings}},
+            constraints=Constraints(required=np.array([True, False, False, False, False])),
+        )
+
+    limits = space(finest=1, coarsest=2).constraints
+    assert limits.required.tolist() == [True, False, False, False, True]
+    assert limits.forbidden.tolist() == [False, True, False, True, False]
+    found = search(space(finest=1, coarsest=2), strategy="exhaustive").frontier.policies
+    assert found[:, [0, 4]].all()
+    assert not found[:, [1, 3]].any()
+    assert space(coarsest=3).constraints.forbidden is None
+    with pytest.raises(RequestError, match="column state: there are no levels from 0 to 9"):
+        space(coarsest=9)
+    with pytest.raises(RequestError, match="both to keep and to drop"):
+        space(finest=1, keep_cuts=["Tennessee"])
+    with pytest.raises(RequestError, match="column sex: levels are asked for, and no hierarchy"):
+        PolicySpace(sample, quasi=["sex"], settings={"sex": {"finest": 1}})

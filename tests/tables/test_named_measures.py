@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from voile.errors import RequestError
-from voile.tables.group_measures import information, matches, small_groups
+from voile.tables.group_measures import Groups, information, matches, small_groups, valued
 from voile.tables.named_measures import NAMES, measure_named
 
 MODULE = """
@@ -15,6 +15,15 @@ from voile.tables.group_measures import GroupMeasure
 
 rare = GroupMeasure("rare", "Rare", "subjects", "n, g < 5", generalising="falls",
                     each=lambda groups: groups.subjects * (groups.group < 5))
+print("loaded")
+
+
+def said(groups):
+    print("asked")
+    return groups.subjects * 1.0
+
+
+talking = GroupMeasure("talking", "", "", "", generalising="falls", each=said)
 untold = GroupMeasure("untold", None, "", "", generalising="falls", each=rare.each)
 number = 5
 """
@@ -55,6 +64,14 @@ def test_a_module_in_the_working_directory(own, here):
     path = list(sys.path)
     assert measure_named("risk", "my_measures:rare")(own.counts(0)).name == "rare"
     assert sys.path == path
+
+
+def test_what_a_measure_prints_is_no_part_of_a_result(own, here, capsys):
+    measure = measure_named("risk", "my_measures:talking")(own.counts(0))
+    valued(measure, Groups.of(own.counts(0)))
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == "loaded\nasked\n"
 
 
 @pytest.mark.parametrize(

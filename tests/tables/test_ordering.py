@@ -66,6 +66,19 @@ def test_a_number_orders_least_first_and_equal_ones_as_they_were(files):
     assert within == [37010, 37012, 37011, 38501, 38502, 3601, 72001, 72002]
 
 
+def test_equal_values_keep_their_natural_order():
+    people = {f"37{i:03d}": [9_000, 12][i % 2] for i in range(60)}
+    many, few = ([int(z) for z, n in people.items() if n == m] for m in (9_000, 12))
+    assert codes("population", people=people) == many + few
+    assert codes("common", people=people) == sorted(map(int, people))
+
+
+def test_common_goes_by_subjects_whatever_their_area():
+    zips = Domain("zip", ("37010", "37011", "38501"), Reading("text"))
+    counted = in_order(zips, np.array([1.0, 5.0, 3.0]), np.full(3, 30_000.0), "common")
+    assert counted.values == ("37011", "38501", "37010")
+
+
 def test_distance_puts_places_on_one_line_in_its_order(files):
     line = [3601, 37012, 38502, 72002, 37010, 38501, 72001, 37011]
     assert codes({"near": files}) in (line, line[::-1])
@@ -170,6 +183,16 @@ def test_people_are_asked_for_where_they_order():
             ordered(order, population=False)
     last = codes("zip3", population=False)[-1]
     assert last == 3601  # small in the census of 2010; 720 is on no list
+
+
+def test_a_list_names_a_value_once(tmp_path):
+    listed = tmp_path / "order.txt"
+    listed.write_text("37010\n37011\n37010\n")
+    for order in (["37010", "37011", "37010"], str(listed)):
+        with pytest.raises(RequestError, match="column zip: a value stands twice in the order"):
+            ordered(order, values=["37010", "37011"])
+    with pytest.raises(RequestError, match="fewer than two values; name every value of the data"):
+        ordered(["37010"], values=["37010", "37011"])
 
 
 def test_areas_are_not_read_off_numbers():

@@ -82,7 +82,7 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
         table as "county.duckdb::patients", "postgresql://host/county::clinic.patients" or
         "service=county::clinic.patients"; or a pandas, Polars or Arrow frame. A source that is
         open already is given back.
-    table : the table or sheet, instead of `::`; the only table or the first sheet without it.
+    table : the table or sheet, instead of `::`; without both the only table or the first sheet.
     encoding : of a text file, instead of the one that is found.
 
     Raises
@@ -99,7 +99,7 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
     if (address := Address.parse(thing)) is not None:
         return _open_address(address, table, encoding)
     path, named = split_table(thing)
-    asked = {"table": table or named, "encoding": encoding}
+    asked = {"table": _one_table(path.name, named, table), "encoding": encoding}
     given = {name: value for name, value in asked.items() if value is not None}
     if not path.exists() and glob.has_magic(str(path)):
         paths = [Path(found) for found in sorted(glob.glob(str(path), recursive=True))]
@@ -139,7 +139,16 @@ def _open_address(address: Address, table: str | None, encoding: str | None) -> 
 
     if encoding is not None:
         raise RequestError("this format has no encoding to choose", where=address.name)
-    return PostgresSource(replace(address, table=table or address.table))
+    chosen = _one_table(address.name, address.table, table)
+    return PostgresSource(replace(address, table=chosen))
+
+
+def _one_table(where: str, named: str | None, asked: str | None) -> str | None:
+    if named and asked and named != asked:
+        raise RequestError(
+            "the table is named twice: after :: and beside it", where=where, instead="name it once"
+        )
+    return asked or named
 
 
 def _open(path: Path, asked: dict[str, str]) -> Source:

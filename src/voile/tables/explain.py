@@ -52,8 +52,11 @@ def in_words(
         elif own == its:
             moved.append(column)
         else:
-            said = f"{column} in {own} group{'s' * (own != 1)} where {name} has {its}"
-            (finer if own > its else coarser).append(said)
+            said = f"{own} group{'s' * (own != 1)} where {name} has {its}"
+            if own > its:
+                finer.append(f"{column} in {said}")
+            else:
+                coarser.append(f"{column} into {said}")
     parts = [f"it keeps {listed(finer)}"] if finer else []
     parts += [f"it merges {listed(coarser)}"] if coarser else []
     parts += [f"it cuts {listed(moved)} elsewhere"] if moved else []

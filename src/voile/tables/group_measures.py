@@ -6,7 +6,9 @@ which falls (a risk) or rises (a loss) as groups are merged.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -115,7 +117,8 @@ def _answered(measure: GroupMeasure, groups: Groups) -> NDArray[Any]:
         tuple(map(_read_only, groups.outcomes)),
     )
     try:
-        return np.asarray(measure.each(shown))
+        with redirect_stdout(sys.stderr):  # what it prints is no part of a result
+            return np.asarray(measure.each(shown))
     except (Exception, SystemExit) as error:  # its words may quote what it was given
         raise RequestError(
             f"{measure.name} raised {type(error).__name__} when asked about {len(groups)} groups",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from importlib import import_module
 from typing import Any, Literal
 
@@ -89,7 +90,8 @@ def _imported(path: str) -> Any:
 def _module(module: str) -> Any:
     sys.path.insert(0, os.getcwd())
     try:
-        return import_module(module)
+        with redirect_stdout(sys.stderr):  # what it prints is no part of a result
+            return import_module(module)
     except ModuleNotFoundError as error:
         if not f"{module}.".startswith(f"{error.name}."):
             raise RequestError(f"module {module} needs {error.name}, which is not there") from None

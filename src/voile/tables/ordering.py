@@ -133,4 +133,10 @@ def _given(column: str, order: tuple[str, ...] | Path) -> tuple[str, ...]:
         values = tuple(line for line in text.split("\n") if line)
     if len(set(values)) < len(values):
         raise RequestError("a value stands twice in the order", where=f"column {column}")
+    if len(values) < 2:
+        raise RequestError(
+            "the order names fewer than two values",
+            where=f"column {column}",
+            instead="name every value of the data",
+        )
     return values

@@ -49,7 +49,7 @@ LIMITS = (
     "The population is taken as known without error. Where it was fitted or estimated, its "
     "assumptions are listed, and the risk is as uncertain as they are.",
     "An adversary who knows more than was assumed, or who knows that a person is in the release, "
-    "does better than these figures say; see prosecutor risk.",
+    "does better than these figures say; the prosecutor's risks are those of the latter.",
     "Sensitive values inside a group that all share are told to whoever knows the group.",
     "A second release of the same people, under another policy, can be intersected with this one.",
     "This is Safe Harbor's generalisation of these columns at most, not the whole of any law.",
@@ -124,7 +124,7 @@ def _summary(
             "of people, for somebody who also knows the columns kept as they are",
         ),
     )
-    columns = ", ".join(strip["column"] for strip in story["strips"]["chosen"])
+    columns = listed([strip["column"] for strip in story["strips"]["chosen"]])
     known = not story["population"].startswith("not known")
     whom = "everybody in the population" if known else "everybody in the source"
     decided = (
@@ -239,7 +239,7 @@ def _beaten(story: Mapping[str, Any]) -> Section | None:
     grid = Grid(
         ("policy", "how it differs"),
         tuple(rows),
-        "Policies that beat Safe Harbor's generalisation in both, the most different ones",
+        "Some of the policies that beat Safe Harbor in both risk and loss, as unlike as can be",
     )
     return Section("beats", "What beats Safe Harbor", (grid,))
 

@@ -18,18 +18,18 @@ ROWS = (
     ("k_map", "people in the smallest of these groups in the population (k-map)"),
     ("sample_uniques", "people alone in their group of the release"),
     ("population_uniques", "people alone in their group of the population"),
-    ("prosecutor_max", "largest risk when known to be in the release"),
-    ("prosecutor_mean", "average risk when known to be in the release"),
+    ("prosecutor_max", "largest risk of a person known to be in the release (prosecutor)"),
+    ("prosecutor_mean", "average risk of a person known to be in the release (prosecutor)"),
     ("discernibility", "discernibility: each group's size, squared and added up"),
-    ("unique_with_kept", "people alone once kept columns are read"),
+    ("unique_with_kept", "people alone when the columns kept as they are count too"),
 )
 RISKS = {"mean_risk", "max_risk", "prosecutor_max", "prosecutor_mean"}
 COUNTS = {"k", "k_map", "sample_uniques", "population_uniques", "unique_with_kept"}
 DRAWN = ("mean_risk", "share_under_11", "prosecutor_mean")
 SENSITIVE = {
     "distinct_l": "fewest values in a group (distinct l-diversity)",
-    "entropy_l": "entropy l-diversity",
-    "t_closeness": "t-closeness",
+    "entropy_l": "equally frequent values that a group is worth at least (entropy l-diversity)",
+    "t_closeness": "farthest that a group's values are from everybody's, 0 to 1 (t-closeness)",
 }
 
 
@@ -76,7 +76,7 @@ def _sensitive(name: str) -> str:
     """Name a measure of a sensitive column.
 
     >>> _sensitive("t_closeness(income)")
-    'income: t-closeness'
+    "income: farthest that a group's values are from everybody's, 0 to 1 (t-closeness)"
     """
     measure, _, column = name.partition("(")
     return f"{column[:-1]}: {SENSITIVE.get(measure, measure)}"

@@ -144,6 +144,8 @@ class QuasiSettings(Settings):
     hierarchy : an ARX hierarchy file.
     parents : a tree as a file of two columns, a value (or group) and the group it belongs to.
     keep_cuts, drop_cuts : values after which the cut must stay, or must go.
+    finest, coarsest : levels of the tree, 0 the values themselves: no policy splits a group of the
+        finest, none merges groups of the coarsest.
     """
 
     kind: Literal["integer", "decimal", "date", "text"] | None = None
@@ -155,6 +157,8 @@ class QuasiSettings(Settings):
     parents: Path | None = None
     keep_cuts: tuple[int | str, ...] = ()
     drop_cuts: tuple[int | str, ...] = ()
+    finest: int | None = None
+    coarsest: int | None = None
 
     @model_validator(mode="after")
     def _ordered_once(self) -> Self:

@@ -17,6 +17,7 @@ from voile.tables.counts import Constraints, Counts
 from voile.tables.domain import Domain
 from voile.tables.evaluator import Evaluator
 from voile.tables.group_measures import GroupMeasure, information, matches, sees_outcomes
+from voile.tables.hierarchy import level_cuts
 from voile.tables.measures import Classes, disclosure
 from voile.tables.named_measures import measure_named
 from voile.tables.policy import Policy
@@ -248,18 +249,32 @@ def with_cuts(
 ) -> Constraints:
     """Add the cuts that the settings say must stay or go."""
     wanted = [QuasiSettings.read(d.column, settings.get(d.column, {})) for d in domains]
-    if not any(w.keep_cuts or w.drop_cuts for w in wanted):
+    both = [_fixed(domain, asked) for domain, asked in zip(domains, wanted, strict=True)]
+    required, forbidden = (np.concatenate(cuts) for cuts in zip(*both, strict=True))
+    if not (required | forbidden).any():
         return constraints
-    required = [_cuts_after(d, w.keep_cuts) for d, w in zip(domains, wanted, strict=True)]
-    forbidden = [_cuts_after(d, w.drop_cuts) for d, w in zip(domains, wanted, strict=True)]
-    for domain, stay, go in zip(domains, required, forbidden, strict=True):
-        if np.any(stay & go):
-            raise RequestError(
-                "a cut is both to keep and to drop", where=f"roles, column {domain.column}"
-            )
     return replace(
-        constraints, required=np.concatenate(required), forbidden=np.concatenate(forbidden)
+        constraints,
+        required=_with(required, constraints.required),
+        forbidden=_with(forbidden, constraints.forbidden),
     )
+
+
+def _with(cuts: Bits, given: Bits | None) -> Bits:
+    return cuts if given is None else cuts | given
+
+
+def _fixed(domain: Domain, asked: QuasiSettings) -> tuple[Bits, Bits]:
+    """Return which cuts of a column must stay, and which must go."""
+    stay, go = _cuts_after(domain, asked.keep_cuts), _cuts_after(domain, asked.drop_cuts)
+    if asked.finest is not None or asked.coarsest is not None:
+        between = level_cuts(domain, finest=asked.finest, coarsest=asked.coarsest)
+        stay, go = stay | between[0], go | between[1]
+    if np.any(stay & go):
+        raise RequestError(
+            "a cut is both to keep and to drop", where=f"roles, column {domain.column}"
+        )
+    return stay, go
 
 
 def _cuts_after(domain: Domain, values: Sequence[Any]) -> Bits:

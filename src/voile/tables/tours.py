@@ -41,9 +41,10 @@ def tour(points: Floats) -> Places:
     """Return all places in an order that is a short path through them, with free ends.
 
     Starts at the place farthest from the middle, goes on to the nearest place not yet visited
-    (Rosenkrantz, Stearns and Lewis 1977), and then turns runs of places round (2-opt, Croes
-    1958) and exchanges neighbouring runs of which one has up to three places (Or 1976), until
-    nothing of that kind within 1,000 places makes it shorter.
+    (Rosenkrantz, Stearns and Lewis 1977), and then exchanges neighbouring runs of which one has
+    up to three places (Or 1976) and one may be turned round: beside a single place that turns the
+    whole run (2-opt, Croes 1958). It stops where nothing of that kind within 1,000 places makes
+    the path shorter.
 
     Guaranteed: no longer than the nearest-neighbour path; the same points give the same path.
     The shortest path of all is not promised; among 1,000 random sets of 7 places it was found
@@ -81,7 +82,7 @@ def _nearest_neighbour(points: Floats, first: int) -> Places:
         best, least = i, np.inf
         for j in range(i, len(path)):
             step = _step(points, path, i - 1, j)
-            if step < least or (step == least and path[j] < path[best]):
+            if step < least:
                 best, least = j, step
         path[i], path[best] = path[best], path[i]
     return path
@@ -94,7 +95,6 @@ def _shorten(points: Floats, path: Places, reach: int) -> Places:
         gained = False
         for a in range(len(path)):
             for c in range(a + 1, min(len(path), a + reach)):
-                gained |= _turn(points, path, a, c)
                 for size in range(1, min(SHORT, c - a) + 1):
                     gained |= _exchange(points, path, a, a + size - 1, c)
                     gained |= _exchange(points, path, a, c - size, c)
@@ -108,17 +108,6 @@ def _step(points: Floats, path: Places, i: int, j: int) -> float:
         return 0.0
     a, b = points[path[i]], points[path[j]]
     return float(np.sqrt((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 + (a[2] - b[2]) ** 2))
-
-
-@inner
-def _turn(points: Floats, path: Places, a: int, c: int) -> bool:
-    """Turn the run a..c round where that is shorter."""
-    old = _step(points, path, a - 1, a) + _step(points, path, c, c + 1)
-    new = _step(points, path, a - 1, c) + _step(points, path, a, c + 1)
-    if new >= old - LEAST_GAIN_KM:
-        return False
-    path[a : c + 1] = path[a : c + 1][::-1].copy()
-    return True
 
 
 @inner

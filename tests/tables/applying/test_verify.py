@@ -1,0 +1,56 @@
+"""Verify fails on whatever was changed, and needs nothing that is private."""
+
+from __future__ import annotations
+
+import pytest
+from tests.tables.applying.visits import finest, run
+
+from voile.errors import VoileError
+from voile.release import Release, private_path
+from voile.tables.verifying import verify
+
+pytestmark = pytest.mark.filterwarnings("ignore::voile.tables.hipaa.SafeHarborWarning")
+
+
+def test_verify_fails_when_a_label_changes(kit, patients, key_file, tmp_path):
+    release = run(kit, patients, tmp_path / "out.csv", key_file=key_file)
+    text = release.path.read_text().splitlines(keepends=True)
+    label = text[1].split(",")[1]
+    for other in (label + "0", "nobody"):
+        changed = text[1].replace(f",{label},", f",{other},")
+        release.path.write_text("".join([text[0], changed, *text[2:]]))
+        assert not all(holds for _, holds in verify(release))
+        with pytest.raises(VoileError):
+            Release.open(release.path).check_hash()
+    release.path.write_text("".join(text[:-1]))
+    assert not all(holds for _, holds in verify(release))
+    release.path.write_text("".join([text[0].replace("zip", "zap"), *text[1:]]))
+    assert not all(holds for _, holds in verify(release))
+
+
+def test_verify_fails_when_a_label_becomes_another(kit, patients, key_file, tmp_path):
+    bottom = finest(kit)
+    release = run(kit, patients, tmp_path / "out.csv", chosen=bottom, key_file=key_file)
+    lines = [line.split(",") for line in release.path.read_text().splitlines()]
+    sizes = {}
+    for line in lines[1:]:
+        sizes[line[1], line[2]] = sizes.get((line[1], line[2]), 0) + 1
+    smallest = min(sizes, key=sizes.get)
+    largest = max(sizes, key=sizes.get)
+    for line in lines[1:]:
+        if (line[1], line[2]) == smallest:
+            line[1:3] = largest
+    release.path.write_text("".join(",".join(line) + "\n" for line in lines))
+    failed = [name for name, holds in verify(release) if not holds]
+    assert failed
+
+
+def test_verify_needs_no_private_folder(kit, patients, key_file, tmp_path):
+    release = run(kit, patients, tmp_path / "out.csv", key_file=key_file)
+    alone = tmp_path / "received"
+    alone.mkdir()
+    for path in (release.path, release.path.with_name("out.csv.manifest.json")):
+        (alone / path.name).write_bytes(path.read_bytes())
+    received = Release.open(alone / "out.csv")
+    assert not private_path(received.path).exists()
+    assert all(holds for _, holds in verify(received))
