@@ -71,7 +71,7 @@ def told(name, loss, outcomes=()):
 
 def test_what_was_searched_for_is_what_is_told():
     assert told("matches", "information") == [
-        "The release keeps 80% of what the source's columns tell of each other and loses 20%.",
+        "The release keeps 80% of what the source's quasi-identifiers tell and loses 20%.",
         "It beats Safe Harbor, which leaves about 7.0 people to be found and loses 40%; "
         "so do 2 other policies found.",
         "relative risk (100% = the source as it is)",

@@ -17,7 +17,7 @@ ROWS = 25
 def frontier(screen: Screen, kit: Kit, *, all: bool) -> None:
     """Show the policies, on a terminal about 25 of them unless `all` are asked for.
 
-    Columns that are no number or text, such as packed policies, are left out.
+    Columns that are no number or text are left out: packed policies, and of a table lists.
     """
     import pyarrow as pa
 
@@ -27,6 +27,8 @@ def frontier(screen: Screen, kit: Kit, *, all: bool) -> None:
         policies = shown.to_pylist()
         screen.result({"kind": kit.kind, "kit": kit.id, "policies": policies})
         return
+    flat = [f.name for f in shown.schema if not pa.types.is_nested(f.type)]
+    shown = shown.select(flat)
     rows = list(zip(*shown.to_pydict().values(), strict=True))
     thin = sys.stdout.isatty() and not all
     show_table(shown.column_names, spread(rows, ROWS) if thin else rows, sys.stdout)

@@ -82,7 +82,8 @@ def _facts(shown: Kit | Release, audience: Audience) -> dict[str, str]:
         facts["release, SHA-256"] = str(shown.public["sha256"])
         if shown.private is not None and audience == "internal":
             chosen = shown.private["chosen"]
-            facts["policy"] = f"{chosen['number']}, chosen {chosen['how']}"
+            number = "edited" if chosen["number"] is None else f"number {chosen['number']}"
+            facts["policy"] = f"{number} ({chosen['how']})"
             facts["kit"] = str(shown.private["kit"])
     elif audience == "internal":
         facts["kit"] = shown.id

@@ -193,12 +193,12 @@ def check_memory(sizes: Sequence[int], bytes_a_cell: int = 16) -> None:
     >>> check_memory((100, 2, 5, 600))
     >>> check_memory((100, 100, 100, 1000))
     Traceback (most recent call last):
-    voile.errors.RequestError: fitting needs 1,000,000,000 cells, about 16 GB, where 2.1 GB is \
+    voile.errors.RequestError: fitting needs 1,000,000,000 cells, about 16.0 GB, where 2.1 GB is \
 the limit; leave a quasi-identifier out, or give coarser domains
     """
     cells = prod(int(n) for n in sizes)
     if cells * bytes_a_cell > MEMORY:
-        needs, limit = f"{cells * bytes_a_cell / 1e9:,.2g} GB", f"{MEMORY / 1e9:.2g} GB"
+        needs, limit = f"{cells * bytes_a_cell / 1e9:,.1f} GB", f"{MEMORY / 1e9:.1f} GB"
         raise RequestError(
             f"fitting needs {cells:,} cells, about {needs}, where {limit} is the limit",
             instead="leave a quasi-identifier out, or give coarser domains",

@@ -119,7 +119,7 @@ def lost(story: Mapping[str, Any], loss: float) -> str:
 def _kept(story: Mapping[str, Any], loss: float) -> str:
     match story["measures"]["loss"]["name"]:
         case "information":
-            told = "the source's columns tell of each other"
+            told = "the source's quasi-identifiers tell"
         case "mutual-information":
             told = f"the source's quasi-identifiers tell of {listed(story['outcomes'])}"
         case _:
