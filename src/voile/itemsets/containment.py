@@ -111,7 +111,7 @@ def part_anonymity(
     >>> [part_anonymity(rows, m) for m in (0, 1, 2)]
     [4, 2, 1]
     """
-    from voile.itemsets.kernels.containment import least_part_support
+    from voile.itemsets.kernels.parts import least_part_support
 
     if m < 0:
         raise RequestError("m must be at least 0")

@@ -19,8 +19,9 @@ from voile.errors import InfeasibleError, RequestError
 from voile.itemsets.incidence import Incidence
 
 if TYPE_CHECKING:
+    from voile.itemsets.kernels.admission import Rule
     from voile.itemsets.kernels.groups import Groups
-    from voile.itemsets.kernels.partition import Classes, Rule
+    from voile.itemsets.kernels.partition import Classes
 
 
 @dataclass(frozen=True)
@@ -120,8 +121,8 @@ class Feasible:
     """
 
     def __init__(self, incidence: Incidence, constraint: Constraint) -> None:
+        from voile.itemsets.kernels.admission import Rule
         from voile.itemsets.kernels.groups import UNLIMITED
-        from voile.itemsets.kernels.partition import Rule
 
         constraint.check(incidence)
         self.incidence = incidence
@@ -156,7 +157,7 @@ class Feasible:
 
     def admits(self, feature: int) -> bool:
         """Say whether a feature that is not in the set may join it."""
-        from voile.itemsets.kernels.partition import may_share
+        from voile.itemsets.kernels.admission import may_share
 
         return bool(may_share(self._groups, self._classes, self._rule, feature))
 
@@ -173,7 +174,7 @@ class Feasible:
         With `stop`, end at the first that may not, as the paper does; without, the set is
         maximal among the features tried.
         """
-        from voile.itemsets.kernels.partition import extend
+        from voile.itemsets.kernels.admission import extend
 
         tried = np.ascontiguousarray(order, dtype=np.int32)
         joined, _ = extend(self._groups, self._classes, self._rule, tried, stop)
@@ -185,7 +186,7 @@ class Feasible:
 
         Least: with any of its features left out, k subjects match or the rule asks nothing.
         """
-        from voile.itemsets.kernels.partition import blocker
+        from voile.itemsets.kernels.blockers import blocker
 
         support, present, ranks, signs = blocker(self._groups, self._classes, self._rule, feature)
         if support < 0:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from voile.errors import InfeasibleError, RequestError
 from voile.itemsets.feasible import Constraint
 from voile.itemsets.incidence import Incidence
-from voile.itemsets.searches import METHODS, exact, greedy, select
+from voile.itemsets.searches import METHODS, branch, gaining, greedy, select
 from voile.itemsets.searches.run import Run, Worth
 
 seeds = st.integers(0, 2**32)
@@ -86,13 +86,13 @@ def test_branch_and_bound_finds_the_optimum_and_bounds_it_all_along(table, seed,
         run = Run(worth, constraint, evaluations=None, seconds=None, rng=rng)
     except InfeasibleError:
         return
-    exact.STEPS, before = 1, exact.STEPS
+    branch.STEPS, before = 1, branch.STEPS
     try:
         bounds = []
         run.spend = lambda done: bounds.append((run.utility, run.bound))
-        exact.branch(run)
+        branch.branch(run)
     finally:
-        exact.STEPS = before
+        branch.STEPS = before
     assert run.utility == run.bound == pytest.approx(best, abs=1e-9)
     assert all(utility - 1e-9 <= best <= bound + 1e-9 for utility, bound in bounds)
 
@@ -273,6 +273,59 @@ def test_exact_search_stopped_early_still_bounds(wide):
         rows, y, constraint=Constraint(3), method="exact", random_state=0, evaluations=208
     )
     assert early.stopped == "evaluations"
+    assert early.utility <= proven.utility <= early.bound
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_rows_as_bits_and_classes_search_the_same_sets(monkeypatch, k):
+    rng = np.random.default_rng(7)
+    X = np.repeat(rng.random((50, 40)) < rng.random(40) * 0.6, 2, axis=0)
+    twice, y = Incidence.of(X), rng.integers(0, 2, 100)
+    found = []
+    for most in (branch.MOST_BYTES, 0):
+        monkeypatch.setattr(branch, "MOST_BYTES", most)
+        found.append(select(twice, y, constraint=Constraint(k), method="exact", random_state=0))
+    by_bits, by_classes = found
+    assert by_bits.features.tolist() == by_classes.features.tolist()
+    assert by_bits.bound == by_classes.bound == by_bits.utility
+    assert by_bits.evaluations == by_classes.evaluations
+
+
+def test_the_default_bounds_what_it_finds_among_few_rows(wide):
+    rows, y = wide
+    for k in (2, 3, 5):
+        ours, proven = (
+            select(rows, y, constraint=Constraint(k), method=method, random_state=0)
+            for method in ("best", "exact")
+        )
+        assert ours.utility <= proven.utility <= ours.bound
+
+
+@pytest.mark.parametrize("method", ["greedy", "paper-distcnt"])
+def test_gains_looked_at_again_one_by_one_or_all_choose_the_same(wide, monkeypatch, method):
+    rows, y = wide
+    found = []
+    for first in (1, 10**6):
+        monkeypatch.setattr(gaining, "FIRST", first)
+        chosen = select(rows, y, constraint=Constraint(2), method=method, utility="distcnt")
+        found.append(chosen.features.tolist())
+    assert found[0] == found[1] != []
+
+
+def test_exact_search_interrupted_still_bounds(wide, monkeypatch):
+    rows, y = wide
+    proven = select(rows, y, constraint=Constraint(3), method="exact", random_state=0)
+    spend = Run.spend
+
+    def interrupted(run, evaluations):
+        spend(run, evaluations)
+        if run.bound is not None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(branch, "STEPS", 1)
+    monkeypatch.setattr(Run, "spend", interrupted)
+    early = select(rows, y, constraint=Constraint(3), method="exact", random_state=0)
+    assert early.stopped == "interrupted"
     assert early.utility <= proven.utility <= early.bound
 
 

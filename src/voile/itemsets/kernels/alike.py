@@ -20,26 +20,32 @@ def common(
 
     Each time the pattern joins whose overlap with what is left weighs most. Features that weigh
     0 are left out; nothing is returned where fewer than k subjects have anything in common.
+    `overlap` is scratch, a number for each pattern.
     """
     row = groups.items[groups.starts[p] : groups.starts[p + 1]]
     left = row[np.array([weights[x] > 0 for x in row], dtype=np.bool_)]
-    chosen = np.full(1, p, dtype=np.int32)
-    while len(left) and subjects(groups, chosen, k, marks) < k:
-        for x in left:
-            for q in groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]:
-                overlap[q] += weights[x]
-        overlap[chosen] = 0.0
-        nearest, most = -1, 0.0
-        for x in left:
-            for q in groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]:
-                if overlap[q] > most:
-                    nearest, most = q, overlap[q]
-                overlap[q] = 0.0
-        if nearest < 0:
+    overlap[:] = 0.0
+    for x in left:
+        weigh(groups, x, weights[x], overlap)
+    chosen, nearest = np.empty(0, dtype=np.int32), np.int32(p)
+    while True:
+        chosen, overlap[nearest] = np.append(chosen, nearest), -np.inf
+        if len(left) == 0 or subjects(groups, chosen, k, marks) >= k:
+            return left
+        nearest = np.int32(np.argmax(overlap))
+        if overlap[nearest] <= 0:
             return left[:0]
-        chosen = np.append(chosen, np.int32(nearest))
-        left = left[np.array([holds(groups, nearest, x) for x in left], dtype=np.bool_)]
-    return left
+        keeps = np.array([holds(groups, int(nearest), x) for x in left], dtype=np.bool_)
+        for x in left[~keeps]:
+            weigh(groups, x, -weights[x], overlap)
+        left = left[keeps]
+
+
+@inner
+def weigh(groups: Groups, x: int, weight: float, overlap: Floats) -> None:
+    """Add to the overlap of each pattern that holds feature x."""
+    for q in groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]:
+        overlap[q] += weight
 
 
 @compiled

@@ -3,9 +3,8 @@
 Beside a feasible set, two features that may each join it, but not both, are a *clash*. What is
 added is free of clashes: a clique of the graph of pairs that do not clash. Colouring that graph,
 so that features of one colour clash pairwise, bounds its weight by the largest weight of each
-colour (Tomita, Seki 2003; Kumlander 2004 with weights). Clashes only grow with the set, and are
-found anew at each step: first with those of the step before, then, where that leaves hope, by
-trying every pair.
+colour (Tomita, Seki 2003; Kumlander 2004 with weights). Clashes only grow with the set: those of
+the step before bound a set first, and only where that leaves hope is every pair tried beside it.
 """
 
 from __future__ import annotations
@@ -16,15 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.compiled import compiled, inner
+from voile.itemsets.kernels.admission import Rule, admits
+from voile.itemsets.kernels.bits import NONE, ONE, Words, clear, first_of, has
+from voile.itemsets.kernels.covers import Covers, cover, together
 from voile.itemsets.kernels.groups import Counts, Groups, Items
-from voile.itemsets.kernels.partition import Classes, Rule, admits, share
+from voile.itemsets.kernels.partition import Classes, share
 
 Floats = NDArray[np.float64]
-Words = NDArray[np.uint64]
 Table = NDArray[np.int32]
-
-ONE = np.uint64(1)
-NONE = np.uint64(0)
 
 
 class Search(NamedTuple):
@@ -33,8 +31,11 @@ class Search(NamedTuple):
     Features are numbered by weight, the largest first. At a depth, `pairs` are bit rows of who
     may be shared with whom, `alive` bits of who may join; `order[: left]` are the features still
     to try, and `bound` what the best of those up to each one may add; `path` are the features
-    shared and `worth` what they weigh. `stand` holds the depth, -1 when all is searched, and
-    whether it was entered; `best` the best set as 0/1, `most` its weight and the root's bound.
+    shared and `worth` what they weigh. `stand` holds the depth, -1 when all is searched, whether
+    it was entered, and how many pairs were tried; `best` the best set as 0/1, `most` its weight
+    and the root's bound.
+    The set at a depth is kept by `covers` where that has features, else by the tables from `of`
+    to `sizes`, as `Classes`.
     """
 
     weights: Floats
@@ -54,6 +55,7 @@ class Search(NamedTuple):
     stand: Counts
     best: Items
     most: Floats
+    covers: Covers
 
 
 @inner
@@ -75,35 +77,13 @@ def classes_at(search: Search, classes: Classes, depth: int) -> Classes:
 
 
 @inner
-def has(bits: Words, x: int) -> bool:
-    """Say whether bit x is set."""
-    return bool((bits[x >> 6] >> np.uint64(x & 63)) & ONE)
-
-
-@inner
-def clear(bits: Words, x: int) -> None:
-    """Unset bit x."""
-    bits[x >> 6] &= ~(ONE << np.uint64(x & 63))
-
-
-@inner
-def first_of(word: np.uint64) -> int:
-    """Return the place of the lowest bit set."""
-    place, low = 0, word & (~word + ONE)
-    for half in (32, 16, 8, 4, 2, 1):
-        if low >> np.uint64(half):
-            low >>= np.uint64(half)
-            place += half
-    return place
-
-
-@inner
-def colour(search: Search, depth: int) -> int:
+def colour(search: Search, depth: int, known: int) -> int:
     """Order the features alive at a depth by colour, and bound what those up to each may add.
 
-    Returns the number of colours: no more features can be shared.
+    Clashes are those known at a depth. Returns the number of colours: no more features can be
+    shared.
     """
-    pairs, uncoloured = search.pairs[depth], search.alive[depth].copy()
+    pairs, uncoloured = search.pairs[known], search.alive[depth].copy()
     n, total, colours, first = 0, 0.0, 0, 0
     while first < len(uncoloured):
         if uncoloured[first] == NONE:
@@ -130,7 +110,7 @@ def colour(search: Search, depth: int) -> int:
 @compiled
 def colours(search: Search) -> int:
     """Return how many colours the features alive at depth 0 need."""
-    return colour(search, 0)
+    return colour(search, 0, 0)
 
 
 @inner
@@ -142,15 +122,22 @@ def promise(search: Search, depth: int) -> float:
 
 @compiled
 def explore(
-    groups: Groups, classes: Classes, rule: Rule, search: Search, steps: int, slack: float
+    groups: Groups,
+    classes: Classes,
+    rule: Rule,
+    search: Search,
+    steps: int,
+    tries: int,
+    slack: float,
 ) -> int:
-    """Go on for up to `steps` sets; return how many were looked at.
+    """Go on for up to `steps` sets, or about `tries` pairs; return how many sets were looked at.
 
     Sets that can weigh at most `slack` more than the best are left out.
     """
     done = 0
     part = np.empty(len(search.weights) + 1, dtype=np.int32)
-    while search.stand[0] >= 0 and done < steps:
+    tried = search.stand[2] + tries
+    while search.stand[0] >= 0 and done < steps and search.stand[2] < tried:
         depth = search.stand[0]
         if search.stand[1] == 0:
             enter(groups, classes, rule, search, depth, slack, part)
@@ -165,10 +152,8 @@ def explore(
         x = search.order[depth, left - 1]
         search.left[depth] = left - 1
         clear(search.alive[depth], x)
-        descend(groups, classes, search, depth, x)
         search.path[depth] = x
         search.worth[depth + 1] = search.worth[depth] + search.weights[x]
-        search.pairs[depth + 1] = search.pairs[depth]
         for word in range(search.alive.shape[1]):
             search.alive[depth + 1, word] = search.alive[depth, word] & search.pairs[depth, x, word]
         search.stand[0], search.stand[1] = depth + 1, 0
@@ -191,17 +176,40 @@ def enter(
         search.best[:] = 0
         for d in range(depth):
             search.best[search.path[d]] = 1
-    colour(search, depth)
+    above = max(depth - 1, 0)
+    colour(search, depth, above)
     if promise(search, depth) > search.most[0] + slack:
-        find_clashes(groups, classes, rule, search, depth, part)
-        colour(search, depth)
+        if depth > 0:
+            search.pairs[depth] = search.pairs[above]
+            descend(groups, classes, search, above, search.path[above])
+        if len(search.covers.holders) > 0:
+            find_covered(search, depth, rule.k)
+        else:
+            find_clashes(groups, classes, rule, search, depth, part)
+        colour(search, depth, depth)
+
+
+@inner
+def find_covered(search: Search, depth: int, k: int) -> None:
+    """Try every pair of the features alive at a depth beside the set, by `covers`."""
+    pairs, alive = search.pairs[depth], search.alive[depth]
+    left = np.empty(search.covers.holders.shape[1], dtype=np.uint64)
+    for x in range(len(search.weights)):
+        if not has(alive, x):
+            continue
+        for z in range(x + 1, len(search.weights)):
+            if has(alive, z) and has(pairs[x], z):
+                search.stand[2] += 1
+                if not together(search.covers, depth, x, z, k, left):
+                    clear(pairs[x], z)
+                    clear(pairs[z], x)
 
 
 @inner
 def find_clashes(
     groups: Groups, classes: Classes, rule: Rule, search: Search, depth: int, part: Items
 ) -> None:
-    """Try every pair of the features alive at a depth beside the set."""
+    """Try every pair of the features alive at a depth beside the set, by its classes."""
     pairs, alive = search.pairs[depth], search.alive[depth]
     for x in range(len(search.weights)):
         if not has(alive, x):
@@ -209,15 +217,20 @@ def find_clashes(
         descend(groups, classes, search, depth, x)
         beside = classes_at(search, classes, depth + 1)
         for z in range(x + 1, len(search.weights)):
-            if has(alive, z) and has(pairs[x], z) and not admits(groups, beside, rule, z, part):
-                clear(pairs[x], z)
-                clear(pairs[z], x)
+            if has(alive, z) and has(pairs[x], z):
+                search.stand[2] += 1
+                if not admits(groups, beside, rule, z, part):
+                    clear(pairs[x], z)
+                    clear(pairs[z], x)
 
 
 @inner
 def descend(groups: Groups, classes: Classes, search: Search, depth: int, x: int) -> None:
-    """Divide the patterns by x too, one depth further."""
+    """Share x too, one depth further."""
     below = depth + 1
+    if len(search.covers.holders) > 0:
+        cover(search.covers, below, x)
+        return
     n = search.sizes[depth, 0]
     search.of[below] = search.of[depth]
     search.lead[below, :n] = search.lead[depth, :n]

@@ -1,4 +1,4 @@
-"""Who contains what: subjects whose rows contain a pattern, and its rarest small parts."""
+"""Who contains what: patterns, and subjects, whose rows contain a pattern."""
 
 from __future__ import annotations
 
@@ -126,81 +126,6 @@ def narrow(groups: Groups, given: Items, item: int, present: bool, found: Items)
             found[n] = q
             n += 1
     return n
-
-
-@inner
-def rarest_part(
-    groups: Groups,
-    p: int,
-    most: int,
-    bound: int,
-    signed: bool,
-    first: bool,
-    part: Items,
-    marks: Counts,
-) -> tuple[int, int]:
-    """Find a part of pattern p, of at most `most` features, with support below `bound`.
-
-    The one of least support, or the `first` found. Where `signed`, what p has not is a part of
-    it too. Returns the support, or `bound` when there is none, and how many features of `part`
-    were filled; p says which of them are absent.
-    """
-    patterns, features = len(groups.own), len(groups.column_starts) - 1
-    begin = groups.starts[p]
-    pool = features if signed else groups.starts[p + 1] - begin
-    most = min(most, pool)
-    given = np.empty((most + 1, patterns), dtype=np.int32)
-    given[0] = np.arange(patterns)
-    n, at = np.zeros(most + 1, dtype=np.int64), np.zeros(most + 1, dtype=np.int64)
-    n[0], filled, depth = patterns, 0, 0
-    if most == 0:
-        return min(bound, subjects(groups, given[0], bound, marks)), 0
-    at[0] = -1
-    while depth >= 0:
-        at[depth] += 1
-        if at[depth] > pool - (most - depth):
-            depth -= 1
-            continue
-        item = at[depth] if signed else groups.items[begin + at[depth]]
-        present = not signed or holds(groups, p, item)
-        if depth == 0 and present:
-            held = groups.holders[groups.column_starts[item] : groups.column_starts[item + 1]]
-            n[1], given[1, : len(held)] = len(held), held
-        else:
-            before = given[depth, : n[depth]]
-            n[depth + 1] = narrow(groups, before, item, present, given[depth + 1])
-        total = subjects(groups, given[depth + 1, : n[depth + 1]], bound, marks)
-        if total < bound:
-            bound, filled = total, depth + 1
-            for d in range(filled):
-                part[d] = at[d] if signed else groups.items[begin + at[d]]
-            if first:
-                break
-        if depth + 1 < most:
-            depth += 1
-            at[depth] = at[depth - 1]
-    return bound, filled
-
-
-@compiled
-def least_part_support(
-    groups: Groups, order: Counts, most: int, everyone: int, signed: bool
-) -> int:
-    """Return the least support of an itemset that occurs and has at most `most` features."""
-    features = len(groups.column_starts) - 1
-    found, part = np.empty(len(groups.own), dtype=np.int32), np.empty(features, dtype=np.int32)
-    marks = marks_for(groups)
-    least = everyone
-    for p in order:
-        if signed:
-            whole = groups.own[p] + groups.shared_starts[p + 1] - groups.shared_starts[p]
-        else:
-            whole = support(groups, p, least, found, marks)
-        if whole < least:
-            least, _ = rarest_part(groups, p, most, least, signed, False, part, marks)
-        if least == 1:
-            break
-    return least
 
 
 @compiled

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError
-from voile.itemsets.feasible import Feasible
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.labels import unlike
 from voile.itemsets.searches import greedy
+from voile.itemsets.searches.branch import branch
 from voile.itemsets.searches.run import Run
-
-if TYPE_CHECKING:
-    from voile.itemsets.kernels.branch import Search
 
 Floats = NDArray[np.float64]
 
 MOST_BITS = 20
-MOST_BRANCHED = 2048
-STEPS = 64
-ROUNDING = 1e-12
 
 
 def explore(run: Run) -> None:
@@ -32,7 +23,7 @@ def explore(run: Run) -> None:
     no feasible set is worth more. DistCnt takes the lattice only.
 
     An evaluation is one set looked at. Cost: O(candidates 2**candidates); with branch and bound
-    exponential at worst, O(patterns + candidates**2 / 64) a set.
+    exponential at worst, up to candidates**2 / 2 pairs tried a set.
     """
     if fits(run):
         lattice(run)
@@ -125,83 +116,3 @@ def _walsh(values: Floats) -> Floats:
         halves = values.reshape(-1, 2, 1 << bit)
         halves[:, 0], halves[:, 1] = halves.sum(axis=1), halves[:, 0] - halves[:, 1]
     return values
-
-
-def branch(run: Run) -> None:
-    """Branch and bound from the best set so far."""
-    from voile.itemsets.kernels.branch import colours, explore
-
-    if len(run.candidates) > MOST_BRANCHED:
-        raise RequestError(
-            f"exact search takes up to {MOST_BRANCHED:,} features, not {len(run.candidates):,}",
-            instead="use the method best, or publish fewer",
-        )
-    order = np.argsort(-run.weights[run.candidates], kind="stable")
-    rows = run.rows.project(run.candidates).arranged(order)
-    state = Feasible(rows, run.constraint)
-    pairs = _pairs(rows, run)
-    weights = run.weights[run.candidates[order]]
-    search = _tables(rows, weights, pairs, colours(_tables(rows, weights, pairs, 0)))
-    search.most[0] = run.utility
-    slack = ROUNDING * weights.sum()
-    while search.stand[0] >= 0:
-        done = explore(*state.parts, search, run.room(STEPS), slack)
-        run.bound = max(run.utility, float(search.most[:].max()))
-        if search.best.any():
-            run.offer(run.candidates[order[search.best.astype(np.bool_)]])
-        run.spend(done)
-    run.bound = run.utility
-
-
-def _pairs(rows: Incidence, run: Run) -> NDArray[np.uint64]:
-    """Return bit rows of who may be shared with whom, for all that two features tell."""
-    from voile.itemsets.kernels.branch import may_pair
-    from voile.itemsets.kernels.groups import equals
-
-    features = len(rows.features)
-    bits = np.ones((features, features), dtype=np.bool_)
-    np.fill_diagonal(bits, val=False)
-    padded = np.zeros((features, -(-features // 64) * 64), dtype=np.bool_)
-    if run.constraint.m == 1:
-        padded[:, :features] = bits
-    pairs = np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
-    if run.constraint.m != 1:
-        may_pair(rows.groups, equals(rows.groups), run.constraint.k, pairs)
-    return pairs
-
-
-def _tables(rows: Incidence, weights: Floats, pairs: NDArray[np.uint64], depth: int) -> Search:
-    """Return a search that begins, with room for sets of up to `depth` features."""
-    from voile.itemsets.kernels.branch import Search
-
-    features, patterns, levels = len(weights), len(rows.own), depth + 2
-
-    def table(width: int) -> NDArray[np.int32]:
-        return np.zeros((levels, width), dtype=np.int32)
-
-    alive = np.zeros((levels, pairs.shape[1]), dtype=np.uint64)
-    ones = np.zeros(pairs.shape[1] * 64, dtype=np.bool_)
-    ones[:features] = True
-    alive[0] = np.packbits(ones, bitorder="little").view(np.uint64)
-    search = Search(
-        weights=weights,
-        pairs=np.repeat(pairs[None], levels, axis=0),
-        order=table(features),
-        bound=np.zeros((levels, features)),
-        left=np.zeros(levels, dtype=np.int64),
-        alive=alive,
-        path=np.zeros(levels, dtype=np.int32),
-        worth=np.zeros(levels),
-        of=table(patterns),
-        lead=table(patterns),
-        length=table(patterns),
-        patterns=table(patterns),
-        weight=np.zeros((levels, patterns), dtype=np.int64),
-        sizes=np.zeros((levels, 2), dtype=np.int64),
-        stand=np.zeros(2, dtype=np.int64),
-        best=np.zeros(features, dtype=np.int32),
-        most=np.array([0.0, weights.sum()]),
-    )
-    search.patterns[0, 0], search.weight[0, 0] = patterns, rows.own.sum()
-    search.sizes[0, 0] = 1
-    return search

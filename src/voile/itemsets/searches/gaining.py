@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
 
 import numpy as np
@@ -14,34 +13,53 @@ from voile.itemsets.utility import hamdist_weights
 Gains = Callable[[Indices], NDArray[np.int64]]
 
 
+FIRST = 64
+
+
 def gain_greedily(run: Run, *, skip: bool) -> None:
     """Put in the feature that tells the most unlike pairs apart, until none does.
 
     Of equal gains the first feature. At a feature that may not join, `skip` goes on to the next;
     else the search ends. DistCnt is submodular: a gain only falls, so one computed earlier is an
-    upper bound, and only the largest is looked at again (Minoux 1978).
+    upper bound, and only the largest are looked at again (Minoux 1978).
     """
     run.state.reset()
+    features = run.candidates
     gains = _gains(run, majority=False)
-    heap = [(-gain, x) for gain, x in zip(gains(run.candidates), run.candidates, strict=True)]
-    heapq.heapify(heap)
+    most, known = gains(features), np.ones(len(features), dtype=np.bool_)
     try:
-        while heap and heap[0][0] < 0:
-            x = heap[0][1]
-            now = (-int(gains(np.array([x], dtype=np.int32))[0]), x)
-            if now != heap[0]:
-                heapq.heapreplace(heap, now)
-                continue
-            heapq.heappop(heap)
-            if run.state.admits(x):
-                run.state.join(x)
+        while True:
+            _look_again(most, known, features, gains)
+            at = int(np.argmax(most))
+            if most[at] <= 0:
+                break
+            most[at] = 0
+            if run.state.admits(features[at]):
+                run.state.join(features[at])
                 gains = _gains(run, majority=False)
+                known[:] = False
             elif not skip:
                 break
             run.check_time()
     finally:
         run.offer(run.state.features)
     run.spend(1)
+
+
+def _look_again(
+    most: NDArray[np.int64], known: NDArray[np.bool_], features: Indices, gains: Gains
+) -> None:
+    """Compute gains anew, the largest bounds first, until no bound is left that a gain is under."""
+    batch = FIRST
+    while True:
+        best = max(1, int(most[known].max(initial=0)))
+        open_ = np.flatnonzero(~known & (most >= best))
+        if not len(open_):
+            return
+        if len(open_) > batch:
+            open_ = open_[np.argpartition(-most[open_], batch)[:batch]]
+        most[open_], known[open_] = gains(features[open_]), True
+        batch *= 2
 
 
 def settle_greedily(run: Run) -> None:

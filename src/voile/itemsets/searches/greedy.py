@@ -12,8 +12,9 @@ from voile.itemsets.searches.run import Indices, Run
 
 POWERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 MOST_RESTARTS = 200
-MOST_ONES = 2**20
-MOST_WORK = 2**26
+MOST_ONES = 2**22
+MOST_TRIALS = 2**15
+MOST_WORK = 2**27
 NOISE = 0.3
 
 
@@ -21,9 +22,10 @@ def explore(run: Run) -> None:
     """Build a set from each order by weight / support**a, from alike rows, from parts of the best.
 
     Without a limit: a of 0, .25, .5, .75 and 1; what k subjects of alike rows have in common and
-    what may join it; and 200 restarts, or as many as go through a million ones. A restart
-    keeps a random part of the best set and puts in what may join, in the order of a random a with
-    the weights disturbed. For DistCnt, one set by its gains, and no restarts.
+    what may join it; and 200 restarts, or as many as go through four million ones and try
+    thirty thousand features. A restart keeps a random part of the best set and puts in what may
+    join, in the order of a random a with the weights disturbed. For DistCnt, one set by its
+    gains, and no restarts.
 
     Guarantee: each set is feasible, and maximal among the features that weigh more than 0 (for
     DistCnt, that would add something); no bound (measured in benchmarks). An evaluation is one
@@ -42,7 +44,7 @@ def some(run: Run) -> None:
     portfolio(run)
     alike(run)
     ones = int(run.rows.supports[run.candidates].sum())
-    for _ in range(min(MOST_RESTARTS, MOST_ONES // ones)):
+    for _ in range(min(MOST_RESTARTS, MOST_ONES // ones, MOST_TRIALS // len(run.candidates))):
         restart(run)
 
 

@@ -1,0 +1,171 @@
+"""May one more feature be shared? Checks only the rows that contain it, or also those that lack it.
+
+A feature is tried on the classes of the patterns that hold it, and where absences are known on
+the classes of the others too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from voile.compiled import compiled, inner
+from voile.itemsets.kernels.containment import support
+from voile.itemsets.kernels.groups import UNLIMITED, Counts, Groups, Items, subjects
+from voile.itemsets.kernels.partition import Classes, holders_of, local, others, share, tidy
+from voile.itemsets.kernels.parts import rarest_part
+
+
+class Rule(NamedTuple):
+    """At least k subjects for every occurring itemset of at most m features (`UNLIMITED`: any).
+
+    Where `signed`, absent features count as known too.
+    """
+
+    k: int
+    m: int
+    signed: bool
+
+
+@inner
+def rare(here: Groups, rule: Rule, part: Items, marks: Counts) -> tuple[int, int, int]:
+    """Find what breaks the rule among `here`, the rows that contain a feature or lack it.
+
+    Returns the number of a class that has it, -1 where there is none, its support, and how many
+    ranks of `part` were filled with it, beside that feature.
+    """
+    n, ranks = len(here.own), len(here.column_starts) - 1
+    found, wholes = np.empty(n, dtype=np.int32), np.zeros(n, dtype=np.int64)
+    most, suspects = min(rule.m - 1, ranks), False
+    for c in range(n):
+        wholes[c] = here.own[c]
+        if wholes[c] < rule.k and most > 1:
+            wholes[c] = whole_support(here, c, rule, found, marks)
+            length = ranks if rule.signed else here.starts[c + 1] - here.starts[c]
+            if wholes[c] < rule.k and length <= most:
+                return c, wholes[c], fill(here, c, rule.signed, part)
+        suspects = suspects or wholes[c] < rule.k
+    if not suspects:
+        return -1, rule.k, 0
+    total, filled, c = rarest_part(here, wholes, most, rule.k, rule.signed, True, part, marks)
+    return (c, total, filled) if total < rule.k else (-1, rule.k, 0)
+
+
+@inner
+def whole_support(here: Groups, c: int, rule: Rule, found: Items, marks: Counts) -> int:
+    """Count the subjects who have all that class c has and, where signed, no more."""
+    if rule.signed:
+        found[0] = c
+        return subjects(here, found[:1], rule.k, marks)
+    return support(here, c, rule.k, found, marks)
+
+
+@inner
+def fill(here: Groups, c: int, signed: bool, part: Items) -> int:
+    """Fill `part` with the ranks class c has or, where signed, with all; return how many."""
+    if signed:
+        ranks = len(here.column_starts) - 1
+        part[:ranks] = np.arange(ranks)
+        return ranks
+    held = here.items[here.starts[c] : here.starts[c + 1]]
+    part[: len(held)] = held
+    return len(held)
+
+
+@inner
+def splits_well(groups: Groups, classes: Classes, x: int, k: int) -> bool:
+    """Say whether every class that feature x splits leaves k subjects or none on either side.
+
+    Counts each subject's own patterns only: never true where it is not so.
+    """
+    holders, well = holders_of(groups, x), True
+    for p in holders:
+        classes.weighs[classes.of[p]] += groups.own[p]
+        classes.moving[classes.of[p]] += 1
+    for p in holders:
+        c = classes.of[p]
+        left = classes.weight[c] - classes.weighs[c]
+        if classes.moving[c] == 0:
+            continue
+        if classes.weighs[c] < k or (classes.moving[c] < classes.patterns[c] and left < k):
+            well = False
+        tidy(classes, c)
+    return well
+
+
+@inner
+def doomed(groups: Groups, classes: Classes, holders: Items, k: int) -> bool:
+    """Say whether the longest class among the holders is too rare: one look often settles it."""
+    longest, most = classes.of[holders[0]], -1
+    for p in holders:
+        if classes.length[classes.of[p]] > most:
+            longest, most = classes.of[p], classes.length[classes.of[p]]
+    total = 0
+    for p in holders:
+        if within(groups, classes, longest, classes.of[p]):
+            total += groups.own[p] + groups.shared_starts[p + 1] - groups.shared_starts[p]
+            if total >= k:
+                return False
+    return True
+
+
+@inner
+def within(groups: Groups, classes: Classes, a: int, b: int) -> bool:
+    """Say whether class b has all ranks that class a has."""
+    at = groups.starts[classes.lead[b]]
+    end = at + classes.length[b]
+    begin = groups.starts[classes.lead[a]]
+    for i in range(begin, begin + classes.length[a]):
+        while at < end and classes.ranks[at] < classes.ranks[i]:
+            at += 1
+        if at == end or classes.ranks[at] != classes.ranks[i]:
+            return False
+        at += 1
+    return True
+
+
+@inner
+def admits(groups: Groups, classes: Classes, rule: Rule, x: int, part: Items) -> bool:
+    """Say whether feature x may be shared with those that are, which keep the rule."""
+    if rule.signed:
+        if splits_well(groups, classes, x, rule.k):
+            return True
+        if rule.m == UNLIMITED and groups.n_shared == 0:
+            return False
+    holders = holders_of(groups, x)
+    whole = not rule.signed and rule.m == UNLIMITED
+    if whole and len(holders) and doomed(groups, classes, holders, rule.k):
+        return False
+    if rare(local(groups, classes, holders), rule, part, classes.marks)[0] >= 0:
+        return False
+    if not rule.signed or len(holders) == len(groups.own):
+        return True
+    rest = others(groups, holders)
+    return bool(rare(local(groups, classes, rest), rule, part, classes.marks)[0] < 0)
+
+
+@compiled
+def may_share(groups: Groups, classes: Classes, rule: Rule, x: int) -> bool:
+    """Say whether feature x may be shared with those that are, which keep the rule."""
+    return admits(groups, classes, rule, x, np.empty(classes.sizes[1], dtype=np.int32))
+
+
+@compiled
+def extend(
+    groups: Groups, classes: Classes, rule: Rule, order: Items, stop: bool
+) -> tuple[Items, int]:
+    """Try features in order, share each that may be; `stop` at the first that may not.
+
+    Returns those shared, and how many were tried.
+    """
+    shared, n = np.empty(len(order), dtype=np.int32), 0
+    part = np.empty(classes.sizes[1] + len(order), dtype=np.int32)
+    for i in range(len(order)):
+        if admits(groups, classes, rule, order[i], part):
+            share(groups, classes, order[i])
+            shared[n] = order[i]
+            n += 1
+        elif stop:
+            return shared[:n].copy(), i + 1
+    return shared[:n].copy(), len(order)

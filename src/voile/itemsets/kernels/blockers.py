@@ -1,0 +1,91 @@
+"""Which itemset keeps a feature out: one that breaks the rule, and of which no part does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voile.compiled import compiled, inner
+from voile.itemsets.kernels.admission import Rule, rare
+from voile.itemsets.kernels.containment import holds, narrow
+from voile.itemsets.kernels.groups import UNLIMITED, Counts, Groups, Items, subjects
+from voile.itemsets.kernels.partition import Classes, holders_of, local, others
+
+
+@compiled
+def blocker(groups: Groups, classes: Classes, rule: Rule, x: int) -> tuple[int, bool, Items, Items]:
+    """Find a least itemset with feature x in it that breaks the rule.
+
+    Returns its support, -1 where x may be shared; whether x is present in it; the other
+    features' ranks; and 1 for each of these that is present.
+    """
+    holders = holders_of(groups, x)
+    part = np.empty(classes.sizes[1] + 1, dtype=np.int32)
+    for present in (True, False):
+        if not present and (not rule.signed or len(holders) == len(groups.own)):
+            continue
+        here = local(groups, classes, holders if present else others(groups, holders))
+        c, total, filled = rare(here, rule, part, classes.marks)
+        if c >= 0:
+            total, filled = shrink(here, c, rule.k, part, filled, classes.marks)
+            ranks = part[:filled].copy()
+            signs = np.array([holds(here, c, int(rank)) for rank in ranks], dtype=np.int32)
+            return total, present, ranks, signs
+    return -1, True, part[:0].copy(), part[:0].copy()
+
+
+@inner
+def shorten(here: Groups, c: int, k: int, part: Items, filled: int, marks: Counts) -> int:
+    """Keep of `part` only what it takes for fewer than k subjects to match; return how much.
+
+    Takes what fewest of the classes still matching agree on, until they are too few.
+    """
+    given = np.arange(len(here.own)).astype(np.int32)
+    taken = 0
+    while subjects(here, given, k, marks) >= k:
+        rarest, least = taken, len(given) + 1
+        for i in range(taken, filled):
+            item, agree = int(part[i]), 0
+            present = holds(here, c, item)
+            for q in given:
+                agree += holds(here, int(q), item) == present
+            if agree < least:
+                rarest, least = i, agree
+        item = int(part[rarest])
+        part[rarest], part[taken] = part[taken], item
+        taken += 1
+        given = given[: narrow(here, given.copy(), item, holds(here, c, item), given)]
+    return taken
+
+
+@inner
+def shrink(
+    here: Groups, c: int, k: int, part: Items, filled: int, marks: Counts
+) -> tuple[int, int]:
+    """Leave out of `part` what can be while fewer than k subjects match; return support, length."""
+    filled = shorten(here, c, k, part, filled, marks)
+    total, at = matching(here, c, part[:filled], -1, marks), 0
+    while at < filled:
+        without = matching(here, c, part[:filled], at, marks)
+        if without < k:
+            total = without
+            part[at : filled - 1] = part[at + 1 : filled].copy()
+            filled -= 1
+        else:
+            at += 1
+    return total, filled
+
+
+@inner
+def matching(here: Groups, c: int, part: Items, left_out: int, marks: Counts) -> int:
+    """Count the subjects who have what class c has of `part`, one of whose places is left out."""
+    found, n = np.empty(len(here.own), dtype=np.int32), 0
+    for q in range(len(here.own)):
+        same = True
+        for i in range(len(part)):
+            if i != left_out and holds(here, q, part[i]) != holds(here, c, part[i]):
+                same = False
+                break
+        if same:
+            found[n] = q
+            n += 1
+    return subjects(here, found[:n], UNLIMITED, marks)

@@ -1,0 +1,69 @@
+"""May two features join a set together? Containment of single rows, looked up as bits.
+
+On the features shared, a row is contained in those of a bit row, and contains those of another.
+Two features may join when the rows that hold both are none or, for each such row, k of them
+contain it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.compiled import inner
+from voile.itemsets.kernels.bits import NONE, Words, count, first_of, has
+
+
+class Covers(NamedTuple):
+    """Who contains whom, at each depth of a search; no features where other rules are asked for.
+
+    `holders[x]` are bits of the rows that hold feature x. At a depth d, `over[d, r]` are bits of
+    the rows that contain row r, and `under[d, r]` of those it contains.
+    """
+
+    holders: Words
+    over: NDArray[np.uint64]
+    under: NDArray[np.uint64]
+
+
+@inner
+def cover(covers: Covers, depth: int, x: int) -> None:
+    """Share feature x at a depth beside what is shared one depth above."""
+    above, holders = depth - 1, covers.holders[x]
+    for r in range(covers.over.shape[1]):
+        if has(holders, r):
+            for w in range(len(holders)):
+                covers.over[depth, r, w] = covers.over[above, r, w] & holders[w]
+                covers.under[depth, r, w] = covers.under[above, r, w]
+        else:
+            for w in range(len(holders)):
+                covers.over[depth, r, w] = covers.over[above, r, w]
+                covers.under[depth, r, w] = covers.under[above, r, w] & ~holders[w]
+
+
+@inner
+def together(covers: Covers, depth: int, x: int, z: int, k: int, left: Words) -> bool:
+    """Say whether two features, each of which may join the set at a depth, both may.
+
+    A row that enough contain settles all that it contains. `left` is scratch, one word for 64
+    rows.
+    """
+    enough, both = np.uint64(k), NONE
+    for w in range(len(left)):
+        left[w] = covers.holders[x, w] & covers.holders[z, w]
+        both += count(left[w])
+    if both < enough:
+        return bool(both == NONE)
+    for w in range(len(left)):
+        while left[w] != NONE:
+            r, found = w * 64 + first_of(left[w]), NONE
+            for v in range(len(left)):
+                over = covers.over[depth, r, v]
+                found += count(over & covers.holders[x, v] & covers.holders[z, v])
+            if found < enough:
+                return False
+            for v in range(w, len(left)):
+                left[v] &= ~covers.under[depth, r, v]
+    return True

@@ -1,0 +1,160 @@
+"""Branch and bound: the best set of hundreds of features, or a bound on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.errors import RequestError
+from voile.itemsets.feasible import Constraint, Feasible
+from voile.itemsets.incidence import Incidence
+from voile.itemsets.searches.run import Run
+
+if TYPE_CHECKING:
+    from voile.itemsets.kernels.branch import Search
+    from voile.itemsets.kernels.covers import Covers
+
+Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
+
+MOST_FEATURES = 2048
+MOST_BYTES = 2**28
+FEW = 1024
+STEPS = 64
+TRIES_BY_COVERS, TRIES_BY_CLASSES = 2**19, 2**12
+ROUNDING = 1e-12
+
+
+def is_quick(run: Run) -> bool:
+    """Say whether branch and bound goes fast: a modular utility, containment, few of all."""
+    rows = int(np.minimum(run.rows.own, run.constraint.k).sum())
+    few = rows <= FEW and len(run.candidates) <= FEW
+    return few and run.worth.weights is not None and _by_containment(run.rows, run.constraint)
+
+
+def branch(run: Run, *, most: int | None = None) -> None:
+    """Go on from the best set so far to the optimum; `bound` holds all along.
+
+    An evaluation is one set looked at. Ends after about `most` pairs of features were tried,
+    where that is given. Where the constraint is containment alone and the rows are
+    few, pairs of features are tried on rows held as bits, else on the classes of `Feasible`.
+    """
+    from voile.itemsets.kernels.branch import colours, explore
+
+    if len(run.candidates) > MOST_FEATURES:
+        raise RequestError(
+            f"exact search takes up to {MOST_FEATURES:,} features, not {len(run.candidates):,}",
+            instead="use the method best, or publish fewer",
+        )
+    order = np.argsort(-run.weights[run.candidates], kind="stable")
+    rows = run.rows.project(run.candidates).arranged(order)
+    state = Feasible(rows, run.constraint)
+    pairs = _pairs(rows, run.constraint)
+    weights = run.weights[run.candidates[order]]
+    deepest = colours(_search(rows, weights, pairs, _no_covers(), 0))
+    covers = _covers(rows, run.constraint, deepest + 2)
+    search = _search(rows, weights, pairs, covers, deepest)
+    search.most[0] = run.utility
+    slack = ROUNDING * weights.sum()
+    tries = TRIES_BY_COVERS if len(covers.holders) else TRIES_BY_CLASSES
+    while search.stand[0] >= 0 and (most is None or search.stand[2] < most):
+        done = explore(*state.parts, search, run.room(STEPS), tries, slack)
+        run.bound = max(run.utility, float(search.most[:].max()))
+        if search.best.any():
+            run.offer(run.candidates[order[search.best.astype(np.bool_)]])
+        run.spend(done)
+    if search.stand[0] < 0:
+        run.bound = run.utility
+
+
+def _pairs(rows: Incidence, constraint: Constraint) -> Words:
+    """Return bit rows of who may be shared with whom, for all that two features tell."""
+    from voile.itemsets.kernels.branch import may_pair
+    from voile.itemsets.kernels.groups import equals
+
+    features = len(rows.features)
+    bits = np.zeros((features, features), dtype=np.bool_)
+    if constraint.m == 1:
+        bits = ~np.eye(features, dtype=np.bool_)
+    pairs = _packed(bits)
+    if constraint.m != 1:
+        may_pair(rows.groups, equals(rows.groups), constraint.k, pairs)
+    return pairs
+
+
+def _packed(bits: NDArray[np.bool_]) -> Words:
+    """Return rows of bits, 64 to a word."""
+    padded = np.zeros((len(bits), -(-bits.shape[1] // 64) * 64), dtype=np.bool_)
+    padded[:, : bits.shape[1]] = bits
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+
+
+def _by_containment(rows: Incidence, constraint: Constraint) -> bool:
+    """Say whether k single rows that contain each row are all that is asked."""
+    return constraint.m is None and not constraint.absences and not rows.n_shared
+
+
+def _covers(rows: Incidence, constraint: Constraint, levels: int) -> Covers:
+    """Return who contains whom on no features: everyone; no covers where others rules hold.
+
+    Of equal rows k are held, since more would change nothing.
+    """
+    from voile.itemsets.kernels.covers import Covers
+
+    copies = np.minimum(rows.own, constraint.k)
+    words = -(-int(copies.sum()) // 64)
+    if not _by_containment(rows, constraint) or 16 * levels * 64 * words * words > MOST_BYTES:
+        return _no_covers()
+    of = np.repeat(np.arange(len(copies)), copies)
+    holds = np.zeros((len(rows.features), len(of)), dtype=np.bool_)
+    for x, (begin, end) in enumerate(zip(rows.column_starts, rows.column_starts[1:], strict=False)):
+        holds[x] = np.isin(of, rows.holders[begin:end])
+    everyone = np.zeros((2, levels, 64 * words, words), dtype=np.uint64)
+    everyone[:, 0] = ~np.uint64(0)
+    return Covers(_packed(holds), *everyone)
+
+
+def _no_covers() -> Covers:
+    from voile.itemsets.kernels.covers import Covers
+
+    return Covers(np.zeros((0, 1), np.uint64), *np.zeros((2, 1, 0, 1), np.uint64))
+
+
+def _search(rows: Incidence, weights: Floats, pairs: Words, covers: Covers, depth: int) -> Search:
+    """Return a search that begins, with room for sets of up to `depth` features."""
+    from voile.itemsets.kernels.branch import Search
+
+    features, patterns, levels = len(weights), len(rows.own), depth + 2
+
+    def table(width: int) -> NDArray[np.int32]:
+        return np.zeros((levels, width), dtype=np.int32)
+
+    alive = np.zeros((levels, pairs.shape[1]), dtype=np.uint64)
+    alive[0] = _packed(np.ones((1, features), dtype=np.bool_))[0]
+    all_pairs = np.zeros((levels, *pairs.shape), dtype=np.uint64)
+    all_pairs[0] = pairs
+    search = Search(
+        weights=weights,
+        pairs=all_pairs,
+        order=table(features),
+        bound=np.zeros((levels, features)),
+        left=np.zeros(levels, dtype=np.int64),
+        alive=alive,
+        path=np.zeros(levels, dtype=np.int32),
+        worth=np.zeros(levels),
+        of=table(patterns),
+        lead=table(patterns),
+        length=table(patterns),
+        patterns=table(patterns),
+        weight=np.zeros((levels, patterns), dtype=np.int64),
+        sizes=np.zeros((levels, 2), dtype=np.int64),
+        stand=np.zeros(3, dtype=np.int64),
+        best=np.zeros(features, dtype=np.int32),
+        most=np.array([0.0, weights.sum()]),
+        covers=covers,
+    )
+    search.patterns[0, 0], search.weight[0, 0] = patterns, rows.own.sum()
+    search.sizes[0, 0] = 1
+    return search
