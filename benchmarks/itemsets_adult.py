@@ -25,9 +25,8 @@ from voile.itemsets import (
     LaplaceRelease,
     RandomFlipping,
     exposure,
+    select,
 )
-from voile.itemsets.joint import joint
-from voile.itemsets.searches.run import Worth
 from voile.itemsets.selector import ContainmentSelector, ItemsetsWarning
 from voile.sections import LineChart, Series
 
@@ -163,8 +162,9 @@ def chosen(name: str, k: int) -> tuple[np.ndarray, float]:
     X, y = adult()
     began = time.perf_counter()
     if name in JOINT:
-        worth = Worth.of("mutual-information", Incidence.of(X.to_numpy()), y)
-        features = joint(worth, Constraint(k), unique=JOINT[name]).features
+        rows = Incidence.of(X.to_numpy())
+        found = select(rows, y, constraint=Constraint(k), method="joint", unique=JOINT[name])
+        features = found.features
     else:
         method, utility = SELECTORS[name]
         selector = ContainmentSelector(k=k, method=method, utility=utility, random_state=0)

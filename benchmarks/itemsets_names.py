@@ -17,9 +17,7 @@ from benchmarks.tables import save
 from sklearn.decomposition import LatentDirichletAllocation
 from sklearn.metrics import roc_auc_score
 
-from voile.itemsets import Constraint, Incidence, RandomFlipping, exposure
-from voile.itemsets.joint import joint
-from voile.itemsets.searches.run import Worth
+from voile.itemsets import Constraint, RandomFlipping, exposure, select
 from voile.itemsets.selector import ContainmentSelector, ItemsetsWarning
 
 KS = (5, 8, 11)
@@ -96,8 +94,8 @@ def entropy(X: np.ndarray, seed: int) -> np.ndarray:
 def chosen(name: str, k: int, X: np.ndarray, several: np.ndarray) -> np.ndarray:
     """Return the columns that a method publishes."""
     if name in JOINT:
-        worth = Worth.of("mutual-information", Incidence.of(X), several)
-        return X[:, joint(worth, Constraint(k), unique=JOINT[name]).features]
+        how = {"constraint": Constraint(k), "method": "joint", "unique": JOINT[name]}
+        return X[:, select(X, several, **how).features]
     method, utility = SELECTORS[name]
     return ContainmentSelector(k, None, method, utility, random_state=0).fit_transform(X, several)
 

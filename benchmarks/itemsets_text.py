@@ -15,9 +15,7 @@ from benchmarks.itemsets_adult import auc
 from benchmarks.tables import save
 from scipy import sparse
 
-from voile.itemsets import Constraint, Incidence, RandomFlipping, exposure
-from voile.itemsets.joint import joint
-from voile.itemsets.searches.run import Worth
+from voile.itemsets import Constraint, RandomFlipping, exposure, select
 from voile.itemsets.selector import ContainmentSelector, ItemsetsWarning
 
 KS = (5, 8, 11)
@@ -101,8 +99,7 @@ def few_unique(k: int, unique: float) -> Tried:
     """Choose by joint information, with at most a share of the rows unique."""
     X, y = lingspam()
     began = time.process_time()
-    worth = Worth.of("mutual-information", Incidence.of(X), y)
-    features = joint(worth, Constraint(k), unique=unique).features
+    features = select(X, y, constraint=Constraint(k), method="joint", unique=unique).features
     return Tried.of(X[:, features], time.process_time() - began)
 
 

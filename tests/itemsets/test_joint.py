@@ -14,9 +14,8 @@ from voile.itemsets.containment import anonymity, row_exact_anonymity
 from voile.itemsets.feasible import Constraint
 from voile.itemsets.fitting import fit
 from voile.itemsets.incidence import Incidence
-from voile.itemsets.joint import joint
 from voile.itemsets.options import FitOptions
-from voile.itemsets.searches.run import Worth
+from voile.itemsets.searches import select
 from voile.progress import silent
 from voile.roles import Roles
 
@@ -57,9 +56,10 @@ def cases(draw):
 def test_it_picks_what_a_naive_one_picks(case):
     X, y, subjects, k, limit = case
     rows = Incidence.of(X, None, subjects)
-    worth = Worth.of("size", rows, y)
     try:
-        found = joint(worth, Constraint(k), unique=limit).features.tolist()
+        found = select(
+            rows, y, constraint=Constraint(k), method="joint", utility="size", unique=limit
+        ).features.tolist()
     except (InfeasibleError, RequestError):
         assert k > 1
         return
@@ -81,22 +81,24 @@ def test_it_picks_what_a_naive_one_picks(case):
 def test_a_limit_of_none_unique_leaves_none():
     rng = np.random.default_rng(1)
     X = (rng.random((300, 30)) < 0.3).astype(np.int8)
-    worth = Worth.of("mutual-information", Incidence.of(X), X[:, 0] | X[:, 1])
+    y, asked = X[:, 0] | X[:, 1], Constraint(3)
     sizes = []
     for limit in (0, 0.05, 0.5, 1):
-        found = joint(worth, Constraint(3), unique=limit).features
+        found = select(X, y, constraint=asked, method="joint", unique=limit).features
         assert may(X, None, 3, limit, found)
         sizes.append(len(found))
     assert sizes == sorted(sizes)
     with pytest.raises(RequestError, match="share from 0 to 1"):
-        joint(worth, Constraint(3), unique=2)
+        select(X, y, constraint=asked, method="joint", unique=2)
+    with pytest.raises(RequestError, match="greedy keeps to no share of unique rows"):
+        select(X, y, constraint=asked, method="greedy", unique=0.5)
 
 
 def test_it_stops_and_does_without_labels():
     X = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1], [1, 0, 1]] * 5)
-    worth = Worth.of("coverage", Incidence.of(X), None)
-    assert joint(worth, Constraint(5)).features.tolist() == [0, 1, 2]
-    assert joint(worth, Constraint(5), seconds=1e-9).stopped == "seconds"
+    how = {"constraint": Constraint(5), "method": "joint", "utility": "coverage"}
+    assert select(X, **how).features.tolist() == [0, 1, 2]
+    assert select(X, **how, seconds=1e-9).stopped == "seconds"
 
 
 def test_a_kit_within_a_limit():

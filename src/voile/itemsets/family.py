@@ -13,7 +13,6 @@ from voile.itemsets.classifying import MOST_ONES, Classifying
 from voile.itemsets.containment import part_anonymity, row_anonymity, row_exact_anonymity
 from voile.itemsets.feasible import Constraint
 from voile.itemsets.incidence import Incidence
-from voile.itemsets.joint import joint
 from voile.itemsets.labels import Labels
 from voile.itemsets.options import FitOptions
 from voile.itemsets.searches import METHODS, Selection, select
@@ -107,17 +106,16 @@ class Family:
     def _best(self, k: int, rng: np.random.Generator) -> Selection:
         """Return the best set found for one k."""
         constraint, options = replace(self.adversary, k=k), self.options
-        if self.unique is not None:
-            return joint(self.worth, constraint, unique=self.unique, seconds=options.seconds)
         return select(
             self.incidence,
             self.rows.labels,
             constraint=constraint,
-            method=options.method,
+            method=options.method if self.unique is None else "joint",
             utility=self.worth.name,
             evaluations=self._evaluations(),
             seconds=options.seconds,
             random_state=rng,
+            unique=1.0 if self.unique is None else self.unique,
         )
 
     def _evaluations(self) -> int | None:

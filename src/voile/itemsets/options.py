@@ -31,6 +31,7 @@ class FitOptions(Options):
         "best",
         "greedy",
         "exact",
+        "joint",
         "maximal",
         "paper-hamdist",
         "paper-distcnt",
@@ -53,8 +54,8 @@ class FitOptions(Options):
 
     @model_validator(mode="after")
     def _one_search(self) -> FitOptions:
-        if self.unique is not None and self.method != "best":
-            raise ValueError("no other method than the default keeps to a share of unique rows")
+        if self.unique is not None and self.method not in ("best", "joint"):
+            raise ValueError("only the method joint keeps to a share of unique rows")
         return self
 
 

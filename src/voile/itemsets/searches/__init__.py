@@ -13,7 +13,7 @@ from voile.errors import RequestError, nearest
 from voile.itemsets.feasible import Constraint
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.labels import LabelsLike
-from voile.itemsets.searches import best, exact, greedy, maximal, paper
+from voile.itemsets.searches import best, exact, greedy, joint, maximal, paper
 from voile.itemsets.searches.run import Limit, Run, Worth
 
 __all__ = ["METHODS", "Method", "Selection", "select"]
@@ -28,17 +28,20 @@ class Method:
     explore : offers feasible sets to a run.
     utility : the only one it knows; None takes the user's.
     exact : whether it asks for exact k-anonymity, whatever the constraint says of m and absences.
+    unique : whether it keeps to a share of unique rows.
     """
 
     explore: Callable[[Run], None]
     utility: str | None = None
     exact: bool = False
+    unique: bool = False
 
 
 METHODS: Mapping[str, Method] = {
     "best": Method(best.explore),
     "greedy": Method(greedy.explore),
     "exact": Method(exact.explore),
+    "joint": Method(joint.explore, unique=True),
     "maximal": Method(maximal.explore),
     "paper-hamdist": Method(paper.hamdist, utility="hamdist"),
     "paper-distcnt": Method(paper.distcnt, utility="distcnt"),
@@ -85,6 +88,7 @@ def select(
     evaluations: int | None = None,
     seconds: float | None = None,
     random_state: int | np.random.Generator | None = None,
+    unique: float = 1.0,
 ) -> Selection:
     """Choose features that meet a constraint together and are worth as much as can be found.
 
@@ -102,6 +106,8 @@ def select(
     evaluations : most sets to build, >= 1; where None, what the method needs.
     seconds : when to stop, > 0; passed by up to one block of features.
     random_state : seed or generator, for the methods that draw.
+    unique : the largest share of rows that nobody else's may equal (of one subject alone), in
+        [0, 1]; less than 1 for the method `joint` only.
 
     Returns
     -------
@@ -125,7 +131,11 @@ def select(
         raise RequestError("evaluations must be at least 1")
     if seconds is not None and not seconds > 0:
         raise RequestError("seconds must be more than 0")
+    if not 0 <= unique <= 1:
+        raise RequestError("unique must be a share from 0 to 1")
     how = METHODS[method]
+    if unique < 1 and not how.unique:
+        raise RequestError(f"{method} keeps to no share of unique rows", instead="use joint")
     if how.exact:
         constraint = replace(constraint, m=None, absences=True)
     run = Run(
@@ -134,6 +144,7 @@ def select(
         evaluations=evaluations,
         seconds=seconds,
         rng=np.random.default_rng(random_state),
+        unique=unique,
     )
     stopped = _explore(run, how)
     return Selection(

@@ -77,7 +77,8 @@ class Run:
     """Build feasible sets, keep the best, and stop at the limits.
 
     Searches choose among the `candidates`: features that may be shared when alone and, where the
-    utility is modular, weigh more than 0. `rng` is their only source of chance.
+    utility is modular, weigh more than 0. `rng` is their only source of chance. `unique` is the
+    largest share of rows that may be unique, for a method that keeps to one.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class Run:
         evaluations: int | None,
         seconds: float | None,
         rng: np.random.Generator,
+        unique: float = 1.0,
     ) -> None:
         self.rows = worth.rows
         self.worth = worth
@@ -97,6 +99,7 @@ class Run:
         weighs = np.ones(len(may), np.bool_) if worth.weights is None else worth.weights[may] > 0
         self.candidates: Indices = may[weighs].astype(np.int32)
         self.rng = rng
+        self.unique = unique
         self.limited = evaluations is not None or seconds is not None
         self.evaluations = 0
         self.best: Indices = np.zeros(0, dtype=np.int32)
