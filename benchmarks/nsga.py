@@ -97,7 +97,12 @@ def main() -> None:
         [row for size in parser.parse_args().evaluations for row in rows_of(evaluator, size)],
         f"One seed, populations of {POPULATION}, two-point crossover, each bit flipped with\n"
         "probability 1 / bits. The default start keeps each cut with probability 1/2; the\n"
-        "stratified one keeps from none to all, evenly spread over the population.",
+        "stratified one keeps from none to all, evenly spread over the population.\n\n"
+        "To stand 20% below the stratified start after 14,780 evaluations, or below both starts\n"
+        "after 269,747, ours would need areas of at most .087 and .082. The least ever found\n"
+        "here, after a minute and 21 million evaluations, is .0898 ([best](best.md)). NSGA-II\n"
+        "reads policies from scratch, which the seconds show; ours scores neighbours from what\n"
+        "it keeps.",
     )
 
 

@@ -108,7 +108,7 @@ def test_what_is_proved_is_kept_and_told(whole, tmp_path):
     assert "no policy whatsoever has less" in said(kit)
     found = {section.key: section for section in sections(kit, (), audience="public")}
     rows = next(block for block in found["bound"].blocks if isinstance(block, Grid)).rows
-    assert len(rows) == len(content.bound.weight)
+    assert 12 <= len(rows) <= 24  # of some weights, where there are many
     (chart,) = (b for b in found["frontier"].blocks if hasattr(b, "floor"))
     assert all(x <= y + 1e-9 for (_, x), y in zip(chart.floor, chart.loss, strict=True))
 

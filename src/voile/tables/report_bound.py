@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voile.sections import Grid, Prose, Section
@@ -10,6 +10,7 @@ from voile.tables.bounds.result import OPTIMAL
 from voile.wording import share
 
 NOTHING = "not proved"
+MOST_ROWS = 24
 
 
 def how_far(story: Mapping[str, Any]) -> Section | None:
@@ -18,42 +19,55 @@ def how_far(story: Mapping[str, Any]) -> Section | None:
         return None
     proof = story["search"].get("bound")
     if proof is None:
-        unasked = (
+        unproved = (
             "There is no bound: these are the best policies that the search found, and how much "
-            "better any other could be was not asked to be proved."
+            "better any other could be was not proved."
         )
-        return _section(Prose((unasked,)))
-    proved = [gap for gap in proof["gap"] if gap is not None]
-    if not proved:
+        return _section(Prose((unproved,)))
+    if all(gap is None for gap in proof["gap"]):
         stopped = "There is no bound: the proof was stopped before it had one."
         return _section(Prose((stopped,)))
-    missing = len(proof["gap"]) - len(proved)
-    said = [
-        "Whichever of the weights below is taken: of loss + weight x relative risk, no policy "
-        f"whatsoever has less than the best one found by more than {_gap(max(proved))}."
-        + (f" For {missing} more weights there is no bound: the proof was stopped." * bool(missing))
-    ]
-    if not missing:
-        area, hull, staircase = (proof[name] for name in ("area", "hull", "staircase"))
-        said.append(
-            f"Under the policies found lies an area of {staircase:.5f}; proved for any policies is "
-            f"at least {area:.5f}. Up to {hull:.5f} a sum of loss and weighted risk can tell them "
-            "apart from better ones; the rest lies in the steps of the staircase."
-        )
+    said = [_of_weights(proof["gap"]), _of_areas(proof)]
     if "chosen" in story and story.get("least_loss") is not None:
         said.append(
             f"No policy of the chosen one's risk or less loses less than "
             f"{share(story['least_loss'])}; the chosen one loses {share(story['chosen'][1])}."
         )
+    return _section(Prose(tuple(said)), _grid(proof))
+
+
+def _of_weights(gaps: Sequence[float | None]) -> str:
+    proved = [gap for gap in gaps if gap is not None]
+    said = (
+        "Whichever of the weights below is taken: of loss + weight x relative risk, no policy "
+        f"whatsoever has less than the best one found by more than {_gap(max(proved))}."
+    )
+    if missing := len(gaps) - len(proved):
+        said += f" For {missing} more weights there is no bound: the proof was stopped."
+    return said
+
+
+def _of_areas(proof: Mapping[str, Any]) -> str:
+    area, hull, staircase = (proof[name] for name in ("area", "hull", "staircase"))
+    return (
+        f"Under the policies found lies an area of {staircase:.5f}; proved for any policies is "
+        f"at least {area:.5f}. Up to {hull:.5f} a sum of loss and weighted risk can tell them "
+        "apart from better ones; the rest lies in the steps of the staircase."
+    )
+
+
+def _grid(proof: Mapping[str, Any]) -> Grid:
     names = ("weight", "bound", "best", "gap", "seconds")
     rows = tuple(_row(*values) for values in zip(*(proof[name] for name in names), strict=True))
-    grid = Grid(
+    title = "Loss + weight x relative risk"
+    if len(rows) > MOST_ROWS:
+        title += f", for some of {len(rows)} weights"
+    return Grid(
         ("weight of risk", "proved: at least", "best found", "gap", "seconds"),
-        rows,
-        "Loss + weight x relative risk",
+        rows[:: -(-len(rows) // MOST_ROWS)],
+        title,
         (0, 1, 2, 3, 4),
     )
-    return _section(Prose(tuple(said)), grid)
 
 
 def _section(*blocks: Prose | Grid) -> Section:
@@ -61,11 +75,12 @@ def _section(*blocks: Prose | Grid) -> Section:
 
 
 def _row(
-    weight: float, bound: float | None, best: float, gap: float | None, seconds: float
+    weight: float, bound: float | None, best: float, gap: float | None, seconds: float | None
 ) -> tuple[str, ...]:
-    proved = (NOTHING, "") if bound is None or gap is None else (f"{bound:.5f}", _gap(gap))
     weighs = f"{weight:.3g}" if weight < 100 else f"{weight:,.0f}"
-    return weighs, proved[0], f"{best:.5f}", proved[1], f"{seconds:.1f}"
+    if bound is None or gap is None or seconds is None:
+        return weighs, NOTHING, f"{best:.5f}", "", ""
+    return weighs, f"{bound:.5f}", f"{best:.5f}", _gap(gap), f"{seconds:.1f}"
 
 
 def _gap(gap: float) -> str:

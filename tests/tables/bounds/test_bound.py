@@ -97,14 +97,21 @@ class _Weighed:
         self.evaluator = evaluator
 
 
-def test_one_attribute_is_solved_at_once(some_counts, space_of, truth_of):
+@pytest.mark.parametrize("rules", [{}, {"k": 3}, {"max_risk": 0.3, "l_diversity": 2}])
+def test_one_attribute_is_solved_at_once(some_counts, space_of, truth_of, rules):
+    """Also where cells that break a rule may not be had."""
+    constraints, solved = Constraints(**rules), 0
     for seed in range(10):
         counts = some_counts(seed, sizes=(9,))
-        space, truth = space_of(counts), truth_of(counts, Constraints())
+        space, truth = space_of(counts, constraints), truth_of(counts, constraints)
+        if not len(truth.risk):
+            continue
         found = bound(space, search(space).frontier, weights=WEIGHTS)
         for weight, lower in zip(found.weight, found.bound, strict=True):
             assert lower == pytest.approx(truth.least(weight), rel=1e-7, abs=1e-9)
         assert found.optimal.all()
+        solved += 1
+    assert solved > 5
 
 
 def test_alike_rows_agree_without_multipliers(space_of):
@@ -169,6 +176,50 @@ def test_interrupted_keeps_what_is_proved(some_counts, space_of, truth_of):
     assert found.stopped == "interrupted"
     assert np.isfinite(found.bound).all()
     assert_proved(found, truth)
+
+
+def test_a_bound_of_nothing_is_none(some_counts, space_of):
+    """Where records may be suppressed, nothing is had before inner partitions are gone through."""
+    counts = some_counts(12, sizes=(6, 2, 6))
+    space = space_of(counts, Constraints(k=3, suppress=0.3))
+    steps = []
+
+    def press_ctrl_c(step):
+        steps.append(step)
+        raise KeyboardInterrupt
+
+    found = bound(space, search(space).frontier, weights=WEIGHTS, progress=press_ctrl_c)
+    assert steps[0].bounded == 0
+    assert np.isnan(found.bound).all()
+    assert np.isnan(found.seconds).all()
+    assert not found.floors.any()
+    assert not found.least_loss([0.0, 0.5]).any()
+
+
+def test_ctrl_c_before_the_first_step_is_no_bound_either(some_counts, space_of, monkeypatch):
+    def press_ctrl_c(*_):
+        raise KeyboardInterrupt
+
+    space = space_of(some_counts(12, sizes=(6, 2, 6)))
+    frontier = search(space).frontier
+    monkeypatch.setattr("voile.tables.bounds.take_up", press_ctrl_c)
+    found = bound(space, frontier)
+    assert found.stopped == "interrupted"
+    assert np.isnan(found.bound).all()
+    assert (found.area, found.staircase) == (pytest.approx(0, abs=1e-8), frontier.area())
+    whole = bound(space_of(some_counts(12, sizes=(6, 2, 6))), frontier, seconds=1e-9)
+    np.testing.assert_array_equal(found.best, whole.best)
+
+
+def test_scores_of_another_table_are_not_believed(some_counts, space_of, truth_of):
+    counts = some_counts(12, sizes=(6, 2, 6))
+    whole = search(space_of(counts), strategy="exhaustive").frontier
+    better = Frontier.of(whole.risk, whole.loss * 0.9, whole.policies)
+    found = bound(space_of(counts), better, weights=WEIGHTS)
+    assert_proved(found, truth_of(counts, Constraints()))
+    other = space_of(some_counts(12, sizes=(6, 2, 5)))
+    with pytest.raises(RequestError, match=r"not of this table's policies; .* 10 booleans"):
+        bound(other, whole)
 
 
 def test_many_weights_a_few_at_a_time_are_all_tightened(some_counts, space_of, monkeypatch):

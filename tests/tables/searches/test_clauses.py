@@ -97,3 +97,23 @@ def test_backtracks_out_of_a_dead_end():
     for seed in range(20):
         drawn = pruned.draw(np.random.default_rng(seed), np.zeros(3, dtype=bool))
         assert members(drawn)[members(sublattice([0, 1, None]))].sum() == members(drawn).sum() > 0
+
+
+class Counted(Pruned):
+    """Counts how often a literal is made true."""
+
+    made = 0
+
+    def _make(self, *args):
+        self.made += 1
+        return super()._make(*args)
+
+
+def test_nothing_is_tried_twice():
+    """A literal that led nowhere is made false, so that no two branches share a policy."""
+    pruned = Counted(6)
+    for number in range(2**6):  # every policy by itself
+        fixed = [number >> bit & 1 for bit in range(6)]
+        pruned.add(sublattice(fixed))
+    assert pruned.draw(np.random.default_rng(0), np.zeros(6, dtype=bool)) is None
+    assert pruned.made <= 2 * (2**6 - 1)

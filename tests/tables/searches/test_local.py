@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.tables.searches.local import explore
+from voile.tables.searches.local import Neighbourhood, explore
 from voile.tables.searches.run import Run
 
 seeds = st.integers(0, 2**32)
@@ -41,6 +41,20 @@ def test_no_neighbour_enters(small_space, seed, limits):
         scores = evaluator.scores(rows)
         feasible = scores.suppressed <= evaluator.constraints.suppress + 1e-9
         for risk, loss in zip(scores.risk[feasible], scores.loss[feasible], strict=True):
+            assert ((found.risk <= risk + 1e-11) & (found.loss <= loss + 1e-11)).any()
+
+
+@given(seeds)
+@settings(max_examples=20, deadline=None)
+def test_going_on_twice_no_policy_two_cuts_away_enters(small_space, seed):
+    evaluator = (space := small_space(seed, sizes=(5, 2, 4))).evaluator
+    run = run_of(space)
+    run.begin()
+    Neighbourhood(run).flip(twice=True)
+    found, one = run.frontier(), np.eye(evaluator.n_bits, dtype=bool)
+    pairs = np.unique((one[:, None] | one).reshape(-1, evaluator.n_bits), axis=0)
+    for policy in found.policies:
+        for risk, loss in zip(*evaluator.evaluate(policy ^ pairs), strict=True):
             assert ((found.risk <= risk + 1e-11) & (found.loss <= loss + 1e-11)).any()
 
 

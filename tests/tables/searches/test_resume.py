@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,15 @@ from hypothesis import strategies as st
 
 from voile.errors import InfeasibleError, RequestError
 from voile.frontier import Frontier
+from voile.tables.counts import Constraints, Counts
+from voile.tables.evaluator import Evaluator
 from voile.tables.searches import STRATEGIES, search
+
+
+@dataclass(frozen=True)
+class Space:
+    evaluator: Evaluator
+
 
 SIZES = (24, 2, 5)
 LIMITS = [{}, {"k": 2, "suppress": 0.5}]
@@ -61,6 +71,19 @@ def test_what_is_believed_is_no_evaluation(small_space):
     scored = search(space, strategy="steepest", start=wrong)
     assert scored.evaluations == plain.evaluations + len(wrong)
     assert_own_scores(space.evaluator, scored.frontier)
+
+
+def test_where_records_are_suppressed_no_score_is_believed():
+    """Only the bottom of this chain breaks k, and it is not among the first 64 scored."""
+    sample = np.append(np.full(65, 2.0), [2.0, 1.0])
+    codes = np.arange(67, dtype=np.int32)[:, None]
+    counts = Counts((67,), codes, sample, sample, np.zeros((67, 0)))
+    chain = np.tri(66, dtype=bool)
+    start = Frontier.of(*Evaluator(counts).evaluate(chain), chain)
+    assert len(start) == 66
+    space = Space(Evaluator(counts, Constraints(k=2)))
+    found = search(space, strategy="random-chain", evaluations=200, start=start).frontier
+    assert_own_scores(space.evaluator, found)
 
 
 @given(st.integers(0, 2**32))

@@ -10,12 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from voile.errors import RequestError
 from voile.frontier import Frontier
+from voile.tables.bounds.nesting import refuse_too_many
+from voile.tables.bounds.proof import Proof
+from voile.tables.bounds.relaxation import Stopped
 from voile.tables.bounds.result import Bound, Progress
+from voile.tables.bounds.sandwich import between
+from voile.tables.group_measures import Spread, Weighing
+from voile.tables.searches.resume import take_up
+from voile.tables.searches.run import Run, raise_if_no_interruption
 
 if TYPE_CHECKING:
     from voile.tables.evaluator import Evaluator
     from voile.tables.searches.result import Space
-    from voile.tables.searches.run import Run
 
 __all__ = ["Bound", "Progress", "bound", "refuse_unbounded"]
 
@@ -42,9 +48,10 @@ def bound(
     Parameters
     ----------
     space : whose `evaluator` scores policies and holds the constraints, which are kept.
-    frontier : the policies to compare with, scored by it. A better one makes the proof quicker.
-    weights : of relative risk against loss, > 0; 20 from 0.03 to 3,000 where None. The more,
-        the closer the bound on the area.
+    frontier : the policies to compare with; see `take_up`. A better one makes the proof quicker.
+    weights : of relative risk against loss, > 0. Where None, 20 from 0.03 to 3,000, and with
+        `seconds`, once these are done, more between them (see `between`) as long as these raise
+        the bound on the area.
     seconds : when to stop, > 0; looked at between parts of a step.
     progress : called after each step.
 
@@ -60,38 +67,50 @@ def bound(
     Raises
     ------
     InfeasibleError : no policy meets the constraints.
-    RequestError : arguments out of range, or too many partitions of all attributes but two.
+    RequestError : arguments out of range, a frontier of other policies than this space's,
+        measures that there is no bound for, or too many partitions of all attributes but two.
 
     Cost: O(outer^2 inner^2 (boxes + weights x combos)) at most for the first bounds; a box is a
     product of intervals of the attributes gone through, a combo a partition of them.
     """
-    from voile.tables.bounds.proof import Proof
-    from voile.tables.bounds.relaxation import Stopped
-
     asked = _checked(weights)
     if seconds is not None and not seconds > 0:
         raise RequestError("seconds must be more than 0")
     refuse_unbounded(space.evaluator)
-    run = _run_with(space.evaluator, frontier)
-    proof = Proof(run, asked, seconds, progress)
-    stopped = "finished"
+    proof, stopped = None, "finished"
     try:
-        proof.go()
+        proof = Proof(_run_with(space.evaluator, frontier), seconds, progress)
+        proof.go(asked)
+        while weights is None and seconds is not None:
+            more = between(np.sort(proof.weights), proof.run.found)
+            if not len(more):
+                break
+            proof.go(more)
     except Stopped:
         stopped = "seconds"
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        raise_if_no_interruption(error)
         stopped = "interrupted"
-    floors = _clipped(space.evaluator, proof.floors)
-    proved = np.minimum(floors.min(axis=0), proof.best)
-    proved[np.isneginf(proved)] = np.nan
+    if proof is None or not len(proof.weights):
+        return Bound.none(asked, frontier, stopped)
+    return _bound_of(proof, stopped)
+
+
+def _bound_of(proof: Proof, stopped: str) -> Bound:
+    """Return what was proved; a bound of 0 is none, unless 0 was found."""
+    order, run = np.argsort(proof.weights), proof.run
+    best = proof.best[order]
+    floors = _clipped(run.evaluator, proof.floors[:, order])
+    proved = np.minimum(floors.min(axis=0), best)
+    proved[(proved <= 0) & (best > 0)] = np.nan
     return Bound(
-        weight=asked,
+        weight=proof.weights[order],
         bound=proved,
-        best=proof.best,
-        gap=np.divide(proof.best - proved, proof.best, out=proved * 0, where=proof.best > 0),
-        seconds=proof.seconds,
+        best=best,
+        gap=np.divide(best - proved, best, out=proved * 0, where=best > 0),
+        seconds=np.where(np.isnan(proved), np.nan, proof.seconds[order]),
         floors=floors,
-        least_risk=_least_risk(space.evaluator),
+        least_risk=_least_risk(run.evaluator),
         frontier=run.frontier(),
         stopped=stopped,
     )
@@ -108,9 +127,6 @@ def _checked(weights: ArrayLike | None) -> Floats:
 
 def refuse_unbounded(evaluator: Evaluator) -> None:
     """Refuse, before any work, what no bound can be proved for: see `bound`."""
-    from voile.tables.bounds.nesting import refuse_too_many
-    from voile.tables.group_measures import Spread, Weighing
-
     refuse_too_many(evaluator.scorer.sizes, evaluator.required[~evaluator.forbidden])
 
     for measure, kind in ((evaluator.risk, Weighing), (evaluator.loss, Spread)):
@@ -123,14 +139,10 @@ def refuse_unbounded(evaluator: Evaluator) -> None:
 
 def _run_with(evaluator: Evaluator, frontier: Frontier) -> Run:
     """Return a run that has found the frontier, and the most general and most detailed policy."""
-    from voile.tables.evaluator import Scores
-    from voile.tables.searches.run import Run
-
     rng = np.random.default_rng(0)
     run = Run(evaluator, evaluations=None, seconds=None, rng=rng, progress=None)
     run.begin()
-    scores = Scores(frontier.risk, frontier.loss, np.zeros(len(frontier)))
-    run.add(scores, lambda indices: frontier.policies[indices][:, ~evaluator.forbidden])
+    take_up(run, frontier)
     return run
 
 
@@ -142,9 +154,9 @@ def _clipped(evaluator: Evaluator, floors: Floats) -> Floats:
     less that share, and at least 1.
     """
     if not evaluator.rules.active:
-        return floors
+        return np.maximum(floors, 0.0)
     lowered = floors - evaluator.constraints.suppress
-    return np.maximum(np.minimum(floors, 1.0), lowered)
+    return np.maximum(np.minimum(floors, 1.0), np.maximum(lowered, 0.0))
 
 
 def _least_risk(evaluator: Evaluator) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.frontier import Frontier
 from voile.tables.bounds.ascent import CLOSE, Ascent
 from voile.tables.bounds.nesting import Nesting
 from voile.tables.bounds.pricing import priced
@@ -26,54 +27,59 @@ TINY = 1e-300
 
 
 class Proof:
-    """Raise lower bounds for some weights.
+    """Raise lower bounds for some weights, then for more.
 
     Parameters
     ----------
     run : the lattice and the policies found.
-    weights : (m,) rising, > 0.
     seconds : when `relaxation.Stopped` is raised, counted from now.
     progress : called after each step.
 
     `floors` (combos, weights) holds what is proved of loss + weight x risk before losses above 1
-    are clipped, `seconds` when, `best` the least that was found.
+    are clipped, `seconds` when, `best` the least that was found; in the order of `weights`.
     """
 
     def __init__(
         self,
         run: Run,
-        weights: Floats,
         seconds: float | None,
         progress: Callable[[Progress], None] | None,
     ) -> None:
         self._began = time.monotonic()
         self._deadline = np.inf if seconds is None else self._began + seconds
         self._progress = progress
-        self._run = run
+        self.run = run
         self._attributes = attributes_of(run)
-        self._weights = weights
         cells = run.evaluator.cells.coarsen(~run.evaluator.forbidden)
         self._nesting = Nesting.of(cells, run.required)
-        self.floors = np.full((len(self._nesting.combos), len(weights)), -np.inf)
-        self.seconds = np.full(len(weights), np.nan)
-        found = run.frontier()
-        self.best = _least(found.risk, found.loss, weights)
+        self.weights, self.seconds, self.best = np.zeros((3, 0))
+        self.floors = np.zeros((len(self._nesting.combos), 0))
 
-    def go(self) -> None:
-        """Bound all weights, then tighten all in turn until nothing more comes of it."""
+    def go(self, weights: Floats) -> None:
+        """Bound more weights, then tighten these in turn until nothing more comes of it."""
+        begun = len(self.weights)
+        self._take(weights)
         outers = len(self._nesting.last)
         pairs = max(1, ROOM // (outers**2 * len(self.floors)))
         ascents = [
-            self._relax(np.arange(begin, min(begin + pairs, len(self._weights))))
-            for begin in range(0, len(self._weights), pairs)
+            self._relax(np.arange(begin, min(begin + pairs, len(self.weights))))
+            for begin in range(begun, len(self.weights), pairs)
         ]
         raised = [True]
         while any(raised):
             raised = [self._step(*each) for each in ascents]
 
+    def _take(self, weights: Floats) -> None:
+        """Take in weights of which nothing is proved yet."""
+        more = len(weights)
+        self.weights = np.append(self.weights, weights)
+        self.seconds = np.append(self.seconds, np.full(more, np.nan))
+        self.best = np.append(self.best, _least(self.run.found, weights))
+        self.floors = np.pad(self.floors, ((0, 0), (0, more)), constant_values=-np.inf)
+
     def _relax(self, which: NDArray[np.intp]) -> tuple[NDArray[np.intp], Relaxation, Ascent]:
         relaxation = Relaxation(
-            self._nesting, self._run.evaluator, self._weights[which], self._deadline
+            self._nesting, self.run.evaluator, self.weights[which], self._deadline
         )
         caps = self._caps()[which][relaxation.weight]
         pairs = np.arange(len(relaxation))
@@ -108,37 +114,38 @@ class Proof:
         bound = self.floors.min(axis=0)
         self.seconds[bound > before] = now
         if self._progress is not None:
-            proved = np.isfinite(bound)
+            proved = bound > 0
             gap = 1 - (bound / np.maximum(self._caps(), TINY))[proved]
-            self._progress(Progress(now, int(proved.sum()), float(gap.max())))
+            self._progress(Progress(now, int(proved.sum()), float(gap.max(initial=0.0))))
 
     def _meet(self, policies: Policies) -> None:
         """Score what the relaxation suggests; better what is the best so far for a weight."""
         if not len(policies):
             return
         rows = np.unique(policies, axis=0)
-        scores = self._run.evaluator.scores(self._run.widen(rows))
-        allowed = scores.suppressed <= self._run.evaluator.constraints.suppress + SLACK
-        least = _least(scores.risk[allowed], scores.loss[allowed], self._weights)
+        scores = self.run.evaluator.scores(self.run.widen(rows))
+        allowed = scores.suppressed <= self.run.evaluator.constraints.suppress + SLACK
+        found = Frontier.of(scores.risk[allowed], scores.loss[allowed], rows[allowed])
+        least = _least(found, self.weights)
         better = least < self.best * (1 - CLOSE)
         if better.any():
-            self._run.add(scores, lambda indices: rows[indices])
-            for weight, penalty in itertools.product(self._weights[better], penalties(self._run)):
-                aim, start = Aim(float(weight), penalty), self._run.best_for(float(weight))
-                settle(self._run, self._attributes, start, aim, near=True)
-            found = self._run.frontier()
-            self.best = _least(found.risk, found.loss, self._weights)
+            self.run.add(scores, lambda indices: rows[indices])
+            for weight, penalty in itertools.product(self.weights[better], penalties(self.run)):
+                aim, start = Aim(float(weight), penalty), self.run.best_for(float(weight))
+                settle(self.run, self._attributes, start, aim, near=True)
+            self.best = _least(self.run.found, self.weights)
 
     def _caps(self) -> Floats:
         """Return what loss + weight x risk, not clipped, makes a policy no better than the best.
 
         Clipping takes at most the share that may be suppressed, and only from losses above 1.
         """
-        suppress = self._run.evaluator.constraints.suppress
+        suppress = self.run.evaluator.constraints.suppress
         return np.where(self.best > 1, self.best + suppress, self.best)
 
 
-def _least(risk: Floats, loss: Floats, weights: Floats) -> Floats:
+def _least(found: Frontier, weights: Floats) -> Floats:
     """Return the least loss + weight x risk for each weight; infinity if there is no policy."""
-    least: Floats = (loss + weights[:, None] * risk).min(axis=1, initial=np.inf)
+    values = found.loss + weights[:, None] * found.risk
+    least: Floats = values.min(axis=1, initial=np.inf)
     return least

@@ -115,7 +115,9 @@ class Relaxation:
         """
         from voile.tables.kernels.nested import Jobs, nested
 
-        interval, pair = np.nonzero(member)
+        # Contiguous, since kernels would be compiled anew for every other layout.
+        ends = np.ascontiguousarray(ends)
+        interval, pair = (np.ascontiguousarray(each) for each in np.nonzero(member))
         cost, cuts = np.empty(len(pair)), np.zeros((len(pair) if traced else 0, self.cuts), bool)
         combo, price = self.combo[pairs], self._price[self.weight[pairs]]
         edges = np.searchsorted(interval, np.arange(len(ends) + 1))

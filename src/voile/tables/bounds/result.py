@@ -29,7 +29,7 @@ class Bound:
     """Hold a lower bound on loss + weight x relative risk of every policy allowed.
 
     Columns of one length, weights rising; NaN in `bound` and `gap` where the proof was stopped
-    before it had anything.
+    before it had anything. A bound of 0, which all policies have, counts as nothing.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Bound:
     gap : (best - bound) / best: so much better a policy may be, at most; 0 where best is 0.
     seconds : when the bound was last raised, since the proof began.
     floors : (combos, weights), the same by the partition of all attributes but the two largest;
-        -infinity where nothing was proved.
+        0 where nothing was proved.
     least_risk : proved: no policy allowed has less.
     frontier : the policies given and those met on the way, (m, n_bits) booleans.
     stopped : `finished`, `seconds` or `interrupted`.
@@ -54,6 +54,13 @@ class Bound:
     least_risk: float
     frontier: Frontier
     stopped: str
+
+    @classmethod
+    def none(cls, weights: Floats, frontier: Frontier, stopped: str) -> Bound:
+        """Return that nothing was proved."""
+        best = (frontier.loss + weights[:, None] * frontier.risk).min(axis=1, initial=np.inf)
+        nothing, floors = np.full(len(weights), np.nan), np.zeros((1, len(weights)))
+        return cls(weights, nothing, best, nothing, nothing, floors, 0.0, frontier, stopped)
 
     @property
     def optimal(self) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ from voile.tables.searches import best, exhaustive, interval, local, steepest
 from voile.tables.searches.chains import RandomChain
 from voile.tables.searches.result import Checkpoint, History, SearchResult, Space
 from voile.tables.searches.resume import take_up
-from voile.tables.searches.run import Limit, Run
+from voile.tables.searches.run import Limit, Run, raise_if_no_interruption
 from voile.tables.searches.sublattice import SublatticeSearch
 
 __all__ = ["STRATEGIES", "Checkpoint", "History", "SearchResult", "Space", "search"]
@@ -55,8 +55,8 @@ def search(
         `random-chain` (Algorithm 1); `sublattice` (Algorithm 2); `exhaustive` (up to 2**20
         policies). Or a strategy with parameters of its own, such as
         `SublatticeSearch(threshold=0.5)`.
-    evaluations : largest number of policies scored, >= 1; for random chains and sublattices at
-        least those of one chain; where None, what the strategy needs.
+    evaluations : largest number of policies scored, at least those of one maximal chain: cuts
+        that are neither required nor forbidden, and one more; where None, what the strategy needs.
     seconds : when to stop, > 0; looked at between batches, so passed by up to one of them.
     random_state : seed or generator, for the strategies that draw.
     start : the frontier of an earlier search, to go on from; see `take_up`.
@@ -76,13 +76,10 @@ def search(
     """
     if isinstance(strategy, str) and strategy not in STRATEGIES:
         raise RequestError(f"no strategy {strategy!r}", instead=nearest(strategy, STRATEGIES))
-    if evaluations is not None and evaluations < 1:
-        raise RequestError("evaluations must be at least 1")
     if seconds is not None and not seconds > 0:
         raise RequestError("seconds must be more than 0")
     explore = STRATEGIES[strategy] if isinstance(strategy, str) else strategy
-    if isinstance(explore, (RandomChain, SublatticeSearch)):
-        _refuse_part_of_a_chain(space.evaluator, evaluations)
+    _refuse_part_of_a_chain(space.evaluator, evaluations)
     run = Run(
         space.evaluator,
         evaluations=evaluations,
@@ -99,9 +96,7 @@ def search(
     except Limit as limit:
         stopped = limit.reason
     except (KeyboardInterrupt, SystemError) as error:
-        # Ctrl-C while numba loads a kernel comes as a SystemError that it caused.
-        if isinstance(error, SystemError) and not isinstance(error.__cause__, KeyboardInterrupt):
-            raise
+        raise_if_no_interruption(error)
         if len(run.checkpoints) < 2:  # nothing but the two ends, or not even compiled code
             raise KeyboardInterrupt from None
         stopped = "interrupted"
@@ -119,5 +114,5 @@ def _refuse_part_of_a_chain(evaluator: Evaluator, evaluations: int | None) -> No
     if evaluations is not None and evaluations < chain:
         raise RequestError(
             f"{evaluations:,} evaluations are fewer than the {chain:,} policies of one chain",
-            instead="ask for more, or use another strategy",
+            instead="ask for at least as many",
         )

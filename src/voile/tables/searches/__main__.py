@@ -6,9 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voile.tables.bounds import bound
 from voile.tables.counts import Constraints, Counts
 from voile.tables.evaluator import Evaluator
 from voile.tables.searches import STRATEGIES, search
+
+SIZES = (14, 2, 5)  # more cuts than `best` scores one by one
+EVALUATIONS = 5_000
 
 
 @dataclass(frozen=True)
@@ -17,13 +21,17 @@ class _Space:
 
 
 def main() -> None:
-    """Run every strategy, with and without constraints, on four combinations."""
-    codes = np.array([[0, 0], [0, 1], [1, 0], [2, 1]], dtype=np.int32)
-    sample, people = np.array([1.0, 2.0, 1.0, 3.0]), np.array([2.0, 3.0, 4.0, 5.0])
-    counts = Counts((3, 2), codes, sample, people, np.eye(4))
-    for constraints in (Constraints(), Constraints(k=2, l_diversity=2, suppress=0.5)):
+    """Run every strategy and a proof, with and without constraints, on 140 combinations."""
+    cells = int(np.prod(SIZES))
+    codes = np.stack(np.unravel_index(np.arange(cells), SIZES), axis=1).astype(np.int32)
+    sample = (np.arange(cells) % 4 + 1).astype(np.float64)
+    people = (np.arange(cells) % 5 + sample).astype(np.float64)
+    counts = Counts(SIZES, codes, sample, people, np.eye(4)[np.arange(cells) % 3])
+    for constraints in (Constraints(), Constraints(k=3, l_diversity=2, suppress=0.5)):
+        space = _Space(Evaluator(counts, constraints))
         for strategy in STRATEGIES:
-            search(_Space(Evaluator(counts, constraints)), strategy=strategy, random_state=0)
+            found = search(space, strategy=strategy, evaluations=EVALUATIONS, random_state=0)
+        bound(space, found.frontier, weights=[0.1, 1.0, 10.0])
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ def take_up(run: Run, start: Frontier) -> None:
     evaluator = run.evaluator
     if start.policies.dtype != np.bool_ or start.policies.shape[1:] != (evaluator.n_bits,):
         raise RequestError(
-            "the frontier to go on from is not of this table's policies",
+            "the frontier given is not of this table's policies",
             instead=f"a policy of this table is {evaluator.n_bits} booleans",
         )
     allowed = start.policies[:, evaluator.required].all(axis=1)

@@ -32,6 +32,15 @@ class Limit(Exception):  # noqa: N818, it ends a search and is no error
         super().__init__(reason)
 
 
+def raise_if_no_interruption(error: BaseException) -> None:
+    """Raise what is not Ctrl-C; pressed while numba loads a kernel, that is a SystemError's cause.
+
+    >>> raise_if_no_interruption(KeyboardInterrupt())
+    """
+    if not any(isinstance(e, KeyboardInterrupt) for e in (error, error.__cause__)):
+        raise error
+
+
 class Run:
     """Collect what a strategy scores, on the lattice without the forbidden cuts.
 
@@ -153,8 +162,8 @@ class Run:
 
     def policies(self, indices: ArrayLike) -> Policies:
         """Return policies found, on this lattice."""
-        rows: Policies = self._policies(np.asarray(indices, dtype=np.intp))[:, self._bits]
-        return rows
+        rows = self._policies(np.asarray(indices, dtype=np.intp))[:, self._bits]
+        return np.ascontiguousarray(rows)  # else kernels are compiled for another layout
 
     def drift(self, count: int) -> float:
         """Return by how much up to `count` of the scores found differ from scratch."""

@@ -1,0 +1,43 @@
+"""Which weights to prove next, so that the bound on the area rises most."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.frontier import Frontier
+
+Floats = NDArray[np.float64]
+
+LEAST = 1e-6
+MOST = 16
+
+
+def between(weights: Floats, frontier: Frontier) -> Floats:
+    """Return up to 16 weights between those given, the most promising first; none if all are vain.
+
+    Bounds for two neighbouring weights are lines, which at best touch the hull of the frontier at
+    the policies that are best for these weights. Below the chord of the two policies they leave
+    a triangle, of which a line of the chord's slope cuts off most (the sandwich algorithm of
+    Burkard, Hamacher and Rote 1991). Triangles of less than a millionth are not worth a weight.
+
+    Parameters
+    ----------
+    weights : (m,) rising, > 0. Below the first, loss >= 0 stands for the bound.
+
+    >>> frontier = Frontier.of([0, .2, 1], [1, .2, 0], np.zeros((3, 1)))
+    >>> between(np.array([.1, 1, 9]), frontier).round(9).tolist()
+    [0.25, 4.0]
+    """
+    asked = np.append(0.0, weights)
+    values = frontier.loss + asked[:, None] * frontier.risk
+    best = values.argmin(axis=1)
+    risk, loss = frontier.risk[best], frontier.loss[best]
+    corner = np.diff(values.min(axis=1)) / np.diff(asked)  # the risk where two lines cross
+    height = loss[:-1] - asked[:-1] * (corner - risk[:-1])
+    across, down = risk[:-1] - risk[1:], loss[1:] - loss[:-1]
+    triangle = (across * (loss[1:] - height) - down * (corner - risk[1:])) / 2
+    worth = np.argsort(-triangle, kind="stable")[:MOST]
+    worth = worth[triangle[worth] > LEAST]
+    found: Floats = down[worth] / across[worth]
+    return found
