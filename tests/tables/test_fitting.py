@@ -70,9 +70,20 @@ def test_bisects_at_the_risk_asked_for_and_needs_one(whole):
         fitted(people(), strategy="bisect")
 
 
+@pytest.mark.parametrize("strategy", ["random-chain", "sublattice", "bisect"])
+def test_random_chains_may_merge_attribute_after_attribute(strategy):
+    given = {"strategy": strategy, "evaluations": 60}
+    if strategy == "bisect":
+        given["bisect_risk"] = 0.4
+    usual, other = fitted(people(), **given), fitted(people(), **given, chain_order="attributes")
+    assert "order='attributes'" in other.facts["strategy"]
+    assert usual.id != other.id
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
+        ({"chain_order": "attributes"}, "the strategy is best; take --strategy random-chain"),
         ({"bisect_risk": 0.4}, "the strategy is best; take --strategy bisect"),
         ({"outcomes": ["town"]}, "roles: outcome town has the role quasi; .* label or keep"),
         ({"outcomes": ["name"]}, "roles: outcome name has the role drop; .* label or keep"),

@@ -18,12 +18,15 @@ from voile.tables.counts import Constraints
 from voile.tables.hipaa import is_age, is_zip, safe_harbor
 from voile.tables.options import FitOptions
 from voile.tables.policy import Policy
-from voile.tables.searches import search
+from voile.tables.searches import Strategy, search
 from voile.tables.searches.bisect import Bisect
+from voile.tables.searches.chains import RandomChain
+from voile.tables.searches.sublattice import SublatticeSearch
 from voile.tables.settings import PATHS, KeptSettings
 from voile.tables.space import PolicySpace
 
 SAFE_HARBOR = "safe-harbor"
+CHAINED = ("random-chain", "sublattice", "bisect")
 OUTCOMES = ("sensitive", "label", "keep")
 """Roles of columns that are released as they are."""
 
@@ -47,7 +50,7 @@ def fit(
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
     sensitive = _sensitive(roles, options)
     _check_outcomes(roles, options)
-    _check_bisect(options)
+    _check_strategy(options)
     progress("counting", 0)
     learnt = Learnt(source, hold_out) if options.hold_out else source
     space = _space(learnt, roles, options, sensitive)
@@ -89,7 +92,9 @@ def fit(
         {
             "strategy": found.strategy,
             "evaluations": found.evaluations,
-            "stopped": found.stopped,
+            "stopped": found.stopped
+            if proved is None or proved.stopped != "interrupted"
+            else "interrupted",
         },
         proved,
     )
@@ -115,18 +120,31 @@ def _space(source: Source, roles: Roles, options: FitOptions, sensitive: str | N
     )
 
 
-def _strategy(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]) -> str | Bisect:
+def _strategy(
+    space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]
+) -> str | Strategy:
     """Return the search asked for; `bisect` needs a risk, which Safe Harbor gives."""
-    if options.strategy != "bisect":
-        return options.strategy
+    order = options.chain_order
+    match options.strategy:
+        case "bisect":
+            return Bisect(_bisect_risk(space, options, marks), order=order)
+        case "random-chain" if order != "bits":
+            return RandomChain(order=order)
+        case "sublattice" if order != "bits":
+            return SublatticeSearch(order=order)
+        case name:
+            return name
+
+
+def _bisect_risk(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]) -> float:
     if options.bisect_risk is not None:
-        return Bisect(options.bisect_risk)
+        return options.bisect_risk
     if SAFE_HARBOR not in marks:
         raise RequestError(
             "bisect looks for policies of Safe Harbor's risk, which is not on this lattice",
             instead="say the risk with --bisect-risk",
         )
-    return Bisect(float(space.evaluate(marks[SAFE_HARBOR].bits[None])[0][0]))
+    return float(space.evaluate(marks[SAFE_HARBOR].bits[None])[0][0])
 
 
 def _start(space: PolicySpace, options: FitOptions) -> Frontier | None:
@@ -224,7 +242,13 @@ def _check_outcomes(roles: Roles, options: FitOptions) -> None:
             raise RequestError(f"outcome {name} is named twice")
 
 
-def _check_bisect(options: FitOptions) -> None:
+def _check_strategy(options: FitOptions) -> None:
+    """Refuse settings that the search asked for has no use for."""
+    if options.chain_order != "bits" and options.strategy not in CHAINED:
+        raise RequestError(
+            f"an order of chains is given, and the strategy is {options.strategy}",
+            instead=f"take --strategy {', '.join(CHAINED)}, or leave it out",
+        )
     if options.bisect_risk is not None and options.strategy != "bisect":
         raise RequestError(
             f"a risk to bisect for is given, and the strategy is {options.strategy}",

@@ -48,6 +48,9 @@ class FitOptions(Options):
         "bisect",
         "exhaustive",
     ] = Field("best", description="how policies are searched")
+    chain_order: Literal["bits", "attributes"] = Field(
+        "bits", description="how random chains merge: any cut next, or attribute after attribute"
+    )
     bisect_risk: float | None = Field(
         None, ge=0, le=1, description="relative risk to bisect for; else Safe Harbor's"
     )

@@ -16,7 +16,7 @@ from voile.tables.searches.resume import take_up
 from voile.tables.searches.run import Limit, Run, raise_if_no_interruption
 from voile.tables.searches.sublattice import SublatticeSearch
 
-__all__ = ["STRATEGIES", "Checkpoint", "History", "SearchResult", "Space", "search"]
+__all__ = ["STRATEGIES", "Checkpoint", "History", "SearchResult", "Space", "Strategy", "search"]
 
 Strategy = Callable[[Run], None]
 
