@@ -22,6 +22,7 @@ from voile.engine.shuffle import shuffled
 from voile.hold_out import HoldOut
 from voile.io import Source, Staging, open_source, open_writer, publishing
 from voile.io.opening import split_table
+from voile.io.writers import Writer
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
 from voile.random import Protective
@@ -179,6 +180,10 @@ class Applying(ABC):
                 staging.commit(publish)
         return Release.open(out)
 
+    def writer(self, out: str | Path, *, force: bool) -> Writer:
+        """Open what the release is written with."""
+        return open_writer(out, self.schema, force=force)
+
     def note(self, batch: Batch, column: str, reason: str, lost: NDArray[np.bool_]) -> None:
         """Write down which rows of a batch are set aside for a column, and why."""
         self.tally.set_aside[column, reason] += int(lost.sum())
@@ -202,7 +207,7 @@ class Applying(ABC):
             if not keep_order:
                 rng = self.protective.generator()
                 batches = shuffled(batches, rng=rng, directory=scratch)
-            release = files.enter_context(open_writer(out, self.schema, force=force))
+            release = files.enter_context(self.writer(out, force=force))
             truth = files.enter_context(open_writer(private / ROWS, self._tail))
             for batch in batches:
                 columns = batch.columns

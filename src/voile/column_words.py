@@ -87,6 +87,20 @@ THINGS = _words(
 ).words
 
 
+RECORDS = _words(
+    "identifier",
+    "what tells the records of a long table apart",
+    "row record basket cart transaction order invoice receipt visit encounter session user",
+    "customer",
+).words
+ITEMS = _words(
+    "items",
+    "one of the things that a record has",
+    "item product article sku code term word token tag query diagnosis dx icd drug medication",
+    "procedure symptom",
+).words
+
+
 def find_words(name: str) -> tuple[Words, str] | None:
     """Find the first entry of `NAMES` that speaks of a column, and the word that says so.
 
@@ -112,6 +126,16 @@ def names_people(name: str) -> bool:
 def is_id(name: str) -> bool:
     """Whether a column's name speaks of a number or code."""
     return bool(IDS.words.intersection(split_name(name)))
+
+
+def names_records(name: str) -> bool:
+    """Whether a column may tell the records of a long table apart, as ``basket`` does."""
+    return bool((RECORDS | IDS.words).intersection(split_name(name)))
+
+
+def names_items(name: str) -> bool:
+    """Whether a column's name speaks of things that a record may have many of."""
+    return bool(ITEMS.intersection(split_name(name)))
 
 
 def split_name(name: str) -> list[str]:

@@ -1,14 +1,15 @@
 """Propose a role for every column of a source, and say why: names, types and counts, no values.
 
-A proposal is a start, not a judgement. Where a column gives no sign of what it is, what would
-tell people apart is dropped, and the steward decides.
+A proposal is a start, not a judgement. Where a column gives no sign of what it is, what would tell
+people apart is dropped, and the steward decides. For rows of items, see `voile.proposal_items`; for
+readings, `voile.proposal_readings`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from voile.column_words import find_words, is_id, names_people
 from voile.roles import Role
@@ -51,6 +52,16 @@ class Seen:
         """Whether it tells almost every row apart."""
         return self.present >= LEAST_ROWS and self.distinct > NEARLY_UNIQUE * self.present
 
+    @property
+    def free_text(self) -> bool:
+        """Whether it holds sentences."""
+        return self.kind == "text" and self.length >= FREE_TEXT and self.spaced
+
+    @property
+    def counts(self) -> str:
+        """Its type and how many values it has."""
+        return f"{printable(self.type)}, {self.distinct:,} distinct in {self.present:,}"
+
 
 @dataclass(frozen=True)
 class ColumnProposal:
@@ -59,7 +70,7 @@ class ColumnProposal:
     name: str
     role: Role
     why: str
-    settings: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -86,9 +97,9 @@ class Proposal:
         entries = [f"{_key(c.name)} = {_value(c)}" for c in self.columns]
         width = min(max(map(len, entries), default=0), 44)
         lines = [
-            f"# Proposed from the first {self.rows:,} rows of {_printable(self.source)}.",
-            "# Correct it: a role is quasi, sensitive, identifier, text, items, private, label,",
-            "# keep or drop, and a kept column can undo the rest.",
+            f"# Proposed from the first {self.rows:,} rows of {printable(self.source)}.",
+            "# Correct it: a role is quasi, sensitive, identifier, text, items, reading, private,",
+            "# label, keep or drop, and a kept column can undo the rest.",
             "",
             subject,
             "",
@@ -110,13 +121,14 @@ def examine(source: Source) -> Proposal:
     Looks at no more than that many rows, which it holds in memory; reasons name types and counts,
     never values.
     """
-    seen = list(_look(source))
+    table = first_rows(source)
+    seen = list(look(table))
     columns = tuple(_propose(column) for column in seen)
-    rows = max((column.rows for column in seen), default=0)
-    return Proposal(source.name, rows, columns, _subject(seen))
+    return Proposal(source.name, len(table), columns, find_subject(seen))
 
 
-def _look(source: Source) -> Iterator[Seen]:
+def first_rows(source: Source) -> pa.Table:
+    """Return the rows that a proposal looks at."""
     import pyarrow as pa
 
     batches, rows = [], 0
@@ -125,7 +137,11 @@ def _look(source: Source) -> Iterator[Seen]:
         rows += len(batches[-1])
         if rows >= ROWS:
             break
-    table = pa.Table.from_batches(batches, source.schema())
+    return pa.Table.from_batches(batches, source.schema())
+
+
+def look(table: pa.Table) -> Iterator[Seen]:
+    """Count what the columns of a table hold."""
     for name, column in zip(table.column_names, table.columns, strict=True):
         yield _seen(name, column)
 
@@ -186,31 +202,27 @@ def _as_quasi(seen: Seen, why: str) -> tuple[Role, str]:
     if seen.kind == "float":
         return "drop", f"{why}, but in floats; as whole numbers or bins it could be quasi"
     if seen.kind == "other":
-        return "drop", f"{why}, but of type {_printable(seen.type)}"
+        return "drop", f"{why}, but of type {printable(seen.type)}"
     if seen.distinct < 2:
         return "drop", f"{why}, but with one value or none it says nothing"
-    return "quasi", f"{why}; {_counts(seen)}"
+    return "quasi", f"{why}; {seen.counts}"
 
 
 def _by_content(seen: Seen) -> tuple[Role, str]:
     if not seen.present:
         return "drop", "empty"
     if seen.kind == "other":
-        return "drop", f"of type {_printable(seen.type)}, which cannot be generalised"
-    if seen.kind == "text" and seen.length >= FREE_TEXT and seen.spaced:
+        return "drop", f"of type {printable(seen.type)}, which cannot be generalised"
+    if seen.free_text:
         return "text", f"free text, {seen.length:.0f} characters on average"
     if seen.kind == "date":
         return _as_quasi(seen, "a date, which others may know")
     if seen.nearly_unique:
-        return "drop", f"tells almost every row apart: {_counts(seen)}"
-    return "keep", f"no sign of a person in its name; {_counts(seen)}"
+        return "drop", f"tells almost every row apart: {seen.counts}"
+    return "keep", f"no sign of a person in its name; {seen.counts}"
 
 
-def _counts(seen: Seen) -> str:
-    return f"{_printable(seen.type)}, {seen.distinct:,} distinct in {seen.present:,}"
-
-
-def _subject(seen: Iterable[Seen]) -> str | None:
+def find_subject(seen: Iterable[Seen]) -> str | None:
     """Choose an id that repeats and still has many values; one that names people goes first."""
     candidates = [
         (names_people(column.name), column.distinct, column.name)
@@ -223,7 +235,8 @@ def _subject(seen: Iterable[Seen]) -> str | None:
     return max(candidates)[2] if candidates else None
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """Return a text without what a terminal would act on."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
@@ -242,5 +255,11 @@ def _text(value: str) -> str:
 def _value(column: ColumnProposal) -> str:
     if not column.settings:
         return f'"{column.role}"'
-    more = "".join(f', {key} = "{value}"' for key, value in column.settings.items())
+    more = "".join(f", {key} = {_literal(value)}" for key, value in column.settings.items())
     return f'{{ role = "{column.role}"{more} }}'
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, value))}]"
+    return _text(value) if isinstance(value, str) else str(value)

@@ -27,7 +27,7 @@ def test_a_line_is_a_row_and_a_blank_line_an_empty_one(tmp_path):
     assert rows(TransactionSource(path)) == [([1, 3, 9],), ([],), ([7, 1],), ([2],)]
 
 
-@pytest.mark.parametrize("line", ["1 tea", "1 -2", "1.5", "1,2"])
+@pytest.mark.parametrize("line", ["1 tea", "1 -2", "1.5", "1,2", "12345678901234567890"])
 def test_a_word_is_refused_with_its_line_and_not_said(tmp_path, line):
     path = tmp_path / "t.dat"
     path.write_text(f"1 2\n3\n4\n{line}\n")

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import voile.itemsets
@@ -59,6 +60,7 @@ def signs(X):
     },
 )
 def test_keeps_what_scikit_learn_asks(estimator, check):
+    """Every check, with its numbers made binary; `check_array_api_input` skips itself."""
     check(estimator)
 
 
@@ -171,6 +173,68 @@ def test_works_in_a_pipeline_and_clones():
     pipeline = make_pipeline(ContainmentSelector(k=3, random_state=0), LogisticRegression())
     assert cross_val_score(clone(pipeline), X, y, scoring="roc_auc").mean() > 0.8
     assert clone(pipeline[0]).get_params() == pipeline[0].get_params()
+
+
+@pytest.mark.parametrize("make", ["default", "pandas", "polars"])
+def test_gives_what_set_output_asks_for(make):
+    frame = pd.DataFrame({"tea": [1, 1, 1, 0], "milk": [1, 1, 0, 0], "rum": [0, 0, 1, 1]})
+    selector = ContainmentSelector(k=2).set_output(transform=make)
+    out = selector.fit_transform(frame, list("aabb"))
+    kinds = {"default": np.ndarray, "pandas": pd.DataFrame, "polars": pl.DataFrame}
+    assert isinstance(out, kinds[make])
+    if make != "default":
+        assert list(out.columns) == ["milk", "rum"]
+    assert np.asarray(out).tolist() == frame[["milk", "rum"]].to_numpy().tolist()
+
+
+def test_names_out_are_checked_against_the_names_in():
+    X = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 1]])
+    selector = ContainmentSelector(k=2).fit(X, list("aabb"))
+    assert selector.get_feature_names_out(["tea", "milk", "rum"]).tolist() == ["milk", "rum"]
+    frame = pd.DataFrame(X, columns=["tea", "milk", "rum"])
+    with pytest.raises(ValueError, match="not equal to feature_names_in_"):
+        selector.fit(frame, list("aabb")).get_feature_names_out(["ale", "milk", "rum"])
+    numbered = selector.fit(pd.DataFrame(X), list("aabb"))
+    assert numbered.get_feature_names_out().tolist() == ["x1", "x2"]
+    assert list(numbered.blocked_) == ["x0"]
+
+
+def test_classifies_in_a_pipeline_as_from_the_chosen_columns():
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 300)
+    X = (rng.random((300, 12)) < 0.15 + 0.4 * y[:, None] * (np.arange(12) < 4)).astype(np.int8)
+    pipeline = make_pipeline(ContainmentSelector(k=4, random_state=0), LinearSVC())
+    pipeline.fit(sparse.csr_array(X), y)
+    chosen = pipeline[0].get_support()
+    assert 0 < chosen.sum() < 12
+    alone = LinearSVC().fit(X[:, chosen], y)
+    assert (pipeline.predict(sparse.csr_array(X)) == alone.predict(X[:, chosen])).mean() > 0.99
+    named = pipeline[0].blocked_
+    assert named
+    for name, blocked in named.items():
+        columns = [int(one[1:]) for one in blocked.itemset]
+        assert columns[0] == int(name[1:])
+        assert X[:, columns].all(axis=1).sum() == blocked.support
+        assert 0 < blocked.support < 4
+
+
+@pytest.mark.parametrize(
+    ("frame", "y", "said"),
+    [
+        (pd.DataFrame({"race": ["SECRET", "b"]}), [0, 1], "column race: 2 values are neither"),
+        (pd.DataFrame({"a": [1, None]}), [0, 1], "row 1, column a: 1 value is neither"),
+        (pl.DataFrame({"a": [1, None]}), [0, 1], "row 1, column a: 1 value is neither"),
+        (pd.DataFrame([[1, 0]] * 2, columns=["a", "a"]), [0, 1], "two columns of one name"),
+        (pd.DataFrame({"a": [1, 0]}), pd.Series(["p", None]), "row 1: 1 labels are missing"),
+        (pd.DataFrame({"a": [1, 0]}), pd.Series([1, None], dtype="Int8"), "row 1: 1 labels are"),
+        (pd.DataFrame({"a": [1, 0]}), ["p"], "labels of shape"),
+        (pd.DataFrame({"a": [1, 0]}), ["p", "p"], "one class only"),
+    ],
+)
+def test_refuses_a_frame_by_its_place(frame, y, said):
+    with pytest.raises(RequestError, match=said) as refused:
+        ContainmentSelector(k=1).fit(frame, y)
+    assert "SECRET" not in str(refused.value)
 
 
 def test_a_stored_selector_holds_no_rows():

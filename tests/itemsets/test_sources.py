@@ -80,7 +80,7 @@ def test_quantiles_cut_numbers_into_equal_parts():
         ({"a": "items", "y": "label"}, {"a": [1, 0], "y": ["p", None]}, "row 2, column y"),
         ({"a": "items", "z": "quasi"}, {"a": [1, 0], "z": [1, 2]}, "column z has the role quasi"),
         ({"a": "keep"}, {"a": [1, 0]}, "no column has the role items"),
-        ({"a": "items"}, {"a": pa.array([], pa.int64())}, "nothing in its columns"),
+        ({"a": "items"}, {"a": pa.array([], pa.int64())}, "there are no rows to learn from"),
     ],
 )
 def test_what_cannot_be_read_is_refused_by_its_place(columns, table, said):
@@ -103,15 +103,26 @@ def test_rows_of_one_subject_are_one_person_and_nobodys_row_is_its_own():
 
 @given(st.data())
 def test_the_order_of_rows_changes_nothing(data):
-    bits = data.draw(st.lists(st.tuples(*[st.integers(0, 1)] * 3), min_size=1, max_size=12))
+    """Neither the rows' order, nor the labels' and the subjects' beside them."""
+    cells = st.tuples(*[st.integers(0, 1)] * 3, st.sampled_from("pq"), st.sampled_from("uvw"))
+    bits = data.draw(st.lists(cells, min_size=1, max_size=12))
     other = data.draw(st.permutations(bits))
+    roles = {**dict.fromkeys("abc", "items"), "y": "label", "who": "identifier"}
+    names = ["a", "b", "c", "y", "who"]
     first, second = (
-        read(dict.fromkeys("abc", "items"), dict(zip("abc", zip(*rows, strict=True), strict=True)))
+        read(roles, dict(zip(names, zip(*rows, strict=True), strict=True)), subject="who")
         for rows in (bits, other)
     )
     one, two = first.incidence, second.incidence
     assert one.items.tolist() == two.items.tolist()
     assert one.pattern.tolist() == two.pattern.tolist()
+    assert first.labels.tolist() == second.labels.tolist()
+    for rows, source in ((first, bits), (second, other)):
+        assert rows.labels.tolist() == [source[x][3] for x in rows.number]
+    people = [
+        [source[x][4] for x in rows.number] for rows, source in ((first, bits), (second, other))
+    ]
+    assert people[0] == people[1]
 
 
 texts = st.lists(st.one_of(st.none(), st.text("ab c,.É1", max_size=8)), min_size=1, max_size=8)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from voile.cli.parameters import Command, argument, force, free, open_told, out, reading
 from voile.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from voile.io import Source
+    from voile.proposal import Proposal
 
 
 def _inspect(
@@ -15,19 +20,19 @@ def _inspect(
     *,
     source: str,
     out: Path | None,
+    kind: str | None,
     table: str | None,
     encoding: str | None,
     force: bool,
 ) -> None:
     """Propose what each column of a source is.
 
-    The file says why, column by column; read it and correct it. Without --out it is printed.
+    The file says why, column by column; read it and correct it. Without --out it is printed. For
+    rows of items, each column is proposed in the form that features are made of.
     """
-    from voile.proposal import examine
-
     if out is not None:
         free(out, force=force, source=source)
-    proposal = examine(open_told(screen, source, table, encoding))
+    proposal = _examined(open_told(screen, source, table, encoding), kind)
     if out is not None:
         from voile.io.atomic import write_text
 
@@ -41,11 +46,33 @@ def _inspect(
         {
             "source": proposal.source,
             "subject": proposal.subject,
-            "columns": {c.name: {"role": c.role, "why": c.why} for c in proposal.columns},
+            "columns": {
+                c.name: {"role": c.role, **c.settings, "why": c.why} for c in proposal.columns
+            },
         }
     )
 
 
+def _examined(source: Source, kind: str | None) -> Proposal:
+    """Propose roles for a kind of data: where none is named, by whether there are lists."""
+    from voile.proposal import examine
+    from voile.proposal_items import examine_items, holds_lists
+    from voile.proposal_readings import examine_readings
+
+    if kind == "signals":
+        return examine_readings(source)
+    if kind == "itemsets" or (kind is None and holds_lists(source)):
+        return examine_items(source)
+    return examine(source)
+
+
+KIND = click.Option(
+    ["--kind"],
+    type=click.Choice(["tables", "itemsets", "signals"]),
+    help="What the roles are for [tables; itemsets where a column holds lists].",
+)
 inspect = Command(
-    "inspect", _inspect, [argument("source"), out("ROLES", required=False), force(), *reading()]
+    "inspect",
+    _inspect,
+    [argument("source"), out("ROLES", required=False), KIND, force(), *reading()],
 )

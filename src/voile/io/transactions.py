@@ -18,7 +18,7 @@ from voile.io.text import raw_chunks
 from voile.io.writers import Writer
 
 ITEMS, LABEL = "items", "label"
-NUMBERS = r"^[0-9 \t]*$"
+NUMBERS = r"^[ \t]*([0-9]{1,18}([ \t]+|$))*$"
 SVMLIGHT = r"^\s*([^\s:#]+)((\s+[0-9]{1,18}:[01](\.0*)?)*)\s*(#.*)?$"
 LISTS = pa.list_(pa.int64())
 
@@ -32,7 +32,8 @@ class TransactionSource(FileSource):
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         first = 1
         for lines in _lines(self.path, rows):
-            items = _numbers(_checked(lines, NUMBERS, first, self.name, "is no list of numbers"))
+            said = "holds what is no whole number of at most 18 digits"
+            items = _numbers(_checked(lines, NUMBERS, first, self.name, said))
             yield pa.RecordBatch.from_arrays([items for _ in columns], columns)
             first += len(lines)
 
@@ -89,10 +90,7 @@ def _numbers(text: pa.Array) -> pa.Array:
     flat = pc.list_flatten(words)
     row = pc.list_parent_indices(words)
     there = pc.not_equal(flat, "")
-    try:
-        numbers = flat.filter(there).cast(pa.int64())
-    except pa.ArrowInvalid:
-        raise SourceError("an item is larger than 2^63") from None
+    numbers = flat.filter(there).cast(pa.int64())
     sizes = np.bincount(row.filter(there).to_numpy(zero_copy_only=False), minlength=len(text))
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), numbers)

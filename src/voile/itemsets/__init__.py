@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from voile.itemsets.feasible import Constraint
     from voile.itemsets.flipping import RandomFlipping
     from voile.itemsets.incidence import Incidence
+    from voile.itemsets.matrices import matrix_source
     from voile.itemsets.private_release import ExponentialRelease, LaplaceRelease
     from voile.itemsets.searches import Selection, select
     from voile.itemsets.selector import ContainmentSelector
@@ -28,6 +29,7 @@ __all__ = [
     "distcnt",
     "exposure",
     "hamdist",
+    "matrix_source",
     "row_anonymity",
     "select",
 ]
@@ -46,6 +48,7 @@ __getattr__ = lazily(
         "distcnt": "utility",
         "exposure": "containment",
         "hamdist": "utility",
+        "matrix_source": "matrices",
         "row_anonymity": "containment",
         "select": "searches",
     },

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from voile.applying import Applying, Batch, Made
 from voile.errors import InfeasibleError, RequestError
 from voile.io import Source, open_source
+from voile.io.writers import Writer
 from voile.itemsets.certify import certify
 from voile.itemsets.content import KIND, Content, Policy
 from voile.itemsets.forms import Form
+from voile.itemsets.long_tables import release_writer, released
 from voile.itemsets.options import ApplyOptions
 from voile.itemsets.sources import unlabelled
 from voile.itemsets.story import story_of
@@ -32,6 +34,7 @@ WHAT = {
     "intervals": "the intervals published, null where it is another",
     "words": "the words published, each once, by the alphabet",
     "items": "the items published, each once, in one order",
+    "long": "the items published, one a row, null where a record has none; records numbered anew",
 }
 
 
@@ -59,6 +62,7 @@ def apply(
     chosen.check(kit)
     content = Content.of(kit)
     content.reading.check(source)
+    source = content.reading.records(source)
     policy = Policy.from_data(chosen.policy, content.names)
     applying = _Applying(kit, _told(chosen, content, policy), source, content, policy, progress)
     applying.check_lists(out)
@@ -132,13 +136,17 @@ class _Applying(Applying):
 
     def check_lists(self, out: Path) -> None:
         """Refuse to write lists where they would be read back as text, and not be certified."""
-        lists = [f.name for f in self.schema if pa.types.is_nested(f.type) and f.name in self._kept]
+        lists = [column["column"] for column in self._items() if column["kind"] == "items"]
         if lists and out.suffix.lower() in NO_LISTS:
             raise RequestError(
                 f"column {lists[0]} holds lists, which {out.suffix} has no type for",
                 where=out.name,
                 instead="write .parquet",
             )
+
+    def writer(self, out: str | Path, *, force: bool) -> Writer:
+        """Open what the release is written with: a long table is written as one."""
+        return release_writer(out, self.schema, self._items(), force=force)
 
     def make(self, batch: Batch) -> Made:
         """Keep the chosen features of each row; set aside those that cannot be read."""
@@ -167,7 +175,7 @@ class _Applying(Applying):
     def certified(self, out: Path, rows: Source, scratch: Path) -> dict[str, float]:
         """Count who contains whom in the release, and hold it to the policy's k."""
         figures = certify(
-            open_source(out),
+            released(open_source(out), self._items()),
             rows if self.subject else None,
             self._items(),
             self._policy.constraint,

@@ -127,7 +127,7 @@ def _values(cell: Any, kind: str) -> Iterator[str]:
             yield ""
     elif kind == "words":
         yield from (cell or "").split()
-    elif kind == "items":
+    elif kind in ("items", "long"):
         yield from map(str, cell or [])
     elif cell is not None:
         yield cell

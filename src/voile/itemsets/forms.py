@@ -54,10 +54,13 @@ class Form(ABC):
     ----------
     column : its name.
     values : what the features are called within the column, distinct.
+
+    Of a cell that it cannot read, `lacks` says what is wrong and `remedy` what to do.
     """
 
     kind: ClassVar[str]
     lacks: ClassVar[str] = ""
+    remedy: ClassVar[str] = ""
     column: str
     values: tuple[str, ...]
 
@@ -101,6 +104,7 @@ class Binary(Form):
 
     kind = "binary"
     lacks = "a value other than 0 and 1"
+    remedy = "make it 0 and 1, or give it cuts or quantiles in the roles file"
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -166,6 +170,7 @@ class Intervals(Categories):
 
     kind = "intervals"
     lacks = "a value that is no number"
+    remedy = "make it numbers or nulls, or leave its cuts or quantiles out"
     cuts: tuple[float, ...]
 
     @classmethod
@@ -238,8 +243,20 @@ class Items(Form):
         return {**super().to_data(kept), "item": self.item}
 
 
+@dataclass(frozen=True)
+class LongItems(Items):
+    """As `Items`, of a long table: an item in each row, and the column that tells its record."""
+
+    kind = "long"
+    record: str
+
+    def to_data(self, kept: Mask | None = None) -> dict[str, Any]:
+        """Return plain data with the column of records."""
+        return {**super().to_data(kept), "record": self.record}
+
+
 FORMS: Mapping[str, type[Form]] = {
-    form.kind: form for form in (Binary, Categories, Intervals, Words, Items)
+    form.kind: form for form in (Binary, Categories, Intervals, Words, Items, LongItems)
 }
 
 

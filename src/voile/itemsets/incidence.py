@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.errors import RequestError, nearest
+from voile.io.frames import frame_kind
 
 if TYPE_CHECKING:
     from voile.itemsets.kernels.groups import Groups
@@ -69,9 +70,9 @@ class Incidence:
 
         Parameters
         ----------
-        X : (rows, features) SciPy sparse matrix, or NumPy array, of 0 and 1 or booleans; or an
-            Incidence, which is returned as it is.
-        features : a name for each column; x0, x1, ... where None.
+        X : (rows, features) SciPy sparse matrix, NumPy array, or pandas, Polars or Arrow frame, of
+            0 and 1 or booleans; or an Incidence, which is returned as it is.
+        features : a name for each column; where None the frame's, else x0, x1, ...
         subjects : (rows,) whose each row is; each its own where None.
 
         Raises
@@ -92,6 +93,11 @@ class Incidence:
             if features is not None or subjects is not None:
                 raise RequestError("an Incidence has its features and subjects already")
             return X
+        if frame_kind(X) is not None:
+            from voile.itemsets.matrices import frame_matrix
+
+            X, names = frame_matrix(X)
+            features = names if features is None else features
         starts, items, width = _binary_rows(X, features)
         names = _names(features, width)
         return _grouped(starts, items, names, _numbered(subjects, len(starts) - 1))
@@ -257,12 +263,22 @@ def _numbered(subjects: ArrayLike | None, rows: int) -> Starts | None:
     values = np.asarray(subjects)
     if values.shape != (rows,):
         raise RequestError(f"subjects of shape {values.shape} for {rows} rows")
-    missing = np.flatnonzero((values != values) | (values == None))  # noqa: E711
-    if len(missing):
-        raise RequestError(f"{len(missing)} subjects are missing", where=f"row {missing[0]}")
+    if len(absent := missing(values)):
+        raise RequestError(f"{len(absent)} subjects are missing", where=f"row {absent[0]}")
     if values.dtype == object:
         values = values.astype(str)
     return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
+def missing(values: NDArray[Any]) -> NDArray[np.intp]:
+    """Return where an array holds nothing: None, NaN, or what pandas has for them.
+
+    >>> missing(np.array(["a", None, float("nan")], dtype=object)).tolist()
+    [1, 2]
+    """
+    if values.dtype != object:
+        return np.flatnonzero(values != values)
+    return np.flatnonzero([v is None or type(v).__name__ == "NAType" or v != v for v in values])
 
 
 def _grouped(

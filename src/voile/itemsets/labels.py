@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.errors import RequestError
-from voile.itemsets.incidence import Incidence
+from voile.itemsets.incidence import Incidence, missing
 
 LabelsLike: TypeAlias = "ArrayLike | Labels"
 
@@ -40,11 +40,10 @@ class Labels:
         values = np.asarray(y)
         if values.shape != (rows,):
             raise RequestError(f"labels of shape {values.shape} for {rows} rows")
-        missing = np.flatnonzero((values != values) | (values == None))  # noqa: E711
-        if len(missing):
+        if len(absent := missing(values)):
             raise RequestError(
-                f"{len(missing)} labels are missing",
-                where=f"row {missing[0]}",
+                f"{len(absent)} labels are missing",
+                where=f"row {absent[0]}",
                 instead="leave those rows out",
             )
         if values.dtype == object:

@@ -17,10 +17,12 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped]
 )
 
 from voile.errors import RequestError
+from voile.io.frames import frame_kind
 from voile.itemsets.containment import anonymity, part_anonymity
 from voile.itemsets.feasible import Constraint, Feasible
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.labels import Labels
+from voile.itemsets.matrices import frame_matrix
 from voile.itemsets.searches import METHODS, select
 from voile.itemsets.searches.run import Worth
 from voile.itemsets.utility import UNLABELLED
@@ -126,8 +128,13 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         -----
         ItemsetsWarning : how many features nobody has, and how many fewer than k subjects have.
         """
-        checked = validate_data(self, X, y, accept_sparse=("csr", "csc"))
-        X, y = checked if y is not None else (checked, None)
+        if frame_kind(X) is None:
+            checked = validate_data(self, X, y, accept_sparse=("csr", "csc"))
+            X, y = checked if y is not None else (checked, None)
+        else:  # not by way of a dense matrix, nor with a value in an error
+            matrix, _ = frame_matrix(X)
+            validate_data(self, X, skip_check_array=True)
+            X = matrix
         rows = Incidence.of(X, getattr(self, "feature_names_in_", None), subjects)
         labels = None if y is None else Labels.of(y, rows.n_rows)
         self.selection_ = select(

@@ -1,7 +1,8 @@
 """From a source with roles to rows of features, with labels and subjects: streamed, never dense.
 
 A table may be wide (columns of 0 and 1, of categories, of numbers with cuts), hold lists of items
-(transactions), or text whose words are the items; each column of the role `items` says which.
+(transactions), text whose words are the items, or an item in each row, of a record that another
+column tells apart (`record`); each column of the role `items` says which.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from voile.errors import RequestError
@@ -21,12 +23,13 @@ from voile.io import Source
 from voile.itemsets.forms import Form
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.learning import learn
+from voile.itemsets.long_tables import RECORD, LongTable, Records, released
 from voile.roles import Roles
 
 Nameless = Literal["refuse", "drop", "keep"]
 
 NOTHING = "nothing"
-REMEDY = "make it 0 and 1, or give it cuts or quantiles in the roles file"
+NOBODY = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +99,28 @@ class Reading:
                 where="roles",
                 instead="make it items, with cuts or quantiles if it is a number, or drop it",
             )
+        self.records(source)
+
+    @cached_property
+    def _long(self) -> LongTable | None:
+        """How a record is told apart, where the source is a long table."""
+        return LongTable.said_by(self.roles)
+
+    def records(self, source: Source) -> Source:
+        """Return the source with one row for each record: itself, unless it is a long table."""
+        if self._long is None or isinstance(source, Records):
+            return source
+        return Records(source, record=self._long.record, item=self._long.item)
 
     def learn(self, source: Source) -> tuple[Form, ...]:
         """Return the form of each column of items; one pass."""
+        source = self.records(source)
         settings = {name: self.roles.settings_of(name) for name in self.items}
+        for asked in settings.values():
+            asked.pop(RECORD, None)
         batches = (batch for batch, _ in self._taken(source))
-        return learn(batches, source.columns, settings)
+        forms = learn(batches, source.columns, settings)
+        return forms if self._long is None else self._long.marked(forms)
 
     def read(self, source: Source, forms: Sequence[Form], *, strict: bool = True) -> Rows:
         """Read the rows as features; one pass, memory O(rows + ones).
@@ -111,14 +130,18 @@ class Reading:
         Raises
         ------
         RequestError : a value that its column's form cannot read (how many, and the first's row),
-            labels missing, no rows.
+            labels missing, two features of one name, no rows.
         """
+        _check_names(forms)
         read = _Pile()
-        for batch, number in self._taken(source):
+        for batch, number in self._taken(self.records(source)):
             read.add(batch, number, forms, self.label, self.roles.subject)
         if strict:
-            read.refuse_lost(forms, source.name)
-        if not read.n_rows or not any(form.values for form in forms):
+            read.refuse_lost(forms, f"{source.name}, {self._row}")
+        if not read.n_rows:
+            lack = "no rows" if self.label is None else "no rows with a label"
+            raise RequestError(f"there are {lack} to learn from", where=source.name)
+        if not any(form.values for form in forms):
             raise RequestError("there is nothing in its columns of items", where=source.name)
         return read.rows(forms, labelled=self.label is not None)
 
@@ -131,13 +154,19 @@ class Reading:
     ) -> Rows:
         """Read a release back: its own columns, and whose each row is by a number."""
         read, first = _Pile(), 0
+        source = released(source, [form.to_data() for form in forms])
         columns = [form.column for form in forms] + ([label] if label else [])
         for batch in source.batches(columns or list(source.columns)[:1]):
             read.add(batch, np.arange(first, first + len(batch)), forms, label, None)
             first += len(batch)
         if people is not None:
-            read.whose.append(people)
+            read.whose.append(np.unique(people, return_inverse=True)[1].astype(np.int64))
         return read.rows(forms, labelled=label is not None)
+
+    @property
+    def _row(self) -> str:
+        """What a row of the source is called in errors: a long table's are in its ids' order."""
+        return "row" if self._long is None else "record"
 
     def _taken(self, source: Source) -> Iterator[tuple[pa.RecordBatch, NDArray[np.int64]]]:
         """Yield what is read of each batch, with the rows' places in the source."""
@@ -158,7 +187,7 @@ class Reading:
         if without and self.nameless == "refuse":
             raise RequestError(
                 f"{without:,} {'label is' if without == 1 else 'labels are'} missing",
-                where=f"row {where}, column {self.label}",
+                where=f"{source.name}, {self._row} {where:,}, column {self.label}",
                 instead="leave such rows out with --drop-unlabelled",
             )
 
@@ -195,31 +224,31 @@ class _Pile:
                 self.lost[form.column] = lost + int(cells.lost.sum()), first
         self.number.append(number)
         if label is not None:
-            text = batch.column(label).cast(pa.string())
+            nothing = pa.array(unlabelled(batch, label))  # NaN among them
+            text = pc.if_else(nothing, None, batch.column(label).cast(pa.string()))
             self.labels.append(text.to_numpy(zero_copy_only=False))
         if subject is not None:
-            self.whose.append(self._numbers(batch.column(subject), number))
+            self.whose.append(self._numbers(batch.column(subject)))
         self.n_rows += len(batch)
 
-    def _numbers(self, subjects: pa.Array, number: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Number the subjects; a row without one is a person of its own."""
+    def _numbers(self, subjects: pa.Array) -> NDArray[np.int64]:
+        """Number the subjects as they come; a row without one is nobody's."""
         encoded = subjects.cast(pa.string()).dictionary_encode(null_encoding="encode")
         known = [
-            -1 if name is None else self.people.setdefault(name, len(self.people))
+            NOBODY if name is None else self.people.setdefault(name, len(self.people))
             for name in encoded.dictionary.to_pylist()
         ]
-        places = encoded.indices.to_numpy(zero_copy_only=False)
-        numbers = np.array(known, dtype=np.int64)[places]
-        return np.where(numbers < 0, -1 - number, numbers)
+        places: NDArray[np.int32] = encoded.indices.to_numpy(zero_copy_only=False)
+        return np.array(known, dtype=np.int64)[places]
 
-    def refuse_lost(self, forms: Sequence[Form], name: str) -> None:
+    def refuse_lost(self, forms: Sequence[Form], where: str) -> None:
         """Refuse what could not be read: how many cells of a column, and the first one's row."""
         for column, (lost, first) in self.lost.items():
-            lacks = next(form.lacks for form in forms if form.column == column)
+            form = next(form for form in forms if form.column == column)
             raise RequestError(
-                f"{lost:,} {'cell holds' if lost == 1 else 'cells hold'} {lacks}",
-                where=f"{name}, row {first}, column {column}",
-                instead=REMEDY,
+                f"{lost:,} {'cell holds' if lost == 1 else 'cells hold'} {form.lacks}",
+                where=f"{where} {first:,}, column {column}",
+                instead=form.remedy,
             )
 
     def rows(self, forms: Sequence[Form], *, labelled: bool) -> Rows:
@@ -231,24 +260,66 @@ class _Pile:
         shape = self.n_rows, len(features)
         ones = np.ones(len(row), dtype=np.int8)
         matrix = sparse.coo_array((ones, (row, feature)), shape=shape).tocsr()
-        order = _order(matrix.indptr, matrix.indices, len(features))
-        whose = np.concatenate(self.whose)[order] if self.whose else None
+        whose = self._by_name(np.concatenate(self.whose)) if self.whose else None
+        labels = np.concatenate(self.labels) if labelled else None
+        keys = [
+            *([] if whose is None else [whose]),
+            *([] if labels is None else [_ranks(labels)]),
+            _sums(matrix.indptr, matrix.indices, len(features)),
+        ]
+        order = np.lexsort(keys)
         return Rows(
-            Incidence.of(matrix[order], features, whose),
-            np.concatenate(self.labels)[order] if labelled else None,
+            Incidence.of(matrix[order], features, None if whose is None else _each(whose[order])),
+            None if labels is None else labels[order],
             np.concatenate(self.number)[order],
         )
 
+    def _by_name(self, whose: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Number the subjects by their names, where these were read."""
+        if not self.people:
+            return whose
+        place = np.full(len(self.people) + 1, NOBODY, dtype=np.int64)
+        place[[self.people[name] for name in sorted(self.people)]] = np.arange(len(self.people))
+        return place[whose]
 
-def _order(starts: NDArray[np.integer], items: NDArray[np.integer], width: int) -> NDArray[np.intp]:
-    """Return an order of the rows that follows from what they hold alone.
 
-    A search that draws at random draws among patterns: so their numbers must not tell in which
-    order the source had them. Equal rows may stand in any order, since only their counts matter.
+def _each(whose: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Make each row of nobody a person of its own."""
+    return np.where(whose == NOBODY, whose.max() + 1 + np.arange(len(whose)), whose)
+
+
+def _check_names(forms: Sequence[Form]) -> None:
+    """Refuse two columns that give a feature of one name, as "a=b" and the value b of "a" do."""
+    owner: dict[str, str] = {}
+    for form in forms:
+        for name in form.features:
+            if owner.setdefault(name, form.column) != form.column:
+                raise RequestError(
+                    f"columns {owner[name]} and {form.column} give a feature of one name",
+                    where="roles",
+                    instead="rename one of them",
+                )
+
+
+def _sums(
+    starts: NDArray[np.integer], items: NDArray[np.integer], width: int
+) -> NDArray[np.uint64]:
+    """Return a number for each row that follows from its features alone.
+
+    Rows stand in the order of these, then of labels and subjects' names: what draws at random among
+    them must not tell in which order the source had them. Rows alike in all three may stand as they
+    come.
     """
     words = np.random.default_rng(0).integers(2**64, size=width, dtype=np.uint64)
     sums = np.concatenate([[np.uint64(0)], np.cumsum(words[items], dtype=np.uint64)])
-    return np.argsort(sums[starts[1:]] - sums[starts[:-1]], kind="stable")
+    found: NDArray[np.uint64] = sums[starts[1:]] - sums[starts[:-1]]
+    return found
+
+
+def _ranks(labels: NDArray[np.object_]) -> NDArray[np.uint64]:
+    """Return each label's place among them."""
+    ranks = pc.rank(pa.array(labels, pa.string()), tiebreaker="dense")
+    return np.asarray(ranks.to_numpy(zero_copy_only=False), dtype=np.uint64)
 
 
 def unlabelled(batch: pa.RecordBatch, label: str | None) -> NDArray[np.bool_]:

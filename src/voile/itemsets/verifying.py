@@ -8,6 +8,7 @@ from voile.errors import TamperedError
 from voile.io import open_source
 from voile.itemsets.certify import certify
 from voile.itemsets.feasible import Constraint
+from voile.itemsets.long_tables import released
 from voile.release import Release
 
 COUNTED = ("anonymity", "exact_anonymity", "unique_rows", "empty_rows", "rows", "subjects")
@@ -18,7 +19,7 @@ def verify(release: Release) -> Iterator[tuple[str, bool]]:
 
     Without the private folder rows count as people.
     """
-    source = open_source(release.path)
+    source = released(open_source(release.path), release.public["policy"])
     named = [column["column"] for column in release.public["columns"]]
     same = list(source.columns) == named
     yield "the columns are those of the manifest", same

@@ -9,14 +9,16 @@ from voile.compiled import compiled, inner
 from voile.itemsets.kernels.containment import holds
 from voile.itemsets.kernels.groups import Counts, Groups, Items, marks_for, subjects
 
+AT_ONCE = 8
+
 Floats = NDArray[np.float64]
 
 
 @inner
 def common(
     groups: Groups, weights: Floats, p: int, k: int, overlap: Floats, marks: Counts
-) -> Items:
-    """Return what pattern p and those most like it, of k subjects in all, have in common.
+) -> tuple[Items, int]:
+    """Return what pattern p and those most like it, of k subjects, have in common; how many joined.
 
     Each time the pattern joins whose overlap with what is left weighs most. Features that weigh
     0 are left out; nothing is returned where fewer than k subjects have anything in common.
@@ -31,10 +33,10 @@ def common(
     while True:
         chosen, overlap[nearest] = np.append(chosen, nearest), -np.inf
         if len(left) == 0 or subjects(groups, chosen, k, marks) >= k:
-            return left
+            return left, len(chosen)
         nearest = np.int32(np.argmax(overlap))
         if overlap[nearest] <= 0:
-            return left[:0]
+            return left[:0], len(chosen)
         keeps = np.array([holds(groups, int(nearest), x) for x in left], dtype=np.bool_)
         for x in left[~keeps]:
             weigh(groups, x, -weights[x], overlap)
@@ -52,14 +54,16 @@ def weigh(groups: Groups, x: int, weight: float, overlap: Floats) -> None:
 def best_common(groups: Groups, weights: Floats, order: Items, k: int, work: int) -> Items:
     """Return the heaviest of what the patterns in order have in common with those like them.
 
-    Ends when about `work` ones were gone through.
+    Ends when about `work` ones were gone through: those of the features that each pattern holds,
+    and for each that joined it a look at every overlap, many at a time, and at those that had.
     """
     overlap, marks = np.zeros(len(groups.own)), marks_for(groups)
     best, heaviest = np.empty(0, dtype=np.int32), 0.0
     for p in order:
         for x in groups.items[groups.starts[p] : groups.starts[p + 1]]:
             work -= groups.column_starts[x + 1] - groups.column_starts[x]
-        found = common(groups, weights, p, k, overlap, marks)
+        found, joined = common(groups, weights, p, k, overlap, marks)
+        work -= joined * (len(overlap) // AT_ONCE + joined)
         worth = weights[found].sum()
         if worth > heaviest:
             best, heaviest = found, worth

@@ -1,0 +1,105 @@
+"""Between frames, matrices and sources: what Python holds already, read without making it dense."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import ArrayLike
+
+from voile.errors import RequestError
+from voile.io import Source, open_source
+from voile.io.source import TableSource
+from voile.itemsets.forms import Binary
+from voile.itemsets.incidence import Incidence
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+ITEMS, LABEL, SUBJECT = "items", "label", "subject"
+
+
+def matrix_source(
+    X: Any,
+    features: Sequence[str] | None = None,
+    *,
+    labels: ArrayLike | None = None,
+    subjects: ArrayLike | None = None,
+) -> Source:
+    """Make a matrix of zeros and ones a source, as `voile.itemsets.wing.fit` takes one.
+
+    Parameters
+    ----------
+    X : (rows, features) as `Incidence.of` takes it. features : their names.
+    labels, subjects : (rows,) of each row.
+
+    Returns
+    -------
+    A source of the columns `items`, lists of features' names, and `label` and `subject` where they
+    are given.
+
+    Raises
+    ------
+    RequestError : as `Incidence.of`; labels or subjects of another number than the rows.
+
+    >>> source = matrix_source(np.array([[1, 0], [1, 1]]), ["tea", "milk"], labels=["a", "b"])
+    >>> [batch.to_pylist() for batch in source.batches()]
+    [[{'items': ['tea'], 'label': 'a'}, {'items': ['tea', 'milk'], 'label': 'b'}]]
+    """
+    rows = Incidence.of(X, features)
+    names = pa.array(rows.features, pa.string())
+    starts = pa.array(rows.starts, pa.int32())
+    patterns = pa.ListArray.from_arrays(starts, names.take(pa.array(rows.items)))
+    columns = {ITEMS: patterns.take(pa.array(rows.pattern))}
+    for name, values in ((LABEL, labels), (SUBJECT, subjects)):
+        if values is not None:
+            columns[name] = pa.array(values, from_pandas=True)
+            if len(columns[name]) != rows.n_rows:
+                raise RequestError(f"{len(columns[name])} {name}s for {rows.n_rows} rows")
+    return TableSource(pa.table(columns), "matrix", "matrix")
+
+
+def frame_matrix(frame: Any) -> tuple[sparse.csc_array, tuple[str, ...]]:
+    """Return the ones of a data frame whose columns hold 0 and 1, or truths, and their names.
+
+    Raises
+    ------
+    RequestError : two columns of one name; a column with another value, or a null: how many, and
+        the row of the first.
+    """
+    from scipy import sparse
+
+    if hasattr(frame, "collect"):
+        raise RequestError("a lazy frame has no rows yet", instead="collect it first")
+    if hasattr(frame, "dtypes") and all(str(t).startswith("Sparse") for t in frame.dtypes):
+        return sparse.csc_array(frame.sparse.to_coo()), tuple(map(str, frame.columns))
+    source = open_source(frame)
+    names = tuple(source.columns)
+    table = pa.Table.from_batches(source.batches(), source.schema()).combine_chunks()
+    holders = [_holders(name, table.column(name)) for name in names]
+    starts = np.cumsum([0, *map(len, holders)])
+    row = np.concatenate([np.zeros(0, dtype=np.int64), *holders])
+    ones = np.ones(len(row), dtype=np.int8)
+    return sparse.csc_array((ones, row, starts), shape=(len(table), len(names))), names
+
+
+def _holders(name: str, column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the rows that have what a column says, or refuse what is neither 0 nor 1."""
+    type_, types = column.type, pa.types
+    array = column.combine_chunks()
+    known = (types.is_string, types.is_integer, types.is_floating, types.is_boolean)
+    if any(test(type_) for test in known):
+        cells = Binary(name, ("",)).cells(array)
+        row, lost = cells.row, np.flatnonzero(cells.lost)
+    else:
+        row, lost = np.zeros(0, dtype=np.int64), np.arange(len(array))
+    if len(lost):
+        cells_are = "1 value is" if len(lost) == 1 else f"{len(lost):,} values are"
+        raise RequestError(
+            f"{cells_are} neither 0 nor 1",
+            where=f"row {lost[0]}, column {name}",
+            instead="binarise the column, or leave it out",
+        )
+    return row

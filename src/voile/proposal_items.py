@@ -1,0 +1,244 @@
+"""Propose roles for rows of items: which columns are features, in which form, and of which records.
+
+Whatever is no id, no name and no label is a feature, unless it tells almost every row apart: the
+steward leaves out what should not be one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from voile.column_words import find_words, names_items, names_people, names_records
+from voile.proposal import (
+    ColumnProposal,
+    Proposal,
+    Seen,
+    find_subject,
+    first_rows,
+    look,
+    printable,
+)
+from voile.roles import Role
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from voile.io import Source
+
+CLASSES = 50  # a label has no more
+MANY = 16  # distinct numbers: more are cut into intervals
+PARTS = 4  # as many of them
+BITS = ("0", "1", "true", "false", "0.0", "1.0")
+NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
+
+Said = tuple[Role, str, dict[str, Any]]
+
+
+def examine_items(source: Source) -> Proposal:
+    """Propose a role for every column, from its name, its type and the first 100,000 rows.
+
+    A source is taken for a long table, in which a record is many rows, where an id repeats and one
+    column differs within its rows. Reasons name types and counts, never values.
+    """
+    rows = first_rows(source)
+    table = _Table(rows, {seen.name: seen for seen in look(rows)})
+    columns = tuple(ColumnProposal(name, *table.said(name)) for name in table.seen)
+    return Proposal(source.name, len(rows), columns, table.subject)
+
+
+def holds_lists(source: Source) -> bool:
+    """Whether a source has a column of lists of items, as transactions are read."""
+    return any(map(_of_items, source.columns.values()))
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The rows looked at, and what was counted of each column."""
+
+    rows: pa.Table
+    seen: Mapping[str, Seen]
+
+    def said(self, name: str) -> Said:
+        """Return a column's role, the reason, and settings."""
+        seen, (record, item) = self.seen[name], self._long
+        if name == record:
+            return "identifier", "tells records apart; a release numbers them anew", {}
+        if name == item:
+            return "items", f"one a row, of a record; {seen.counts}", {"record": record}
+        if name == self.subject:
+            return "identifier", "says who a row is about", {}
+        if name == self._label:
+            return "label", _why_label(seen), {}
+        if name in self._differing:
+            return "drop", "differs within a record", {}
+        return _by_name(seen) or _feature(seen, self.rows.column(name))
+
+    @cached_property
+    def subject(self) -> str | None:
+        """The column that says who a row is about, where one does."""
+        record, _ = self._long
+        if record is None:
+            return find_subject(self.seen.values())
+        same = self.seen.keys() - self._differing - {record}
+        return next((name for name in self.seen if name in same and names_people(name)), None)
+
+    @cached_property
+    def _long(self) -> tuple[str | None, str | None]:
+        """The finest id that repeats, and the one column of things that differs within it."""
+        if any(map(_of_items, self.rows.schema.types)):
+            return None, None
+        ids = [
+            seen
+            for seen in self.seen.values()
+            if names_records(seen.name)
+            and seen.kind in ("text", "whole")
+            and 1 < seen.distinct < seen.present == seen.rows
+        ]
+        for one in sorted(ids, key=lambda seen: -seen.distinct):
+            item = self._item(self._varying(one.name))
+            if item is not None:
+                return one.name, item
+        return None, None
+
+    @cached_property
+    def _differing(self) -> set[str]:
+        """The columns of a long table that are not the same in all rows of a record."""
+        record, _ = self._long
+        return set() if record is None else self._varying(record)
+
+    @cached_property
+    def _label(self) -> str | None:
+        """The label: by its name, else the one column of two values that is no quasi by name."""
+        may = {
+            name: find_words(name)
+            for name, seen in self.seen.items()
+            if name not in self._differing | {self._long[0], self.subject}
+            and seen.kind in ("text", "whole", "truth")
+            and 2 <= seen.distinct <= CLASSES
+        }
+        named = [name for name, found in may.items() if found and found[0].role == "label"]
+        if named:
+            return named[0]
+        two = [
+            name
+            for name, found in may.items()
+            if self.seen[name].distinct == 2
+            and not (found and found[0].role in ("quasi", "identifier"))
+        ]
+        return two[0] if len(two) == 1 else None
+
+    def _item(self, varying: set[str]) -> str | None:
+        """Return the one column that names things: by its name, as the only text, or alone."""
+        may = [
+            seen
+            for seen in self.seen.values()
+            if seen.name in varying
+            and seen.kind in ("text", "whole")
+            and seen.distinct > 2
+            and not seen.free_text
+            and not seen.nearly_unique
+        ]
+        named = [seen.name for seen in may if names_items(seen.name)]
+        text = [seen.name for seen in may if seen.kind == "text"]
+        for found in (named, text, [seen.name for seen in may]):
+            if len(found) == 1:
+                return found[0]
+        return None
+
+    def _varying(self, record: str) -> set[str]:
+        """Return the columns that differ among rows of one record."""
+        import numpy as np
+
+        of = _codes(self.rows.column(record))
+        order = np.argsort(of, kind="stable")
+        same = np.diff(of[order]) == 0
+        return {
+            name
+            for name, seen in self.seen.items()
+            if seen.kind != "other"
+            and (np.diff(_codes(self.rows.column(name))[order])[same] != 0).any()
+        }
+
+
+def _why_label(seen: Seen) -> str:
+    without = seen.rows - seen.present
+    more = f"; {without:,} rows have none: fit with --drop-unlabelled" if without else ""
+    return f"what is to be predicted, it seems; {seen.counts}{more}"
+
+
+def _by_name(seen: Seen) -> Said | None:
+    found = find_words(seen.name)
+    if found is None or found[0].role != "identifier":
+        return None
+    return "identifier", f'its name says "{found[1]}": {found[0].about}', {}
+
+
+def _feature(seen: Seen, column: pa.ChunkedArray) -> Said:
+    """Say in which form a column is features, or why it is none."""
+    if _of_items(column.type):
+        return "items", f"{printable(seen.type)}, an item each", {}
+    if seen.kind in ("other", "date"):
+        return "drop", f"of type {printable(seen.type)}, which is no feature as it is", {}
+    if seen.distinct < 2:
+        return "drop", "one value or none says nothing", {}
+    if seen.free_text:
+        return "items", f"text, {seen.length:.0f} characters on average", {"as": "words"}
+    if _all_match(column, BITS):
+        return _bits(seen)
+    if _numbers(column) and (seen.distinct > MANY or seen.kind == "float"):
+        return _cut(seen)
+    if seen.nearly_unique:
+        return "drop", f"tells almost every row apart: {seen.counts}", {}
+    settings = {} if seen.kind == "text" else {"as": "categories"}
+    return "items", f"a feature for each value; {seen.counts}", settings
+
+
+def _bits(seen: Seen) -> Said:
+    """Take zeros and ones as they are; where some are missing, what is there."""
+    if seen.present == seen.rows:
+        return "items", f"0 and 1; {seen.counts}", {}
+    settings = {"cuts": [1]} if seen.kind == "float" else {"as": "categories"}
+    return "items", f"0 and 1, some missing; {seen.counts}", settings
+
+
+def _cut(seen: Seen) -> Said:
+    if seen.kind == "decimal":
+        return "drop", f"a decimal, which is not cut; {seen.counts}", {}
+    return "items", f"numbers, cut into equal parts; {seen.counts}", {"quantiles": PARTS}
+
+
+def _of_items(type_: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    if not pa.types.is_list(type_):
+        return False
+    of = type_.value_type
+    return bool(pa.types.is_string(of) or pa.types.is_integer(of))
+
+
+def _codes(column: pa.ChunkedArray) -> Any:
+    """Number a column's values; nulls are one of them."""
+    if not len(column):
+        return column.to_numpy()
+    encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    return encoded.indices.to_numpy(zero_copy_only=False)
+
+
+def _all_match(column: pa.ChunkedArray, spelt: tuple[str, ...]) -> bool:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pc.utf8_lower(pc.utf8_trim_whitespace(column.drop_null().cast(pa.string())))
+    return bool(pc.all(pc.is_in(text, pa.array(spelt))).as_py())
+
+
+def _numbers(column: pa.ChunkedArray) -> bool:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_string(column.type):
+        return bool(not pa.types.is_boolean(column.type))
+    return bool(pc.all(pc.match_substring_regex(column.drop_null(), NUMBER)).as_py())

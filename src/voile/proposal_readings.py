@@ -1,0 +1,81 @@
+"""Propose roles for readings: which columns are read, whose they are, and what class they hide.
+
+Whatever is a number of many values, and no id, is a reading; all else is dropped unless its name
+says more, since what is kept beside a message can tell the class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from voile.column_words import find_words, is_id
+from voile.proposal import ColumnProposal, Proposal, Seen, find_subject, first_rows, look
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from voile.io import Source
+
+CLASSES = 20  # a private class has no more
+LEAST = 12  # distinct numbers of a reading
+NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
+
+
+def examine_readings(source: Source) -> Proposal:
+    """Propose a role for every column, from its name, its type and the first 100,000 rows.
+
+    Reasons name types and counts, never values.
+    """
+    rows = first_rows(source)
+    seen = {one.name: one for one in look(rows)}
+    subject = find_subject(seen.values()) or _only_id(seen)
+    private = _private(seen, subject)
+    columns = tuple(_said(one, rows, subject, private) for one in seen.values())
+    return Proposal(source.name, len(rows), columns, subject)
+
+
+def _said(seen: Seen, rows: pa.Table, subject: str | None, private: str | None) -> ColumnProposal:
+    name, found = seen.name, find_words(seen.name)
+    if name == subject:
+        return ColumnProposal(name, "identifier", "says who a row is about")
+    if name == private:
+        return ColumnProposal(name, "private", f"the class to hide, it seems; {seen.counts}")
+    if found and found[0].role == "identifier":
+        why = f'its name says "{found[1]}": {found[0].about}'
+        return ColumnProposal(name, "identifier", why)
+    if found is None and _numbers(rows.column(name), seen):
+        return ColumnProposal(name, "reading", f"numbers; {seen.counts}; its resolution is found")
+    if seen.kind == "date":
+        why = "a date: give it as --time where people have several readings"
+        return ColumnProposal(name, "drop", why)
+    why = f"beside a message it may tell the class, so keep it with care; {seen.counts}"
+    return ColumnProposal(name, "drop", why)
+
+
+def _only_id(seen: Mapping[str, Seen]) -> str | None:
+    """Return the one id that tells almost every row apart, where nobody has two readings."""
+    ids = [name for name, one in seen.items() if is_id(name) and one.nearly_unique]
+    return ids[0] if len(ids) == 1 else None
+
+
+def _private(seen: Mapping[str, Seen], subject: str | None) -> str | None:
+    """Return the one column of few values whose name speaks of a class, or of health."""
+    named = []
+    for name, one in seen.items():
+        found = find_words(name)
+        told = found is not None and (found[0].role == "label" or found[0].about == "health")
+        if told and name != subject and 2 <= one.distinct <= CLASSES:
+            named.append(name)
+    return named[0] if len(named) == 1 else None
+
+
+def _numbers(column: pa.ChunkedArray, seen: Seen) -> bool:
+    """Whether a column holds numbers alone, and many of them."""
+    import pyarrow.compute as pc
+
+    if seen.distinct < LEAST:
+        return False
+    if seen.kind == "text":
+        return bool(pc.all(pc.match_substring_regex(column, NUMBER)).as_py())
+    return seen.kind in ("float", "decimal", "whole")

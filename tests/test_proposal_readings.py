@@ -1,0 +1,56 @@
+"""What inspect proposes for readings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from voile.io import open_source
+from voile.proposal_readings import examine_readings
+from voile.roles import Roles
+
+RNG = np.random.default_rng(1)
+N = 300
+TABLE = {
+    "patient_id": np.repeat(np.arange(N // 3), 3),
+    "taken": np.array("2024-01-01", "M8[D]") + np.arange(N) % 90,
+    "email": [f"a{i}@example.org" for i in range(N)],
+    "weight": np.round(RNG.normal(70, 9, N), 1),
+    "pulse": RNG.integers(50, 100, N),
+    "steps": [str(x) for x in RNG.integers(0, 9000, N)],
+    "diagnosis": RNG.choice(["asthma", "gout"], N),
+    "age": RNG.integers(20, 90, N),
+    "ward": RNG.choice(["north", "south"], N),
+}
+PROPOSED = {
+    "patient_id": "identifier",
+    "taken": "drop",
+    "email": "identifier",
+    "weight": "reading",
+    "pulse": "reading",
+    "steps": "reading",
+    "diagnosis": "private",
+    "age": "drop",
+    "ward": "drop",
+}
+
+
+def test_numbers_are_readings_and_what_could_tell_the_class_is_dropped(tmp_path):
+    found = examine_readings(open_source(pa.table(TABLE)))
+    assert found.subject == "patient_id"
+    assert {column.name: column.role for column in found.columns} == PROPOSED
+    (tmp_path / "roles.toml").write_text(found.to_toml())
+    assert Roles.read(tmp_path / "roles.toml").of("reading") == ["weight", "pulse", "steps"]
+
+
+def test_an_id_of_one_row_each_is_the_subject_where_it_is_the_only_one():
+    one = {**TABLE, "patient_id": np.arange(N)}
+    assert examine_readings(open_source(pa.table(one))).subject == "patient_id"
+    two = pa.table({**one, "visit_id": np.arange(N)})
+    assert examine_readings(open_source(two)).subject is None
+
+
+def test_two_columns_that_could_be_the_class_are_left_to_the_steward():
+    two = pa.table({**TABLE, "outcome": RNG.choice(["yes", "no"], N)})
+    roles = {column.role for column in examine_readings(open_source(two)).columns}
+    assert "private" not in roles
