@@ -13,7 +13,16 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from voile.errors import RequestError, nearest
 
 Role = Literal[
-    "quasi", "sensitive", "identifier", "text", "items", "private", "label", "keep", "drop"
+    "quasi",
+    "sensitive",
+    "identifier",
+    "text",
+    "items",
+    "reading",
+    "private",
+    "label",
+    "keep",
+    "drop",
 ]
 
 PLAINLY = {

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from voile.roles import Roles
     from voile.sections import Audience, Section
 
-WINGS: Mapping[str, str] = {"itemsets": "voile.itemsets.wing", "tables": "voile.tables.wing"}
+WINGS: Mapping[str, str] = {
+    "itemsets": "voile.itemsets.wing",
+    "signals": "voile.signals.wing",
+    "tables": "voile.tables.wing",
+}
 
 
 class Wing(Protocol):

@@ -12,7 +12,7 @@ from tests.signals.made_up import METHODS, NAMES, fitted, readings
 
 from voile.errors import RequestError
 from voile.random import Protective
-from voile.signals import Codec
+from voile.signals import Codec, PrivacyMap
 from voile.signals.bases import BASES
 
 EVERY = pytest.mark.parametrize("method", METHODS)
@@ -120,20 +120,30 @@ def test_an_empty_batch_is_an_empty_batch():
     assert fitted("normal").codec_.encode(np.empty((0, 2)), np.empty(0, str)).shape == (0, 2)
 
 
-def test_readings_beyond_the_fit_are_flagged_and_come_back():
-    map = fitted("transport")
-    X = np.array([[8.0, 3.0], [9000.0, 3.0], [-50.0, 3.0]])
-    outside = map.outside(X, "middle")
-    assert outside.any(axis=1).tolist() == [False, True, True]
-    Z = map.encode(X, "middle")
-    assert (map.decode(Z, "middle") == X).all()
+@EVERY
+@pytest.mark.parametrize("strength", [0.0, 0.5, 1.0])
+def test_readings_beyond_the_fit_are_flagged_and_come_back(method, strength):
+    """By their scores, whatever the strength and base: few of the fit, and all far-out ones."""
+    map = PrivacyMap(METHODS[method], "barycentre", strength, random_state=1)
+    X, c = readings(600, 1)
+    assert map.fit(X, c).outside(X, c).mean() < 0.005
+    far = np.array([[8.0, 3.0], [9000.0, 3.0], [-50.0, 3.0]])
+    outside = map.outside(far, "middle")
+    assert outside[:, 0].tolist() == [False, True, True]
+    assert (map.decode(map.encode(far, "middle"), "middle") == far).all()
+
+
+def test_nominal_values_are_never_outside():
+    words = np.array(["yes", "no", "no", "maybe"] * 50)
+    map = PrivacyMap().fit(words, np.arange(200) // 100)
+    assert not map.outside(words, np.arange(200) // 100).any()
 
 
 def test_a_device_needs_numpy_alone(tmp_path):
     np.savez(tmp_path / "map.npz", **fitted("transport").codec_.to_arrays())
     code = f"""
 import sys, numpy as np
-from voile.signals import Codec
+from voile.signals import Codec, PrivacyMap
 codec = Codec.from_arrays(dict(np.load({str(tmp_path / "map.npz")!r})))
 X = np.array([[4.2, 1.3], [7.7, 2.0]])
 assert (codec.decode(codec.encode(X, "low"), "low") == X).all()

@@ -77,13 +77,14 @@ def test_one_class_has_nothing_to_hide_and_comes_back(method):
 
 
 def test_the_constructor_only_stores():
-    map = PrivacyMap("nonsense", "nowhere", 7, "odd", "seed")
+    map = PrivacyMap("nonsense", "nowhere", 7, "odd", "seed", "many")
     assert vars(map) == {
         "method": "nonsense",
         "base": "nowhere",
         "strength": 7,
         "resolution": "odd",
         "random_state": "seed",
+        "places": "many",
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from voile.signals.pieces import FEW, Pieces
@@ -49,6 +49,7 @@ def test_a_curve_goes_on_straight_and_back(gaps, data, many):
 
 
 @given(GAPS, GAPS, STRENGTHS)
+@example([1.0, 1.2, 0.2], [0.2, 0.2, 2.0], 0.75)  # knots a rounding error apart
 def test_between_two_curves_lies_a_curve(one, other, strength):
     a, b = Curve(rising(one), rising(one[::-1])), Curve(rising(other), 2 * rising(other))
     v = np.linspace(-60, 60, 101)
@@ -130,7 +131,6 @@ def test_a_bend_of_curves_of_different_lengths_keeps_them():
     step = Bend.of((short, long))
     assert step.forward(V) == pytest.approx(np.stack([short(V[0]), long(V[1])]))
     assert step.inverse(step.forward(V)) == pytest.approx(V)
-    assert step.outside(V).tolist() == [[True, False, True], [True, False, True]]
 
 
 def test_what_is_not_injective_is_refused():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from voile.cli.decode import decode
 from voile.cli.evidence_file import default_place, write_evidence
+from voile.cli.fhir import decode_fhir, encode_fhir
 from voile.cli.frontier import frontier
 from voile.cli.parameters import (
     Command,
@@ -23,8 +26,10 @@ from voile.cli.parameters import (
     reading,
     seed,
 )
+from voile.cli.receive import receive
 from voile.cli.results import tell_applied, tell_attacked, tell_chosen, tell_fitted
 from voile.cli.screen import Screen
+from voile.cli.send import send
 from voile.cli.wing_options import WingCommand
 from voile.errors import RequestError
 from voile.wings import wing
@@ -34,11 +39,16 @@ if TYPE_CHECKING:
 
     from voile.kit import Kit
 
+OWN: Mapping[str, tuple[Callable[[str], click.Command], ...]] = {
+    "signals": (decode, send, receive, encode_fhir, decode_fhir)
+}
+"""Verbs that one kind alone has."""
+
 
 def kind_group(kind: str) -> click.Group:
     """Return the commands of one wing; its code is imported when one of them runs."""
     group = Group(kind, help=f"Fit, choose, apply and attack {kind}.")
-    for command in (_fit, _frontier, _choose, _apply, _attack):
+    for command in (_fit, _frontier, _choose, _apply, *OWN.get(kind, ()), _attack):
         group.add_command(command(kind))
     return group
 

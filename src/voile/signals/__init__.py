@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from voile.signals.sequence import SequenceCodec
     from voile.signals.sequence_map import SequenceMap
     from voile.signals.session import Session
+    from voile.signals.subjects import Subjects
 
 __all__ = [
     "Audit",
@@ -23,6 +24,7 @@ __all__ = [
     "SequenceMap",
     "Session",
     "SignalsWarning",
+    "Subjects",
     "audit",
     "mutual_information",
 ]
@@ -37,6 +39,7 @@ __getattr__ = lazily(
         "SequenceMap": "sequence_map",
         "Session": "session",
         "SignalsWarning": "privacy_map",
+        "Subjects": "subjects",
         "audit": "auditing",
         "mutual_information": "information",
     },

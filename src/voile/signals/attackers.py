@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from voile.evidence import Z95, Rate
 from voile.signals.pieces import Floats
 from voile.signals.privacy_map import PrivacyMap
+from voile.signals.recipient import after, log_densities
 
 Codes: TypeAlias = NDArray[np.intp]
 MOST = 5_000  # readings that the support vectors learn from: their cost grows with the square
 DOUBT = 1e-4  # added to each chance, so that one wrong certainty does not decide the bits
-STEP = 1e-4  # of a numerical slope, in standard deviations
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,14 @@ class Attacker:
     bits_high: float
 
 
-def learners(Z: Floats, c: Codes, fresh: Floats, d: Codes, seed: int) -> tuple[Attacker, ...]:
-    """Let each learner learn from `Z` and its classes, and try it on `fresh`."""
+def learners(
+    Z: Floats, c: Codes, fresh: Floats, d: Codes, seed: int, prior: Floats | None = None
+) -> tuple[Attacker, ...]:
+    """Let each learner learn from `Z` and its classes, and try it on `fresh`.
+
+    Where she believes `prior`, (n, k) p(c | s), of those she tries, she weighs the chances that
+    she has learnt by it. Support vectors have no chances to weigh.
+    """
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier  # type: ignore[import-untyped]
     from sklearn.neighbors import KNeighborsClassifier  # type: ignore[import-untyped]
     from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
@@ -61,9 +67,13 @@ def learners(Z: Floats, c: Codes, fresh: Floats, d: Codes, seed: int) -> tuple[A
         ),
         "nearest neighbours": make_pipeline(StandardScaler(), KNeighborsClassifier(near)),
     }
-    guessed = [
-        by_chances(name, kind.fit(Z, c).predict_proba(fresh), d) for name, kind in kinds.items()
-    ]
+    guessed = []
+    for name, kind in kinds.items():
+        chances = kind.fit(Z, c).predict_proba(fresh)
+        if prior is not None:
+            chances = chances * prior / (np.bincount(c) / len(c)) + 1e-300
+            chances /= chances.sum(axis=1, keepdims=True)
+        guessed.append(by_chances(name, chances, d, prior))
     return (_support_vectors(Z[:MOST], c[:MOST], fresh, d), *guessed)
 
 
@@ -81,50 +91,33 @@ def _support_vectors(Z: Floats, c: Codes, fresh: Floats, d: Codes) -> Attacker:
     return _scored("support vectors", d, plain.predict(fresh), fair.predict(fresh), scores)
 
 
-def bayes(map: PrivacyMap, Z: Floats, d: Codes) -> Attacker:
+def bayes(map: PrivacyMap, Z: Floats, d: Codes, prior: Floats | None = None) -> Attacker:
     """Let the attacker use Bayes' rule with the densities that the map's own model says.
 
     She needs all columns to be numbers. Where the model is right nobody does better; at strength
-    1 it says that all classes look alike, and she can but name the largest.
+    1 it says that all classes look alike, and leaves her with what she believed before: `prior`,
+    (n, k) p(c | s), or the shares that the map was fitted to.
     """
     fitted = map.fitted_
     assert fitted is not None  # the audit is of numbers
-    shares = fitted.shares
-    V = np.ascontiguousarray(Z.T, dtype=np.float64)
-    logs = np.stack([_log_density(map, V, which) for which in range(len(shares))], axis=1)
-    logs += np.log(shares)
-    chances = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return by_chances("Bayes, the map's model", chances / chances.sum(axis=1, keepdims=True), d)
-
-
-def _log_density(map: PrivacyMap, V: Floats, which: int) -> Floats:
-    """Return the model's log-density of (d, n) messages of a class, but for a constant.
-
-    The full map to normal scores says how likely a reading is; its slope along what was sent is
-    taken numerically.
-    """
     full = map.codec(base="normal", strength=1.0)
-
-    def score(V: Floats) -> Floats:
-        return full.forward(map.codec_.inverse(V, which), which)
-
-    steps = STEP * V.std(axis=1) * np.eye(len(V))
-    slopes = [
-        (score(V + step[:, None]) - score(V - step[:, None])) / (2 * step.max()) for step in steps
-    ]
-    W = score(V)
-    determinant = np.linalg.det(np.stack(slopes).transpose(2, 0, 1))
-    logs: Floats = np.log(np.maximum(np.abs(determinant), 1e-300)) - 0.5 * (W * W).sum(axis=0)
-    return logs
+    logs = log_densities(map.codec_, full, np.ascontiguousarray(Z.T, dtype=np.float64))
+    chances = after(fitted.shares if prior is None else prior, logs)
+    return by_chances("Bayes, the map's model", chances, d, prior)
 
 
-def by_chances(name: str, chances: Floats, d: Codes) -> Attacker:
-    """Score an attacker who gives each class a chance, (n, k); the classes of `d` are known."""
+def by_chances(name: str, chances: Floats, d: Codes, prior: Floats | None = None) -> Attacker:
+    """Score an attacker who gives each class a chance, (n, k); the classes of `d` are known.
+
+    Bits are those gained over `prior`, (n, k), what she believed before; None: the shares of `d`.
+    """
     k = chances.shape[1]
     shares = np.bincount(d, minlength=k) / len(d)
+    rows = np.arange(len(d)), d
+    before = shares[d] if prior is None else (prior[rows] + DOUBT) / (1 + k * DOUBT)
     chances = (chances + DOUBT) / (1 + k * DOUBT)
     fair = chances / np.maximum(shares, 1 / len(d))
-    own = np.log2(chances[np.arange(len(d)), d]) - np.log2(shares[d])
+    own = np.log2(chances[rows]) - np.log2(before)
     error = Z95 * own.std() / np.sqrt(len(d))
     bits = float(own.mean())
     guesses = chances.argmax(axis=1), fair.argmax(axis=1)

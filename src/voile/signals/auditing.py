@@ -14,12 +14,13 @@ from voile.random import RandomState, streams
 from voile.signals import breaks
 from voile.signals.attackers import Attacker, Codes, bayes, learners
 from voile.signals.breaks import Break
-from voile.signals.codec import as_labels, as_subjects, as_table
+from voile.signals.codec import as_labels, as_table
 from voile.signals.information import Information, mutual_information
 from voile.signals.lattice import Lattice
 from voile.signals.pieces import Floats
 from voile.signals.privacy_map import PrivacyMap
 from voile.signals.sequence_map import SequenceMap
+from voile.signals.subjects import Known, Subjects, Whose
 
 LENGTHS = (2, 5, 10, 30)
 FEWEST = 10  # subjects of a class, in each half, to learn from and to be tried on
@@ -99,7 +100,7 @@ def audit(
     map: PrivacyMap | SequenceMap,
     X: ArrayLike,
     c: ArrayLike,
-    subjects: ArrayLike | None = None,
+    subjects: Whose = None,
     *,
     lengths: Sequence[int] = LENGTHS,
     invariants: Sequence[int] = (),
@@ -116,9 +117,13 @@ def audit(
     map : fitted. Of a `SequenceMap` messages are those of sessions with one under way.
     X : (n, d) readings that the map was not fitted to, numbers alone; a subject's in the order of
         time.
-    c : (n,) classes, all those of the map; one a subject.
+    c : (n,) classes, all those of the map.
     subjects : (n,) whose reading each is; None: each a person's only one. Attackers of single
-        messages hear each subject's first, so that every interval counts subjects.
+        messages hear each subject's first, so that every interval counts subjects; of several
+        messages, those subjects whose class stays. Or `Subjects`: by p(c | s) she weighs what
+        she hears, and what she gains is counted from there; where laws are the subjects' own,
+        the information is that of all messages for one who knows whose each is and how this
+        subject's readings differ.
     lengths : numbers of messages for repeat readings, tried where enough subjects have them.
     invariants : columns that never change within a subject, for a `PrivacyMap`.
     permutations : of the null of the mutual information.
@@ -135,7 +140,8 @@ def audit(
         raise RequestError(f"there are {len(table)} readings and {len(labels)} classes")
     codes = _codes(map, labels)
     mix, learn = streams(random_state, "halves", "learners")
-    runs = _runs(as_subjects(subjects, len(table)), mix)
+    known = Known.of(subjects, len(table), len(map.classes_))
+    runs = _runs(known.whose, mix)
     first = np.array([run[0] for run in runs])
     seed = int(learn.integers(1 << 31))
     c_first = codes[first]
@@ -145,21 +151,54 @@ def audit(
         Z = breaks.sent(map.codec_, table[first][:, None], c_first)[0]
     else:
         _numbers_alone(map)
-        Z = np.asarray(map.encode(table[first], labels[first]), dtype=np.float64)
+        Z = _messages(map, table[first], labels[first], known, first)
     half = len(first) // 2
     c_tried = c_first[half:]
-    found = learners(Z[:half], c_first[:half], Z[half:], c_tried, seed)
+    beliefs = None if known.beliefs is None else known.beliefs[first[half:]]
+    found = learners(Z[:half], c_first[:half], Z[half:], c_tried, seed, beliefs)
+    runs = [run for run in runs if (codes[run] == codes[run[0]]).all()]
     ways = [*_repeats(map, table, codes, runs, lengths, seed)]
     if isinstance(map, PrivacyMap):
-        found = (*found, bayes(map, Z[half:], c_tried))
+        found = (*found, bayes(map, Z[half:], c_tried, beliefs))
         if map.strength > 0:
             ways.insert(0, breaks.lattice(map.codec_, table[first], Z, c_first))
         ways += _invariants(map, table, codes, runs, lengths, invariants)
         ways.append(breaks.known_plaintext(map.codec_, table[first], Z, c_first))
-    told = mutual_information(Z, c_first, permutations=permutations, random_state=random_state)
-    common = int((c_tried == np.bincount(c_first[:half]).argmax()).sum())
+    if known.own and isinstance(map, PrivacyMap):
+        every = np.arange(len(table))
+        Z, c_first, whose = _messages(map, table, labels, known, every), codes, subjects
+    else:
+        whose = _first(known, first)
+    told = mutual_information(
+        Z, c_first, whose, permutations=permutations, random_state=random_state
+    )
+    likeliest = np.full(len(c_tried), np.bincount(codes[first[:half]]).argmax())
+    if beliefs is not None:
+        likeliest = beliefs.argmax(axis=1)
+    common = int((c_tried == likeliest).sum())
     names = tuple(str(name) for name in map.classes_)
     return Audit(names, Rate(common, len(c_tried)), found, told, tuple(ways))
+
+
+def _messages(
+    map: PrivacyMap, X: Floats, c: NDArray[np.generic], known: Known, rows: Codes
+) -> Floats:
+    """Encode some rows, each by its subject's codec where subjects have their own."""
+    if map.levels_ is None:
+        return np.asarray(map.encode(X, c), dtype=np.float64)
+    Z = np.empty_like(X)
+    for who in np.unique(known.whose[rows]):
+        codec = map.codec(base=map.base, strength=map.strength, subject=known.names[who])
+        own = known.whose[rows] == who
+        Z[own] = codec.encode(X[own], c[own])
+    return Z
+
+
+def _first(known: Known, rows: Codes) -> Subjects:
+    """Return p(s) and p(c | s) of subjects by one reading each."""
+    weights = np.bincount(known.whose, known.share)[known.whose[rows]]
+    beliefs = None if known.beliefs is None else known.beliefs[rows]
+    return Subjects(rows, weights, beliefs)
 
 
 def _codes(map: PrivacyMap | SequenceMap, labels: NDArray[np.generic]) -> Codes:

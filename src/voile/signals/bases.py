@@ -7,7 +7,7 @@ and on the distortion for third parties, never on the risk.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -27,8 +27,10 @@ BASES: Mapping[str, Law | None] = {
 }
 
 
-def class_steps(fitted: Fitted, base: str, strength: float) -> tuple[tuple[Step, ...], ...]:
-    """Return each class's steps, from readings to what is sent.
+def class_steps(
+    fitted: Fitted, base: str, strength: float, personal: Sequence[Affine] | None = None
+) -> tuple[tuple[Step, ...], ...]:
+    """Return each class's steps, from readings to what is sent; of one subject, `personal` too.
 
     At strength 0 all of them together are the identity. Each step lies between the identity, or
     a step that a later one undoes, and the full map; each is injective for every strength.
@@ -46,25 +48,31 @@ def class_steps(fitted: Fitted, base: str, strength: float) -> tuple[tuple[Step,
     enter = Bend.of(fitted.coordinates)
     middle = fitted.barycentre()
     towards, leave = _shown(fitted, middle, BASES[base], strength)
+    nothing = _nothing(len(middle.shift))
+    own = [(mix(nothing, one, strength),) for one in personal or ()]
     return tuple(
         (
             enter,
             frame.turned(),
             *(layer.at(strength) for layer in layers),
+            *(own[which] if own else ()),
             mix(frame, middle, strength).then(towards),
             leave,
         )
-        for frame, layers in zip(fitted.frames, fitted.layers, strict=True)
+        for which, (frame, layers) in enumerate(zip(fitted.frames, fitted.layers, strict=True))
     )
 
 
 def _shown(fitted: Fitted, middle: Affine, law: Law | None, strength: float) -> tuple[Affine, Bend]:
     """Return the last two steps, common to all classes: leave the barycentre, take on looks."""
-    d = len(middle.shift)
-    nothing = Affine(np.eye(d), np.zeros(d))
+    nothing = _nothing(len(middle.shift))
     back = tuple(curve.turned() for curve in fitted.coordinates)
     if law is None:
         return nothing, Bend.of(back)
     looks = (Curve(values, law(SCORES)) for values in fitted.law)
     curves = tuple(between(a, b, strength) for a, b in zip(back, looks, strict=True))
     return mix(nothing, middle.turned(), strength), Bend.of(curves)
+
+
+def _nothing(d: int) -> Affine:
+    return Affine(np.eye(d), np.zeros(d))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,9 +19,15 @@ from voile.signals.nominal import Assignment
 from voile.signals.pieces import Floats
 from voile.signals.steps import STEPS, Arrays, Step
 
+if TYPE_CHECKING:
+    from voile.signals.recipient import Posterior
+
 FORMAT = 1
 BATCH = 1 << 13  # readings worked on at once: they stay in the processor's cache
 GRAIN = 2.0**-44  # what is sent is a multiple of it: see `rounded`
+TRIES = 64  # draws of the dither for one whose rounded message would not come back
+MOST_PLACES = 12
+FARTHEST = 4.25  # normal score beyond which curves go on straight
 Column: TypeAlias = Lattice | Assignment
 
 
@@ -35,6 +41,8 @@ class Codec:
     columns : per column its lattice, or the assignment of a nominal one.
     steps : per class the steps that numeric columns take, in order; injective each. Where a
         class has none, its numbers are sent as they are.
+    places : decimal places of what is sent, 0 to 12; None: float64, at its finest. Numbers that
+        are sent as they are stay so.
 
     Guarantee: every value returned by `encode` has been decoded again, with room to spare for
     another machine's rounding; what would not come back is refused, never sent.
@@ -43,6 +51,11 @@ class Codec:
     classes: NDArray[Any]
     columns: tuple[Column, ...]
     steps: tuple[tuple[Step, ...], ...]
+    places: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.places is not None and not 0 <= self.places <= MOST_PLACES:
+            raise RequestError(f"decimal places must be 0 to {MOST_PLACES}", where="places")
 
     @property
     def numeric(self) -> NDArray[np.intp]:
@@ -101,19 +114,48 @@ class Codec:
             on = [lattice.values(p) for (_, lattice), p in zip(lattices, k, strict=True)]
             out[np.ix_(rows, self.numeric)] = np.stack(on, axis=1)
             return
-        u = dither(X.size, protective).reshape(X.shape)
-        V = np.stack([lat.values(p + t) for (_, lat), p, t in zip(lattices, k, u, strict=True)])
-        Z = rounded(self.forward(V, which))
-        back = self.inverse(Z, which)
-        for (j, lattice), x, p in zip(lattices, back, k, strict=True):
-            lost = ~lattice.within(x, p)
-            if lost.any():
-                raise RequestError(
-                    "a reading lies too far out to be carried exactly",
-                    where=f"{_name(j)}, row {int(rows[lost.argmax()]) + 1}",
-                    instead="set it aside, or fit with a coarser resolution",
-                )
-        out[np.ix_(rows, self.numeric)] = Z.T
+        Z, todo = np.empty_like(X), np.arange(len(rows))
+        wide = 1 + self.reach(X, which)
+        for _ in range(1 if self.places is None else TRIES):
+            u = wide[:, todo] * dither(len(lattices) * len(todo), protective).reshape(
+                X.shape[0], -1
+            )
+            parts = zip(lattices, k, u, strict=True)
+            V = np.stack([lattice.values(p[todo] + t) for (_, lattice), p, t in parts])
+            Z[:, todo] = rounded(self.forward(V, which), self.places)
+            parts = zip(lattices, k, self.inverse(Z[:, todo], which), strict=True)
+            lost = np.stack([~lattice.within(x, p[todo]) for (_, lattice), p, x in parts])
+            if not lost.any():
+                out[np.ix_(rows, self.numeric)] = Z.T
+                return
+            todo = todo[lost.any(axis=0)]
+        raise self._lost(lattices[int(lost.any(axis=1).argmax())][0], int(rows[todo[0]]))
+
+    def reach(self, X: Floats, which: int) -> Floats:
+        """Return how many cells, (d, n), rounding to `places` may move readings apart.
+
+        Drawn from so much more than their cell, and again where they leave it, messages are as
+        often at its edge as in its middle: else the right class's map would be told by that.
+        """
+        wide = np.zeros_like(X)
+        if self.places is not None:
+            cells = np.array([[lattice.resolution] for _, lattice in self._lattices()])
+            Z = self.forward(X, which)
+            for step in np.eye(len(X)) * 10.0**-self.places / 2:
+                apart = [self.inverse(Z + sign * step[:, None], which) for sign in (1, -1)]
+                wide += np.abs(apart[0] - apart[1]) / cells
+        return wide
+
+    def _lost(self, column: int, row: int) -> RequestError:
+        """Return the refusal of a reading that would not come back."""
+        where = f"{_name(column)}, row {row + 1}"
+        if self.places is None:
+            remedy = "set it aside, or fit with a coarser resolution"
+            what = "a reading lies too far out to be carried exactly"
+        else:
+            remedy = "send more decimal places, or set it aside"
+            what = f"a reading is not carried exactly by {self.places} decimal places"
+        return RequestError(what, where=where, instead=remedy)
 
     def decode(self, Z: ArrayLike, c: ArrayLike) -> NDArray[Any]:
         """Return the readings that `encode` was given; parameters and errors as there."""
@@ -129,20 +171,39 @@ class Codec:
                     out[batch, j] = lattice.nearest(x)
         return out if np.ndim(Z) > 1 else out[:, 0]
 
-    def outside(self, X: ArrayLike, c: ArrayLike) -> NDArray[np.bool_]:
-        """Flag, (n, d) or (n,), the readings beyond those the map was fitted to.
+    def posterior(self, Z: ArrayLike, prior: ArrayLike, model: Codec) -> Posterior:
+        """Say what messages may mean to a recipient who is not sure of the class.
 
-        They are encoded and decoded exactly as any other, by straight tails, but an eavesdropper
-        may tell from such a value which class it is of. In a chain each step looks at its own
-        columns, so that far-out company may flag a reading as well.
+        Parameters
+        ----------
+        Z : (n, d) or (n,) messages.
+        prior : (k,) or (n, k) chances of the classes, p(c | s), each row of sum 1.
+        model : of the same fit, to normal scores at strength 1: how likely readings are. Of
+            nominal columns it says nothing.
+
+        Returns
+        -------
+        Posterior : chances of the classes, and the reading that each would mean. Where all classes
+            look alike, chances are the prior's (Theorem 1): no message resolves them.
+
+        Cost: O(k d) times that of decoding.
+        """
+        from voile.signals.recipient import posterior
+
+        return posterior(self, Z, prior, model)
+
+    def outside(self, X: ArrayLike, c: ArrayLike) -> NDArray[np.bool_]:
+        """Flag, (n, d) or (n,), readings rarer in their class than once in 40,000.
+
+        For the codec to normal scores at strength 1, whose scores say so. Such readings are
+        encoded and decoded exactly as any other, by straight tails, but may be rarer in one class
+        than in another. Nominal values are never flagged.
         """
         table = self._table(X)
         out = np.zeros(table.shape, dtype=np.bool_)
         for which, rows in self._by_class(c, len(table)):
-            V = self._numbers(table, rows)
-            for step in self.steps[which]:
-                out[np.ix_(rows, self.numeric)] |= step.outside(V).T
-                V = step.forward(V)
+            scores = self.forward(self._numbers(table, rows), which)
+            out[np.ix_(rows, self.numeric)] = (np.abs(scores) > FARTHEST).T
         return out if np.ndim(X) > 1 else out[:, 0]
 
     def forward(self, V: Floats, which: int) -> Floats:
@@ -192,6 +253,8 @@ class Codec:
     def to_arrays(self) -> Arrays:
         """Return plain arrays, none of objects, for `numpy.savez`."""
         arrays: Arrays = {"format": np.array(FORMAT), "classes": self.classes}
+        if self.places is not None:
+            arrays["places"] = np.array(self.places)
         for j, column in enumerate(self.columns):
             if isinstance(column, Lattice):
                 arrays[f"column.{j}.lattice"] = np.array([column.step, column.per, column.offset])
@@ -211,7 +274,8 @@ class Codec:
             if int(arrays["format"]) != FORMAT:
                 raise RequestError("the map is of another version of voile")
             columns, steps = _read_columns(arrays), _read_steps(arrays)
-            codec = cls(np.asarray(arrays["classes"]), columns, steps)
+            places = int(arrays["places"]) if "places" in arrays else None
+            codec = cls(np.asarray(arrays["classes"]), columns, steps, places)
         except (LookupError, ValueError, TypeError, np.linalg.LinAlgError) as wrong:
             if isinstance(wrong, RequestError):
                 raise
@@ -291,14 +355,16 @@ def _strings(column: NDArray[Any]) -> NDArray[np.str_]:
     return column.astype(str)
 
 
-def rounded(Z: Floats) -> Floats:
+def rounded(Z: Floats, places: int | None = None) -> Floats:
     """Round what is sent, so that float64's own lattice does not tell the class.
 
     A class's map reaches only some of the float64 values near a message, those that stand for a
     float64 reading; whoever takes a message back and forth by every class's map finds the one
-    that leaves its last bits alone. Of a multiple of `GRAIN` all maps reach many.
+    that leaves its last bits alone. Of a multiple of `GRAIN`, or a decimal, all maps reach many.
     """
-    return np.asarray(np.rint(Z / GRAIN) * GRAIN)
+    if places is None:
+        return np.asarray(np.rint(Z / GRAIN) * GRAIN)
+    return np.asarray(np.rint(Z * 10.0**places) / 10.0**places + 0.0)  # no -0.0
 
 
 def _batches(rows: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:

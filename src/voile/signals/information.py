@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
-from scipy.special import digamma
+from scipy.special import digamma, entr
 
 from voile.errors import RequestError
 from voile.evidence import Z95
 from voile.random import RandomState, streams
-from voile.signals.codec import as_labels, as_subjects, as_table
+from voile.signals.codec import as_labels, as_table
 from voile.signals.pieces import Floats
+from voile.signals.subjects import Known, Whose
 
 NEIGHBOURS = 3
 PERMUTATIONS = 100
@@ -43,30 +44,39 @@ class Information:
 def mutual_information(
     Z: ArrayLike,
     c: ArrayLike,
-    subjects: ArrayLike | None = None,
+    subjects: Whose = None,
     *,
     neighbours: int = NEIGHBOURS,
     permutations: int = PERMUTATIONS,
     random_state: RandomState = 0,
 ) -> Information:
-    """Estimate I(Z; C) by nearest neighbours.
+    """Estimate I(Z; C | S) by nearest neighbours.
 
     Each reading's distance to its `neighbours`-th neighbour of the same class is compared with
-    how many readings of any class lie as near. Columns are first brought to one spread.
+    how many readings of each class lie as near, the classes as likely as the adversary believes
+    of the subject: I(Z; C | S) = sum of p(s) I(Z; C | S = s). Columns are first brought to one
+    spread.
 
     Parameters
     ----------
     Z : (n, d) numbers, or (n,).
     c : (n,) classes, each of more than `neighbours` readings.
-    subjects : (n,) whose reading each is; None: each a person's only one. Intervals and the null
-        count subjects, and the null keeps a subject's classes together. An adversary who believes
-        p(c | s) = p(c) of every subject is assumed.
+    subjects : (n,) whose reading each is; None: each a person's only one; or `Subjects`, with
+        beliefs and weights. Where p(x | c, s) is the subjects' own, each is estimated by itself:
+        those with more than `neighbours` readings in each of two classes. Intervals and the null
+        count subjects; the null keeps a subject's classes together, or, where they are the
+        subjects' own, within the subject.
     neighbours : >= 1; few follow fine structure, many vary less.
     permutations : deals of the null, >= 0; 0 leaves it out (NaN).
     random_state : of the null, and of what breaks ties.
 
+    Raises
+    ------
+    RequestError : a missing reading, a class with too few, or, for own laws, no subject with two
+        classes of enough.
+
     Guarantee: consistent; biased towards 0 where classes differ within the neighbourhoods. Cost:
-    O(n log n) for each permutation, more in many dimensions.
+    O(k n log n) for each permutation, more in many dimensions; O(n) for each distinct belief.
 
     Source: Ross, *Mutual Information between Discrete and Continuous Data Sets*, 2014.
 
@@ -85,71 +95,140 @@ def mutual_information(
     if not np.isfinite(table).all():
         raise RequestError("a reading is missing or infinite", where="Z")
     codes = np.unique(labels, return_inverse=True)[1]
-    counts = np.bincount(codes)
-    if counts.min() <= neighbours:
-        raise RequestError(f"a class has only {counts.min()} readings", where="c")
-    whose = as_subjects(subjects, len(codes))
+    k = int(codes.max()) + 1
+    known = Known.of(subjects, len(codes), k)
+    if np.bincount(codes).min() <= neighbours:
+        raise RequestError(f"a class has only {np.bincount(codes).min()} readings", where="c")
     spread = table.std(axis=0)
     # equal readings have no neighbour order: a jitter far below any difference gives them one
     points = table / np.where(spread > 0, spread, 1) + ties.normal(0, 1e-9, table.shape)
-    tree = cKDTree(points)
-    told = contributions(points, codes, neighbours, tree)
-    null = np.array(
-        [
-            contributions(points, _dealt(codes, whose, deals), neighbours, tree).mean()
-            for _ in range(permutations)
-        ]
-    )
-    return _summary(told, whose, null, counts / len(codes))
+    parts = [np.arange(len(codes))]
+    each = np.full(len(codes), 1 / len(codes))
+    if known.own:
+        rows, known, parts = _own(codes, known, neighbours)
+        points, codes, each = points[rows], codes[rows], known.share
+    laws = [_law(known.at(part), codes[part], k) for part in parts]
+
+    def told(codes: NDArray[np.intp]) -> Floats:
+        out = np.empty(len(codes))
+        for part, (beliefs, chances) in zip(parts, laws, strict=True):
+            own = np.unique(codes[part], return_inverse=True)[1]
+            out[part] = contributions(points[part], own, neighbours, beliefs, chances)
+        return out
+
+    deal = [_dealt(codes, known.whose, deals, within=known.own) for _ in range(permutations)]
+    null = np.array([each @ told(one) for one in deal])
+    most = [chances @ entr(beliefs).sum(axis=1) / np.log(2) for beliefs, chances in laws]
+    entropy = sum(each[part].sum() * one for part, one in zip(parts, most, strict=True))
+    return _summary(told(codes), each, known.whose, null, float(entropy))
+
+
+def _own(
+    codes: NDArray[np.intp], known: Known, neighbours: int
+) -> tuple[NDArray[np.intp], Known, list[NDArray[np.intp]]]:
+    """Keep what each subject can be judged by: the rows, what is known of them, those of each."""
+    counts = np.zeros((len(known.names), int(codes.max()) + 1), dtype=np.intp)
+    np.add.at(counts, (known.whose, codes), 1)
+    enough = counts > neighbours
+    enough &= enough.sum(axis=1, keepdims=True) > 1
+    rows = np.flatnonzero(enough[known.whose, codes])
+    if not len(rows):
+        raise RequestError(
+            f"no subject has over {neighbours} readings in each of two classes", where="subjects"
+        )
+    kept = known.at(rows)
+    by_subject = np.argsort(kept.whose, kind="stable")
+    return rows, kept, np.split(by_subject, np.cumsum(np.bincount(kept.whose))[:-1])
+
+
+def _law(known: Known, codes: NDArray[np.intp], k: int) -> tuple[Floats, Floats]:
+    """Return the distinct beliefs about the classes that are there, and p(s) of each."""
+    beliefs, chances = known.distinct(codes, k)
+    some = beliefs[:, np.unique(codes)]
+    return some / np.maximum(some.sum(axis=1, keepdims=True), 1e-300), chances
 
 
 def contributions(
     points: Floats,
     codes: NDArray[np.intp],
     neighbours: int = NEIGHBOURS,
-    tree: cKDTree | None = None,
+    beliefs: Floats | None = None,
+    chances: Floats | None = None,
 ) -> Floats:
-    """Return each reading's part of Ross's estimate, in bits; the estimate is their mean."""
-    tree = tree or cKDTree(points)
+    """Return each reading's part of the estimate, in bits; the estimate is their mean.
+
+    Parameters
+    ----------
+    points : (n, d)
+    codes : (n,) classes, 0 to k - 1, each of more than `neighbours` readings.
+    beliefs : (g, k) p(c | s), and `chances`, (g,), of each; None: the shares of the classes, for
+        which this is Ross's estimate, term by term.
+    """
     n, counts = len(points), np.bincount(codes)
+    trees = [cKDTree(points[codes == one]) for one in range(len(counts))]
     radius = np.empty(n)
-    for k in range(len(counts)):
-        own = np.flatnonzero(codes == k)
-        far = cKDTree(points[own]).query(points[own], neighbours + 1, p=np.inf)[0][:, -1]
-        radius[own] = np.nextafter(far, 0)
-    near = tree.query_ball_point(points, radius, p=np.inf, return_length=True)
-    nats: Floats = digamma(n) + digamma(neighbours) - digamma(counts[codes]) - digamma(near)
-    return np.asarray(nats / np.log(2))
+    for one, tree in enumerate(trees):
+        far = tree.query(points[codes == one], neighbours + 1, p=np.inf)[0][:, -1]
+        radius[codes == one] = np.nextafter(far, 0)
+    if beliefs is None or chances is None:
+        beliefs, chances = counts[None] / n, np.ones(1)
+    if len(beliefs) == 1 and np.allclose(beliefs[0] * n, counts):
+        trees = [cKDTree(points)]  # what classes the near ones are of makes no difference
+    near = np.stack(
+        [tree.query_ball_point(points, radius, p=np.inf, return_length=True) for tree in trees]
+    )
+    common = digamma(neighbours) - digamma(counts[codes])
+    out = np.zeros(n)
+    for row, chance in zip(beliefs, chances, strict=True):
+        each = row / counts if len(near) > 1 else np.array([1 / n])  # what a reading weighs
+        mass = each @ near
+        there = row[codes] > 0
+        # Ross's unbiased logarithm of a count, of so many readings as weigh as much
+        as_many, of = mass[there] ** 2 / (each**2 @ near)[there], 1 / (row**2 / counts).sum()
+        log = digamma(as_many) - np.log(as_many) + np.log(mass[there]) - digamma(of) + np.log(of)
+        out[there] += chance * row[codes][there] * (common[there] - log)
+    return np.asarray(out * n / counts[codes] / np.log(2))
 
 
 def _dealt(
-    codes: NDArray[np.intp], whose: NDArray[np.intp], rng: np.random.Generator
+    codes: NDArray[np.intp],
+    whose: NDArray[np.intp],
+    rng: np.random.Generator,
+    *,
+    within: bool = False,
 ) -> NDArray[np.intp]:
     """Deal the classes out anew: among readings, or, where subjects have several, subjects.
 
-    Subjects swap whole runs of classes, laid end to end and cut to the new owners' lengths.
+    Subjects swap whole runs of classes, laid end to end and cut to the new owners' lengths; or,
+    `within`, the readings of each subject swap theirs.
     """
     n_subjects = int(whose.max()) + 1
     if n_subjects == len(codes):
         shuffled: NDArray[np.intp] = rng.permutation(codes)
         return shuffled
     by_subject = np.argsort(whose, kind="stable")
-    swapped = rng.permutation(n_subjects)[whose]
     dealt = np.empty_like(codes)
+    if within:
+        mixed = rng.permutation(len(codes))
+        dealt[by_subject] = codes[mixed[np.argsort(whose[mixed], kind="stable")]]
+        return dealt
+    swapped = rng.permutation(n_subjects)[whose]
     dealt[by_subject] = codes[np.argsort(swapped, kind="stable")]
     return dealt
 
 
-def _summary(told: Floats, whose: NDArray[np.intp], null: Floats, shares: Floats) -> Information:
-    bits = float(told.mean())
+def _summary(
+    told: Floats, each: Floats, whose: NDArray[np.intp], null: Floats, entropy: float
+) -> Information:
+    bits = float(each @ told)
     # the variance of a mean of clusters: each subject's contributions go together
-    sums = np.bincount(whose, told - bits)
-    error = float(np.sqrt((sums**2).sum())) / len(told)
+    sums = np.bincount(whose, each * (told - bits))
+    error = float(np.sqrt((sums**2).sum()))
     return Information(
         bits=bits,
         low=bits - Z95 * error,
         high=bits + Z95 * error,
         null=float(np.quantile(null, 0.95)) if len(null) else float("nan"),
         p_value=float((1 + (null >= bits).sum()) / (1 + len(null))) if len(null) else float("nan"),
-        entropy=float(-(shares * np.log2(shares)).sum()),
+        entropy=entropy,
     )

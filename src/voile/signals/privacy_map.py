@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.errors import RequestError, nearest
 from voile.random import Protective, RandomState
-from voile.signals.codec import Codec, Column, as_given, as_labels, as_subjects, as_table
+from voile.signals.codec import MOST_PLACES, Codec, as_given, as_labels, as_table
+from voile.signals.columns import NOMINAL, Resolution, columns_of, sample_of
 from voile.signals.lattice import Lattice
 from voile.signals.nominal import Assignment
+from voile.signals.subjects import Known, Whose
 
 if TYPE_CHECKING:
-    from voile.signals.methods import Fitted, Method
+    from voile.signals.levels import Levels
+    from voile.signals.methods import Method, Sample
+    from voile.signals.recipient import Posterior
     from voile.signals.steps import Step
+
+__all__ = ["NOMINAL", "PrivacyMap", "Resolution", "SignalsWarning", "check_sizes", "columns_of"]
 
 LEAST = 20
 FEW = 100
-NOMINAL = "nominal"
-Resolution: TypeAlias = "float | str | Sequence[float | str | None] | None"
+COARSEST = 0.1  # of a cell: fewer points sent of each, and the lattice would show by their number
 
 
 class SignalsWarning(UserWarning):
@@ -47,12 +53,15 @@ class PrivacyMap:
     resolution : of each column, or one for all: a decimal number; `nominal`; None to find it.
     random_state : of the fit: its folds, starts and dither. What is sent is dithered by
         protective randomness, which no seed gives.
+    places : decimal places of what is sent, 0 to 12; None: float64, at its finest. Refused where
+        readings of the fit would not all come back, or their cells hold few such decimals.
 
     Attributes
     ----------
     classes_ : (k,) the classes, sorted.
     codec_ : all that encoding and decoding needs, `voile.signals.codec.Codec`.
     fitted_ : frames and layers per class, from which codecs of any base and strength are made.
+    levels_ : where p(x | c, s) is the subjects' own, what is known of each; else None.
 
     Guarantee: decoding is exact, proved for each value as it is encoded. Privacy is measured, not
     proved: perfect only where the readings are of the method's family.
@@ -72,6 +81,8 @@ class PrivacyMap:
     True
     """
 
+    levels_: Levels | None = None
+
     def __init__(
         self,
         method: str | Method = "transport",
@@ -79,14 +90,16 @@ class PrivacyMap:
         strength: float = 1.0,
         resolution: Resolution = None,
         random_state: RandomState = None,
+        places: int | None = None,
     ) -> None:
         self.method = method
         self.base = base
         self.strength = strength
         self.resolution = resolution
         self.random_state = random_state
+        self.places = places
 
-    def fit(self, X: ArrayLike, c: ArrayLike, subjects: ArrayLike | None = None) -> PrivacyMap:
+    def fit(self, X: ArrayLike, c: ArrayLike, subjects: Whose = None) -> PrivacyMap:
         """Learn the map.
 
         Parameters
@@ -94,7 +107,10 @@ class PrivacyMap:
         X : (n, d) readings, or (n,); d up to about 10. Missing values are refused.
         c : (n,) strings or whole numbers.
         subjects : (n,) whose reading each is; None: each a person's only one. Class sizes and
-            folds count subjects.
+            folds count subjects. Or `Subjects`: weights and beliefs decide how much each class
+            counts, in the barycentre and in what `affine` searches for; `own` laws, for classes
+            that change within a subject, give each subject a codec of its own beside the common
+            one, for adversaries who know how this subject's readings differ.
 
         Returns
         -------
@@ -115,21 +131,79 @@ class PrivacyMap:
         if labels.shape != (len(table),):
             raise RequestError(f"there are {len(table)} readings and {len(labels)} classes")
         classes, codes = np.unique(labels, return_inverse=True)
-        whose = as_subjects(subjects, len(table))
-        check_sizes(classes, codes, whose)
+        known = Known.of(subjects, len(table), len(classes))
+        check_sizes(classes, codes, known.whose)
         kinds = columns_of(table, codes, len(classes), self.resolution)
         numeric = [j for j, kind in enumerate(kinds) if isinstance(kind, Lattice)]
-        self.fitted_ = None
-        if numeric:
-            self.fitted_ = _fit(method, table, kinds, numeric, codes, whose, self.random_state)
+        sample = sample_of(table, kinds, numeric, codes, known)
+        self.fitted_ = method.fit(sample, self.random_state) if numeric else None
         self._kinds = kinds
         self._sent: set[object] = set()
         self.classes_ = classes
+        self.levels_ = None
+        if self.fitted_ is not None and self.fitted_.epsilon is not None:
+            self._check_private(known)
+        if known.own:
+            self.levels_ = self._levels(sample, known)
         self.codec_ = self.codec(base=self.base, strength=self.strength)
+        if self.places is not None:
+            self._check_places(table, labels, sample)
         return self
 
-    def codec(self, *, base: str, strength: float) -> Codec:
-        """Make the codec of another base or strength from the same fit."""
+    def _check_private(self, known: Known) -> None:
+        """Refuse what differential privacy would not cover."""
+        if known.own or any(isinstance(kind, Assignment) for kind in self._kinds):
+            what = "own laws and nominal columns are not differentially private"
+            raise RequestError(what, instead="leave them out")
+        said = self.resolution
+        if said is None or (not isinstance(said, str | int | float) and None in said):
+            what = "a resolution found in the data is not differentially private"
+            raise RequestError(what, instead="declare one for each column")
+
+    def _levels(self, sample: Sample, known: Known) -> Levels:
+        """Fit what is known of each subject's scores, as they are sent."""
+        from voile.signals.levels import pooled
+        from voile.signals.methods.fitted import SCORES
+
+        if self.fitted_ is None or (self.fitted_.law != SCORES).any():
+            remedy = "use transport or normal"
+            raise RequestError("own laws need normal scores", where="subjects", instead=remedy)
+        scores = self.codec(base="normal", strength=1.0)
+        X = sample.dithered(self.random_state).X.T
+        Y = np.empty_like(X)
+        for which in range(len(self.classes_)):
+            own = sample.c == which
+            Y[:, own] = scores.forward(np.ascontiguousarray(X[:, own]), which)
+        return pooled(Y, sample.c, known.whose, known.names)
+
+    def _check_places(self, table: NDArray[Any], labels: NDArray[Any], sample: Sample) -> None:
+        """Refuse decimal places that readings of the fit show to be too few."""
+
+        def carries(codec: Codec) -> bool:
+            for which in range(len(self.classes_)):
+                own = np.ascontiguousarray(sample.X[sample.c == which].T)
+                if codec.steps[which] and (codec.reach(own, which).mean(axis=1) > COARSEST).any():
+                    return False
+            try:
+                codec.encode(table, labels)
+            except RequestError:
+                return False
+            return True
+
+        if not carries(self.codec_):
+            more = range((self.codec_.places or 0) + 1, MOST_PLACES + 1)
+            enough = (one for one in more if carries(replace(self.codec_, places=one)))
+            raise RequestError(
+                f"{self.places} decimal places are too few to carry the readings",
+                where="places",
+                instead=f"send {next(enough, MOST_PLACES)} or more, or float64",
+            )
+
+    def codec(self, *, base: str, strength: float, subject: object = None) -> Codec:
+        """Make the codec of another base or strength from the same fit, or one subject's own.
+
+        A subject who was not fitted, or whose law is not its own, has the codec of everyone.
+        """
         from voile.signals.bases import class_steps
 
         _check_looks(base, strength)
@@ -137,8 +211,9 @@ class PrivacyMap:
         if strength == 0:
             plain = (k.plain() if isinstance(k, Assignment) else k for k in self._kinds)
             return Codec(self.classes_, tuple(plain), nothing)
-        steps = class_steps(self.fitted_, base, strength) if self.fitted_ else nothing
-        return Codec(self.classes_, self._kinds, steps)
+        own = None if self.levels_ is None else self.levels_.steps(subject)
+        steps = class_steps(self.fitted_, base, strength, own) if self.fitted_ else nothing
+        return Codec(self.classes_, self._kinds, steps, self.places)
 
     def encode(
         self,
@@ -152,17 +227,45 @@ class PrivacyMap:
 
         Parameters
         ----------
-        subjects : (n,) whose reading each is; None: each a person's only one.
+        subjects : (n,) whose reading each is; None: each a person's only one. Where laws are the
+            subjects' own, each is sent by its own codec, and needs `subjects` to be decoded.
 
         Warns
         -----
         SignalsWarning : a subject has a second reading, here or in an earlier call of this map:
             each is hidden by itself, but many tell the class by and by.
         """
-        sent = self._codec().encode(X, c, protective=protective)
-        if subjects is not None:
-            self._count(as_given(subjects, len(sent)))
+
+        def encode(codec: Codec, X: NDArray[Any], c: NDArray[Any]) -> NDArray[Any]:
+            return codec.encode(X, c, protective=protective)
+
+        if subjects is None:
+            return self._codec().encode(X, c, protective=protective)
+        sent = self._each(encode, X, c, subjects)
+        self._count(as_given(subjects, len(sent)))
         return sent
+
+    def _each(
+        self,
+        work: Callable[[Codec, NDArray[Any], NDArray[Any]], NDArray[Any]],
+        X: ArrayLike,
+        c: ArrayLike,
+        subjects: ArrayLike,
+    ) -> NDArray[Any]:
+        """Do the work with each subject's codec; with the common one where laws are not own."""
+        codec, table = self._codec(), np.asarray(X)
+        whose = as_given(subjects, len(table))
+        labels = np.asarray(c)
+        if self.levels_ is None:
+            return work(codec, table, labels)
+        labels = np.full(len(table), labels) if labels.ndim == 0 else labels
+        mixed = len(codec.numeric) < len(codec.columns)
+        out = np.empty(table.shape, dtype=object if mixed else np.float64)
+        for name in np.unique(whose):
+            own = whose == name
+            mine = self.codec(base=self.base, strength=self.strength, subject=name)
+            out[own] = work(mine, table[own], labels[own])
+        return out
 
     def _count(self, subjects: NDArray[Any]) -> None:
         """Remember whose readings were sent, and warn of those who had one sent before."""
@@ -173,13 +276,30 @@ class PrivacyMap:
             note = f"{again} readings are not their subject's first: use a Session"
             warnings.warn(note, SignalsWarning, stacklevel=3)
 
-    def decode(self, Z: ArrayLike, c: ArrayLike) -> NDArray[Any]:
-        """Return the readings again; see `Codec.decode`."""
-        return self._codec().decode(Z, c)
+    def decode(self, Z: ArrayLike, c: ArrayLike, subjects: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the readings again; see `Codec.decode`. Subjects count for own laws alone."""
+        if subjects is None:
+            return self._codec().decode(Z, c)
+        return self._each(Codec.decode, Z, c, subjects)
+
+    def posterior(self, Z: ArrayLike, prior: ArrayLike, subject: object = None) -> Posterior:
+        """Say what messages may mean to a recipient not sure of the class; see `Codec.posterior`.
+
+        Parameters
+        ----------
+        subject : who sent them all, where laws are the subjects' own.
+        """
+        self._codec()
+        codec, model = (
+            self.codec(base=base, strength=strength, subject=subject)
+            for base, strength in ((self.base, self.strength), ("normal", 1.0))
+        )
+        return codec.posterior(Z, prior, model)
 
     def outside(self, X: ArrayLike, c: ArrayLike) -> NDArray[np.bool_]:
-        """Flag the readings beyond those the map was fitted to; see `Codec.outside`."""
-        return self._codec().outside(X, c)
+        """Flag readings rarer in their class than once in 40,000; see `Codec.outside`."""
+        self._codec()
+        return self.codec(base="normal", strength=1.0).outside(X, c)
 
     def _codec(self) -> Codec:
         if not hasattr(self, "codec_"):
@@ -224,67 +344,3 @@ def check_sizes(classes: NDArray[Any], codes: NDArray[np.intp], whose: NDArray[n
     if sizes.min() < FEW:
         note = f"a class has only {sizes.min()} subjects: the map hides it less well"
         warnings.warn(note, SignalsWarning, stacklevel=3)
-
-
-def columns_of(
-    table: NDArray[Any], codes: NDArray[np.intp], classes: int, resolution: Resolution
-) -> tuple[Column, ...]:
-    """Return each column's lattice or assignment."""
-    return tuple(
-        _column(table[:, j], codes, classes, one, f"column {j}")
-        for j, one in enumerate(_resolutions(resolution, table.shape[1]))
-    )
-
-
-def _resolutions(said: Resolution, d: int) -> list[float | str | None]:
-    """Return what was declared for each column."""
-    if said is None or isinstance(said, str | int | float):
-        return [said] * d
-    if len(said) != d:
-        raise RequestError(f"there are {len(said)} resolutions for {d} columns")
-    return list(said)
-
-
-def _column(
-    x: NDArray[Any], codes: NDArray[np.intp], classes: int, said: float | str | None, where: str
-) -> Column:
-    if said == NOMINAL or (said is None and any(isinstance(value, str) for value in x)):
-        if not all(isinstance(value, str) for value in x):
-            raise RequestError("a nominal value is missing or not text", where=where)
-        return Assignment.of(x.astype(str), codes, classes)
-    if isinstance(said, str):
-        raise RequestError(f"no resolution {said!r}", where=where, instead="a number or nominal")
-    numbers = x.astype(np.float64)
-    if not np.isfinite(numbers).all():
-        row = int((~np.isfinite(numbers)).argmax()) + 1
-        raise RequestError(
-            "a reading is missing or infinite",
-            where=f"{where}, row {row}",
-            instead="set such rows aside",
-        )
-    for k in range(classes):
-        if np.ptp(numbers[codes == k]) == 0:
-            raise RequestError(
-                "the readings of a class are all the same", where=where, instead="leave it out"
-            )
-    found = Lattice.found(numbers, where) if said is None else None
-    return found or Lattice.declared(float(said or 0), numbers, where)
-
-
-def _fit(
-    method: Method,
-    table: NDArray[Any],
-    kinds: Sequence[Column],
-    numeric: Sequence[int],
-    codes: NDArray[np.intp],
-    whose: NDArray[np.intp],
-    random_state: RandomState,
-) -> Fitted:
-    """Fit the method to the numeric columns, each reading moved onto its lattice."""
-    from voile.signals.methods import Sample
-
-    lattices = [kind for kind in kinds if isinstance(kind, Lattice)]
-    X = table[:, numeric].astype(np.float64)
-    on = np.stack([lat.nearest(x) for lat, x in zip(lattices, X.T, strict=True)], axis=1)
-    cells = np.array([lattice.resolution for lattice in lattices])
-    return method.fit(Sample(on, codes, whose, cells), random_state)

@@ -15,23 +15,28 @@ from voile.signals.pieces import Floats
 from voile.signals.steps import Affine, Bend, KnotheRosenblatt, Step
 
 Point: TypeAlias = Sequence[float]
+Rows: TypeAlias = list[list[tuple[int, float]]]  # of a matrix: column and weight of each term
+Tables: TypeAlias = list[tuple[float, float, float, float, float]]
 
 
 class Line:
     """A function of straight pieces; its end pieces go on for ever. See `pieces.Pieces`."""
 
-    __slots__ = ("inner", "slope", "x", "y")
+    __slots__ = ("inner", "pieces")
 
     def __init__(self, x: Floats, y: Floats) -> None:
-        self.x: list[float] = x.tolist()
-        self.y: list[float] = y.tolist()
-        self.inner = self.x[1:-1]
-        self.slope: list[float] = ((y[1:] - y[:-1]) / (x[1:] - x[:-1])).tolist()
+        self.inner: list[float] = x[1:-1].tolist()
+        self.pieces: list[tuple[float, float, float]] = list(zip(*_pieces(x, y), strict=True))
 
     def __call__(self, v: float) -> float:
         """Return the function at `v`."""
-        i = bisect_right(self.inner, v)
-        return self.y[i] + self.slope[i] * (v - self.x[i])
+        x, y, slope = self.pieces[bisect_right(self.inner, v)]
+        return y + slope * (v - x)
+
+
+def _pieces(x: Floats, y: Floats) -> tuple[list[float], list[float], list[float]]:
+    """Return where each piece begins, its value there, and its slope."""
+    return x[:-1].tolist(), y[:-1].tolist(), ((y[1:] - y[:-1]) / (x[1:] - x[:-1])).tolist()
 
 
 class Path:
@@ -56,23 +61,30 @@ class Path:
 class _Affine:
     def __init__(self, step: Affine) -> None:
         self.shift = step.shift.tolist()
-        self.there = _terms(step.matrix)
-        self.back = _terms(step.turned().matrix)
+        self.there = terms(step.matrix)
+        self.back = terms(step.turned().matrix)
 
     def forward(self, v: Point) -> Point:
-        return [
-            sum([w * v[i] for i, w in row]) + b
-            for row, b in zip(self.there, self.shift, strict=True)
-        ]
+        return [x + b for x, b in zip(times(self.there, v), self.shift, strict=True)]
 
     def inverse(self, v: Point) -> Point:
-        v = [x - b for x, b in zip(v, self.shift, strict=True)]
-        return [sum([w * v[i] for i, w in row]) for row in self.back]
+        return times(self.back, [x - b for x, b in zip(v, self.shift, strict=True)])
 
 
-def _terms(matrix: Floats) -> list[list[tuple[int, float]]]:
+def terms(matrix: Floats) -> Rows:
     """Return the terms of each row that are not 0."""
     return [[(i, w) for i, w in enumerate(row) if w] for row in matrix.tolist()]
+
+
+def times(rows: Rows, v: Point) -> list[float]:
+    """Multiply term by term: `sum` rounds otherwise from one Python to the next."""
+    out = []
+    for row in rows:
+        total = 0.0
+        for i, w in row:
+            total += w * v[i]
+        out.append(total)
+    return out
 
 
 class _Bend:
@@ -93,10 +105,11 @@ class Triangular:
     def __init__(self, step: KnotheRosenblatt) -> None:
         order = [int(j) for j in step.order]
         self.low, self.high = float(step.grid[0]), float(step.grid[-1])
+        self.inner: list[float] = step.grid[1:-1].tolist()
         self.parts = [
             (
                 j,
-                [(i, *_tables(step, j, i)) for i in order[:place]],
+                [(i, _tables(step, j, i)) for i in order[:place]],
                 Line(step.grid, step.curve[j]),
                 Line(step.curve[j], step.grid),
             )
@@ -119,21 +132,23 @@ class Triangular:
             x[j] = back(z[j]) / scale + shift
         return x
 
-    def _held(self, z: Point, tables: list[tuple[int, Line, Line]]) -> tuple[float, float]:
+    def _held(self, z: Point, tables: list[tuple[int, Tables]]) -> tuple[float, float]:
         shift, scale = 0.0, 1.0
-        for i, mean, spread in tables:
+        for i, rows in tables:
             held = z[i]
             if not self.low <= held <= self.high:
                 held = self.low if held < self.low else self.high
-            at = bisect_right(mean.inner, held)
-            run = held - mean.x[at]
-            shift += mean.y[at] + mean.slope[at] * run
-            scale *= spread.y[at] + spread.slope[at] * run
+            x, mean, mean_slope, spread, spread_slope = rows[bisect_right(self.inner, held)]
+            run = held - x
+            shift += mean + mean_slope * run
+            scale *= spread + spread_slope * run
         return shift, scale
 
 
-def _tables(step: KnotheRosenblatt, j: int, i: int) -> tuple[Line, Line]:
-    return Line(step.grid, step.mean[j, i]), Line(step.grid, step.scale[j, i])
+def _tables(step: KnotheRosenblatt, j: int, i: int) -> Tables:
+    """Return per piece where it begins, conditional mean and slope, one over spread and slope."""
+    mean, spread = _pieces(step.grid, step.mean[j, i]), _pieces(step.grid, step.scale[j, i])
+    return list(zip(*mean, *spread[1:], strict=True))
 
 
 def _part(step: Step) -> _Affine | _Bend | Triangular:

@@ -21,7 +21,7 @@ from voile.errors import RequestError
 from voile.signals.codec import Codec
 from voile.signals.lattice import Lattice
 from voile.signals.pieces import Floats
-from voile.signals.scalar import Path, Point, Triangular
+from voile.signals.scalar import Path, Point, Rows, Triangular, terms, times
 from voile.signals.steps import Arrays, KnotheRosenblatt
 
 T = TypeVar("T")
@@ -75,7 +75,7 @@ class Direction:
         """Return the law of the score `ahead` >= 1 readings after the latest one known."""
         if belief.last is None:
             return Forecast(0.0, 1.0)
-        kept, noise = self._kept(ahead)
+        kept, noise = self._once if ahead == 1 else self._kept(ahead)
         new = 1 - kept
         mean = kept * belief.last + new * belief.level
         return Forecast(mean, sqrt(new * new * belief.doubt + noise))
@@ -85,12 +85,16 @@ class Direction:
         b = self.between
         if belief.last is None:
             return Belief(b * score, b * (1 - b), score)
-        kept, noise = self._kept(1)
+        kept, noise = self._once
         new = 1 - kept
         variance = new * new * belief.doubt + noise
         gain = belief.doubt * new / variance
         surprise = score - kept * belief.last - new * belief.level
         return Belief(belief.level + gain * surprise, belief.doubt * noise / variance, score)
+
+    @cached_property
+    def _once(self) -> tuple[float, float]:
+        return self._kept(1)
 
     def _kept(self, ahead: int) -> tuple[float, float]:
         """Return what is left of a swing after so many readings, and the new swings' variance."""
@@ -129,16 +133,16 @@ class Dynamics:
         return tuple(Direction(between, kept) for between, kept in pairs)
 
     @cached_property
-    def _rows(self) -> tuple[list[list[float]], list[list[float]]]:
-        return self.turn.tolist(), self.turn.T.tolist()
+    def _rows(self) -> tuple[Rows, Rows]:
+        return terms(self.turn), terms(self.turn.T)
 
     def turned(self, scores: Point) -> list[float]:
         """Return the scores along the directions."""
-        return [sum([w * s for w, s in zip(row, scores, strict=True)]) for row in self._rows[0]]
+        return times(self._rows[0], scores)
 
     def back(self, along: Point) -> list[float]:
         """Undo `turned`."""
-        return [sum([w * s for w, s in zip(row, along, strict=True)]) for row in self._rows[1]]
+        return times(self._rows[1], along)
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,8 +239,7 @@ def _rebuilt(
     return tuple(kind(*each) for each in zip(*parts, strict=True))
 
 
-@dataclass(frozen=True)
-class Outlook:
+class Outlook(NamedTuple):
     """What is expected of one reading: a forecast per direction, and their sharpened means."""
 
     laws: tuple[Forecast, ...]
@@ -260,7 +263,7 @@ class Law:
         if state[0].last is None:
             return None
         pairs = zip(self.dynamics.directions, state, strict=True)
-        laws = tuple(each.forecast(belief, ahead) for each, belief in pairs)
+        laws = tuple([each.forecast(belief, ahead) for each, belief in pairs])
         return Outlook(laws, tuple(self.sharpening.forward([law.mean for law in laws])))
 
     def hide(self, outlook: Outlook | None, scores: Point) -> Point:

@@ -12,13 +12,14 @@ from scipy.optimize import minimize
 from voile.errors import RequestError
 from voile.random import RandomState
 from voile.signals.codec import Codec, as_labels, as_subjects, as_table
+from voile.signals.columns import Resolution, columns_of
 from voile.signals.lattice import Lattice
 from voile.signals.methods.fitted import Sample
 from voile.signals.methods.layers import Settings, fit_layer
 from voile.signals.methods.smoothing import grid_over
 from voile.signals.methods.transport import CHOICES, choose, fit_chain, folds, logs
 from voile.signals.pieces import Floats
-from voile.signals.privacy_map import Resolution, check_sizes, columns_of
+from voile.signals.privacy_map import check_sizes
 from voile.signals.sequence import Dynamics, SequenceCodec
 from voile.signals.steps import Affine, Bend, KnotheRosenblatt
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from math import isfinite
+from typing import Any, NamedTuple
 
 from voile.errors import RequestError
 from voile.random import Protective
@@ -26,8 +28,7 @@ class Reading:
     values: Values
 
 
-@dataclass(frozen=True)
-class Base:
+class Base(NamedTuple):
     """What both ends know once the first `number` readings have come.
 
     Parameters
@@ -104,6 +105,7 @@ class Session:
         self._which = codec.which(c)
         self._law = codec.law[self._which]
         self._protective = protective or Protective()
+        self._names = tuple(f"column {j}" for j in codec.order)
         # the bases that messages under way may stand on, the latest last
         self._bases = [Base(0, beginning(name, codec.mark), (), self._law.begin())]
         self._waiting: list[Values] = []  # the sender's: not yet made into messages
@@ -121,8 +123,8 @@ class Session:
         if len(x) != len(self.codec.order):
             raise RequestError(f"a reading has {len(x)} columns, not {len(self.codec.order)}")
         given = [float(x[j]) for j in self.codec.order]
-        pairs = zip(given, self.codec.lattices, self.codec.order, strict=True)
-        values = tuple(on_lattice(lattice, v, f"column {j}") for v, lattice, j in pairs)
+        parts = zip(given, self.codec.lattices, self._names, strict=True)
+        values = tuple([on_lattice(lattice, v, name) for v, lattice, name in parts])
         k = self.codec.invariants
         first = self._first()
         if first and values[:k] != first[:k]:
@@ -154,7 +156,7 @@ class Session:
         base = self._bases[-1]
         if receipt.session != self.name:
             raise RequestError("a receipt is of another session")
-        if receipt.number < base.number or receipt == self.receipt():
+        if receipt.number < base.number or (receipt.number, receipt.check) == base[:2]:
             return
         done = self._out[: receipt.number - base.number]
         for message, values in done:
@@ -309,15 +311,14 @@ class Session:
 
 def on_lattice(lattice: Lattice, v: float, where: str) -> float:
     """Return the value of the lattice that a reading is, or raise a RequestError."""
-    if not finite((v,)):
+    if not isfinite(v):
         raise RequestError("a reading is missing or infinite", where=where, instead="set it aside")
     value = nearest(lattice, v)
     if abs(value - v) > OFF * lattice.resolution or abs(v) * lattice.per >= 2.0**52:
-        remedy = "round it, or declare a finer resolution and fit again"
         raise RequestError(
             f"a reading contradicts the resolution {lattice.resolution:g}",
             where=where,
-            instead=remedy,
+            instead="round it, or declare a finer resolution and fit again",
         )
     return value
 
@@ -338,6 +339,5 @@ def place(lattice: Lattice, v: float) -> float:
 
 def drawn(n: int, protective: Protective) -> list[float]:
     """Draw n points of a cell: `lattice.dither`, of few."""
-    raw = protective.bytes(8 * n)
-    whole = [int.from_bytes(raw[at : at + 8], "little") >> 11 for at in range(0, 8 * n, 8)]
-    return [(bits * 2.0**-53 - 0.5) * (1 - 2 * MARGIN) for bits in whole]
+    whole = struct.unpack(f"<{n}Q", protective.bytes(8 * n))
+    return [((bits >> 11) * 2.0**-53 - 0.5) * (1 - 2 * MARGIN) for bits in whole]

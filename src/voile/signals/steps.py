@@ -20,6 +20,8 @@ from voile.signals.pieces import Floats, Pieces
 
 Arrays: TypeAlias = dict[str, NDArray[np.generic]]
 
+SAME = 1e-12  # of a curve's span: knots nearer than this are one
+
 
 class Step(Protocol):
     """Map (d, n) readings injectively, and back."""
@@ -31,9 +33,6 @@ class Step(Protocol):
 
     def inverse(self, V: Floats, /) -> Floats:
         """Return the readings again."""
-
-    def outside(self, V: Floats, /) -> NDArray[np.bool_]:
-        """Say which readings lie where the step only goes on as a straight line."""
 
     def to_arrays(self) -> Arrays:
         """Return plain arrays that the constructor takes back."""
@@ -73,8 +72,15 @@ class Curve:
 
 
 def between(a: Curve, b: Curve, strength: float) -> Curve:
-    """Return (1 - strength) a + strength b, exact at every knot of either."""
+    """Return (1 - strength) a + strength b, straight between the knots of either.
+
+    Of knots that all but coincide one is kept, and a knot is added on each end piece: no slope
+    is that of a piece as short as a rounding error.
+    """
     x = np.union1d(a.x, b.x)
+    span = x[-1] - x[0]
+    x = x[np.append(True, np.diff(x) > SAME * span)]
+    x = np.concatenate([[x[0] - span], x, [x[-1] + span]])
     return Curve(x, (1 - strength) * a(x) + strength * b(x))
 
 
@@ -101,10 +107,6 @@ class Affine:
     def inverse(self, V: Floats) -> Floats:
         """Return the readings again."""
         return _times(self._back, V - self.shift[:, None])
-
-    def outside(self, V: Floats) -> NDArray[np.bool_]:
-        """Say that no reading is."""
-        return np.zeros(V.shape, dtype=np.bool_)
 
     def then(self, other: Affine) -> Affine:
         """Return this step and the other in one."""
@@ -173,10 +175,6 @@ class Bend:
     def inverse(self, V: Floats) -> Floats:
         """Return the readings again."""
         return np.stack([curve.inverse(v) for curve, v in zip(self.curves, V, strict=True)])
-
-    def outside(self, V: Floats) -> NDArray[np.bool_]:
-        """Say which readings lie beyond the knots."""
-        return (self.x[:, :1] > V) | (self.x[:, -1:] < V)
 
     def to_arrays(self) -> Arrays:
         """Return plain arrays that the constructor takes back."""
@@ -278,11 +276,6 @@ class KnotheRosenblatt:
             slope = np.diff(self.curve[j]) / np.diff(self.grid)
             logs[j] = np.log(slope[piece]) + np.log(scale)
         return logs
-
-    def outside(self, V: Floats) -> NDArray[np.bool_]:
-        """Say which readings lie beyond the grid."""
-        beyond: NDArray[np.bool_] = (self.grid[0] > V) | (self.grid[-1] < V)
-        return beyond
 
     def at(self, strength: float) -> KnotheRosenblatt:
         """Return the map that lies `strength` of the way from the identity."""

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import differential_evolution, minimize
 
 from voile.errors import RequestError
 from voile.random import RandomState, streams
-from voile.signals.information import contributions
 from voile.signals.methods.fitted import Fitted, Sample, normal_law, plain
+from voile.signals.methods.objectives import Codes, told_by
+from voile.signals.methods.optimisers import OPTIMISERS
 from voile.signals.pieces import Floats
 from voile.signals.steps import Affine
 
-Objective: TypeAlias = Literal["histogram", "neighbours"]
-Optimiser: TypeAlias = Literal["local", "evolution"]
-FEWEST = 5  # readings per bin and class aimed at
-MOST_BINS = 10
-REACH = 4.0  # histograms span this many standard deviations each way
-WIDE = 2.0  # how far the search goes, in standard deviations and in logarithms of scale
+Objective: TypeAlias = Literal["histogram", "mixture", "neighbours"]
+Optimiser: TypeAlias = Literal["local", "evolution", "genetic", "cma"]
 
 
 @dataclass(frozen=True)
@@ -30,14 +24,18 @@ class LearnedAffine:
     """Search for z = A x + b per class that tells least; the commonest class stays as it is.
 
     Kept to compare with the paper. A is lower triangular with a positive diagonal: among matrices
-    that give a normal class the same law, there is one such.
+    that give a normal class the same law, there is one such. Shifts reach two standard deviations
+    of the pinned class, scales e^2 times each way.
 
     Parameters
     ----------
-    objective : mutual information by `histogram`, as in the paper (biased up by about (bins - 1)
-        (classes - 1) / (2 n ln 2) bits), or by nearest `neighbours`.
-    optimiser : `local` (Powell, from each class's readings as they are), or `evolution`
-        (differential evolution, a population from all over the range).
+    objective : I(Z; C | S) by `histogram`, as in the paper (biased up by about (bins - 1)
+        (classes - 1) / (2 n ln 2) bits); under a `mixture` of three normals for each class; or by
+        nearest `neighbours`.
+    optimiser : `local` (Powell, from each class's readings as they are); `evolution`
+        (differential evolution, a population from all over the range); `genetic`, as in the
+        paper: selection in proportion to fitness, crossover and mutation; or `cma`. The last two
+        need pymoo and cma.
     evaluations : most evaluations of the objective, >= 1.
 
     Guarantee: none on what is found; the map is injective.
@@ -48,63 +46,41 @@ class LearnedAffine:
     evaluations: int = 20_000
 
     def fit(self, sample: Sample, random_state: RandomState) -> Fitted:
-        """Fit; O(n) for each evaluation of the histogram, O(n log n) of the neighbours."""
-        if self.objective not in get_args(Objective) or self.optimiser not in get_args(Optimiser):
+        """Fit; evaluations times O(n), O(k^2 n) of the mixture, O(k n log n) of neighbours."""
+        if self.objective not in get_args(Objective) or self.optimiser not in OPTIMISERS:
             raise RequestError(
                 "no such objective or optimiser",
                 where="LearnedAffine",
-                instead="histogram or neighbours, local or evolution",
+                instead="histogram, mixture or neighbours; local, evolution, genetic or cma",
             )
         sample = sample.dithered(random_state)
-        pinned = int(np.argmax(sample.shares))
+        pinned = int(np.argmax(np.bincount(sample.c)))
         own = sample.X[sample.c == pinned]
         middle, unit = own.mean(axis=0), own.std(axis=0)
         V = ((sample.X - middle) / unit).T
-        best = self._search(V, sample.c, pinned, random_state)
+        best = self._search(V, sample, pinned, random_state)
         frame = Affine(np.diag(unit), middle)
         frames = tuple(one.turned().then(frame) for one in _maps(best, sample.c, pinned, len(V)))
         d = len(V)
         return Fitted(sample.shares, frames, ((),) * len(frames), normal_law(d), plain(d))
 
-    def _search(
-        self, V: Floats, c: NDArray[np.intp], pinned: int, random_state: RandomState
-    ) -> Floats:
+    def _search(self, V: Floats, sample: Sample, pinned: int, random_state: RandomState) -> Floats:
         """Return the parameters of the best maps found, those of the pinned class left out."""
         (rng,) = streams(random_state, "affine")
-        d, free = len(V), int(c.max())
+        d, free = len(V), int(sample.c.max())
         size = free * (d + d * (d + 1) // 2)
         if not size:
             return np.empty(0)
-        told = OBJECTIVES[self.objective]
+        beliefs = sample.beliefs or (sample.shares[None], np.ones(1))
+        told = told_by(self.objective, V, sample.c, beliefs)
 
-        def objective(theta: Floats) -> float:
-            Z = np.empty_like(V)
-            for k, one in enumerate(_maps(theta, c, pinned, d)):
-                Z[:, c == k] = one.forward(V[:, c == k])
-            return told(Z, c)
+        def loss(theta: Floats) -> float:
+            return told(_maps(theta, sample.c, pinned, d))
 
-        bounds = [(-WIDE, WIDE)] * size
-        if self.optimiser == "local":
-            found = minimize(
-                objective,
-                np.zeros(size),
-                method="Powell",
-                bounds=bounds,
-                options={"maxfev": self.evaluations},
-            )
-        else:
-            per_turn = 15 * size
-            found = differential_evolution(
-                objective,
-                bounds,
-                maxiter=max(self.evaluations // per_turn - 1, 1),
-                rng=rng,
-                polish=False,
-            )
-        return np.asarray(found.x, dtype=np.float64)
+        return OPTIMISERS[self.optimiser](loss, size, self.evaluations, rng)
 
 
-def _maps(theta: Floats, c: NDArray[np.intp], pinned: int, d: int) -> list[Affine]:
+def _maps(theta: Floats, c: Codes, pinned: int, d: int) -> list[Affine]:
     """Turn parameters into one map per class: shift, log diagonal and what lies below it."""
     size = d + d * (d + 1) // 2
     rest = iter(theta.reshape(-1, size))
@@ -115,33 +91,3 @@ def _maps(theta: Floats, c: NDArray[np.intp], pinned: int, d: int) -> list[Affin
         matrix[np.tril_indices(d, -1)] = part[2 * d :]
         maps.append(Affine(matrix, part[:d]))
     return maps
-
-
-def by_histogram(Z: Floats, c: NDArray[np.intp]) -> float:
-    """Return the mutual information of (d, n) readings and classes, counted in bins, in bits."""
-    d, n = Z.shape
-    classes = int(c.max()) + 1
-    bins = int(np.clip((n / (FEWEST * classes)) ** (1 / d), 2, MOST_BINS))
-    spread = Z.std(axis=1, keepdims=True)
-    inner = (Z - Z.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1)
-    codes = ((np.clip(inner / REACH, -1, 1) + 1) / 2 * bins).astype(np.intp).clip(0, bins - 1)
-    cell = np.ravel_multi_index(tuple(codes), (bins,) * d)
-    joint = np.bincount(cell * classes + c, minlength=bins**d * classes).reshape(-1, classes) / n
-    return _entropy(joint.sum(axis=0)) + _entropy(joint.sum(axis=1)) - _entropy(joint)
-
-
-def _entropy(p: Floats) -> float:
-    some = p[p > 0]
-    return float(-(some * np.log2(some)).sum())
-
-
-def by_neighbours(Z: Floats, c: NDArray[np.intp]) -> float:
-    """Return the mutual information by Ross's estimator, in bits; no two readings are equal."""
-    spread = Z.std(axis=1)
-    return float(contributions(Z.T / np.where(spread > 0, spread, 1), c).mean())
-
-
-OBJECTIVES: Mapping[str, Callable[[Floats, NDArray[np.intp]], float]] = {
-    "histogram": by_histogram,
-    "neighbours": by_neighbours,
-}

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from voile.errors import RequestError
 from voile.random import RandomState, streams
+from voile.signals.codec import FARTHEST
 from voile.signals.pieces import Floats
 from voile.signals.steps import Affine, Curve, KnotheRosenblatt
 
 # Normal scores at which laws are tabulated: beyond, curves go on straight.
-SCORES = np.linspace(-4.25, 4.25, 171)
+SCORES = np.linspace(-FARTHEST, FARTHEST, 171)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +31,7 @@ class Fitted:
     layers : per class the triangular maps that take what is left, in the frame, to the law.
     law : (d, len(SCORES)) the value of the common law at each normal score, per column.
     coordinates : per column the curve in which the class is worked on, e.g. a logarithm.
+    epsilon : of differential privacy, that everything here was learnt under; None: not private.
     """
 
     shares: Floats
@@ -37,6 +39,7 @@ class Fitted:
     layers: tuple[tuple[KnotheRosenblatt, ...], ...]
     law: Floats
     coordinates: tuple[Curve, ...]
+    epsilon: float | None = None
 
     def barycentre(self) -> Affine:
         """Return the mean frame, each class weighing its share."""
@@ -57,16 +60,21 @@ class Sample:
     c : (n,) classes, 0 to k - 1, each there.
     subjects : (n,) whose reading it is, 0 to the number of subjects - 1.
     cells : (d,) the width of each column's rounding cell.
+    beliefs : the distinct p(c | s) of an adversary, (g, k), and p(s) of each, (g,); None: p(c).
     """
 
     X: Floats
     c: NDArray[np.intp]
     subjects: NDArray[np.intp]
     cells: Floats
+    beliefs: tuple[Floats, Floats] | None = None
 
     @property
     def shares(self) -> Floats:
-        """The share of each class."""
+        """The share of each class: sum of p(s) p(c | s)."""
+        if self.beliefs is not None:
+            rows, chances = self.beliefs
+            return np.asarray(chances @ rows)
         shares: Floats = np.bincount(self.c) / len(self.c)
         return shares
 

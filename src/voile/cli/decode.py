@@ -1,0 +1,59 @@
+"""`voile signals decode`: the recipient's side of apply."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from voile.cli.parameters import Command, argument, force, free, open_told, out, path, reading
+from voile.cli.screen import Screen, count
+
+
+def decode(kind: str) -> click.Command:
+    """Return the command."""
+
+    def run(
+        screen: Screen,
+        *,
+        kit: str,
+        release: str,
+        policy: Path,
+        classes: str,
+        out: Path,
+        table: str | None,
+        encoding: str | None,
+        force: bool,
+    ) -> None:
+        """Decode the readings of a release, knowing each subject's class.
+
+        CLASSES has a row for each pseudonym of the release, with its class; apply writes one as
+        RELEASE.private/classes.csv, for the recipient alone.
+        """
+        from voile.cli.kind import load_kit
+        from voile.kit import Chosen
+        from voile.release import Release
+        from voile.signals.wing import decode
+
+        free(out, force=force, source=release)
+        fitted, chosen = load_kit(Path(kit), kind), Chosen.read(policy)
+        opened = open_told(screen, classes, table, encoding)
+        with screen.progress() as progress:
+            rows = decode(
+                fitted,
+                chosen,
+                Release.open(Path(release)),
+                opened,
+                out,
+                force=force,
+                progress=progress,
+            )
+        screen.say(f"{out}: {count(rows, 'row')} decoded")
+        screen.result({"decoded": str(out), "rows": rows})
+
+    asked = path("policy", "The policy file that the release was applied with.", required=True)
+    known = click.Option(
+        ["--classes"], metavar="CLASSES", required=True, help="The class of each pseudonym."
+    )
+    own = [argument("kit"), argument("release"), asked, known, out("OUT"), force(), *reading()]
+    return Command("decode", run, own)

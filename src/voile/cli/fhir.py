@@ -1,0 +1,141 @@
+"""`voile signals encode-fhir` and `decode-fhir`: readings where they stand in a file of FHIR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from voile.cli.channel import classes_in, sequences_of
+from voile.cli.parameters import Command, argument, flag, force, free, open_told, out, path, reading
+from voile.cli.screen import Screen, count
+from voile.errors import RequestError
+
+if TYPE_CHECKING:
+    from voile.signals.content import Content
+    from voile.signals.fhir import Counts
+    from voile.signals.fhir.files import Others
+    from voile.signals.fhir.ways import Way
+
+
+def encode_fhir(kind: str) -> click.Command:
+    """Return the command that encodes."""
+
+    def run(
+        screen: Screen,
+        *,
+        kit: str,
+        source: str,
+        fields: Path,
+        classes: str,
+        policy: Path | None,
+        keep_others: bool,
+        out: Path,
+        table: str | None,
+        encoding: str | None,
+        force: bool,
+    ) -> None:
+        """Encode the readings in a file of FHIR R4 Observations.
+
+        SOURCE is NDJSON, or one resource or Bundle in JSON. Values are exchanged where they stand,
+        and marked; every other byte stays, subjects among them. Readings of a subject are sent
+        given those before, or with --policy each by itself.
+        """
+        from voile.signals.fhir import encode, read_fields
+
+        free(out, force=force, source=source)
+        content, way = _way(screen, kit, kind, classes, policy, table, encoding)
+        named = read_fields(fields, content.reading.columns)
+        others: Others = "keep" if keep_others else "refuse"
+        _told(screen, out, "encoded", encode(source, out, way, named, others=others, force=force))
+
+    given = path("fields", "Code and unit of each column, as TOML.", required=True)
+    keep = flag("keep-others", "Leave values of other codes as they are, readable.")
+    own = [argument("kit"), argument("source"), given, *_options(), keep, out("OUT"), force()]
+    return Command("encode-fhir", run, [*own, *reading()])
+
+
+def decode_fhir(kind: str) -> click.Command:
+    """Return the command that decodes."""
+
+    def run(
+        screen: Screen,
+        *,
+        kit: str,
+        source: str,
+        classes: str,
+        policy: Path | None,
+        out: Path,
+        table: str | None,
+        encoding: str | None,
+        force: bool,
+    ) -> None:
+        """Decode what encode-fhir encoded: the same file, to the byte."""
+        from voile.signals.fhir import decode
+
+        free(out, force=force, source=source)
+        content, way = _way(screen, kit, kind, classes, policy, table, encoding)
+        columns = content.reading.columns
+        _told(screen, out, "decoded", decode(source, out, way, columns, force=force))
+
+    own = [argument("kit"), argument("source"), *_options(), out("OUT"), force(), *reading()]
+    return Command("decode-fhir", run, own)
+
+
+def _options() -> list[click.Parameter]:
+    known = click.Option(
+        ["--classes"],
+        metavar="CLASSES",
+        required=True,
+        help="The class of each subject, called as the Observations do: Patient/17.",
+    )
+    return [known, path("policy", "Encode each reading by itself, under this policy.")]
+
+
+def _way(
+    screen: Screen,
+    kit: str,
+    kind: str,
+    classes: str,
+    policy: Path | None,
+    table: str | None,
+    encoding: str | None,
+) -> tuple[Content, Way]:
+    """Return what the kit holds, and how it hides readings of the known subjects."""
+    from voile.cli.kind import load_kit
+    from voile.kit import Chosen
+    from voile.signals.content import Content, Policy
+    from voile.signals.fhir import Sequences, Singles
+    from voile.signals.stored import mark_of
+
+    opened = open_told(screen, classes, table, encoding)
+    if policy is None:
+        content, sequences = sequences_of(kit, kind)
+        return content, Sequences(sequences, _class_of(classes_in(content, opened)))
+    fitted, chosen = load_kit(Path(kit), kind), Chosen.read(policy)
+    chosen.check(fitted)
+    content = Content.of(fitted)
+    codec = content.map(Policy.from_data(chosen.policy, content.maps)).codec_
+    return content, Singles(codec, mark_of(codec), _class_of(classes_in(content, opened)))
+
+
+def _class_of(known: dict[str, str]) -> Callable[[str], str]:
+    def class_of(subject: str) -> str:
+        if subject not in known:
+            raise RequestError(
+                "a subject has no class", instead="say it in the table of classes, as Patient/17"
+            )
+        return known[subject]
+
+    return class_of
+
+
+def _told(screen: Screen, out: Path, done: str, counts: Counts) -> None:
+    readings, subjects = count(counts.readings, "reading"), count(counts.subjects, "subject")
+    screen.say(f"{out}: {readings} of {subjects} {done}")
+    if counts.others:
+        screen.insist(f"{count(counts.others, 'value')} of other codes left as they are")
+    screen.result({"out": str(out), **asdict(counts)})

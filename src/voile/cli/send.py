@@ -1,0 +1,212 @@
+"""`voile signals send`: readings from a device or gateway to the clinic, over a broker."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from voile.cli.channel import line_of, line_options, sequences_of
+from voile.cli.parameters import Command, argument, flag, open_told, reading
+from voile.cli.screen import Screen, count
+from voile.errors import RequestError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from voile.io import Source
+    from voile.secret import Secret
+    from voile.signals.channel import Link, Sender, Taken
+    from voile.signals.content import Content
+
+LEFT = 1
+LIVE = "-"
+
+
+def send(kind: str) -> click.Command:
+    """Return the command."""
+
+    def run(
+        screen: Screen,
+        *,
+        kit: str,
+        source: str,
+        spool: Path,
+        ahead: int,
+        wait: float | None,
+        pseudonymous: bool,
+        begin_again: bool,
+        key_file: Path | None,
+        topic: str,
+        table: str | None,
+        encoding: str | None,
+        **line: Any,
+    ) -> int:
+        """Send readings live, encoded, until each has its receipt.
+
+        SOURCE is a table with the columns that the kit was fitted to, or - for such rows as JSON
+        lines on standard input, sent as they come. What has no receipt yet is kept in the spool:
+        run the same command again after an interruption, and it goes on; no row is sent twice.
+        Exits with 1 when a reading is left unsent or unfit to be sent.
+        """
+        from voile.signals.channel import Link, Sender, forward
+
+        content, codec = sequences_of(kit, kind)
+        broker, login = line_of(screen, **line)
+        rows = _Rows(content, None if pseudonymous else _secret(key_file))
+        with Sender(spool, codec, ahead=ahead) as sender:
+            if begin_again:
+                sender.begin_again()
+            if source != LIVE:
+                opened = open_told(screen, source, table, encoding)
+                if not sender.take(rows.of(opened), once=rows.digest(opened)):
+                    screen.say(f"{opened.name} is in the spool or sent already; sending the rest")
+            client = sender.store.client
+            boxes: Any = {"hears": "receipts", "posts": "readings"}
+            with Link(broker, login, client, topic=topic, **boxes) as link:
+                if source == LIVE:
+                    Thread(target=_listen, args=(rows, link, screen), daemon=True).start()
+                live = source == LIVE
+                wrong = forward(sender, link, live=live, wait=wait, tell=screen.insist)
+                rows.left_out += wrong  # not in one step: another thread counts as well
+            return _told(screen, sender, rows, spool)
+
+    own: list[click.Parameter] = [
+        argument("kit"),
+        argument("source"),
+        click.Option(
+            ["--spool"],
+            metavar="FOLDER",
+            required=True,
+            type=click.Path(path_type=Path),
+            help="Where readings wait for their receipts; it holds them in the clear.",
+        ),
+        *line_options(),
+        flag("pseudonymous", "Subjects are pseudonyms already; no key is needed."),
+        click.Option(
+            ["--ahead"],
+            type=click.IntRange(1, 1000),
+            default=1,
+            help="Messages of a subject under way at a time; more is faster and tells more [1].",
+        ),
+        click.Option(["--wait"], type=click.FloatRange(0), help="Stop after so many seconds."),
+        flag("begin-again", "Begin new sessions, where the two ends are out of step."),
+        *reading(),
+    ]
+    return Command("send", run, own)
+
+
+class _Rows:
+    """Make readings to send of rows; those that cannot be read are left out, and counted."""
+
+    def __init__(self, content: Content, secret: Secret | None) -> None:
+        self._reading, self._secret = content.reading, secret
+        self._beside = list(content.reading.roles.of("keep"))
+        self.left_out = 0
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are needed."""
+        own = self._reading
+        time = [own.time] if own.time else []
+        return list(dict.fromkeys([*own.columns, own.private, own.subject, *time, *self._beside]))
+
+    def digest(self, source: Source) -> str:
+        """Return a name of a source's content, and of how its subjects are called."""
+        digest = sha256()
+        for batch in source.batches(self.columns):
+            digest.update(json.dumps(batch.to_pylist(), default=str).encode())
+        return digest.hexdigest()
+
+    def of(self, source: Source) -> Iterator[Taken]:
+        """Yield the readings of a source, in the order of time where a column tells it."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        missing = [name for name in self.columns if name not in source.columns]
+        if missing:
+            raise RequestError(f"there is no column {missing[0]}", where=source.name)
+        whole = pa.Table.from_batches(source.batches(self.columns), source.schema(self.columns))
+        order = pa.array(range(len(whole)))
+        if self._reading.time:
+            order = pc.sort_indices(whole[self._reading.time])
+            whole = whole.take(order)
+        places, first = order.to_pylist(), 0
+        for batch in whole.to_batches():
+            for row, taken in self.of_batch(batch):
+                where = f"{source.name}, row {places[first + row] + 1:,}"
+                yield replace(taken, where=where)
+            first += len(batch)
+
+    def of_batch(self, batch: pa.RecordBatch) -> Iterator[tuple[int, Taken]]:
+        """Yield the readings of some rows, each with its row."""
+        import numpy as np
+
+        from voile.pseudonyms import pseudonym
+        from voile.signals.channel import Taken
+
+        seen = self._reading.see(batch)
+        good = np.flatnonzero(~(seen.missing | seen.strange | seen.nameless))
+        self.left_out += len(batch) - len(good)
+        beside = batch.select(self._beside).to_pylist() if self._beside else [{}] * len(batch)
+        for row, point in zip(good.tolist(), seen.table(good).tolist(), strict=True):
+            name = str(seen.subjects[row])
+            whose = pseudonym(self._secret, name) if self._secret else name
+            with_it = {key: _plain(value) for key, value in beside[row].items()}
+            yield row, Taken(whose, str(seen.labels[row]), tuple(point), with_it)
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def _secret(key_file: Path | None) -> Secret:
+    """Read the secret that makes pseudonyms; a subject's own name never becomes a topic."""
+    from voile.secret import Secret
+
+    return Secret.from_file(key_file) if key_file else Secret.from_environment()
+
+
+def _listen(rows: _Rows, link: Link, screen: Screen) -> None:
+    """Read JSON lines from standard input, and put their readings among the link's events."""
+    import pyarrow as pa
+
+    from voile.signals.channel.live import End
+
+    for number, line in enumerate(sys.stdin, 1):
+        try:
+            row = json.loads(line)
+            batch = pa.RecordBatch.from_pylist([{name: row.get(name) for name in rows.columns}])
+            before = rows.left_out
+            for _, taken in rows.of_batch(batch):
+                link.events.put(replace(taken, where=f"line {number:,}"))
+            if rows.left_out > before:
+                screen.insist(f"line {number:,}: lacks a class, a subject or a reading; left out")
+        except RequestError as error:
+            rows.left_out += 1
+            screen.insist(f"line {number:,}: {error}; left out")
+        except (ValueError, AttributeError, RecursionError, pa.ArrowException):
+            rows.left_out += 1
+            screen.insist(f"line {number:,}: is no row of readings; left out")
+    link.events.put(End())
+
+
+def _told(screen: Screen, sender: Sender, rows: _Rows, spool: Path) -> int:
+    """Say what became of the readings; return the exit code."""
+    counts = sender.counts()
+    if counts["spooled"]:
+        screen.insist(f"{count(counts['spooled'], 'reading')} wait in {spool}: run it again")
+    for reason in dict.fromkeys(sender.unfit):
+        number = sender.unfit.count(reason)
+        screen.insist(f"{count(number, 'reading')} set aside in {spool}: {reason}")
+    if rows.left_out:
+        screen.insist(f"{count(rows.left_out, 'row')} left out: no class, subject or sound reading")
+    screen.result({"spool": str(spool), **counts, "left_out": rows.left_out})
+    return LEFT if counts["spooled"] or sender.unfit or rows.left_out else 0

@@ -1,0 +1,319 @@
+"""The wing's third verb: apply encodes readings, class by class, into a release."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.applying import Applying, Batch, Made
+from voile.errors import RequestError
+from voile.io import Source, open_source
+from voile.kit import Chosen, Kit
+from voile.progress import Progress
+from voile.pseudonyms import pseudonyms_of
+from voile.random import Protective
+from voile.release import Release
+from voile.secret import Secret
+from voile.signals.certify import Certificate, certify
+from voile.signals.codec import Codec
+from voile.signals.content import KIND, Content, Policy
+from voile.signals.lattice import OFF, Lattice
+from voile.signals.options import ApplyOptions
+from voile.signals.sources import Seen, nothing
+from voile.signals.stored import mark_of
+from voile.signals.story import story_of
+
+KEPT = ("label", "sensitive", "keep")
+PSEUDONYM = "pseudonym"  # the released column of subjects, whose own name may be an identifier's
+CLASSES, OUTSIDE = "classes.csv", "outside.csv"
+MISSING, UNCARRIED = "a missing or infinite reading", "a reading too far out to be carried exactly"
+
+
+def apply(
+    kit: Kit,
+    chosen: Chosen,
+    source: Source,
+    out: Path,
+    options: ApplyOptions,
+    *,
+    force: bool,
+    progress: Progress,
+) -> Release:
+    """Encode the readings of a source, each by its subject's class, with two manifests.
+
+    Messages stand in the readings' columns, beside a pseudonym; the class never leaves.
+    In the private folder ``classes.csv`` says the class of each pseudonym, for the recipient, and
+    ``outside.csv`` which readings are all but unheard of in their class. Rows stream;
+    memory follows the batch and the number of subjects, and two bytes a row for the certificate.
+
+    Raises
+    ------
+    RequestError : the policy is of another kit, the source has other columns, a class that the
+        map has not seen, a subject of two classes, `out` exists.
+    """
+    chosen.check(kit)
+    content = Content.of(kit)
+    content.reading.check(source)
+    policy = Policy.from_data(chosen.policy, content.maps)
+    applying = _Applying(
+        kit, _told(chosen, content, policy), source, content, policy, options, progress
+    )
+    return applying.write(out, keep_order=options.keep_order, force=force)
+
+
+def find_secret(key_file: Path | None) -> tuple[Secret, bool]:
+    """Read the secret from a file, else from VOILE_SECRET, else draw one; say whether it lasts."""
+    if key_file is not None:
+        return Secret.from_file(key_file), True
+    if os.environ.get("VOILE_SECRET"):
+        return Secret.from_environment(), True
+    return Secret(Protective().bytes(32)), False
+
+
+def _told(chosen: Chosen, content: Content, policy: Policy) -> Chosen:
+    """Keep the kit's figures only for the kit's policy: a person may have edited the file."""
+    number = chosen.number
+    known = number is not None and 0 <= number < len(content.frontier)
+    if number is not None and known and content.policy(number) == policy:
+        figures = content.figures_of(number)
+        return Chosen(KIND, chosen.kit, number, chosen.how, figures, policy.to_data())
+    how = chosen.how if number is None else f"{chosen.how}, then edited"
+    return Chosen(KIND, chosen.kit, None, how, {}, policy.to_data())
+
+
+class _Applying(Applying):
+    """Encode rows, each by the map of its class."""
+
+    def __init__(
+        self,
+        kit: Kit,
+        chosen: Chosen,
+        source: Source,
+        content: Content,
+        policy: Policy,
+        options: ApplyOptions,
+        progress: Progress,
+    ) -> None:
+        self._content, self._reading, self._policy = content, content.reading, policy
+        map = content.map(policy)
+        self._map, self._places = mark_of(map.codec_), options.places
+        self._codec = replace(map.codec_, places=options.places)
+        self._scores = map.codec(base="normal", strength=1.0)
+        self._passes = options.missing == "pass"
+        self._secret, self._lasts = find_secret(options.key_file)
+        self._classes: dict[str, tuple[int, str]] = {}
+        self._certificate = Certificate()
+        self._outside: Counter[str] = Counter()
+        self._flags: Any = None
+        roles, forms = self._reading.roles, {form.column: form for form in self._reading.forms}
+        kept = [
+            name
+            for name in source.columns
+            if name in forms or (roles.columns[name].role in KEPT and name != self._reading.subject)
+        ]
+        if PSEUDONYM in kept:
+            raise RequestError(
+                f"two columns of the release would be called {PSEUDONYM}",
+                where=source.name,
+                instead="call the source's by another name",
+            )
+        self._shown = [PSEUDONYM, *kept]
+        self._types = {name: forms[name].decoded_type(source.columns[name]) for name in forms}
+        fields = [pa.field(PSEUDONYM, pa.string())]
+        fields += [
+            pa.field(name, forms[name].sent_type if name in forms else source.columns[name])
+            for name in kept
+        ]
+        super().__init__(
+            kit,
+            chosen,
+            source,
+            roles=roles,
+            hold_out=self._reading.hold_out,
+            columns=[*kept, self._reading.private],
+            schema=pa.schema(fields),
+            progress=progress,
+        )
+
+    def _batches(self, private: Path, files: ExitStack) -> Iterator[pa.RecordBatch]:
+        """Write beside the rows who is of which class, and which readings lie outside."""
+        writers = []
+        for name in (CLASSES, OUTSIDE):
+            file = (private / name).open("w", newline="", encoding="utf-8")
+            writers.append(csv.writer(files.enter_context(file)))
+        classes, self._flags = writers
+        self._flags.writerow(["row", "column"])
+        yield from super()._batches(private, files)
+        classes.writerow([PSEUDONYM, self._reading.private])
+        classes.writerows((name, label) for name, (_, label) in sorted(self._classes.items()))
+
+    def make(self, batch: Batch) -> Made:
+        """Encode the readings of each row; set aside those that cannot be."""
+        seen = self._reading.see(batch.rows)
+        lost = self._set_aside_of(batch, seen)
+        blank = seen.missing & batch.counted & ~lost if self._passes else np.zeros_like(lost)
+        rows = np.flatnonzero(batch.counted & ~lost & ~blank)
+        table, labels = seen.table(rows), seen.labels[rows].astype(str)
+        self._check_classes(labels, batch.numbers[rows])
+        Z, far = carried(self._codec, table, labels, self.protective)
+        if far.any():
+            uncarried = np.zeros_like(lost)
+            uncarried[rows[far]] = True
+            self.note(batch, ", ".join(self._reading.columns), UNCARRIED, uncarried)
+            lost |= uncarried
+            rows, table, labels, Z = rows[~far], table[~far], labels[~far], Z[~far]
+        self._flag(table, labels, batch.numbers[rows])
+        which = np.searchsorted(self._codec.classes, labels)
+        self._certificate.add(batch.numbers, batch.numbers[rows], which, table)
+        out = np.flatnonzero(batch.counted & ~lost)
+        names = self._names(batch, seen, out)
+        made = dict(zip(self._reading.columns, self._sent(len(lost), rows, Z), strict=True))
+        made[PSEUDONYM] = names
+        columns = [made[n] if n in made else batch.rows.column(n) for n in self._shown]
+        return Made(columns, lost, np.zeros_like(lost))
+
+    def _set_aside_of(self, batch: Batch, seen: Seen) -> NDArray[np.bool_]:
+        """Note why rows cannot be released, each once, and say which they are."""
+        lost = np.zeros(len(batch.numbers), dtype=np.bool_)
+
+        def note(column: str, reason: str, which: NDArray[np.bool_]) -> None:
+            fresh = which & batch.counted & ~lost
+            if fresh.any():
+                self.note(batch, column, reason, fresh)
+                lost[fresh] = True
+
+        note(self._reading.subject, "no subject", nothing(seen.subjects))
+        note(self._reading.private, "no class", nothing(seen.labels))
+        for form, cells, column in zip(
+            self._reading.forms, seen.cells, self._codec.columns, strict=True
+        ):
+            note(form.column, form.lacks, cells.strange)
+            if not self._passes:
+                note(form.column, MISSING, cells.missing)
+            whole = ~(cells.missing | cells.strange)
+            if isinstance(column, Lattice):
+                values = np.where(whole, cells.values, 0.0)
+                off = np.abs(column.nearest(values) - values) > OFF * column.resolution
+                note(form.column, f"no multiple of {column.resolution:g}", off & whole)
+            else:
+                unseen = ~np.isin(cells.values.astype(str), column.values)
+                note(form.column, "a value that the map has not seen", unseen & whole)
+        return lost
+
+    def _check_classes(self, labels: NDArray[np.str_], numbers: NDArray[np.int64]) -> None:
+        strange = ~np.isin(labels, self._codec.classes)
+        if strange.any():
+            raise RequestError(
+                "the map has not seen a class",
+                where=f"{self.source.name}, row {int(numbers[strange.argmax()]) + 1:,}, "
+                f"column {self._reading.private}",
+                instead="fit with such people, at least 20, or merge their class with another",
+            )
+
+    def _names(self, batch: Batch, seen: Seen, out: NDArray[np.intp]) -> pa.Array:
+        """Return pseudonyms of the rows that go out, and remember whose class is which."""
+        subjects = pa.array(seen.subjects[out], pa.string())
+        names = pseudonyms_of(self._secret, subjects).to_pylist()
+        column = np.full(len(seen.subjects), None, dtype=object)
+        column[out] = names
+        for name, label, number in zip(names, seen.labels[out], batch.numbers[out], strict=True):
+            first, known = self._classes.setdefault(name, (int(number), label))
+            if known != label:
+                raise RequestError(
+                    f"the subject is of another class than in row {first + 1:,}",
+                    where=f"{self.source.name}, row {int(number) + 1:,}",
+                    instead="give each enrolment a subject of its own",
+                )
+        return pa.array(column, pa.string())
+
+    def _sent(self, n: int, rows: NDArray[np.intp], Z: NDArray[Any]) -> Iterator[pa.Array]:
+        blank = np.ones(n, dtype=np.bool_)
+        blank[rows] = False
+        for j, form in enumerate(self._reading.forms):
+            column = np.zeros(n, dtype=object if form.settings.nominal else np.float64)
+            column[rows] = Z[:, j]
+            yield pa.array(column, form.sent_type, mask=blank)
+
+    def _flag(self, table: NDArray[Any], labels: NDArray[np.str_], numbers: Any) -> None:
+        """Write down which readings lie beyond those that the map was fitted to."""
+        outside = self._scores.outside(table, labels)
+        for j, form in enumerate(self._reading.forms):
+            if outside[:, j].any():
+                self._outside[form.column] += int(outside[:, j].sum())
+                found = numbers[outside[:, j]]
+                self._flags.writerows((int(number) + 1, form.column) for number in found)
+
+    def certified(self, out: Path, rows: Source, scratch: Path) -> dict[str, float]:
+        """Decode what was written, and hold it to the readings."""
+        figures = certify(open_source(out), rows, self._reading, self._codec, self._certificate)
+        return {**figures, "subjects": len(self._classes), "outside": sum(self._outside.values())}
+
+    def told(self, figures: Mapping[str, float]) -> dict[str, Any]:
+        """Tell what each column is, what was promised, and nothing of whose class is which."""
+        chosen = self.chosen.figures
+        return {
+            "policy": self._policy.to_data(),
+            "map": self._map,
+            "places": self._places,
+            "columns": [
+                {"column": name, "role": self._role(name), **self._what(name)}
+                for name in self._shown
+            ],
+            "figures": {name: chosen[name] for name in chosen if name != "distortion"},
+        }
+
+    def _role(self, name: str) -> str:
+        return "identifier" if name == PSEUDONYM else self._reading.roles.columns[name].role
+
+    def _what(self, name: str) -> dict[str, str]:
+        if name in self._types:
+            sent = "text" if self.schema.field(name).type == pa.string() else "number"
+            kind = str(self._types[name])
+            return {"what": "messages, decoded by class", "type": kind, "sent": sent}
+        if name == PSEUDONYM:
+            how = "keyed by a secret" if self._lasts else "of this release alone"
+            return {"what": f"pseudonym, {how}"}
+        return {"what": "as in the source"}
+
+    def kept(self) -> dict[str, Any]:
+        """Keep what the report says of the other policies, and whose readings lie outside."""
+        return {
+            "outside": dict(self._outside),
+            "story": story_of(self._content, self._policy, self.chosen.number),
+        }
+
+
+def carried(
+    codec: Codec, table: NDArray[Any], labels: NDArray[np.str_], protective: Protective
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Encode what float64 can carry; say which rows it cannot. O(n log n) where some cannot.
+
+    Raises
+    ------
+    RequestError : decimal places were asked for that do not carry a reading.
+    """
+    if not len(table):
+        return table, np.zeros(0, dtype=np.bool_)
+    try:
+        return codec.encode(table, labels, protective=protective), np.zeros(len(table), np.bool_)
+    except RequestError as error:
+        if codec.places is not None:
+            remedy = "give more --places"
+            raise RequestError(error.what, where="--places", instead=remedy) from None
+        if len(table) == 1:
+            return table, np.ones(1, dtype=np.bool_)
+    half = len(table) // 2
+    parts = (slice(half), slice(half, None))
+    halves = [carried(codec, table[part], labels[part], protective) for part in parts]
+    Z, far = zip(*halves, strict=True)
+    return np.concatenate(Z), np.concatenate(far)

@@ -1,0 +1,213 @@
+"""The wing's fourth verb: attack a release with what is overheard, and with what else is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from voile.evidence import Evidence, Finding, Rate
+from voile.io import Source
+from voile.progress import Progress
+from voile.random import streams
+from voile.release import Release
+from voile.signals import breaks
+from voile.signals.attackers import Attacker, Codes, bayes, learners
+from voile.signals.breaks import Break
+from voile.signals.information import Information, mutual_information
+from voile.signals.known import known_columns
+from voile.signals.options import AttackOptions
+from voile.signals.overheard import as_numbers, overheard
+from voile.signals.pieces import Floats
+from voile.signals.scene import LENGTHS, People, Scene
+
+STORY = (
+    "She overhears one message of each person, and knows the classes of half of them. She learns "
+    "from these what each class's messages look like; success is to name the class of a person "
+    "whom she did not learn from."
+)
+KNOWING = (
+    "She does the same, and knows the columns named here of everyone. Without the release she "
+    "would have these alone: that is the baseline."
+)
+BREAKS = {
+    "repeat readings": "She overhears several messages of each person, and learns from half of "
+    "the people how each class's go on.",
+    "rounding lattice": "She decodes a message by every class's map, and names the class whose "
+    "result lies nearest to a value that the scale can show. Classes come equally often.",
+    "invariants": "She decodes all messages of a person by every class's map, and names the class "
+    "by which what never changes keeps still. Classes come equally often.",
+    "known plaintext": "She knows one reading with its message, and names the class whose map "
+    "takes one to the other. Classes come equally often.",
+}
+RIGHT = "Compare with naming the commonest class of everyone."
+FOUND = "Of the people of this class, named when each class counts alike."
+
+
+def attack(
+    release: Release,
+    truth: Source,
+    options: AttackOptions,
+    *,
+    seed: int | None,
+    progress: Progress,
+) -> tuple[Evidence, ...]:
+    """Infer the class from what is overheard: one message of each person, then several.
+
+    The adversary has the release and the classes of half of its people; ``truth``, the source,
+    says these and scores her. She is never given the kit, unless ``public_map`` says that she
+    knows its maps: then Bayes' rule, the rounding lattice, invariants and known plaintext are
+    tried as well. People held out of the kit, or in a ``control`` file, are then sent by the maps
+    as a control: those whom a map was fitted to it hides better than others.
+
+    Raises
+    ------
+    RequestError : no private folder to score against, another truth or map than the release's, a
+        class of under 20 subjects.
+    """
+    release.check_hash()
+    halves, learn, deals = streams(seed, "halves", "learners", "deals")
+    scene = Scene.of(release, truth, options)
+    people = scene.people(halves)
+    number = int(learn.integers(1 << 31))
+    progress("overhearing one message", 0)
+    told = mutual_information(
+        people.Z, people.c, permutations=options.permutations, random_state=deals
+    )
+    found = [_single(scene, people, number, told)]
+    progress("reading what was not sent", 0)
+    found.append(_before(scene, people, number))
+    if options.knows:
+        progress("with columns known", 0)
+        found.append(_knowing(scene, people, number))
+    progress("overhearing several messages", 0)
+    return (*found, *map(_of_break, _breaks(scene, people, number)))
+
+
+def _attackers(scene: Scene, people: People, Z: Floats, c: Codes, seed: int) -> Iterator[Attacker]:
+    """Let attackers learn from half of the people, and try them on messages `Z`."""
+    half = people.half
+    yield from learners(people.Z[:half], people.c[:half], Z, c, seed)
+    if scene.map is not None and all(scene.map.spans):
+        map: Any = scene.map  # as good as a `PrivacyMap`
+        yield bayes(map, Z, c)
+
+
+def _single(scene: Scene, people: People, seed: int, told: Information) -> Evidence:
+    half = people.half
+    tried = people.Z[half:], people.c[half:]
+    found = list(_attackers(scene, people, *tried, seed))
+    fresh = scene.fresh()
+    control = [] if fresh is None else list(_attackers(scene, people, *fresh, seed))
+    findings = []
+    for place, each in enumerate(found):
+        other = _findings(scene, control[place], None) if control else (None,) * 99
+        for finding, held in zip(_findings(scene, each, people.majority), other, strict=False):
+            findings.append(replace(finding, control=None if held is None else held.rate))
+    said = (
+        f"Messages tell {told.bits:.3f} of {told.entropy:.3f} bits of the class, 95% interval "
+        f"{told.low:.3f} to {told.high:.3f}; where there is nothing to tell, 95 of 100 estimates "
+        f"lie below {told.null:.3f}."
+    )
+    held_out = (
+        "Control: people whom the maps were not fitted to, sent by them. Those whom a map was "
+        "fitted to it hides better; readings to come are hidden as the control's."
+    )
+    return Evidence(
+        "single messages",
+        "inference",
+        STORY,
+        knows=scene.columns,
+        findings=tuple(findings),
+        curves=tuple(overheard(scene.forms, people.X, people.table, people.c, scene.classes)),
+        notes=(said, *([held_out] if control else []), *_notes(scene, found)),
+    )
+
+
+def _before(scene: Scene, people: People, seed: int) -> Evidence:
+    half, X = people.half, as_numbers(scene.forms, people.X)
+    found = learners(X[:half], people.c[:half], X[half:], people.c[half:], seed)
+    return Evidence(
+        "readings as they are",
+        "inference",
+        "The same attackers, had the readings been sent as they are.",
+        knows=scene.columns,
+        findings=tuple(one for each in found for one in _findings(scene, each, None)),
+        notes=tuple(_notes(scene, found)),
+    )
+
+
+def _knowing(scene: Scene, people: People, seed: int) -> Evidence:
+    """Let her know kept columns too: what hides a class of all need not hide it of boys of ten."""
+    half, c = people.half, people.c
+    K = known_columns(scene.truth, scene.options.knows, people.number)
+    both = np.concatenate([K, people.Z], axis=1)
+    alone = learners(K[:half], c[:half], K[half:], c[half:], seed)
+    found = learners(both[:half], c[:half], both[half:], c[half:], seed)
+    findings = [
+        replace(one, baseline=without.rate, meaning="")
+        for each, least in zip(found, alone, strict=True)
+        for one, without in zip(
+            _findings(scene, each, None), _findings(scene, least, None), strict=True
+        )
+    ]
+    return Evidence(
+        "single messages, columns known",
+        "inference",
+        KNOWING,
+        knows=(*scene.options.knows, *scene.columns),
+        findings=tuple(findings),
+        notes=(*_notes(scene, found), *(f"Without messages. {n}" for n in _notes(scene, alone))),
+    )
+
+
+def _breaks(scene: Scene, people: People, seed: int) -> Iterator[Break]:
+    """Go round the map: several messages, then what takes the public map."""
+    longest: tuple[Codes, Codes] | None = None
+    for length in LENGTHS:
+        rows, c = scene.runs(people, length)
+        if not scene.enough(c):
+            continue
+        longest = rows, c
+        Z = scene.Z[rows.ravel()].reshape(*rows.shape, -1)
+        rate, majority = breaks.repeats(Z, c, seed)
+        yield Break(f"repeat readings, {length}", rate, majority, promised=False)
+    map = scene.map
+    if map is None or not all(map.spans) or map.strength == 0:
+        return
+    X, Z = people.X.astype(np.float64), people.Z
+    yield breaks.lattice(map.codec_, X, Z, people.c)
+    if longest is not None and scene.invariants:
+        rows, c = longest
+        Z = scene.Z[rows.ravel()].reshape(*rows.shape, -1)
+        yield breaks.invariants(map.codec_, Z, c, scene.invariants)
+    yield breaks.known_plaintext(map.codec_, X, people.Z, people.c)
+
+
+def _findings(scene: Scene, each: Attacker, majority: Rate | None) -> tuple[Finding, ...]:
+    named = zip(scene.classes, each.recall, strict=True)
+    return (
+        Finding(f"{each.name}: right", each.accuracy, baseline=majority, meaning=RIGHT),
+        *(Finding(f"{each.name}: {name} found", rate, meaning=FOUND) for name, rate in named),
+    )
+
+
+def _notes(scene: Scene, found: tuple[Attacker, ...] | list[Attacker]) -> Iterator[str]:
+    for each in found:
+        gained = "" if np.isnan(each.bits) else f", {each.bits:.3f} bits gained"
+        yield (
+            f"{each.name[0].upper()}{each.name[1:]}: balanced accuracy {each.balanced:.3f} "
+            f"({each.low:.3f} to {each.high:.3f}, chance {1 / len(scene.classes):.3f}), largest "
+            f"AUC of a class {max(each.auc):.3f}{gained}."
+        )
+
+
+def _of_break(each: Break) -> Evidence:
+    outside = () if each.promised else ("Outside the promise: the map cannot hide it.",)
+    findings = [Finding(f"{each.name}: right", each.rate, baseline=each.baseline)]
+    if each.without is not None:
+        findings.append(Finding(f"{each.name}: right, the remedy left off", each.without))
+    story = BREAKS[each.name.partition(",")[0]]
+    return Evidence(each.name, "inference", story, findings=tuple(findings), notes=outside)

@@ -1,0 +1,137 @@
+"""Prove of a written release that it decodes to the readings it was made of, to the last bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.errors import TamperedError
+from voile.io import Source
+from voile.release import ROW
+from voile.signals.codec import GRAIN, Codec
+from voile.signals.forms import Form
+from voile.signals.pieces import Floats
+from voile.signals.sources import Reading
+
+ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits: no short pattern
+NOBODY = -1
+
+
+@dataclass
+class Certificate:
+    """Remember of each row its class and, summed over all, which reading stands in which row."""
+
+    classes: list[NDArray[np.int16]] = field(default_factory=list)
+    sum: int = 0
+    rows: int = 0
+
+    def add(
+        self,
+        numbers: NDArray[np.int64],
+        sent: NDArray[np.int64],
+        which: NDArray[np.intp],
+        table: NDArray[Any],
+    ) -> None:
+        """Take in a batch: its rows, those of them that are sent, their classes and readings."""
+        codes = np.full(len(numbers), NOBODY, dtype=np.int16)
+        if len(numbers):
+            codes[sent - numbers[0]] = which
+        self.classes.append(codes)
+        self.sum = (self.sum + fingerprint(sent, table)) % 2**64
+        self.rows += len(sent)
+
+
+def certify(
+    release: Source, rows: Source, reading: Reading, codec: Codec, expected: Certificate
+) -> dict[str, float]:
+    """Decode every row that was written and compare with what was read.
+
+    Raises
+    ------
+    AssertionError : a message would not decode to its reading; nothing is published.
+    """
+    classes = np.concatenate([np.zeros(0, np.int16), *expected.classes])
+    found, sent = 0, 0
+    numbers = _column(rows, ROW)
+    for first, batch in _batches(release, reading.columns):
+        Z, blank = messages(batch, reading.forms)
+        number = numbers[first : first + len(batch)][~blank]
+        which = codec.classes[classes[number]]
+        X = codec.decode(Z[~blank], which) if len(number) else Z[~blank]
+        found = (found + fingerprint(number, X)) % 2**64
+        sent += len(number)
+    if (found, sent) != (expected.sum, expected.rows):
+        raise AssertionError("what was written does not decode to what was read")
+    return {"rows": len(numbers), "decoded": sent, "blank": len(numbers) - sent}
+
+
+def messages(
+    batch: pa.RecordBatch, forms: Sequence[Form]
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Read messages back, (n, d), and say which rows have none at all.
+
+    Raises
+    ------
+    TamperedError : a cell is no message, or only some of a row's are there.
+    """
+    cells = [form.messages(batch.column(form.column)) for form in forms]
+    blank = cells[0].missing
+    if any(cell.strange.any() or (cell.missing != blank).any() for cell in cells):
+        raise TamperedError("a cell of the release is no message")
+    return np.stack([cell.values for cell in cells], axis=1), blank
+
+
+def no_finer(Z: Floats, places: int | None) -> bool:
+    """Say whether messages are of so many decimal places; None: multiples of 2^-44.
+
+    Finer bits would tell the class.
+    """
+    coarse = np.rint(Z / GRAIN) * GRAIN if places is None else np.round(Z, places)
+    return bool((coarse == Z).all())
+
+
+def fingerprint(numbers: NDArray[np.int64], table: NDArray[Any]) -> int:
+    """Sum over rows a number that depends on the row and every bit of its readings.
+
+    A change of readings goes unseen once in 2^64 times, and in no such time by accident.
+    """
+    mixed = _mixed(numbers.astype(np.uint64))
+    for column in table.T:
+        if column.dtype == np.float64:
+            bits = (column + 0.0).view(np.uint64)
+        else:
+            values, codes = np.unique(column.astype(str), return_inverse=True)
+            bits = np.array([_text(value) for value in values.tolist()], dtype=np.uint64)[codes]
+        mixed = _mixed(mixed ^ bits)
+    return int(mixed.sum(dtype=np.uint64))
+
+
+def _text(value: str) -> int:
+    return int.from_bytes(blake2b(value.encode(), digest_size=8).digest(), "little")
+
+
+def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Scatter 64 bits (the finaliser of Steele, Lea, Flood 2014)."""
+    x = x + ODD
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(x ^ (x >> np.uint64(31)))
+
+
+def _batches(source: Source, columns: Sequence[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    first = 0
+    for batch in source.batches(columns):
+        yield first, batch
+        first += len(batch)
+
+
+def _column(source: Source, name: str) -> NDArray[np.int64]:
+    parts = [np.zeros(0, np.int64)]
+    parts += [batch.column(0).to_numpy() for batch in source.batches([name])]
+    return np.concatenate(parts)

@@ -1,0 +1,127 @@
+"""Where a broker is, and how one logs in: never from a command's arguments."""
+
+from __future__ import annotations
+
+import os
+import ssl
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from voile.errors import RequestError
+
+PORTS = {"mqtt": 1883, "mqtts": 8883}
+USER, PASSWORD = "VOILE_MQTT_USER", "VOILE_MQTT_PASSWORD"
+ADDRESS = "write mqtts://host or mqtt://host:1883"
+
+
+@dataclass(frozen=True)
+class Broker:
+    """Where the broker is.
+
+    Parameters
+    ----------
+    host, port : of the broker.
+    tls : whether the line is encrypted; then the broker's certificate is checked, name included.
+    ca : file of the certificates to trust instead of the system's.
+    cert, key : files of the certificate to show, and of its key where that has its own.
+
+    >>> Broker.parse("mqtts://broker.example")
+    Broker(host='broker.example', port=8883, tls=True, ca=None, cert=None, key=None)
+    """
+
+    host: str
+    port: int
+    tls: bool = False
+    ca: Path | None = None
+    cert: Path | None = None
+    key: Path | None = None
+
+    @classmethod
+    def parse(
+        cls, url: str, *, ca: Path | None = None, cert: Path | None = None, key: Path | None = None
+    ) -> Broker:
+        """Read mqtt://host:port, or mqtts:// for TLS.
+
+        Raises
+        ------
+        RequestError : it is no such address; a user or password is in it; TLS files without TLS.
+        """
+        parts = urlsplit(url)
+        if "@" in url:
+            raise RequestError(
+                "a user or password is no part of an address",
+                where="broker",
+                instead=f"use {USER} and {PASSWORD}, or a file",
+            )
+        try:
+            port = parts.port or PORTS[parts.scheme]
+        except (KeyError, ValueError):
+            port = 0
+        if not port or not parts.hostname or parts.path.strip("/") or parts.query:
+            raise RequestError("this is no address of a broker", where="broker", instead=ADDRESS)
+        tls = parts.scheme == "mqtts"
+        if not tls and (ca or cert or key):
+            raise RequestError(
+                "certificates are used with TLS alone", where="broker", instead="write mqtts://"
+            )
+        return cls(parts.hostname, port, tls, ca, cert, key)
+
+    def context(self) -> ssl.SSLContext | None:
+        """Return the TLS settings, if there are any."""
+        if not self.tls:
+            return None
+        try:
+            context = ssl.create_default_context(cafile=self.ca)
+            if self.cert:
+                context.load_cert_chain(self.cert, self.key)
+        except OSError as error:
+            why = (
+                error.strerror if isinstance(error, FileNotFoundError) else "no certificate, or key"
+            )
+            raise RequestError(
+                f"a file for TLS cannot be used ({why})", where="broker", instead="use PEM files"
+            ) from None
+        return context
+
+
+@dataclass(frozen=True)
+class Login:
+    """A user and password for the broker; shows neither."""
+
+    user: str = field(repr=False)
+    password: str = field(repr=False)
+
+    @classmethod
+    def from_environment(cls) -> Login | None:
+        """Read VOILE_MQTT_USER and VOILE_MQTT_PASSWORD; None without a user."""
+        user = os.environ.get(USER, "")
+        return cls(user, os.environ.get(PASSWORD, "")) if user else None
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Login:
+        """Read a file that its owner alone may read: the user in a line, the password in another.
+
+        Raises
+        ------
+        RequestError : it cannot be read, others may read it, or it has other lines.
+        """
+        where = os.fspath(path)
+        try:
+            with open(path, encoding="utf-8") as file:
+                mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+                lines = file.read(4096).splitlines()
+        except (OSError, UnicodeDecodeError):
+            raise RequestError("the login's file cannot be read", where=where) from None
+        if os.name == "posix" and mode & 0o066:
+            raise RequestError(
+                "others may read or write the login's file",
+                where=where,
+                instead="give it to its owner alone with chmod 600",
+            )
+        if len(lines) != 2 or not lines[0]:
+            raise RequestError(
+                "the login's file is not a line of user and a line of password", where=where
+            )
+        return cls(*lines)

@@ -1,0 +1,197 @@
+"""The line to the broker: MQTT 5, quality of service 1, a session that outlives connections."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from voile.errors import RequestError
+from voile.signals.channel.broker import Broker, Login
+from voile.signals.channel.posts import Post, is_name
+
+if TYPE_CHECKING:
+    from paho.mqtt.client import Client, MQTTMessageInfo
+
+Box: TypeAlias = Literal["readings", "receipts"]
+
+KEPT = 7 * 24 * 3600  # seconds for which the broker holds what comes while an end is away
+ALIVE = 30  # seconds of silence after which each side looks whether the other is there
+UNDER_WAY = 200  # posts handed to the broker that it has not confirmed
+AT_ONCE = 2000  # events that are worked on together
+LEAVE = 5.0  # seconds at most to hand over what is left when the line is closed
+LASTING = frozenset((0x80, 0x84, 0x85, 0x86, 0x87, 0x8A, 0x8C, 0x90, 0x9D))
+"""Reasons of the broker's that trying again does not change: login, version, name, not allowed."""
+
+
+@dataclass(frozen=True)
+class Up:
+    """The broker is there."""
+
+
+@dataclass(frozen=True)
+class Down:
+    """The broker is not there; the line tries again by itself."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Denied:
+    """The broker is there, and will not have us."""
+
+    why: str
+
+
+Event: TypeAlias = Up | Down | Denied | Post | object
+
+
+class Link:
+    """Carry posts over a broker, and bring what comes, for one end.
+
+    The line connects by itself, again and again, each time waiting longer, at most `longest`
+    seconds. What is handed on while the broker is away is left to whoever handed it on: an end
+    hands on again what is under way when it hears `Up`.
+
+    Parameters
+    ----------
+    broker, login : where the broker is, and who we are to it.
+    client : a name by which the broker knows this end again.
+    topic : the first part of all topics; then come the pseudonym and the box.
+    hears, posts : the box that this end listens at, and the one that it posts to.
+    longest : between two attempts to connect, at most, in seconds, >= 1.
+
+    Raises
+    ------
+    RequestError : paho-mqtt is not installed, or a file for TLS cannot be used.
+    """
+
+    def __init__(
+        self,
+        broker: Broker,
+        login: Login | None,
+        client: str,
+        *,
+        hears: Box,
+        posts: Box,
+        topic: str = "voile",
+        longest: int = 60,
+    ) -> None:
+        if not topic or any(sign in topic for sign in "+#\0"):
+            raise RequestError("a topic holds + or #, or is empty", where="topic")
+        self._hears, self._posts, self._topic = hears, posts, topic
+        self._listening: set[str] = set()
+        self._last: MQTTMessageInfo | None = None
+        self.events: SimpleQueue[Event] = SimpleQueue()
+        self._client = self._made(broker, login, client, longest)
+
+    def _made(self, broker: Broker, login: Login | None, name: str, longest: int) -> Client:
+        try:
+            from paho.mqtt import client as mqtt
+            from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+            from paho.mqtt.packettypes import PacketTypes
+            from paho.mqtt.properties import Properties
+        except ImportError:
+            raise RequestError(
+                "paho-mqtt is not installed", instead="pip install 'voile[mqtt]'"
+            ) from None
+        version, protocol = CallbackAPIVersion.VERSION2, MQTTProtocolVersion.MQTTv5
+        client = mqtt.Client(version, f"voile-{name}", protocol=protocol)
+        if login:
+            client.username_pw_set(login.user, login.password)
+        if context := broker.context():
+            client.tls_set_context(context)
+        client.max_inflight_messages_set(UNDER_WAY)
+        client.reconnect_delay_set(1, longest)
+        client.on_socket_open = _at_once
+        client.on_connect = self._connected
+        client.on_connect_fail = self._unreachable
+        client.on_disconnect = self._gone
+        client.on_message = self._arrived
+        lasting: Any = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
+        lasting.SessionExpiryInterval = KEPT
+        client.connect_async(broker.host, broker.port, ALIVE, clean_start=False, properties=lasting)
+        return client
+
+    def __enter__(self) -> Link:
+        self._client.loop_start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._last is not None and self._client.is_connected() and error is None:
+            self._last.wait_for_publish(LEAVE)
+        self._client.disconnect()
+        self._client.loop_stop()
+
+    def take(self, timeout: float) -> list[Event]:
+        """Return what has happened; wait at most so many seconds for something to."""
+        events: list[Event] = []
+        try:
+            events.append(self.events.get(timeout=timeout))
+            while len(events) < AT_ONCE:
+                events.append(self.events.get_nowait())
+        except Empty:
+            pass
+        return events
+
+    def listen(self, pseudonyms: Iterable[str]) -> None:
+        """Hear what comes for these; "+" is everyone. The broker is asked at each connection."""
+        new = set(pseudonyms) - self._listening
+        self._listening |= new
+        self._subscribe(new)
+
+    def hand_on(self, posts: Iterable[Post]) -> None:
+        """Hand posts to the broker, if it is there."""
+        for pseudonym, payload in posts:
+            if self._client.is_connected():
+                place = self._place(pseudonym, self._posts)
+                self._last = self._client.publish(place, payload, qos=1)
+
+    def _place(self, pseudonym: str, box: Box) -> str:
+        return f"{self._topic}/{pseudonym}/{box}"
+
+    def _subscribe(self, pseudonyms: Iterable[str]) -> None:
+        places = [(self._place(one, self._hears), 1) for one in sorted(pseudonyms)]
+        if places and self._client.is_connected():
+            self._client.subscribe(places)
+
+    # paho's own thread calls what follows
+
+    def _connected(self, client: Any, _: Any, __: Any, reason: Any, ___: Any) -> None:
+        if not reason.is_failure:
+            self._subscribe(self._listening)
+            self.events.put(Up())
+        elif reason.value in LASTING:
+            self.events.put(Denied(str(reason).lower()))
+        else:
+            self.events.put(Down(str(reason).lower()))
+
+    def _unreachable(self, client: Any, _: Any) -> None:
+        error = sys.exc_info()[1]
+        if isinstance(error, ssl.SSLCertVerificationError):
+            self.events.put(Denied("its certificate is not trusted"))
+        else:
+            self.events.put(Down("it cannot be reached"))
+
+    def _gone(self, client: Any, _: Any, __: Any, reason: Any, ___: Any) -> None:
+        self.events.put(Down("the line broke"))
+
+    def _arrived(self, client: Any, _: Any, message: Any) -> None:
+        *front, pseudonym, box = message.topic.split("/")
+        if "/".join(front) == self._topic and box == self._hears and is_name(pseudonym):
+            self.events.put(Post(pseudonym, bytes(message.payload)))
+
+
+def _at_once(_: Any, __: Any, line: Any) -> None:
+    """Let small packets go at once: a receipt must not wait for what is sent after it."""
+    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -1,0 +1,175 @@
+"""The two ends at work: an end's turn with all that came, then what it posts, again and again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from voile.errors import RequestError
+from voile.signals.channel.link import Denied, Down, Event, Link, Up
+from voile.signals.channel.posts import HEARD, SAID, Post
+from voile.signals.channel.recipient import Recipient
+from voile.signals.channel.sender import Sender, Taken
+
+PATIENCE = 5.0  # seconds for a receipt, before what is under way is handed on again
+LONGEST = 600.0  # of the same, after doubling
+TICK = 0.5  # seconds between two looks at the clock
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class End:
+    """No more readings will be put among the events."""
+
+
+@dataclass
+class _Patience:
+    """When to hand on again what has no receipt: later and later."""
+
+    due: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def handed(self, posts: Iterable[Post]) -> None:
+        now = time.monotonic()
+        for post in posts:
+            self.due.setdefault(post.pseudonym, (now + PATIENCE, PATIENCE))
+
+    def heard(self, posts: Iterable[Post]) -> None:
+        for post in posts:
+            self.due.pop(post.pseudonym, None)
+
+    def overdue(self) -> list[str]:
+        now = time.monotonic()
+        late = [one for one, (when, _) in self.due.items() if when < now]
+        for one in late:
+            wait = min(2 * self.due[one][1], LONGEST)
+            self.due[one] = now + wait, wait
+        return late
+
+
+def forward(
+    sender: Sender,
+    link: Link,
+    *,
+    live: bool = False,
+    wait: float | None = None,
+    tell: Tell = lambda _: None,
+) -> int:
+    """Send all that is spooled, until each reading has its receipt.
+
+    Parameters
+    ----------
+    sender, link : the device's end; the link hears "receipts" and posts "readings".
+    live : go on until `End` is among the link's events, whither `Taken` readings may be put; one
+        that cannot be sent is left out, and told.
+    wait : for how many seconds at most; None: as long as it takes. What is left stays spooled.
+    tell : called with a sentence, when something happens that a person may want to know.
+
+    Returns
+    -------
+    How many readings were left out.
+
+    Raises
+    ------
+    RequestError : the broker is there and will not have us.
+    """
+    until = time.monotonic() + (float("inf") if wait is None else wait)
+    told, patience, look, left_out = _Told(tell), _Patience(), 0.0, 0
+    link.listen(sender.pseudonyms())
+    while (live or sender.left()) and time.monotonic() < until:
+        events = link.take(TICK)
+        replies = [event for event in events if isinstance(event, Post)]
+        left_out += _take(sender, link, events, tell)
+        live = live and not any(isinstance(event, End) for event in events)
+        patience.heard(replies)
+        posts = sender.turn(replies)
+        if _news(events, told):
+            posts = sender.again()
+        if time.monotonic() > look:
+            look = time.monotonic() + TICK
+            posts += sender.again(patience.overdue())
+        link.hand_on(posts)
+        patience.handed(posts)
+        for pseudonym, reason in sender.refused.items():
+            told(f"{pseudonym}: {SAID[reason]}")
+    return left_out
+
+
+def _take(sender: Sender, link: Link, events: Iterable[Event], tell: Tell) -> int:
+    """Put readings that came among the events on disk; leave out those that cannot be sent."""
+    readings = [event for event in events if isinstance(event, Taken)]
+    try:
+        sender.take(readings)
+        wrong = 0
+    except RequestError:
+        wrong = sum(not _is_taken(sender, reading, tell) for reading in readings)
+    if readings:
+        link.listen(sender.pseudonyms())
+    return wrong
+
+
+def _is_taken(sender: Sender, reading: Taken, tell: Tell) -> bool:
+    try:
+        return sender.take([reading])
+    except RequestError as error:
+        tell(f"a reading is left out: {error}")
+        return False
+
+
+def collect(
+    recipient: Recipient,
+    link: Link,
+    *,
+    stop: Callable[[], bool] = lambda: False,
+    tell: Tell = lambda _: None,
+) -> None:
+    """Receive what comes, until `stop` says so; it is asked at least twice a second.
+
+    Raises
+    ------
+    RequestError : the broker is there and will not have us.
+    """
+    told = _Told(tell)
+    link.listen("+")
+    while not stop():
+        events = link.take(TICK)
+        posts = [event for event in events if isinstance(event, Post)]
+        replies = recipient.turn(posts) if posts else []
+        if _news(events, told):
+            replies += recipient.receipts()
+        link.hand_on(replies)
+        for pseudonym, reason in recipient.refused:
+            told(f"{pseudonym}: {HEARD[reason]}")
+
+
+class _Told:
+    """Tell each sentence once."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._before: set[str] = set()
+
+    def __call__(self, sentence: str) -> None:
+        if sentence not in self._before:
+            self._before.add(sentence)
+            self._tell(sentence)
+
+    def forget(self, start: str) -> None:
+        self._before = {one for one in self._before if not one.startswith(start)}
+
+
+def _news(events: Iterable[Event], told: _Told) -> bool:
+    """Tell how the line is; say whether it has just come up."""
+    up = False
+    for event in events:
+        match event:
+            case Up():
+                up = True
+                told.forget("the broker")
+            case Down(why):
+                up = False
+                told(f"the broker is away, {why}: trying again")
+            case Denied(why):
+                raise RequestError(f"the broker will not have us: {why}", where="broker")
+    return up

@@ -1,0 +1,320 @@
+"""The device's end: readings are on disk before they are handed on, until their receipt is here."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from voile.errors import RequestError
+from voile.random import Protective
+from voile.signals.channel.posts import NOBODY, Letter, Plain, Post, Reply, is_beside, is_name
+from voile.signals.channel.store import Store
+from voile.signals.sequence import SequenceCodec
+from voile.signals.session import Session, on_lattice
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS ends (
+    pseudonym TEXT PRIMARY KEY, class TEXT NOT NULL, state TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS spool (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, pseudonym TEXT NOT NULL, point TEXT NOT NULL,
+    beside TEXT NOT NULL, number INTEGER, unfit TEXT);
+CREATE INDEX IF NOT EXISTS by_end ON spool (pseudonym, number, id)
+"""
+WAITING = "pseudonym = ? AND number IS NULL AND unfit IS NULL"
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A reading to send.
+
+    Parameters
+    ----------
+    pseudonym : the subject's, public: letters, digits, - and _, 64 at most.
+    label : the subject's class, as the map has it.
+    values : in the source's columns.
+    beside : what goes with it as it is, such as the time.
+    where : its place in the source, for messages.
+    """
+
+    pseudonym: str
+    label: str | int
+    values: tuple[float, ...]
+    beside: Mapping[str, Plain] = field(default_factory=dict)
+    where: str = ""
+
+
+@dataclass
+class _End:
+    """One subject's session, and what is in the envelopes under way."""
+
+    session: Session
+    beside: dict[int, Mapping[str, Plain]]
+
+
+class Sender:
+    """Send the readings of one or more subjects; knows no network.
+
+    `take` puts readings on disk. `turn` is given the replies that came, and returns what to hand
+    on now; `again` returns all that is under way, for when a line is there again. What was handed
+    on is on disk until its receipt is here, and is the same to the last bit each time. A process
+    killed at any moment goes on where it was.
+
+    Parameters
+    ----------
+    folder : the spool, this end's own: it holds readings, with mode 0700.
+    codec : the map of sequences.
+    ahead : messages of a subject that may be under way at a time, >= 1; see `Session`.
+    protective : the dither's randomness; another than the system's in tests only.
+
+    Attributes
+    ----------
+    refused : per pseudonym why the recipient refuses it; nothing is sent until the next start.
+    unfit : why readings could not be sent and were set aside on disk, since this start.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        codec: SequenceCodec,
+        *,
+        ahead: int = 1,
+        protective: Protective | None = None,
+    ) -> None:
+        if ahead < 1:
+            raise RequestError("at least one message must be under way", where="ahead")
+        self.codec = codec
+        self.store = Store(folder, end="send", mark=codec.mark, tables=TABLES)
+        self.refused: dict[str, str] = {}
+        self.unfit: list[str] = []
+        self._ahead = ahead
+        self._protective = protective
+        self._ends: dict[str, _End] = {}
+        rows = self.store.run("SELECT DISTINCT pseudonym FROM spool WHERE unfit IS NULL")
+        self._look = {str(row[0]) for row in rows}  # those who may have something to hand on
+
+    def take(self, readings: Iterable[Taken], *, once: str = "") -> bool:
+        """Put readings on disk, all or none.
+
+        Parameters
+        ----------
+        readings : those of a subject in the order of time.
+        once : a name of them all, such as a file's digest; what was taken under this name before
+            is not taken again.
+
+        Returns
+        -------
+        Whether they were taken.
+
+        Raises
+        ------
+        RequestError : a reading that is missing, infinite, off its lattice or of other columns; a
+            class that the map has not seen, or another than the subject's; a name that cannot be
+            part of a topic. The first row in which it happens is named; none is taken.
+        """
+        with self.store.transaction():
+            if once and self.store.fact(f"taken {once}"):
+                return False
+            if once:
+                self.store.note(f"taken {once}", "yes")
+            labels: dict[str, str] = {}
+            for row, reading in enumerate(readings, 1):
+                try:
+                    self._spool(reading, labels)
+                except RequestError as error:
+                    where = reading.where or f"row {row}"
+                    place = ", ".join(part for part in (where, error.where) if part)
+                    raise RequestError(error.what, where=place, instead=error.instead) from None
+        self._look |= labels.keys()
+        return True
+
+    def _spool(self, reading: Taken, labels: dict[str, str]) -> None:
+        """Look at a reading, and write it and its subject's class down."""
+        pseudonym = reading.pseudonym
+        if not is_name(pseudonym):
+            raise RequestError(
+                "a pseudonym cannot be part of a topic",
+                where="pseudonym",
+                instead="use letters, digits, - and _, 64 at most",
+            )
+        if not is_beside(dict(reading.beside)):
+            raise RequestError("what goes beside a reading is neither text nor a number")
+        label = str(self.codec.which(reading.label))
+        if pseudonym not in labels:
+            sql = "SELECT class FROM ends WHERE pseudonym = ?"
+            known = self.store.run(sql, pseudonym)
+            labels[pseudonym] = str(known[0][0]) if known else label
+            if not known:
+                self.store.run("INSERT INTO ends VALUES (?, ?, '')", pseudonym, label)
+        if labels[pseudonym] != label:
+            raise RequestError(
+                "a subject is of another class than before",
+                where="c",
+                instead="a class changes with a new map and another folder only",
+            )
+        self._check(reading.values)
+        sql = "INSERT INTO spool (pseudonym, point, beside) VALUES (?, ?, ?)"
+        point, beside = json.dumps(reading.values), json.dumps(dict(reading.beside))
+        self.store.run(sql, pseudonym, point, beside)
+
+    def _check(self, values: tuple[float, ...]) -> None:
+        order = self.codec.order
+        if len(values) != len(order):
+            raise RequestError(f"a reading has {len(values)} columns, not {len(order)}")
+        for lattice, j in zip(self.codec.lattices, order, strict=True):
+            on_lattice(lattice, float(values[j]), f"column {j}")
+
+    def turn(self, replies: Iterable[Post] = ()) -> list[Post]:
+        """Take in replies, and return what is to be handed on now; all of it is on disk."""
+        posts: list[Post] = []
+        try:
+            with self.store.transaction():
+                for reply in replies:
+                    posts += self._heard(reply)
+                for pseudonym in sorted(self._look - self.refused.keys()):
+                    posts += self._feed(pseudonym)
+                for pseudonym in self._look & self._ends.keys():
+                    self._save(pseudonym)
+        except BaseException:
+            self._ends.clear()  # they are ahead of the disk
+            raise
+        if self._look and not self.left():
+            self.store.wipe()
+        self._look.clear()
+        return posts
+
+    def again(self, pseudonyms: Iterable[str] | None = None) -> list[Post]:
+        """Return all that is under way, of these subjects or of all; it may have come."""
+        if pseudonyms is None:
+            rows = self.store.run("SELECT DISTINCT pseudonym FROM spool WHERE number NOTNULL")
+            pseudonyms = [str(row[0]) for row in rows]
+        here = [one for one in pseudonyms if one not in self.refused]
+        return [post for one in here for post in self._under_way(one, self._end(one))]
+
+    def counts(self) -> dict[str, int]:
+        """Return how many readings are spooled, and how many are unfit to be sent."""
+        ((spooled, unfit),) = self.store.run("SELECT count(*), count(unfit) FROM spool")
+        return {"spooled": spooled - unfit, "unfit": unfit}
+
+    def left(self) -> bool:
+        """Say whether a reading is left to send: without its receipt, and not refused."""
+        if not self.refused:
+            return bool(self.store.run("SELECT 1 FROM spool WHERE unfit IS NULL LIMIT 1"))
+        rows = self.store.run("SELECT DISTINCT pseudonym FROM spool WHERE unfit IS NULL")
+        return any(pseudonym not in self.refused for (pseudonym,) in rows)
+
+    def pseudonyms(self) -> list[str]:
+        """Return all subjects, whose receipts are to be listened for."""
+        return [str(row[0]) for row in self.store.run("SELECT pseudonym FROM ends")]
+
+    def begin_again(self) -> None:
+        """Begin new sessions for all; what is under way is sent anew.
+
+        For two ends out of step, such as after a backup was loaded. The first message of a session
+        does not stand on what went before: each new session tells of the class as one more reading
+        sent by itself. A reading whose receipt was lost comes a second time.
+        """
+        with self.store.transaction():
+            self.store.run("UPDATE ends SET state = ''")
+            self.store.run("UPDATE spool SET number = NULL")
+        self._ends.clear()
+        self._look |= set(self.pseudonyms())
+        self.refused.clear()
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        self.store.close()
+
+    def __enter__(self) -> Sender:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _heard(self, post: Post) -> list[Post]:
+        """Take in one reply; return what it asks for again."""
+        try:
+            reply = Reply.unpacked(post.payload)
+        except RequestError:
+            return []  # what is no reply changes nothing
+        known = "SELECT 1 FROM ends WHERE pseudonym = ?"
+        if post.pseudonym not in self._ends and not self.store.run(known, post.pseudonym):
+            return []
+        end = self._end(post.pseudonym)
+        if reply.receipt.session not in (end.session.name, NOBODY):
+            return []  # of a session before this one
+        if not reply.refused:
+            try:
+                end.session.acknowledge(reply.receipt)
+            except RequestError:
+                reply = replace(reply, refused="step")
+        if reply.refused:
+            self.refused[post.pseudonym] = reply.refused
+            return []
+        done = "DELETE FROM spool WHERE pseudonym = ? AND number <= ?"
+        self.store.run(done, post.pseudonym, reply.receipt.number)
+        self._look.add(post.pseudonym)
+        return self._under_way(post.pseudonym, end) if reply.again else []
+
+    def _feed(self, pseudonym: str) -> list[Post]:
+        """Give the session what waits, as far as messages may be under way; return these."""
+        end = self._end(pseudonym)
+        already = len(end.session.pending())
+        sql = f"SELECT id, point, beside FROM spool WHERE {WAITING} ORDER BY id LIMIT ?"
+        while room := end.session.ahead - len(end.session.pending()):
+            rows = self.store.run(sql, pseudonym, room)
+            for which, point, beside in rows:
+                self._number(end, which, json.loads(point), json.loads(beside))
+            if not rows:
+                break
+        return self._under_way(pseudonym, end, already)
+
+    def _number(
+        self, end: _End, which: int, point: list[float], beside: Mapping[str, Plain]
+    ) -> None:
+        """Make a message of one reading, or set it aside with the reason."""
+        try:
+            end.session.send(point)
+            number = end.session.pending()[-1].number
+        except RequestError as error:
+            self.store.run("UPDATE spool SET unfit = ? WHERE id = ?", error.what, which)
+            self.unfit.append(error.what)
+            return
+        end.beside[number] = beside
+        self.store.run("UPDATE spool SET number = ? WHERE id = ?", number, which)
+
+    def _under_way(self, pseudonym: str, end: _End, already: int = 0) -> list[Post]:
+        """Return what is under way, all or what follows on so many messages."""
+        pending = end.session.pending()
+        end.beside = {message.number: end.beside[message.number] for message in pending}
+        letters = [
+            Letter(self.codec.mark, end.session.ahead, message, end.beside[message.number])
+            for message in pending[already:]
+        ]
+        return [Post(pseudonym, letter.packed()) for letter in letters]
+
+    def _end(self, pseudonym: str) -> _End:
+        """Return a subject's end: from memory, from disk, or begun."""
+        if pseudonym not in self._ends:
+            sql = "SELECT class, state FROM ends WHERE pseudonym = ?"
+            ((label, state),) = self.store.run(sql, pseudonym)
+            self._ends[pseudonym] = self._loaded(pseudonym, int(label), state)
+        return self._ends[pseudonym]
+
+    def _loaded(self, pseudonym: str, which: int, state: str) -> _End:
+        if not state:
+            name = f"{pseudonym}.{secrets.token_hex(8)}"
+            label = self.codec.codec.classes[which]
+            return _End(
+                Session(self.codec, label, name, ahead=self._ahead, protective=self._protective),
+                {},
+            )
+        sql = "SELECT number, beside FROM spool WHERE pseudonym = ? AND number NOTNULL"
+        beside = {number: json.loads(text) for number, text in self.store.run(sql, pseudonym)}
+        return _End(Session.from_json(self.codec, json.loads(state)), beside)
+
+    def _save(self, pseudonym: str) -> None:
+        state = json.dumps(self._ends[pseudonym].session.to_json())
+        self.store.run("UPDATE ends SET state = ? WHERE pseudonym = ?", state, pseudonym)

@@ -1,0 +1,179 @@
+"""What a signals kit holds, between memory and the kit's tables and facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import pyarrow as pa
+
+from voile.errors import RequestError, nearest
+from voile.frontier import Frontier
+from voile.hold_out import HoldOut
+from voile.kit import Kit, Visibility
+from voile.roles import Roles
+from voile.signals.codec import Codec
+from voile.signals.lattice import Lattice
+from voile.signals.options import Base
+from voile.signals.sequence import SequenceCodec
+from voile.signals.sources import Reading
+from voile.signals.stored import StoredMap, from_table, to_table
+
+KIND = "signals"
+SEQUENCE = "sequence"
+ESTIMATES = ("bits", "bits_low", "bits_high", "risk", "loss", "distortion")
+
+HOLDS = {
+    "uniform": "the range of each class, which rests on its two outermost readings",
+    "affine": "one matrix and one shift per class",
+    "transport": "means, spreads and smoothed curves on even knots per class",
+}
+"""What the kit holds of a class, by method; of the others means, spreads or scales."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Send readings by this method's map, so far from the identity, looking so."""
+
+    method: str
+    base: str
+    strength: float
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what a policy file shows and lets a person correct."""
+        return {"method": self.method, "base": self.base, "strength": self.strength}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], methods: Mapping[str, Any]) -> Policy:
+        """Read it back, refusing a method that the kit does not know."""
+        try:
+            policy = cls(str(data["method"]), str(data["base"]), float(data["strength"]))
+        except (KeyError, TypeError, ValueError):
+            raise RequestError("the policy says no method, base or strength") from None
+        for what, said, known in (
+            ("method", policy.method, list(methods)),
+            ("base", policy.base, list(get_args(Base))),
+        ):
+            if said not in known:
+                raise RequestError(
+                    f"the kit has no {what} {said}", where="policy", instead=nearest(said, known)
+                )
+        if not 0 <= policy.strength <= 1:
+            raise RequestError("the strength must lie between 0 and 1", where="policy")
+        return policy
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """A fitted family: maps, the frontier over their strengths and bases, and what readings tell.
+
+    Parameters
+    ----------
+    reading : which columns are read, and how.
+    maps : per method its map, from which a codec of any base and strength is made.
+    sequence : the map of a subject's sequences, where they were learnt.
+    frontier : its policies, places in `figures`.
+    figures : a table of the frontier's policies: `ESTIMATES`, then method, base and strength.
+    before : what the readings themselves tell: bits, low, high, entropy; subjects and classes.
+    found : how the fit ended.
+    """
+
+    reading: Reading
+    maps: Mapping[str, StoredMap]
+    sequence: SequenceCodec | None
+    frontier: Frontier
+    figures: pa.Table
+    before: Mapping[str, Any]
+    found: Mapping[str, Any]
+
+    def policy(self, number: int) -> Policy:
+        """Return a policy of the frontier."""
+        row = self.figures.slice(number, 1).to_pylist()[0]
+        return Policy(row["method"], row["base"], row["strength"])
+
+    def figures_of(self, number: int) -> dict[str, float]:
+        """Return what was estimated of a policy of the frontier."""
+        row = self.figures.slice(number, 1).to_pylist()[0]
+        return {name: row[name] for name in ESTIMATES}
+
+    def map(self, policy: Policy) -> StoredMap:
+        """Return the map of a policy."""
+        return self.maps[policy.method].at(policy.base, policy.strength)
+
+    def codec(self, number: int) -> Codec:
+        """Return what encodes and decodes single readings under a policy of the frontier."""
+        return self.map(self.policy(number)).codec_
+
+    @property
+    def sequence_codec(self) -> SequenceCodec | None:
+        """What both ends of a `Session` need; None where no sequences were learnt."""
+        return self.sequence
+
+    @property
+    def visibility(self) -> Visibility:
+        """Whether some entry may be one person's value: ``private`` then, else ``shareable``."""
+        nominal = any(not all(one.spans) for one in self.maps.values())
+        named = any(form.settings.ordinal is not None for form in self.reading.forms)
+        told = "uniform" in self.maps or nominal or named or self.reading.hold_out.share > 0
+        return "private" if told else "shareable"
+
+    def to_kit(self) -> Kit:
+        """Return the kit, which says of itself what it holds of people."""
+        hold_out = self.reading.hold_out
+        facts = {
+            "policies": len(self.frontier),
+            "roles": self.reading.roles.model_dump(mode="json"),
+            "hold_out": {"share": hold_out.share, "key": hold_out.key.hex()},
+            "columns": list(self.reading.columns),
+            "time": self.reading.time,
+            "before": dict(self.before),
+            "holds": self.holds(),
+            **self.found,
+        }
+        arrays = {method: one.to_arrays() for method, one in self.maps.items()}
+        if self.sequence is not None:
+            arrays[SEQUENCE] = self.sequence.to_arrays()
+        tables = {"frontier": self.figures, "maps": to_table(arrays)}
+        return Kit(KIND, self.visibility, facts, tables)
+
+    def holds(self) -> list[str]:
+        """Say what the kit holds of people, and how far that is protected."""
+        each = "means and spreads, or scales, per class"
+        said = [f"{method}: {HOLDS.get(method, each)}" for method in self.maps]
+        if any(not isinstance(c, Lattice) for one in self.maps.values() for c in one.columns):
+            said.append("nominal columns: every value, however rare")
+        if self.reading.hold_out.share:
+            said.append("the key that tells who was held out")
+        known = {one.fitted_.epsilon for one in self.maps.values() if one.fitted_} - {None}
+        if not known:
+            return [*said, "differentially private: none of it"]
+        (epsilon,) = known
+        private = f"each map, at epsilon {epsilon:g}; the frontier's estimates are not"
+        return [*said, f"differentially private: {private}"]
+
+    @classmethod
+    def of(cls, kit: Kit) -> Content:
+        """Read a kit back; `TamperedError` when it lacks what a kit of signals holds."""
+        return kit.read(cls._of)
+
+    @classmethod
+    def _of(cls, kit: Kit) -> Content:
+        facts, figures = kit.facts, kit.tables["frontier"]
+        arrays = from_table(kit.tables["maps"])
+        sequence = arrays.pop(SEQUENCE, None)
+        roles, held = Roles.model_validate(facts["roles"]), facts["hold_out"]
+        hold_out = HoldOut(held["share"], bytes.fromhex(held["key"]), roles.subject)
+        return cls(
+            Reading(roles, tuple(facts["columns"]), hold_out, facts["time"]),
+            {method: StoredMap.from_arrays(each) for method, each in arrays.items()},
+            None if sequence is None else SequenceCodec.from_arrays(sequence),
+            Frontier.of(
+                figures["risk"].to_numpy(),
+                figures["loss"].to_numpy(),
+                figures["number"].to_numpy(),
+            ),
+            figures,
+            facts["before"],
+            {"stopped": facts["stopped"]},
+        )

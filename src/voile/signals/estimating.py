@@ -1,0 +1,220 @@
+"""What a policy's messages tell of the class and what they cost, on subjects held out of the fit.
+
+Subjects are dealt into three folds; each fold's readings are sent by maps that the other two were
+fitted to, as an eavesdropper will overhear people whom no map has seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.evidence import Z95
+from voile.measures import Measure
+from voile.signals.attackers import Codes
+from voile.signals.codec import Column
+from voile.signals.information import contributions
+from voile.signals.lattice import Lattice
+from voile.signals.methods import Fitted, Method, Sample
+from voile.signals.methods.transport import FOLDS, folds
+from voile.signals.nominal import Assignment
+from voile.signals.pieces import Floats
+from voile.signals.stored import StoredMap
+
+APART = 1e3  # between nominal values, in standard deviations of numbers: neighbours share theirs
+DEALS = 50
+MOST = 30_000  # subjects that estimates rest on: neighbours are looked up for each
+
+RISK = Measure(
+    "risk",
+    "class told",
+    "share",
+    "I(Z; C | S) / I(X; C | S), one reading Z or X of each subject, sent or as it is",
+    generalising="falls",
+    source="Aranki, Bajcsy 2015, eq. 1",
+)
+LOSS = Measure(
+    "loss",
+    "distortion for honest third parties",
+    "share",
+    "root mean square of (z - x) / sd(x), as a share of that at strength 1 of the base that "
+    "distorts most; a nominal value counts 1 where another is sent",
+    generalising="rises",
+)
+
+
+@dataclass(frozen=True)
+class Told:
+    """How many bits of the class something tells, with its 95% interval."""
+
+    bits: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, parts: Floats) -> Told:
+        """Average the subjects' contributions."""
+        bits, error = float(parts.mean()), Z95 * float(parts.std()) / np.sqrt(len(parts))
+        return cls(bits, bits - error, bits + error)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Readings of subjects held out of a map, one each.
+
+    Parameters
+    ----------
+    map : fitted to the other folds. X : (n, d) readings. c : (n,) classes.
+    u : (n, d) where within its rounding cell each reading is sent from, -1/2 to 1/2.
+    """
+
+    map: StoredMap
+    X: NDArray[Any]
+    c: Codes
+    u: Floats
+
+    def sent(self, base: str, strength: float) -> NDArray[Any]:
+        """Return the messages, (n, d): of nominal columns the number of the value."""
+        codec = self.map.at(base, strength).codec_
+        out = np.empty(self.X.shape)
+        for which in np.unique(self.c):
+            own = np.flatnonzero(self.c == which)
+            for j, column in enumerate(codec.columns):
+                if isinstance(column, Assignment):
+                    out[own, j] = column.sent[which][self._codes(column, own, j)]
+            V = self._numbers(own)
+            out[np.ix_(own, codec.numeric)] = codec.forward(V, int(which)).T if len(V) else V.T
+        return out
+
+    def plain(self) -> Floats:
+        """Return the readings as numbers, (n, d)."""
+        out = np.empty(self.X.shape)
+        for j, column in enumerate(self.map.columns):
+            everyone = np.arange(len(self.X))
+            nominal = isinstance(column, Assignment)
+            out[:, j] = self._codes(column, everyone, j) if nominal else self.X[:, j]
+        return out
+
+    def _codes(self, column: Column, rows: Codes, j: int) -> Codes:
+        assert isinstance(column, Assignment)
+        return np.asarray(np.searchsorted(column.values, self.X[rows, j].astype(str)))
+
+    def _numbers(self, rows: Codes) -> Floats:
+        """Return dithered readings, (numeric columns, rows)."""
+        lattices = [(j, c) for j, c in enumerate(self.map.columns) if isinstance(c, Lattice)]
+        parts = [
+            lattice.nearest(self.X[rows, j].astype(np.float64))
+            + self.u[rows, j] * lattice.resolution
+            for j, lattice in lattices
+        ]
+        return np.stack(parts) if parts else np.empty((0, len(rows)))
+
+
+def fitted_map(
+    method: Method,
+    table: NDArray[Any],
+    c: Codes,
+    whose: Codes,
+    columns: Sequence[Column],
+    seed: int,
+) -> StoredMap:
+    """Fit a method, looking at no class's size."""
+    numeric = [j for j, column in enumerate(columns) if isinstance(column, Lattice)]
+    lattices = [column for column in columns if isinstance(column, Lattice)]
+    fitted: Fitted | None = None
+    if numeric:
+        X = table[:, numeric].astype(np.float64)
+        on = np.stack([lat.nearest(x) for lat, x in zip(lattices, X.T, strict=True)], axis=1)
+        cells = np.array([lattice.resolution for lattice in lattices])
+        fitted = method.fit(Sample(on, c, whose, cells), seed)
+    return StoredMap(np.arange(int(c.max()) + 1), tuple(columns), fitted)
+
+
+def trials(
+    method: Method,
+    table: NDArray[Any],
+    c: Codes,
+    whose: Codes,
+    tried: Codes,
+    columns: Sequence[Column],
+    *,
+    u: Floats,
+    seed: int,
+) -> Iterator[Trial]:
+    """Fit to two folds of subjects, and hand on the rows `tried` of the third.
+
+    Lattices are those of all readings: they tell of scales, not of people.
+    """
+    n = len(table)
+    fold = folds(Sample(np.empty((n, 0)), c, whose, np.empty(0)), seed)
+    for out in range(FOLDS):
+        learnt = fold != out
+        known = [_renewed(column, table[learnt, j], c[learnt]) for j, column in enumerate(columns)]
+        people = np.unique(whose[learnt], return_inverse=True)[1]
+        map = fitted_map(method, table[learnt], c[learnt], people, known, seed)
+        rows = tried[fold[tried] == out]
+        yield Trial(map, table[rows], c[rows], u[rows])
+
+
+def _renewed(column: Column, values: NDArray[Any], c: Codes) -> Column:
+    """Fit a nominal column to these rows alone; values that they lack come last of all."""
+    if isinstance(column, Lattice):
+        return column
+    k, m = int(c.max()) + 1, len(column.values)
+    each = np.concatenate([values.astype(str), np.tile(column.values, k)])
+    return Assignment.of(each, np.concatenate([c, np.repeat(np.arange(k), m)]), k)
+
+
+def points(Z: Floats, numeric: Sequence[bool]) -> Floats:
+    """Bring messages to one spread; nominal values lie far apart."""
+    spread = Z.std(axis=0)
+    jitter = np.random.default_rng(0).normal(0, 1e-9, Z.shape)  # equal messages need an order
+    scaled = Z / np.where(spread > 0, spread, 1)
+    return np.asarray(np.where(np.asarray(numeric), scaled, APART * Z) + jitter)
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """All folds of one method."""
+
+    folds: tuple[Trial, ...]
+
+    def sent(self, base: str, strength: float) -> list[Floats]:
+        """Return each fold's messages."""
+        return [one.sent(base, strength) for one in self.folds]
+
+    def told(self, strength: float) -> Told:
+        """Estimate the bits that messages tell, by Ross's estimator in each fold.
+
+        Of one base, since what follows the barycentre is one map for all classes (Section 6.2).
+        """
+        clouds = zip(self._clouds(strength), self.folds, strict=True)
+        return Told.of(np.concatenate([contributions(cloud, one.c) for cloud, one in clouds]))
+
+    def null(self, strength: float, rng: np.random.Generator, deals: int = DEALS) -> float:
+        """Return the 95th percentile of the estimate where classes are dealt out anew."""
+        clouds = self._clouds(strength)
+
+        def dealt() -> float:
+            pairs = zip(clouds, self.folds, strict=True)
+            parts = [contributions(cloud, rng.permutation(one.c)) for cloud, one in pairs]
+            return float(np.concatenate(parts).mean())
+
+        return float(np.quantile([dealt() for _ in range(deals)], 0.95))
+
+    def distortion(self, base: str, strength: float) -> float:
+        """Return how far messages lie from readings, in standard deviations of these: `LOSS`."""
+        if strength == 0:  # readings are sent as they are
+            return 0.0
+        X = np.concatenate([one.plain() for one in self.folds])
+        Z = np.concatenate(self.sent(base, strength))
+        off = np.where(self.folds[0].map.spans, (Z - X) / X.std(axis=0), Z != X)
+        return float(np.sqrt((off**2).mean()))
+
+    def _clouds(self, strength: float) -> list[Floats]:
+        spans = self.folds[0].map.spans
+        return [points(Z, spans) for Z in self.sent("normal", strength)]

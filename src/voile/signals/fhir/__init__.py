@@ -1,0 +1,31 @@
+"""Readings in HL7 FHIR R4: the values of Observations encoded and decoded where they stand.
+
+Source: HL7 FHIR R4 (4.0.1), resource Observation, datatypes Quantity and Extension. Codes are
+LOINC's unless a field says otherwise, units are UCUM's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from voile.lazy import lazily
+
+if TYPE_CHECKING:
+    from voile.signals.fhir.fields import Field, read_fields
+    from voile.signals.fhir.files import Counts, decode, encode
+    from voile.signals.fhir.ways import Sequences, Singles
+
+__all__ = ["Counts", "Field", "Sequences", "Singles", "decode", "encode", "read_fields"]
+
+__getattr__ = lazily(
+    __name__,
+    {
+        "Counts": "files",
+        "Field": "fields",
+        "Sequences": "ways",
+        "Singles": "ways",
+        "decode": "files",
+        "encode": "files",
+        "read_fields": "fields",
+    },
+)

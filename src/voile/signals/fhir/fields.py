@@ -1,0 +1,96 @@
+"""Which code and unit the readings of each column have in FHIR."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from voile.errors import RequestError, nearest
+
+LOINC = "http://loinc.org"
+UCUM = "http://unitsofmeasure.org"
+MOST = 12  # decimal places
+
+Decimals: TypeAlias = int | Literal["shortest"]
+
+
+@dataclass(frozen=True)
+class Field:
+    """What a column's readings are in FHIR.
+
+    Parameters
+    ----------
+    column : its name, which marks encoded values.
+    code : of the Observation or the component, such as "29463-7".
+    unit : the UCUM code of the unit that the map was fitted in, such as "kg".
+    system : of the code.
+    decimals : how values are written: so many places, or "shortest" (70 for 70.0). None: as many
+        places as the column's resolution has. It is declared, not found value by value: how one
+        value is written would tell where it lies on its lattice.
+    """
+
+    column: str
+    code: str
+    unit: str
+    system: str = LOINC
+    decimals: Decimals | None = None
+
+    def __post_init__(self) -> None:
+        fits = self.decimals in (None, "shortest") or (
+            isinstance(self.decimals, int) and 0 <= self.decimals <= MOST
+        )
+        if not fits:
+            raise RequestError(
+                "decimals are neither a number of places nor shortest", where=self.column
+            )
+
+    def is_meant_by(self, coding: object) -> bool:
+        """Say whether a FHIR Coding names this field."""
+        return isinstance(coding, dict) and (coding.get("system"), coding.get("code")) == (
+            self.system,
+            self.code,
+        )
+
+
+def read_fields(path: str | os.PathLike[str], columns: Sequence[str]) -> tuple[Field, ...]:
+    """Read a TOML file with a section for each column: code, unit, maybe system and decimals.
+
+    Parameters
+    ----------
+    path : of the file.
+    columns : of the map, in its order.
+
+    Raises
+    ------
+    RequestError : it cannot be read; it lacks a column, or names another.
+    """
+    where = os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            data = tomllib.load(file)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no TOML"
+        raise RequestError(f"the fields cannot be read ({why})", where=where) from None
+    for name in data:
+        if name not in columns:
+            raise RequestError(
+                f"the map has no column {name}", where=where, instead=nearest(name, columns)
+            )
+    return tuple(_field(name, data.get(name), where) for name in columns)
+
+
+def _field(name: str, given: Mapping[str, Any] | None, where: str) -> Field:
+    known: dict[str, tuple[type, ...]] = {
+        "code": (str,), "unit": (str,), "system": (str,), "decimals": (int, str),
+    }  # fmt: skip
+    if not isinstance(given, dict) or not {"code", "unit"} <= given.keys() <= known.keys():
+        remedy = f'write [{name}], code = "LOINC CODE", unit = "UCUM UNIT"'
+        raise RequestError(f"column {name} has no code and unit", where=where, instead=remedy)
+    if not all(isinstance(given[key], kind) for key, kind in known.items() if key in given):
+        raise RequestError(
+            f"column {name} has a code, unit or decimals of a wrong type", where=where
+        )
+    return Field(name, **given)

@@ -1,0 +1,207 @@
+"""Files of FHIR: one resource or Bundle a line (NDJSON), or one in the whole file.
+
+A file is gone through twice: first the readings are put together, since the values of one may
+stand in several Observations, then each value is exchanged where it stands. No other byte of a
+file changes, so that decoding gives back the very file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from voile.errors import RequestError, SourceError
+from voile.io.atomic import Staging
+from voile.signals.fhir.fields import Field
+from voile.signals.fhir.gather import Messages, Readings
+from voile.signals.fhir.observations import Element, elements
+from voile.signals.fhir.spans import BrokenError, Edit, edited, members, whole
+from voile.signals.fhir.ways import Way
+
+Others: TypeAlias = Literal["refuse", "keep"]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What was done with a file.
+
+    Parameters
+    ----------
+    values, readings, subjects : encoded or decoded.
+    others : values that no field names, which stand there as they were.
+    """
+
+    values: int
+    readings: int
+    subjects: int
+    others: int
+
+
+def encode(
+    source: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    way: Way,
+    fields: Sequence[Field],
+    *,
+    others: Others = "refuse",
+    force: bool = False,
+) -> Counts:
+    """Encode the readings of a file; everything else stays as it is, to the byte.
+
+    A reading is a value of each field, of one subject at one time, in one Observation or several;
+    at the same time the first goes with the first, the second with the second. Without a time, it
+    is what one Observation holds. Columns that a map of sequences takes for invariant may stand
+    anywhere, once or often.
+
+    Parameters
+    ----------
+    source, out : paths.
+    way : `Sequences` or `Singles`.
+    fields : of each of the map's columns, in its order.
+    others : what to do where a value has a code of no field.
+
+    Raises
+    ------
+    SourceError : it is no FHIR in JSON.
+    RequestError : a unit other than the field's, a bound, a value that is no Quantity, or written
+        with other decimals, or off its lattice, or repeated in words; a reading that lacks a
+        field; an Observation without a subject; a value that no field names.
+
+    What stays readable: interpretations, reference ranges, times, and all resources that are no
+    Observations. Memory: some 500 bytes a value, and the largest line.
+    """
+    if len(fields) != len(way.lattices):
+        raise RequestError(f"there are {len(fields)} fields of {len(way.lattices)} columns")
+    path = Path(source)
+    readings, left = Readings(fields, way), 0
+    for element in _elements_of(path):
+        j = element.field(fields) if element.has_value() else None
+        if j is not None:
+            readings.add(element, j)
+        elif element.has_value():
+            left += 1
+            if others == "refuse":
+                raise RequestError(
+                    "a value has a code of no field",
+                    where=element.place,
+                    instead="name its field, take it out, or keep others as they are",
+                )
+    sent = readings.sent()
+
+    def edits(element: Element) -> Iterator[Edit]:
+        j = element.field(fields) if element.has_value() else None
+        if j is not None:
+            number = element.quantity(fields[j])
+            z, tag = next(sent)
+            yield Edit(number.start, number.end, repr(z))
+            yield element.marked(tag)
+
+    _rewrite(path, Path(out), edits, force=force)
+    return Counts(len(readings.spots), len(readings.rows), readings.subjects, left)
+
+
+def decode(
+    source: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    way: Way,
+    columns: Sequence[str],
+    *,
+    force: bool = False,
+) -> Counts:
+    """Decode what `encode` wrote, to the byte.
+
+    Parameters
+    ----------
+    source, out : paths.
+    way : as it was encoded, with the same map and classes.
+    columns : the names of the map's columns, in its order.
+
+    Raises
+    ------
+    SourceError : it is no FHIR in JSON.
+    RequestError : a value of another map; one of a session that is not whole, or out of step.
+    """
+    path = Path(source)
+    messages, left = Messages(columns, way), 0
+    for element in _elements_of(path):
+        if mark := element.mark():
+            messages.add(element, mark)
+        else:
+            left += element.has_value()
+    shown = messages.shown()
+
+    def edits(element: Element) -> Iterator[Edit]:
+        if element.mark():
+            number = members(element.text, element.members["valueQuantity"].start)["value"]
+            yield Edit(number.start, number.end, next(shown))
+            yield element.unmarked()
+
+    _rewrite(path, Path(out), edits, force=force)
+    return Counts(len(messages.spots), len(messages.rows), messages.subjects, left)
+
+
+def _elements_of(path: Path) -> Iterator[Element]:
+    """Yield all that may have a value in a file."""
+    for text, place in _documents(path):
+        with _readable(place):
+            if text.strip():
+                yield from elements(text, whole(text), place)
+
+
+def _rewrite(
+    path: Path, out: Path, edits: Callable[[Element], Iterator[Edit]], *, force: bool
+) -> None:
+    """Write a file again with edits; it appears whole or not at all."""
+    with Staging(out, force=force) as staging:
+        with staging.part(out).open("xb") as file:
+            for text, place in _documents(path):
+                found = elements(text, whole(text), place) if text.strip() else ()
+                changed = edited(text, (edit for element in found for edit in edits(element)))
+                file.write(changed.encode())
+        staging.commit()
+
+
+def _documents(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the documents of a file with their ends of line, and where each is."""
+    try:
+        with path.open("rb") as file:
+            first = next((line for line in file if line.strip()), b"")
+            file.seek(0)
+            if not _is_whole(first):
+                yield _text(file.read(), path.name), path.name
+                return
+            for number, line in enumerate(file, 1):
+                place = f"{path.name}, line {number:,}"
+                yield _text(line, place), place
+    except OSError as error:
+        raise SourceError(
+            f"cannot be read ({(error.strerror or 'no reason').lower()})", where=path.name
+        ) from None
+
+
+def _is_whole(line: bytes) -> bool:
+    """Say whether a line holds a whole document."""
+    try:
+        whole(line.decode())
+    except (UnicodeDecodeError, BrokenError):
+        return False
+    return True
+
+
+def _text(data: bytes, place: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise SourceError("is not UTF-8, as FHIR must be", where=place) from None
+
+
+@contextmanager
+def _readable(place: str) -> Iterator[None]:
+    try:
+        yield
+    except BrokenError:
+        raise SourceError("is no FHIR in JSON", where=place) from None

@@ -1,0 +1,190 @@
+"""Put readings together from values that stand here and there in a file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from math import nan
+from typing import TypeAlias, TypeGuard
+
+import numpy as np
+
+from voile.errors import RequestError
+from voile.signals.fhir.fields import MOST, Decimals, Field
+from voile.signals.fhir.observations import Element, Mark, written
+from voile.signals.fhir.ways import Sent, Way
+from voile.signals.lattice import Lattice
+from voile.signals.session import on_lattice
+
+Key: TypeAlias = tuple[str, str, int]  # a subject; a time, or a session; which one of these
+Tag: TypeAlias = dict[str, str | int]
+
+
+class _Rows:
+    """Values by the reading that they are of, and by the order in which they came."""
+
+    def __init__(self, columns: Sequence[str], way: Way) -> None:
+        self.columns, self.way = tuple(columns), way
+        self.spots: list[tuple[Key, int]] = []
+        self.rows: dict[Key, dict[int, float]] = {}
+        self.places: dict[Key, str] = {}
+
+    @property
+    def subjects(self) -> int:
+        """How many subjects there are."""
+        return len({key[0] for key in self.rows})
+
+    def put(self, key: Key, j: int, v: float, place: str) -> None:
+        """Take the value of column j."""
+        if not key[0]:
+            raise RequestError("the Observation names no subject", where=place)
+        self.rows.setdefault(key, {})[j] = v
+        self.places.setdefault(key, place)
+        self.spots.append((key, j))
+
+    def point(self, key: Key, without: frozenset[int] = frozenset()) -> tuple[float, ...]:
+        """Return the reading, or say what it lacks."""
+        row = self.rows[key]
+        for j, name in enumerate(self.columns):
+            if j not in row and j not in without:
+                remedy = "take it out, or fit a map without that column"
+                raise RequestError(
+                    f"a reading lacks {name}", where=self.places[key], instead=remedy
+                )
+        return tuple(row.get(j, nan) for j in range(len(self.columns)))
+
+
+class Readings(_Rows):
+    """The readings of a file that is to be encoded."""
+
+    def __init__(self, fields: Sequence[Field], way: Way) -> None:
+        super().__init__([one.column for one in fields], way)
+        self._fields = fields
+        self._decimals = [
+            places_of(lattice) if one.decimals is None else one.decimals
+            for one, lattice in zip(fields, way.lattices, strict=True)
+        ]
+        self._seen: Counter[tuple[str, str, int]] = Counter()
+        self._moments: dict[Key, float] = {}
+        self._fixed: dict[str, dict[int, float]] = {}
+
+    def add(self, element: Element, j: int) -> None:
+        """Take the value of field j."""
+        span, place = element.quantity(self._fields[j]), element.place
+        number = element.text[span.start : span.end]
+        element.check_silence(number)
+        v = on_lattice(self.way.lattices[j], float(number), place)
+        if written(v, self._decimals[j]) != number:
+            raise RequestError(
+                f"{self.columns[j]} is not written with decimals: {self._decimals[j]}",
+                where=place,
+                instead="declare how all its values are written",
+            )
+        if j in self.way.once:
+            if self._fixed.setdefault(element.subject, {}).setdefault(j, v) != v:
+                raise RequestError("an invariant has changed", where=place)
+            self.spots.append(((element.subject, "", 0), j))
+            return
+        which = (element.subject, element.time or place, j)
+        self._seen[which] += 1
+        key = (*which[:2], self._seen[which])
+        self._moments[key] = moment(element.time, place)
+        self.put(key, j, v, place)
+
+    def sent(self) -> Iterator[tuple[float, Tag]]:
+        """Encode all; give what is sent for each value, in the order in which they came."""
+        if not self.rows:
+            raise RequestError("no value has a code of a field", where="the source")
+        for key, row in self.rows.items():
+            row.update(self._fixed.get(key[0], {}))
+        keys = sorted(self.rows, key=lambda key: (key[0], self._moments[key]))
+        points = np.array([self.point(key) for key in keys])
+        sent = dict(zip(keys, self.way.hide([key[0] for key in keys], points), strict=True))
+        first = {key[0]: sent[key] for key in reversed(keys)}
+        if self._fixed.keys() - first.keys():
+            raise RequestError("a subject has readings that never change, and no others")
+        spots = [(first[key[0]] if j in self.way.once else sent[key], j) for key, j in self.spots]
+        return iter([(one.values[j], self._tag(one, j)) for one, j in spots])
+
+    def _tag(self, sent: Sent, j: int) -> Tag:
+        own: Tag = {"field": self.columns[j], "map": self.way.mark, "number": sent.number}
+        steps: Tag = {"session": sent.session, "check": sent.check} if sent.session else {}
+        return {**own, **steps, "decimals": self._decimals[j]}
+
+
+class Messages(_Rows):
+    """The messages of a file that is to be decoded."""
+
+    def __init__(self, columns: Sequence[str], way: Way) -> None:
+        super().__init__(columns, way)
+        self._checks: dict[Key, str] = {}
+        self._decimals: list[Decimals] = []
+
+    def add(self, element: Element, mark: Mark) -> None:
+        """Take a value with what marks it."""
+        held, place = mark.held, element.place
+        if held.get("map") != self.way.mark:
+            raise RequestError("a value is of another map", where=place)
+        number, decimals = held.get("number"), held.get("decimals")
+        quantity = element.get("valueQuantity")
+        z = quantity.get("value") if isinstance(quantity, dict) else None
+        if (
+            not isinstance(number, int)
+            or not isinstance(z, int | float)
+            or not is_decimals(decimals)
+            or held.get("field") not in self.columns
+        ):
+            raise RequestError("what marks a value is damaged", where=place)
+        j = self.columns.index(held["field"])
+        key = (element.subject, str(held.get("session", "")), number)
+        known = self.rows.get(key, {}).get(j)
+        if known is not None and (j not in self.way.once or known != z):
+            raise RequestError("two values are of one reading", where=place)
+        check = str(held.get("check", ""))
+        if self._checks.setdefault(key, check) != check:
+            raise RequestError("a value is out of step", where=place)
+        self.put(key, j, float(z), place)
+        self._decimals.append(decimals)
+
+    def shown(self) -> Iterator[str]:
+        """Decode all; give each value as it was written, in the order in which they came."""
+        if not self.rows:
+            raise RequestError("no value is marked as encoded", where="the source")
+        keys, sent = list(self.rows), []
+        for key in keys:
+            point = self.point(key, self.way.once if key[2] > 1 else frozenset())
+            sent.append(Sent(key[2], point, key[1], self._checks[key]))
+        points = dict(zip(keys, self.way.show([key[0] for key in keys], sent), strict=True))
+        spots = zip(self.spots, self._decimals, strict=True)
+        return iter([written(float(points[key][j]), decimals) for (key, j), decimals in spots])
+
+
+def moment(time: str, place: str) -> float:
+    """Return where a FHIR dateTime stands in time; 0 where there is none.
+
+    >>> moment("2024-03", "") == moment("2024-03-01T00:00:00Z", "")
+    True
+    """
+    if not time:
+        return 0.0
+    padded = time + {4: "-01-01", 7: "-01"}.get(len(time), "")
+    try:
+        at = datetime.fromisoformat(padded)
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        raise RequestError("the time is no dateTime of FHIR", where=place) from None
+
+
+def places_of(lattice: Lattice) -> int:
+    """Return how many decimal places a lattice's values have.
+
+    >>> places_of(Lattice(1, 10)), places_of(Lattice(1, 4)), places_of(Lattice(5, 1))
+    (1, 2, 0)
+    """
+    return next(places for places in range(MOST + 1) if 10**places % lattice.per == 0)
+
+
+def is_decimals(held: object) -> TypeGuard[Decimals]:
+    """Say whether this tells how values are written."""
+    return held == "shortest" or (isinstance(held, int) and 0 <= held <= MOST)

@@ -1,0 +1,156 @@
+"""How readings of subjects become values to send: by themselves, or each given those before."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from math import nan
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from voile.errors import RequestError
+from voile.random import Protective
+from voile.signals.codec import Codec
+from voile.signals.lattice import Lattice
+from voile.signals.messages import Message
+from voile.signals.pieces import Floats
+from voile.signals.sequence import SequenceCodec
+from voile.signals.session import Session
+
+ClassOf = Callable[[str], str | int]
+
+
+class Sent(NamedTuple):
+    """What is sent of a reading.
+
+    Parameters
+    ----------
+    number : of the subject's readings, from 1.
+    values : in the source's columns.
+    session, check : of the session and its messages before; empty where there is none.
+    """
+
+    number: int
+    values: tuple[float, ...]
+    session: str = ""
+    check: str = ""
+
+
+class Way(Protocol):
+    """Hide readings, and show them again.
+
+    `hide` takes (n, d) readings of subjects, each subject's in order of time; `show` what `hide`
+    returned, in any order. Columns in `once` never change within a subject, and are sent with its
+    first reading alone.
+    """
+
+    mark: str
+    lattices: tuple[Lattice, ...]
+    once: frozenset[int]
+
+    def hide(self, whose: Sequence[str], X: Floats) -> list[Sent]:
+        """Return what is sent of readings."""
+
+    def show(self, whose: Sequence[str], sent: Sequence[Sent]) -> Floats:
+        """Return the readings."""
+
+
+class Singles:
+    """Each reading by itself, by a map of single readings.
+
+    Parameters
+    ----------
+    codec : of numbers alone.
+    mark : the map's name, another for another map.
+    class_of : gives a subject's class, as the map has it.
+    """
+
+    def __init__(
+        self,
+        codec: Codec,
+        mark: str,
+        class_of: ClassOf,
+        *,
+        protective: Protective | None = None,
+    ) -> None:
+        lattices = tuple(column for column in codec.columns if isinstance(column, Lattice))
+        if len(lattices) < len(codec.columns):
+            raise RequestError("a column is nominal, which no Quantity of FHIR is", where="map")
+        self.lattices = lattices
+        self.mark = mark
+        self.once: frozenset[int] = frozenset()
+        self._codec, self._class_of, self._protective = codec, class_of, protective
+
+    def hide(self, whose: Sequence[str], X: Floats) -> list[Sent]:
+        """Return what is sent of readings."""
+        labels = np.array([self._class_of(one) for one in whose])
+        Z = self._codec.encode(X, labels, protective=self._protective)
+        numbers: dict[str, int] = {}
+        sent = []
+        for one, z in zip(whose, Z.tolist(), strict=True):
+            numbers[one] = numbers.get(one, 0) + 1
+            sent.append(Sent(numbers[one], tuple(z)))
+        return sent
+
+    def show(self, whose: Sequence[str], sent: Sequence[Sent]) -> Floats:
+        """Return the readings."""
+        labels = np.array([self._class_of(one) for one in whose])
+        return np.asarray(self._codec.decode(np.array([one.values for one in sent]), labels))
+
+
+class Sequences:
+    """Each reading given those before it, by a map of sequences: one session a subject and file.
+
+    Parameters
+    ----------
+    codec : the map of sequences.
+    class_of : gives a subject's class, as the map has it.
+    """
+
+    def __init__(
+        self, codec: SequenceCodec, class_of: ClassOf, *, protective: Protective | None = None
+    ) -> None:
+        self.mark = codec.mark
+        pairs = sorted(zip(codec.order, codec.lattices, strict=True), key=lambda pair: pair[0])
+        self.lattices = tuple(lattice for _, lattice in pairs)
+        self.once = frozenset(codec.order[: codec.invariants])
+        self._codec, self._class_of, self._protective = codec, class_of, protective
+
+    def hide(self, whose: Sequence[str], X: Floats) -> list[Sent]:
+        """Return what is sent of readings; of invariants with the first of a subject alone."""
+        token, ends = secrets.token_hex(8), dict[str, Session]()
+        sent = []
+        for one, x in zip(whose, X.tolist(), strict=True):
+            if one not in ends:
+                name = f"{token}.{len(ends) + 1}"
+                label = self._class_of(one)
+                ends[one] = Session(self._codec, label, name, protective=self._protective)
+            ends[one].send(x)
+            (message,) = ends[one].pending()
+            ends[one].acknowledge(ends[one].expected())
+            z = self._placed([nan] * (len(x) - len(message.values)) + list(message.values))
+            sent.append(Sent(message.number, z, message.session, message.check))
+        return sent
+
+    def show(self, whose: Sequence[str], sent: Sequence[Sent]) -> Floats:
+        """Return the readings; those of a session all, from its first on."""
+        ends: dict[str, Session] = {}
+        X = np.empty((len(sent), len(self.lattices)))
+        for at in sorted(range(len(sent)), key=lambda at: sent[at].number):
+            one = sent[at]
+            if one.session not in ends:
+                ends[one.session] = Session(self._codec, self._class_of(whose[at]), one.session)
+            k = self._codec.invariants if one.number > 1 else 0
+            values = tuple(one.values[j] for j in self._codec.order[k:])
+            message = Message(one.session, one.number, one.number - 1, one.check, values)
+            reading = ends[one.session].receive(message)
+            if reading is None:
+                raise RequestError("two readings of a session have one number")
+            X[at] = reading.values
+        return X
+
+    def _placed(self, values: Sequence[float]) -> tuple[float, ...]:
+        """Return values in the order of the source's columns."""
+        pairs = sorted(zip(self._codec.order, values, strict=True))
+        return tuple(z for _, z in pairs)

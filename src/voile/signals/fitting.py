@@ -1,0 +1,282 @@
+"""The wing's first two verbs: fit learns the maps and weighs their strengths, choose picks one."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.errors import InfeasibleError, RequestError
+from voile.frontier import Frontier
+from voile.hold_out import HoldOut
+from voile.io import Source
+from voile.kit import Choice, Chosen, Kit
+from voile.progress import Progress
+from voile.random import streams
+from voile.roles import Roles
+from voile.signals.content import KIND, Content, Policy
+from voile.signals.estimating import MOST, Told, Trials, trials
+from voile.signals.methods import METHODS, Method, Private
+from voile.signals.options import FitOptions
+from voile.signals.pieces import Floats
+from voile.signals.privacy_map import PrivacyMap, SignalsWarning
+from voile.signals.sequence import SequenceCodec
+from voile.signals.sequence_map import SequenceMap
+from voile.signals.sources import Reading, Rows, check_classes, without_copies
+from voile.signals.stored import StoredMap
+
+
+def fit(
+    source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: Progress
+) -> Kit:
+    """Learn a map for each class, and what every strength of it would tell and cost.
+
+    Rows without a class, a subject or a whole reading are left out, with a warning. Memory
+    O(readings); the kit keeps no reading.
+
+    Raises
+    ------
+    RequestError : roles, columns or cells that do not fit; what `PrivacyMap.fit` refuses.
+    InfeasibleError : readings that tell nothing of the class, or no policy that tells as little
+        as was asked for.
+    """
+    keys, draws, each = streams(seed, "hold-out", "trials", "maps")
+    key = keys.bytes(32) if options.hold_out else b""
+    hold_out = HoldOut(options.hold_out, key, roles.subject)
+    reading = Reading(roles, tuple(roles.of("reading")), hold_out, options.time)
+    reading.check(source)
+    progress("reading", 0)
+    read = reading.read(source)
+    if read.left_out:
+        _warn(f"{read.left_out:,} rows lack a class, a subject or a reading, and taught nothing")
+    rows = without_copies(read)
+    check_classes(rows, reading.private)
+    fitting = _Fitting(reading, rows, options, int(each.integers(1 << 31)), draws, progress)
+    content = fitting.content()
+    _check_bits(content, options.bits)
+    return content.to_kit()
+
+
+def choose(kit: Kit, choice: Choice) -> Chosen:
+    """Pick one policy of the frontier.
+
+    Raises
+    ------
+    InfeasibleError : no policy meets the limit; the closest is named.
+    RequestError : there is no policy of that number or name.
+    """
+    content = Content.of(kit)
+    number = _pick(content.frontier, choice)
+    figures = content.figures_of(number)
+    return Chosen(KIND, kit.id, number, str(choice), figures, content.policy(number).to_data())
+
+
+def _pick(frontier: Frontier, choice: Choice) -> int:
+    if choice.policy is not None:
+        if not 0 <= choice.policy < len(frontier):
+            raise RequestError(
+                f"there is no policy {choice.policy}",
+                instead=f"they are numbered 0 to {len(frontier) - 1}",
+            )
+        return choice.policy
+    if choice.beats is not None:
+        raise RequestError(f"no policy is called {choice.beats}", instead="choose by risk or loss")
+    if choice.knee:
+        return frontier.knee().index
+    if choice.max_risk is not None:
+        return frontier.at(risk=choice.max_risk).index
+    return frontier.at(loss=choice.max_loss).index
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A policy that was tried: what it tells, and how far it moves readings."""
+
+    policy: Policy
+    told: Told
+    distortion: float
+
+
+@dataclass(eq=False)
+class _Fitting:
+    """One run of fit: the readings, and what is learnt of them."""
+
+    reading: Reading
+    rows: Rows
+    options: FitOptions
+    seed: int
+    rng: np.random.Generator
+    progress: Progress
+    maps: dict[str, StoredMap] = field(default_factory=dict)
+    points: list[_Point] = field(default_factory=list)
+    largest: float = 0.0
+    before: dict[str, Any] = field(default_factory=dict)
+
+    def content(self) -> Content:
+        """Learn the maps, try every policy, and keep those that no other beats.
+
+        Ctrl-C loses the method under way, and nothing else.
+        """
+        u = self.rng.uniform(-0.5, 0.5, self.rows.table.shape)
+        tried = self._tried()
+        stopped = "finished"
+        for method in self.options.methods:
+            try:
+                self._method(method, u, tried)
+            except KeyboardInterrupt:
+                if not self.maps:
+                    raise
+                stopped = "interrupted"
+                break
+        risk = [point.told.bits / self.before["bits"] for point in self.points]
+        loss = [point.distortion / self.largest for point in self.points]
+        frontier = Frontier.of(
+            np.clip(risk, 0, 1), np.clip(loss, 0, 1), np.arange(len(self.points))
+        )
+        return Content(
+            reading=self.reading,
+            maps=self.maps,
+            sequence=self._sequence(),
+            frontier=frontier,
+            figures=_figures([self.points[x] for x in frontier.policies], frontier),
+            before=self.before,
+            found={"stopped": stopped},
+        )
+
+    def _tried(self) -> NDArray[np.intp]:
+        """Draw which reading of each subject is tried."""
+        one_each = self.rows.one_each(self.rng)
+        return np.sort(self.rng.permutation(one_each)[:MOST])
+
+    def _method(self, method: str, u: Floats, tried: NDArray[np.intp]) -> None:
+        """Learn one method's map, and try all its strengths and bases."""
+        self.progress(f"learning, {method}", 0)
+        map = self._learnt(method)
+        rows, c = self.rows, np.searchsorted(map.classes_, self.rows.labels)
+        made = trials(
+            self._meant(method), rows.table, c, rows.whose, tried, map.columns, u=u, seed=self.seed
+        )
+        trial = Trials(tuple(made))
+        if not self.before:
+            self.before = self._told_before(trial, c[tried], len(map.classes_))
+        points, bases = [], self.options.bases
+        for strength in self.options.strengths:
+            self.progress(f"weighing, {method}", strength, 1.0)
+            found = trial.told(strength)
+            for base in bases:
+                apart = trial.distortion(base, strength)
+                points.append(_Point(Policy(method, base, strength), found, apart))
+        whole = max(trial.distortion(base, 1.0) for base in bases)
+        self.maps[method] = map
+        self.points += points
+        self.largest = max(self.largest, whole)
+
+    def _meant(self, method: str) -> Method:
+        """Return the method, under differential privacy where that was asked for."""
+        epsilon = self.options.epsilon
+        if epsilon is None:
+            return METHODS[method]
+        return Private(epsilon, self.reading.bounds, METHODS[method])
+
+    def _learnt(self, method: str) -> StoredMap:
+        map = PrivacyMap(
+            self._meant(method), resolution=self.reading.resolutions, random_state=self.seed
+        )
+        try:
+            map.fit(self.rows.table, self.rows.labels, self.rows.whose)
+        except RequestError as error:
+            raise self._named(error) from None
+        return StoredMap(map.classes_, map.codec(base="normal", strength=1.0).columns, map.fitted_)
+
+    def _told_before(self, trial: Trials, c: NDArray[np.intp], classes: int) -> dict[str, Any]:
+        """Say what the readings themselves tell, and what estimates are worth."""
+        told, null = trial.told(0.0), trial.null(0.0, self.rng)
+        if told.bits <= null:
+            raise InfeasibleError(
+                "the readings tell nothing of the class that could be measured",
+                instead="fit to more subjects, or send them as they are",
+            )
+        shares = np.bincount(c, minlength=classes) / len(c)
+        return {
+            "bits": told.bits,
+            "bits_low": told.low,
+            "bits_high": told.high,
+            "entropy": float(-(shares * np.log2(shares)).sum()),
+            "null": null,
+            "subjects": len(c),
+            "classes": classes,
+        }
+
+    def _sequence(self) -> SequenceCodec | None:
+        """Learn how a subject's readings go on, where a column says in which order they are."""
+        rows = self.rows
+        if len(rows.whose) == rows.whose[-1] + 1:
+            return None
+        if self.options.epsilon is not None:
+            _warn("sequences cannot be learnt under differential privacy, and were not")
+            return None
+        if self.reading.time is None:
+            _warn(
+                "subjects have several readings, of which many tell more than one: "
+                "give --time COLUMN to learn sequences, for send and receive"
+            )
+            return None
+        map = SequenceMap(self.reading.invariants, self.reading.resolutions, random_state=self.seed)
+        self.progress("learning sequences", 0)
+        try:
+            return map.fit(rows.table, rows.labels, rows.whose).codec_
+        except RequestError as error:
+            _warn(f"sequences were not learnt: {self._named(error)}")
+            return None
+
+    def _named(self, error: RequestError) -> RequestError:
+        """Call columns by their names where the library counts them, and the class by its."""
+        names = self.reading.columns
+
+        def name(found: re.Match[str]) -> str:
+            return f"column {names[int(found[1])]}"
+
+        where = re.sub(r"column (\d+)", name, error.where or "")
+        where = f"column {self.reading.private}" if where == "c" else where
+        return type(error)(error.what, where=where or None, instead=error.instead)
+
+
+def _figures(points: Sequence[_Point], frontier: Frontier) -> pa.Table:
+    """Return a row for each policy: what it tells, in bits first, and what it costs."""
+    told = [point.told for point in points]
+    return pa.table(
+        {
+            "number": np.arange(len(points)),
+            "bits": [one.bits for one in told],
+            "bits_low": [one.low for one in told],
+            "bits_high": [one.high for one in told],
+            "risk": frontier.risk,
+            "loss": frontier.loss,
+            "distortion": [point.distortion for point in points],
+            "method": [point.policy.method for point in points],
+            "base": [point.policy.base for point in points],
+            "strength": [point.policy.strength for point in points],
+        }
+    )
+
+
+def _check_bits(content: Content, most: float | None) -> None:
+    """Refuse a frontier on which nothing tells as little as was asked for."""
+    if most is None:
+        return
+    least = min(content.figures["bits_high"].to_pylist())
+    if least > most:
+        raise InfeasibleError(
+            f"no policy tells {most:g} bits at most, 95% sure; the closest tells up to {least:.3g}",
+            instead="ask for more, try another method, or fit to more subjects",
+        )
+
+
+def _warn(note: str) -> None:
+    warnings.warn(note, SignalsWarning, stacklevel=3)

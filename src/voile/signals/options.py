@@ -1,0 +1,88 @@
+"""What `fit`, `apply` and `attack` can be told; the command line makes one option of each field."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Method = Literal["transport", "normal", "exponential", "gamma", "uniform", "affine"]
+Base = Literal["normal", "uniform", "barycentre"]
+Share = Annotated[float, Field(ge=0, le=1)]
+TENTHS = tuple(tenth / 10 for tenth in range(11))
+
+
+class Options(BaseModel):
+    """Options that are checked all at once and never changed afterwards."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FitOptions(Options):
+    """Which maps are learnt, and which policies are compared."""
+
+    method: tuple[Method, ...] = Field(
+        (), description="how maps are learnt; may be given again [transport]"
+    )
+    base: tuple[Base, ...] = Field(
+        (), description="what messages look like; may be given again [all three are tried]"
+    )
+    strength: tuple[Share, ...] = Field(
+        (), description="how far maps go, 0 to 1; may be given again [every tenth is tried]"
+    )
+    time: str | None = Field(
+        None, description="column that orders a subject's readings: then sequences are learnt too"
+    )
+    epsilon: float | None = Field(
+        None,
+        gt=0,
+        description="learn maps under differential privacy; the roles file gives bounds",
+    )
+    bits: float | None = Field(
+        None, ge=0, description="refuse unless some policy tells at most so many bits, 95% sure"
+    )
+    hold_out: float = Field(
+        0.0, ge=0, lt=1, description="share of subjects set aside before anything is learnt"
+    )
+
+    @property
+    def methods(self) -> tuple[Method, ...]:
+        """The methods tried, each once."""
+        return tuple(dict.fromkeys(self.method)) or ("transport",)
+
+    @property
+    def bases(self) -> tuple[Base, ...]:
+        """The bases tried, each once; the first is what strength 0 is told by."""
+        return tuple(dict.fromkeys(self.base)) or ("barycentre", "normal", "uniform")
+
+    @property
+    def strengths(self) -> tuple[float, ...]:
+        """The strengths tried, rising."""
+        return tuple(sorted(set(self.strength))) or TENTHS
+
+
+class ApplyOptions(Options):
+    """How the release is written."""
+
+    missing: Literal["set-aside", "pass"] = Field(
+        "set-aside", description="what becomes of rows with a missing or infinite reading"
+    )
+    places: int | None = Field(
+        None, ge=0, le=12, description="decimal places of what is sent, else float64 at its finest"
+    )
+    keep_order: bool = Field(False, description="keep the source's row order, which links releases")
+    key_file: Path | None = Field(
+        None, description="file with the secret for pseudonyms, else VOILE_SECRET, else drawn"
+    )
+
+
+class AttackOptions(Options):
+    """What the adversary holds and knows."""
+
+    public_map: Path | None = Field(
+        None, description="kit whose maps she is said to know, by every class"
+    )
+    knows: tuple[str, ...] = Field((), description="kept columns that she knows of everyone")
+    control: str | None = Field(None, description="people who are not in the release")
+    permutations: int = Field(100, ge=0, description="deals of the null of the bits told")

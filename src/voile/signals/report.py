@@ -1,0 +1,236 @@
+"""The wing's fifth function: its parts of the report, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from voile.evidence import Evidence
+from voile.kit import Kit
+from voile.release import Release
+from voile.sections import (
+    Audience,
+    Bullets,
+    Figure,
+    Figures,
+    FrontierChart,
+    Grid,
+    Heading,
+    LineChart,
+    Prose,
+    Section,
+    Series,
+)
+from voile.signals.content import Content
+from voile.signals.pictures import breaks, in_words, overheard, recall
+from voile.signals.story import story_of
+from voile.wording import listed, rate, share
+
+RISK = "risk, what messages tell of the class (100% = as much as readings themselves)"
+LOSS = "distortion for honest third parties (100% = strength 1, in the base that distorts most)"
+LIMITS = (
+    "Who knows one reading and its message finds the class; who knows the class decodes "
+    "everything. The map complements encryption, and replaces none.",
+    "Several messages of one person, sent one by one, tell the class by and by, and constants such "
+    "as height at once: send them in sessions.",
+    "Columns that are kept, or known from elsewhere, can tell the class together with a message "
+    "that tells nothing by itself.",
+    "That somebody sends at all, how often, and which readings are missing is not hidden.",
+    "A reading beyond those that the map was fitted to is carried exactly, but may be rarer in one "
+    "class than in another.",
+)
+
+
+def sections(
+    subject: Kit | Release, evidence: Sequence[Evidence], *, audience: Audience
+) -> tuple[Section, ...]:
+    """Say what a report shows of a kit or of a release.
+
+    A public report shows no law of a class's readings, and no count of people below 11.
+    """
+    if isinstance(subject, Kit):
+        story: Mapping[str, Any] = story_of(Content.of(subject), None, None)
+        public: Mapping[str, Any] = {}
+        private: Mapping[str, Any] = {}
+    else:
+        private = subject.private or {}
+        story, public = private.get("story", {}), subject.public
+    parts = [
+        _summary(story, public, private, evidence),
+        _frontier(story),
+        _overheard(evidence),
+        _inference(evidence, audience),
+        _kit(story),
+        _codebook(public),
+        Section("limits", "What this does not protect from", (Bullets(LIMITS),)),
+    ]
+    return tuple(part for part in parts if part is not None)
+
+
+def _summary(
+    story: Mapping[str, Any],
+    public: Mapping[str, Any],
+    private: Mapping[str, Any],
+    evidence: Sequence[Evidence],
+) -> Section:
+    blocks: list[Any] = []
+    if public:
+        blocks.append(Figures(tuple(_figures(public, story, private))))
+        blocks.append(Prose(tuple(_said(public, evidence))))
+    if story:
+        blocks.append(Prose((_before(story),)))
+    return Section("summary", "In short", tuple(blocks), first=True)
+
+
+def _figures(
+    public: Mapping[str, Any], story: Mapping[str, Any], private: Mapping[str, Any]
+) -> Iterator[Figure]:
+    told = public["figures"]
+    if "bits" in told:
+        most = f" of {story['before']['entropy']:.2f} there are" if story else ""
+        low, bits, high = (max(told[name], 0.0) for name in ("bits_low", "bits", "bits_high"))
+        yield Figure(
+            "Told of the class",
+            f"{bits:.3f} bits",
+            f"by one message, to whoever overhears it{most}",
+            f"95% interval {low:.3f} to {high:.3f}",
+        )
+        most = f"at most {share(min(high / story['before']['bits'], 1))}" if story else ""
+        yield Figure("Risk", share(told["risk"]), "of what the reading itself tells", most)
+        yield Figure("Distortion", share(told["loss"]), "for who takes a message for a reading")
+    if private:
+        yield Figure(
+            "Decoded exactly",
+            f"{private['figures']['decoded']:,.0f}",
+            "rows: every one was decoded again as it was written, to the last bit",
+        )
+
+
+def _said(public: Mapping[str, Any], evidence: Sequence[Evidence]) -> Iterator[str]:
+    policy = public["policy"]
+    columns = [one["column"] for one in public["columns"] if one["role"] == "reading"]
+    yield (
+        f"{listed(columns)} were sent by the {policy['method']} map at strength "
+        f"{policy['strength']:g}, to look like {_looks(policy)}. The recipient, who knows each "
+        "person's class, decodes every reading exactly."
+    )
+    yield from in_words(evidence)
+
+
+def _looks(policy: Mapping[str, Any]) -> str:
+    if policy["strength"] == 0:
+        return "themselves: nothing is hidden"
+    looks = {
+        "normal": "standard normal scores",
+        "uniform": "numbers between 0 and 1",
+        "barycentre": "readings of everyone, in their own units",
+    }
+    return looks[policy["base"]]
+
+
+def _before(story: Mapping[str, Any]) -> str:
+    before = story["before"]
+    return (
+        f"Sent as they are, readings tell {before['bits']:.3f} of {before['entropy']:.3f} bits of "
+        f"the class (95% interval {before['bits_low']:.3f} to {before['bits_high']:.3f}). All bits "
+        f"are estimated on {before['subjects']:,} people, each sent by a map fitted to others; "
+        f"where there is nothing to tell, 95 of 100 estimates lie below {before['null']:.3f}."
+    )
+
+
+def _frontier(story: Mapping[str, Any]) -> Section | None:
+    if not story:
+        return None
+    shown = story["frontier"]
+    rows = [dict(zip(shown, row, strict=True)) for row in zip(*shown.values(), strict=True)]
+    described = tuple(
+        f"policy {row['number']}: {row['method']}, {row['base']}, strength {row['strength']:g}, "
+        f"{row['bits']:.3f} bits, loss {share(row['loss'])}"
+        for row in rows
+    )
+    chosen = story.get("chosen")
+    marks = () if not chosen else (("chosen policy", chosen["risk"], chosen["loss"]),)
+    chart = FrontierChart(
+        tuple(shown["risk"]),
+        tuple(shown["loss"]),
+        described,
+        marks,
+        RISK,
+        LOSS,
+        f"{len(rows):,} policies that no other found beats in both risk and loss.",
+        audience="public",
+    )
+    lines = []
+    for method in dict.fromkeys(row["method"] for row in rows):
+        own = sorted((r for r in rows if r["method"] == method), key=lambda r: r["strength"])
+        values = [tuple(float(row[name]) for row in own) for name in BAND]
+        lines.append(Series(method, *values))
+    bits = LineChart(
+        tuple(lines),
+        "strength",
+        "bits of the class told by one message",
+        "What every strength on the frontier tells, with 95% intervals",
+    )
+    return Section("frontier", "Every sensible trade", (chart, bits))
+
+
+BAND = ("strength", "bits", "bits_low", "bits_high")
+
+
+def _overheard(evidence: Sequence[Evidence]) -> Section | None:
+    """Show what was read of each class against what is overheard."""
+    charts = [chart for one in evidence for chart in overheard(one)]
+    if not charts:
+        return None
+    plain = Prose(
+        (
+            "Where the map does its work, the curves of all classes lie on one another in what is "
+            "overheard, however far apart they lie in what was read. The data holder's own "
+            "report shows them.",
+        )
+    )
+    return Section("overheard", "What an eavesdropper sees", (plain, *charts))
+
+
+def _inference(evidence: Sequence[Evidence], audience: Audience) -> Section | None:
+    if not evidence:
+        return None
+    blocks: list[Any] = [*recall(evidence), *breaks(evidence)]
+    for one in evidence:
+        blocks += [Heading(one.attack.capitalize()), Prose((one.story,)), _findings(one, audience)]
+        if one.notes:
+            blocks.append(Bullets(one.notes))
+    return Section("inference", "Inference of the class", tuple(blocks))
+
+
+def _findings(evidence: Evidence, audience: Audience) -> Grid:
+    """Show each finding in a row, without the columns that would stand empty."""
+    columns = [("what", [f.name for f in evidence.findings])]
+    for name, title in (("rate", "found"), ("baseline", "baseline"), ("control", "control")):
+        rates = [getattr(f, name) for f in evidence.findings]
+        if any(one is not None for one in rates):
+            columns.append((title, [rate(one, audience) for one in rates]))
+    titles, cells = zip(*columns, strict=True)
+    return Grid(titles, tuple(zip(*cells, strict=True)), "Found, with 95% intervals")
+
+
+def _kit(story: Mapping[str, Any]) -> Section | None:
+    """Say what the kit holds of people, and who may see it."""
+    if not story:
+        return None
+    visible = {
+        "private": "The kit is private: keep it with those who know the classes.",
+        "shareable": "The kit holds no one person's value, and may be shared with devices and "
+        "recipients; an adversary is taken to have it.",
+    }
+    sequences = "It holds a map of sequences as well, for sessions." if story["sequences"] else ""
+    prose = Prose((f"{visible[story['visibility']]} {sequences}".strip(),))
+    return Section("kit", "What the kit holds", (prose, Bullets(tuple(story["holds"]))))
+
+
+def _codebook(public: Mapping[str, Any]) -> Section | None:
+    if not public:
+        return None
+    rows = tuple((c["column"], c["role"], c["what"]) for c in public["columns"])
+    grid = Grid(("column", "role", "in the release"), rows, "What became of each column")
+    return Section("codebook", "Codebook", (grid,))

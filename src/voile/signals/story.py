@@ -1,0 +1,33 @@
+"""What the report tells of a frontier, of the policy chosen on it, and of what is overheard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from voile.signals.content import Content, Policy
+
+
+def story_of(content: Content, policy: Policy | None, number: int | None) -> dict[str, Any]:
+    """Gather it, so that a report can be written later without the kit.
+
+    Parameters
+    ----------
+    policy : the one applied; None tells of the frontier alone.
+    number : its place on the frontier; None when it was edited.
+    """
+    figures = content.figures.to_pydict()
+    story: dict[str, Any] = {
+        "frontier": figures,
+        "before": dict(content.before),
+        "holds": content.holds(),
+        "visibility": content.visibility,
+        "columns": list(content.reading.columns),
+        "time": content.reading.time,
+        "private": content.reading.private,
+        "sequences": content.sequence is not None,
+    }
+    if policy is not None:
+        story["policy"] = policy.to_data()
+    if number is not None:
+        story["chosen"] = content.figures.slice(number, 1).to_pylist()[0]
+    return story

@@ -1,0 +1,39 @@
+"""The signals wing as the ground floor sees it: five functions, their options, and a check.
+
+A function's code loads when it is first asked for, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from voile.lazy import VERBS, lazily
+from voile.signals.options import ApplyOptions, AttackOptions, FitOptions
+
+if TYPE_CHECKING:
+    from voile.signals.applying import apply
+    from voile.signals.attacking import attack
+    from voile.signals.decoding import decode
+    from voile.signals.fitting import choose, fit
+    from voile.signals.report import sections
+    from voile.signals.verifying import verify
+
+KIND = "signals"
+SUMMARY = "readings sent again and again to a recipient who knows each person's class"
+
+__all__ = [
+    "KIND",
+    "SUMMARY",
+    "ApplyOptions",
+    "AttackOptions",
+    "FitOptions",
+    "apply",
+    "attack",
+    "choose",
+    "decode",
+    "fit",
+    "sections",
+    "verify",
+]
+
+__getattr__ = lazily(__name__, {**VERBS, "decode": "decoding"}, package="voile.signals")

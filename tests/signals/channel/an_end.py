@@ -1,0 +1,47 @@
+"""One end as a process of its own, to be killed: `an_end.py send|receive FOLDER BROKER`.
+
+FOLDER holds map.npz, readings.json and subjects.json.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from voile.signals import SequenceCodec
+from voile.signals.channel import Broker, Link, Recipient, Sender, Taken, collect, forward
+from voile.signals.channel.recipient import Subject
+
+COLUMNS = ("height", "weight")
+
+
+def codec_of(folder: Path) -> SequenceCodec:
+    with np.load(folder / "map.npz", allow_pickle=False) as arrays:
+        return SequenceCodec.from_arrays(arrays)
+
+
+def send(folder: Path, broker: Broker) -> None:
+    readings = json.loads((folder / "readings.json").read_text())
+    taken = [Taken(who, label, tuple(point), beside) for who, label, point, beside in readings]
+    with Sender(folder / "spool", codec_of(folder), ahead=4) as sender:
+        sender.take(taken, once="readings")
+        client = sender.store.client
+        with Link(broker, None, client, hears="receipts", posts="readings", longest=1) as link:
+            forward(sender, link)
+
+
+def receive(folder: Path, broker: Broker) -> None:
+    known = json.loads((folder / "subjects.json").read_text())
+    subjects = {pseudonym: Subject(*both) for pseudonym, both in known.items()}
+    with Recipient(folder / "clinic", codec_of(folder), subjects, COLUMNS) as recipient:
+        client = recipient.store.client
+        with Link(broker, None, client, hears="readings", posts="receipts", longest=1) as link:
+            collect(recipient, link)
+
+
+if __name__ == "__main__":
+    which, place, url = sys.argv[1:]
+    {"send": send, "receive": receive}[which](Path(place), Broker.parse(url))

@@ -1,0 +1,358 @@
+"""A real broker: MQTT 5 as it is, processes killed at any moment, TLS, logins, a broker away."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.signals.channel.test_ends import (
+    ONE,
+    check_all_came,
+    of_days,
+    recipient,
+    sender,
+    written,
+)
+from tests.signals.days import fitted
+
+from voile.errors import RequestError
+from voile.signals.channel import Broker, Link, Login, Taken, collect, forward, live
+from voile.signals.channel.live import End
+from voile.signals.channel.recipient import READINGS
+
+AN_END = Path(__file__).with_name("an_end.py")
+
+
+def link(end, broker, login=None, **options):
+    """The line of one end."""
+    boxes = {"hears": "receipts", "posts": "readings"}
+    if hasattr(end, "receipts"):
+        boxes = {"hears": "readings", "posts": "receipts"}
+    return Link(broker, login, end.store.client, **boxes, longest=1, **options)
+
+
+class Clinic:
+    """A recipient at work in a thread of its own."""
+
+    def __init__(self, folder, broker, login=None, **options):
+        self.received, self.told, self.wrong = 0, [], None
+        self._stopped, self._ready = False, threading.Event()
+        self._thread = threading.Thread(target=self._work, args=(folder, broker, login, options))
+
+    def _work(self, folder, broker, login, options):
+        with recipient(folder) as end, link(end, broker, login, **options) as line:
+            self._ready.set()
+            try:
+                collect(end, line, stop=lambda: self._stopped, tell=self.told.append)
+            except RequestError as error:
+                self.wrong = error
+            self.received = end.received
+
+    def __enter__(self):
+        self._thread.start()
+        assert self._ready.wait(10)
+        return self
+
+    def __exit__(self, *_):
+        self._stopped = True
+        self._thread.join()
+
+
+def test_readings_go_over_mqtt_5_on_a_topic_a_pseudonym_at_quality_1_in_a_lasting_session(
+    tmp_path, broker
+):
+    """Overheard by another client, which sees the packets' own properties."""
+    import paho.mqtt.client as mqtt
+
+    heard = []
+    client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, protocol=mqtt.MQTTv5)
+    ready = threading.Event()
+    client.on_subscribe = lambda *_: ready.set()
+    client.on_message = lambda _, __, message: heard.append((message.topic, message.qos))
+    client.connect("127.0.0.1", broker.port)
+    client.subscribe("#", qos=1)
+    client.loop_start()
+    assert ready.wait(5)
+    where = Broker.parse(broker.url)
+    with sender(tmp_path) as device, Clinic(tmp_path, where, topic="ward/7") as clinic:
+        device.take([ONE, Taken("B", "wild", (160.0, 60.0))])
+        with link(device, where, topic="ward/7") as line:
+            forward(device, line, wait=20)
+        assert not device.left()
+    client.loop_stop()
+    assert clinic.received == 2
+    assert {topic for topic, _ in heard} == {
+        f"ward/7/{one}/{box}" for one in "AB" for box in ("readings", "receipts")
+    }
+    assert {quality for _, quality in heard} == {1}
+    assert {line["subject"]: line["weight"] for line in written(tmp_path)} == {
+        "Anna's": 70.0,
+        17: 60.0,
+    }
+
+
+def test_what_is_sent_while_the_other_end_is_away_waits_at_the_broker(tmp_path, broker):
+    """Each end is known again: the two are never there at the same time."""
+    where = Broker.parse(broker.url)
+    with sender(tmp_path) as device:
+        device.take([ONE])
+        with Clinic(tmp_path, where) as clinic:
+            time.sleep(0.5)  # long enough to subscribe
+        assert not clinic.received
+        with link(device, where) as line:
+            forward(device, line, wait=0.8)
+        assert device.left()
+        with Clinic(tmp_path, where) as clinic:
+            await_that(lambda: written(tmp_path))
+            time.sleep(0.2)
+        with link(device, where) as line:
+            forward(device, line, wait=4)
+        assert not device.left()
+
+
+def await_that(holds, seconds=10):
+    until = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_while_a_broker_is_down_readings_are_spooled_and_go_when_it_is_back(tmp_path, make_broker):
+    broker = make_broker()
+    where, told = Broker.parse(broker.url), []
+    with sender(tmp_path) as device:
+        device.take([ONE])
+        with link(device, where) as line:
+            forward(device, line, wait=0.6, tell=told.append)
+        assert told == ["the broker is away, it cannot be reached: trying again"]
+        assert device.counts()["spooled"] == 1
+        starter = threading.Timer(1, broker.start)
+        starter.start()
+        with Clinic(tmp_path, where) as clinic, link(device, where) as line:
+            forward(device, line, wait=20)
+        starter.join()
+        assert not device.left()
+    assert clinic.received == 1
+
+
+def test_a_post_that_is_lost_is_handed_on_again(tmp_path, broker, monkeypatch):
+    """Neither end nor broker dies: the message is just gone, and so is the first receipt."""
+    monkeypatch.setattr(live, "PATIENCE", 0.3)
+    lost = []
+
+    def lossy(self, posts, real=Link.hand_on):
+        posts = list(posts)
+        if posts and len(lost) < 2 and self._posts not in lost:
+            lost.append(self._posts)
+            posts = []
+        real(self, posts)
+
+    monkeypatch.setattr(Link, "hand_on", lossy)
+    where = Broker.parse(broker.url)
+    with sender(tmp_path) as device, Clinic(tmp_path, where) as clinic:
+        device.take([ONE])
+        with link(device, where) as line:
+            forward(device, line, wait=20)
+        assert not device.left()
+    assert sorted(lost) == ["readings", "receipts"]
+    assert clinic.received == 1
+
+
+def test_live_readings_are_sent_as_they_come_and_a_wrong_one_is_left_out(tmp_path, broker):
+    where, told = Broker.parse(broker.url), []
+    with sender(tmp_path) as device, Clinic(tmp_path, where) as clinic:
+        with link(device, where) as line:
+            for weight in (70.0, 70.05, 71.0):
+                line.events.put(Taken("A", "calm", (170.0, weight)))
+            threading.Timer(0.5, line.events.put, [Taken("A", "calm", (170.0, 72.0))]).start()
+            threading.Timer(1, line.events.put, [End()]).start()
+            forward(device, line, live=True, wait=20, tell=told.append)
+        assert not device.left()
+    assert clinic.received == 3
+    assert [line["weight"] for line in written(tmp_path)] == [70.0, 71.0, 72.0]
+    assert len(told) == 1
+    assert "a reading is left out: row 1, column 1: a reading contradicts" in told[0]
+
+
+def test_a_recipient_tells_whose_messages_it_refuses(tmp_path, broker):
+    where, told = Broker.parse(broker.url), []
+    with sender(tmp_path) as device, Clinic(tmp_path, where) as clinic:
+        device.take([Taken("stranger", "calm", (170.0, 70.0)), ONE])
+        with link(device, where) as line:
+            forward(device, line, wait=20, tell=told.append)
+        assert device.refused == {"stranger": "pseudonym"}
+        assert device.counts()["spooled"] == 1
+    assert clinic.told == ["stranger: messages of an unknown pseudonym are refused"]
+    assert told == ["stranger: the recipient does not know the pseudonym"]
+
+
+def await_lines(path, n):
+    await_that(lambda: path.exists() and path.read_bytes().count(b"\n") >= n, 40)
+
+
+def kill_by_turns(folder, broker, readings, rng):
+    """Run both ends, and kill one, the other and the broker while readings come, twice each."""
+    ends = {}
+
+    def start(which):
+        words = [sys.executable, AN_END, which, folder, broker.url]
+        ends[which] = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    output = folder / "clinic" / READINGS
+    start("send")
+    start("receive")
+    try:
+        for kill, victim in enumerate(2 * ("send", "broker", "receive"), 1):
+            come = int(readings * kill / 8 * rng.uniform(0.8, 1))
+            await_lines(output, come)
+            assert ends["send"].poll() is None
+            if victim == "broker":
+                broker.kill()
+                broker.start()
+            else:
+                ends[victim].kill()
+                ends[victim].wait()
+                start(victim)
+        assert ends["send"].wait(60) == 0
+    finally:
+        for end in ends.values():
+            end.kill()
+            end.wait()
+
+
+def test_whatever_is_killed_nothing_is_lost_and_nothing_comes_twice(tmp_path, broker):
+    taken, subjects = of_days(12, 60, 3)
+    np.savez(tmp_path / "map.npz", **fitted().codec_.to_arrays())
+    rows = [(one.pseudonym, one.label, one.values, dict(one.beside)) for one in taken]
+    (tmp_path / "readings.json").write_text(json.dumps(rows))
+    known = {name: (subject.label, subject.name) for name, subject in subjects.items()}
+    (tmp_path / "subjects.json").write_text(json.dumps(known))
+    kill_by_turns(tmp_path, broker, len(taken), np.random.default_rng())
+    check_all_came(written(tmp_path), taken)
+    with sender(tmp_path) as device:
+        assert device.counts() == {"spooled": 0, "unfit": 0}
+
+
+def certificate(folder, name, *, by=None):
+    """Make a key and a certificate, self-signed or signed by another."""
+    key, cert = folder / f"{name}.key", folder / f"{name}.pem"
+    alike = ["-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1"]
+    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    issuer = ["-CA", folder / f"{by}.pem", "-CAkey", folder / f"{by}.key"] if by else []
+    end = ["-addext", "basicConstraints=critical,CA:FALSE"] if by else []
+    words = ["openssl", "req", "-x509", *curve, "-days", "2", *alike, *end, *issuer]
+    subprocess.run([*words, "-keyout", key, "-out", cert], check=True, capture_output=True)
+    key.chmod(0o644)
+
+
+@pytest.fixture
+def tls(tmp_path, make_broker):
+    """A broker that shows a certificate and wants one."""
+    if not shutil.which("openssl"):
+        pytest.skip("there is no openssl")
+    folder = tmp_path / "tls"
+    folder.mkdir()
+    certificate(folder, "ca")
+    for name in ("server", "device"):
+        certificate(folder, name, by="ca")
+    files = f"cafile {folder}/ca.pem\ncertfile {folder}/server.pem\nkeyfile {folder}/server.key\n"
+    broker = make_broker(f"{files}require_certificate true\nallow_anonymous true\n")
+    broker.start()
+    return broker.url.replace("mqtt:", "mqtts:"), folder
+
+
+def test_tls_is_passed_through(tmp_path, tls):
+    url, folder = tls
+    cert, key = folder / "device.pem", folder / "device.key"
+    where = Broker.parse(url, ca=folder / "ca.pem", cert=cert, key=key)
+    with sender(tmp_path) as device, Clinic(tmp_path, where) as clinic:
+        device.take([ONE])
+        with link(device, where) as line:
+            forward(device, line, wait=20)
+        assert not device.left()
+        distrust = pytest.raises(RequestError, match="will not have us: its certificate is not")
+        with distrust, link(device, Broker.parse(url)) as line:
+            forward(device, line, live=True, wait=20)
+    assert clinic.received == 1
+
+
+def test_files_for_tls_that_cannot_be_used_are_refused(tmp_path):
+    (tmp_path / "empty.pem").write_text("")
+    for ca, why in (("absent.pem", "No such file"), ("empty.pem", "no certificate")):
+        with pytest.raises(RequestError, match=why):
+            Broker.parse("mqtts://a", ca=tmp_path / ca).context()
+
+
+def test_who_has_no_login_is_told_and_who_has_one_is_let_in(tmp_path, make_broker):
+    passwords = tmp_path / "passwords"
+    program = shutil.which("mosquitto_passwd")
+    words = [program, "-c", "-b", passwords, "ward", "sesame"]
+    subprocess.run(words, check=True, capture_output=True)
+    passwords.chmod(0o600)
+    broker = make_broker(f"allow_anonymous false\npassword_file {passwords}\n")
+    broker.start()
+    where = Broker.parse(broker.url)
+    with sender(tmp_path) as device, Clinic(tmp_path, where, Login("ward", "sesame")) as clinic:
+        device.take([ONE])
+        for login in (None, Login("ward", "open")):
+            refusal = pytest.raises(RequestError, match="will not have us: not authorized")
+            with refusal, link(device, where, login) as line:
+                forward(device, line, wait=20)
+        assert device.counts()["spooled"] == 1
+        with link(device, where, Login("ward", "sesame")) as line:
+            forward(device, line, wait=20)
+    assert clinic.received == 1
+
+
+def test_a_login_comes_from_the_environment_or_a_file_of_its_owners(tmp_path, monkeypatch):
+    monkeypatch.delenv("VOILE_MQTT_USER", raising=False)
+    assert Login.from_environment() is None
+    monkeypatch.setenv("VOILE_MQTT_USER", "ward")
+    monkeypatch.setenv("VOILE_MQTT_PASSWORD", "sesame")
+    path = tmp_path / "login"
+    path.write_text("ward\nsesame\n")
+    path.chmod(0o600)
+    assert Login.from_environment() == Login.from_file(path) == Login("ward", "sesame")
+    assert "sesame" not in repr(Login.from_file(path))
+    path.chmod(0o640)
+    with pytest.raises(RequestError, match="others may read"):
+        Login.from_file(path)
+    path.chmod(0o600)
+    path.write_text("ward")
+    with pytest.raises(RequestError, match="not a line of user"):
+        Login.from_file(path)
+    with pytest.raises(RequestError, match="cannot be read"):
+        Login.from_file(tmp_path / "absent")
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("broker.example", "no address of a broker"),
+        ("http://broker.example", "no address of a broker"),
+        ("mqtt://", "no address of a broker"),
+        ("mqtt://a:port", "no address of a broker"),
+        ("mqtt://a/b", "no address of a broker"),
+        ("mqtt://user:word@a", "no part of an address; use VOILE_MQTT_USER"),
+    ],
+)
+def test_a_wrong_address_is_refused_and_not_repeated(url, message):
+    with pytest.raises(RequestError, match=message) as caught:
+        Broker.parse(url)
+    assert "word" not in str(caught.value).replace("PASSWORD", "").replace("password", "")
+
+
+def test_an_address_has_a_port_of_its_own_and_tls_files_need_tls():
+    assert Broker.parse("mqtt://a") == Broker("a", 1883)
+    assert Broker.parse("mqtts://[::1]:99/") == Broker("::1", 99, tls=True)
+    with pytest.raises(RequestError, match="with TLS alone"):
+        Broker.parse("mqtt://a", ca=Path("ca.pem"))
+    with pytest.raises(RequestError, match="or is empty"):
+        Link(Broker("a", 1), None, "c", hears="receipts", posts="readings", topic="a/#")

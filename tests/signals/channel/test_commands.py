@@ -1,0 +1,197 @@
+"""`voile signals send` and `receive`, two processes and a real broker."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import signal
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from tests.signals.days import days
+
+from voile.cli.fhir import decode_fhir, encode_fhir
+from voile.cli.receive import receive
+from voile.cli.run import run
+from voile.cli.send import send
+from voile.errors import VoileError
+from voile.signals.channel.recipient import READINGS
+
+A_COMMAND = Path(__file__).with_name("a_command.py")
+ROLES = """subject = "id"
+[columns]
+id = {role = "identifier"}
+state = {role = "private"}
+day = {role = "keep"}
+height = {role = "reading", invariant = true}
+weight = {role = "reading"}
+mood = {role = "reading", ordinal = ["low", "middling", "high"]}
+"""
+COLUMNS = ("id", "state", "day", "height", "weight", "mood")
+MOODS = ("low", "middling", "high")
+
+
+def command(make, *words):
+    """Run a command here; return its exit code."""
+    return make("signals").main([*map(str, words)], standalone_mode=False)
+
+
+def table(path, columns, rows):
+    with path.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([columns, *rows])
+
+
+@pytest.fixture(scope="module")
+def ward(tmp_path_factory):
+    """A kit, readings not in the order of time, the classes, and a key."""
+    folder = tmp_path_factory.mktemp("ward")
+    X, c, whose = days(90, 6, 1)
+    rows = [
+        (f"p{s}", label, t % 6, *x, MOODS[(t + s) % 3])
+        for t, (x, label, s) in enumerate(zip(X.tolist(), c, whose.tolist(), strict=True))
+    ]
+    table(folder / "days.csv", COLUMNS, rows[::-1])
+    table(folder / "classes.csv", COLUMNS[:2], sorted({row[:2] for row in rows}))
+    (folder / "roles.toml").write_text(ROLES)
+    (folder / "key").write_text("k" * 32)
+    (folder / "key").chmod(0o600)
+    fit = ["--roles", folder / "roles.toml", "--out", folder / "kit", "--time", "day", "--quiet"]
+    quick = ["--strength", "1", "--base", "normal", "--seed", "1"]
+    assert run(["signals", "fit", *map(str, [folder / "days.csv", *fit]), *quick]) == 0
+    return folder, rows
+
+
+@pytest.fixture
+def clinic(ward, broker, tmp_path):
+    """`voile signals receive` as a process of its own."""
+    folder, _ = ward
+    line = ["--broker", broker.url, "--topic", "ward", "--key-file", folder / "key", "--json"]
+    known = ["--classes", folder / "classes.csv", "--out", tmp_path / "clinic"]
+    words = [sys.executable, A_COMMAND, folder / "kit", *known, *line]
+    told = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen([*map(str, words)], **told)
+    yield process, line, tmp_path / "clinic" / READINGS
+    process.kill()
+    process.communicate()
+
+
+def test_a_table_and_then_a_live_reading_come_to_the_clinic_once_each_and_in_order(
+    ward, clinic, tmp_path, capsys, monkeypatch
+):
+    (folder, rows), (process, line, output) = ward, clinic
+
+    def sent(source):
+        spool = ["--spool", tmp_path / "spool"]
+        code = command(send, folder / "kit", source, *line, *spool)
+        result, said = capsys.readouterr()
+        return code or 0, json.loads(result), said
+
+    code, result, said = sent(folder / "days.csv")
+    assert (code, result["spooled"], result["left_out"]) == (0, 0, 0), said
+    code, result, said = sent(folder / "days.csv")
+    assert (code, result["spooled"], result["left_out"]) == (0, 0, 0), said
+    assert "is in the spool or sent already" in said
+    new = [*rows[0][:2], "new", *rows[0][3:]]
+    live = [dict(zip(COLUMNS, row, strict=True)) for row in (new, [*new[:4], 70.05, "low"])]
+    lines = [*map(json.dumps, live), "nonsense", '{"id": "p1"}']
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines)))
+    code, result, said = sent("-")
+    assert (code, result["spooled"], result["left_out"]) == (1, 0, 3), said
+    assert "line 2, column 1: a reading contradicts the resolution" in said
+    assert "line 3: is no row of readings" in said
+    assert "line 4: lacks a class, a subject or a reading" in said
+    process.send_signal(signal.SIGTERM)
+    result, said = process.communicate(timeout=30)
+    assert process.returncode == 0, said
+    assert json.loads(result)["received"] == len(rows) + 1
+    come, own = defaultdict(list), defaultdict(list)
+    for one in map(json.loads, output.read_text().splitlines()):
+        come[one["subject"]].append(tuple(one[name] for name in COLUMNS[2:]))
+    for who, _, day, *values in [*rows, new]:
+        own[who].append((str(day), *values))
+    assert come == own
+
+
+def test_without_a_broker_readings_wait_and_without_a_secret_none_is_taken(
+    ward, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.delenv("VOILE_SECRET", raising=False)
+    folder, rows = ward
+    line = ["--broker", "mqtt://127.0.0.1:9", "--spool", tmp_path / "spool", "--wait", 1, "--json"]
+    given = [send, folder / "kit", folder / "days.csv", *line]
+    with pytest.raises(VoileError, match="environment variable VOILE_SECRET"):
+        command(*given)
+    assert not (tmp_path / "spool").exists()
+    assert command(*given, "--key-file", folder / "key") == 1
+    result, said = capsys.readouterr()
+    assert json.loads(result)["spooled"] == len(rows)
+    assert "the broker is away, it cannot be reached: trying again" in said
+    assert f"{len(rows)} readings wait in" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--broker", "mqtt://a:b@c"], "user or password is no part of an address"),
+        (["--broker", "mqtt://c", "--tls-ca", "ca.pem"], "certificates are used with TLS alone"),
+        (["--broker", "mqtt://c", "--topic", "a/+"], "a topic holds"),
+        (["--broker", "mqtt://c", "--classes", "{folder}/roles.toml"], "toml"),
+    ],
+)
+def test_a_wrong_request_to_receive_is_one_sentence(ward, tmp_path, words, message):
+    folder, _ = ward
+    out = tmp_path / "clinic"
+    known = [] if "--classes" in words else ["--classes", str(folder / "classes.csv")]
+    given = [word.format(folder=folder) for word in words]
+    with pytest.raises(VoileError, match=message):
+        command(receive, folder / "kit", "--out", out, *known, *given)
+
+
+FIELDS = {"height": ("8302-2", "cm"), "weight": ("29463-7", "kg"), "mood": ("72514-3", "{score}")}
+
+
+def observations(rows):
+    """The same readings as a server exports them."""
+    for id, _, day, *values in rows:
+        for value, (code, unit) in zip(values, FIELDS.values(), strict=True):
+            yield {
+                "resourceType": "Observation",
+                "status": "final",
+                "code": {"coding": [{"system": "http://loinc.org", "code": code}]},
+                "subject": {"reference": id},
+                "effectiveDateTime": f"2024-03-0{day + 1}",
+                "valueQuantity": {
+                    "value": MOODS.index(value) if unit == "{score}" else value,
+                    "unit": unit,
+                },
+            }
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_file_of_fhir_goes_through_both_commands(ward, tmp_path, capsys, alone):
+    folder, rows = ward
+    source, sent, again, fields, policy = (
+        tmp_path / name for name in ("source.ndjson", "sent", "again", "fields.toml", "policy")
+    )
+    source.write_text("".join(f"{json.dumps(one)}\n" for one in observations(rows)))
+    parts = [f'[{name}]\ncode = "{code}"\nunit = "{unit}"' for name, (code, unit) in FIELDS.items()]
+    fields.write_text("\n".join(parts))
+    known = ["--classes", folder / "classes.csv"]
+    if alone:
+        chosen = ["--policy", "0", "--out", policy, "--quiet"]
+        assert run(["signals", "choose", str(folder / "kit"), *map(str, chosen)]) == 0
+        known += ["--policy", policy]
+    kit = folder / "kit"
+    command(encode_fhir, kit, source, "--fields", fields, *known, "--out", sent, "--json")
+    counts = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (counts["readings"], counts["values"]) == (len(rows), 3 * len(rows))
+    command(decode_fhir, kit, sent, *known, "--out", again)
+    assert again.read_bytes() == source.read_bytes() != sent.read_bytes()
+    fewer = tmp_path / "fewer.csv"
+    fewer.write_text("id,state\nnobody,calm\n")
+    with pytest.raises(VoileError, match="a subject has no class"):
+        command(decode_fhir, kit, sent, "--classes", fewer, *known[2:], "--out", tmp_path / "no")

@@ -1,0 +1,438 @@
+"""Both ends without a network: what is lost, doubled, reordered, killed, or foreign."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from tests.signals.days import days, fitted
+
+from voile.errors import RequestError
+from voile.signals import Session
+from voile.signals.channel import Recipient, Sender, Taken
+from voile.signals.channel.posts import LONGEST, Letter, Post, Reply
+from voile.signals.channel.recipient import READINGS, Subject
+from voile.signals.channel.store import FILE
+from voile.signals.messages import Receipt
+
+COLUMNS = ["height", "weight"]
+WHO = {"A": Subject("calm", "Anna's"), "B": Subject("wild", 17)}
+ONE = Taken("A", "calm", (170.0, 70.0))
+
+
+def sender(folder, *, ahead=1, codec=None):
+    return Sender(folder / "spool", codec or fitted().codec_, ahead=ahead)
+
+
+def recipient(folder, *, codec=None, subjects=WHO):
+    return Recipient(folder / "clinic", codec or fitted().codec_, subjects, COLUMNS)
+
+
+def written(folder):
+    lines = (folder / "clinic" / READINGS).read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def of_days(n, length, seed):
+    """Readings of several subjects, in turns, with the time beside them."""
+    X, c, whose = days(n, length, seed)
+    rows = np.argsort(np.tile(np.arange(length), n), kind="stable")
+    subjects = {f"S{one}": Subject(str(c[whose == one][0]), int(one)) for one in range(n)}
+    taken = [
+        Taken(f"S{whose[row]}", str(c[row]), tuple(X[row].tolist()), {"time": f"t{row}"})
+        for row in rows
+    ]
+    return taken, subjects
+
+
+def check_all_came(lines, taken):
+    """Each once, in each subject's order, with its values and what was sent beside."""
+    assert len(lines) == len(taken)
+    for pseudonym in {one.pseudonym for one in taken}:
+        sent = [(one.values, one.beside["time"]) for one in taken if one.pseudonym == pseudonym]
+        own = [line for line in lines if f"S{line['subject']}" == pseudonym]
+        own.sort(key=lambda line: line["number"])
+        assert [line["number"] for line in own] == list(range(1, len(own) + 1))
+        assert [((line["height"], line["weight"]), line["time"]) for line in own] == sent
+
+
+@pytest.mark.parametrize("invariants", [(), (0,)])
+@pytest.mark.parametrize("ahead", [1, 4])
+def test_a_bad_line_and_ends_that_die_bring_every_reading_once_and_right(
+    tmp_path, invariants, ahead
+):
+    """Ends are killed by leaving them: opened again, they know what is on disk alone."""
+    codec, rng = fitted(*invariants).codec_, np.random.default_rng(ahead)
+    taken, subjects = of_days(6, 12, 7)
+    device = sender(tmp_path, ahead=ahead, codec=codec)
+    clinic = recipient(tmp_path, codec=codec, subjects=subjects)
+    device.take(taken[:40])
+    line, back = [], []
+    for turn in range(2000):
+        if turn == 20:
+            device.take(taken[40:])
+        heard = [post for post in back if rng.random() < 0.9]
+        back = []
+        line += device.turn(heard) + (device.again() if rng.random() < 0.3 else [])
+        line = [post for post in line for _ in range(2) if rng.random() < 0.7]
+        rng.shuffle(line)
+        arrived, line = [Post(*post) for post in line[:5]], [Post(*post) for post in line[5:60]]
+        back = clinic.turn(arrived)
+        if rng.random() < 0.1:
+            device.close()
+            device = sender(tmp_path, ahead=ahead, codec=codec)
+        if rng.random() < 0.1:
+            clinic.close()
+            clinic = recipient(tmp_path, codec=codec, subjects=subjects)
+        if not device.left() and turn > 20:
+            break
+    assert not device.left()
+    assert not device.refused
+    assert not clinic.refused
+    check_all_came(written(tmp_path), taken)
+    device.close()
+    clinic.close()
+
+
+def test_what_is_on_disk_is_its_owners_alone_and_gone_after_the_receipt(tmp_path):
+    old = os.umask(0)
+    try:
+        device, clinic = sender(tmp_path), recipient(tmp_path)
+        device.take([Taken("A", "calm", (170.0, 123.4), {"time": "needle"})])
+        clinic.turn(device.turn())
+    finally:
+        os.umask(old)
+    for folder in ("spool", "clinic"):
+        assert stat.S_IMODE((tmp_path / folder).stat().st_mode) == 0o700
+        for path in (tmp_path / folder).iterdir():
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    spool = tmp_path / "spool"
+
+    def held(needle):
+        return any(needle in path.read_bytes() for path in spool.iterdir())
+
+    assert held(b"needle")
+    assert held(b"123.4")
+    device.turn(clinic.receipts())
+    assert not held(b"needle")
+    assert device.counts() == {"spooled": 0, "unfit": 0}
+    clinic.close()
+    device.close()
+
+
+def test_a_reading_is_on_disk_before_it_is_handed_on(tmp_path):
+    """The process dies between the turn and the line: the same bytes are handed on again."""
+    device = sender(tmp_path)
+    device.take([ONE])
+    posts = device.turn()
+    device.close()
+    device = sender(tmp_path)
+    assert device.turn() == []
+    assert device.again() == posts
+    device.close()
+
+
+def test_a_turn_that_fails_leaves_both_ends_as_they_were(tmp_path, monkeypatch):
+    device, clinic = sender(tmp_path), recipient(tmp_path)
+    device.take([ONE, Taken("A", "calm", (170.0, 70.5))])
+    posts = device.turn()
+    with monkeypatch.context() as patch:
+        patch.setattr(clinic.store, "note", None)
+        with pytest.raises(TypeError):
+            clinic.turn(posts)
+    assert written(tmp_path) == []
+    replies = clinic.turn(posts)
+    with monkeypatch.context() as patch:
+        patch.setattr(device, "_save", None)
+        with pytest.raises(TypeError):
+            device.turn(replies)
+    assert device.again() == posts
+    clinic.turn(device.turn(replies))
+    device.turn(clinic.receipts())
+    assert [line["weight"] for line in written(tmp_path)] == [70.0, 70.5]
+    assert not device.left()
+    device.close()
+    clinic.close()
+
+
+def test_what_was_written_of_a_turn_that_did_not_end_is_taken_off(tmp_path):
+    device, clinic = sender(tmp_path), recipient(tmp_path)
+    device.take([ONE])
+    clinic.turn(device.turn())
+    clinic.close()
+    path = tmp_path / "clinic" / READINGS
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'{"subject": "cut of')
+    recipient(tmp_path).close()
+    assert path.read_bytes() == whole
+    path.write_bytes(whole[:-5])
+    with pytest.raises(RequestError, match="shorter than what was written"):
+        recipient(tmp_path)
+    device.close()
+
+
+def test_a_gap_asks_again_and_what_is_there_is_not_sent_twice(tmp_path):
+    device, clinic = sender(tmp_path, ahead=3), recipient(tmp_path)
+    device.take([Taken("A", "calm", (170.0, 70.0 + t)) for t in range(3)])
+    first, second, third = device.turn()
+    (reply,) = clinic.turn([first, third])
+    assert Reply.unpacked(reply.payload).again
+    assert device.turn([reply]) == [second, third]
+    (reply,) = clinic.turn([second, third])
+    assert not Reply.unpacked(reply.payload).again
+    assert [line["weight"] for line in written(tmp_path)] == [70.0, 72.0, 71.0]
+    assert device.turn([reply]) == []
+    assert not device.left()
+    device.close()
+    clinic.close()
+
+
+def test_a_file_is_taken_once(tmp_path):
+    device = sender(tmp_path)
+    assert device.take([ONE], once="digest")
+    assert not device.take([ONE], once="digest")
+    assert device.take([ONE], once="other")
+    assert device.counts()["spooled"] == 2
+    device.close()
+
+
+@pytest.mark.parametrize(
+    ("reading", "message"),
+    [
+        (Taken("A", "calm", (170.0,)), "row 2: a reading has 1 columns, not 2"),
+        (Taken("A", "calm", (170.0, float("nan"))), "row 2, column 1: a reading is missing"),
+        (Taken("A", "calm", (170.05, 70.0)), "row 2, column 0: a reading contradicts"),
+        (Taken("A", "odd", (170.0, 70.0)), "row 2, c: the map has not seen a class"),
+        (Taken("A", "wild", (170.0, 70.0)), "row 2, c: a subject is of another class"),
+        (Taken("a/b", "calm", (170.0, 70.0)), "row 2, pseudonym: a pseudonym cannot be part"),
+        (Taken("", "calm", (170.0, 70.0)), "row 2, pseudonym: a pseudonym cannot be part"),
+        (Taken("A", "calm", (170.0, 70.0), {"a": [1]}), "row 2: what goes beside"),
+    ],
+)
+def test_of_readings_with_a_wrong_one_none_is_taken(tmp_path, reading, message):
+    with sender(tmp_path) as device:
+        with pytest.raises(RequestError, match=message):
+            device.take([ONE, reading])
+        assert device.counts()["spooled"] == 0
+        assert device.turn() == []
+
+
+def test_a_reading_that_its_session_refuses_is_set_aside_and_the_rest_goes_on(tmp_path):
+    codec = fitted(0).codec_
+    device, clinic = sender(tmp_path, codec=codec), recipient(tmp_path, codec=codec)
+    points = ((170.0, 70.0), (171.0, 70.0), (170.0, 71.0))
+    device.take([Taken("A", "calm", point) for point in points])
+    posts = device.turn()
+    while posts:
+        posts = device.turn(clinic.turn(posts))
+    assert device.unfit == ["an invariant has changed"]
+    assert device.counts() == {"spooled": 0, "unfit": 1}
+    assert not device.left()
+    assert [line["weight"] for line in written(tmp_path)] == [70.0, 71.0]
+    device.close()
+    clinic.close()
+
+
+def refusal(device, clinic, posts):
+    """Post what is refused; return the reason, once both ends know it and nothing is lost."""
+    replies = clinic.turn(posts)
+    assert written_nothing(clinic)
+    device.turn(replies)
+    assert device.counts()["spooled"]
+    assert not device.left()
+    device.close()
+    clinic.close()
+    ((_, reason),) = clinic.refused
+    assert device.refused == {"A": reason}
+    return reason
+
+
+def written_nothing(clinic):
+    return not (clinic.store.folder / READINGS).read_bytes()
+
+
+def test_messages_of_another_map_are_refused_and_stay_spooled(tmp_path):
+    device, clinic = sender(tmp_path), recipient(tmp_path, codec=fitted(0).codec_)
+    device.take([ONE])
+    assert refusal(device, clinic, device.turn()) == "map"
+
+
+def test_messages_of_another_version_are_refused_and_stay_spooled(tmp_path):
+    device, clinic = sender(tmp_path), recipient(tmp_path)
+    device.take([ONE])
+    ((pseudonym, payload),) = device.turn()
+    other = json.dumps({**json.loads(payload), "format": 2}).encode()
+    assert refusal(device, clinic, [Post(pseudonym, other)]) == "version"
+
+
+def test_messages_of_an_unknown_pseudonym_are_refused_and_stay_spooled(tmp_path):
+    device, clinic = sender(tmp_path), recipient(tmp_path, subjects={})
+    device.take([ONE])
+    assert refusal(device, clinic, device.turn()) == "pseudonym"
+
+
+def test_an_end_loaded_from_a_backup_is_found_out_and_begins_again(tmp_path):
+    """The clinic lost a reading that the device was told had come: refused, until asked to."""
+    device, clinic = sender(tmp_path), recipient(tmp_path)
+    device.take([Taken("A", "calm", (170.0, 70.0 + t)) for t in range(3)])
+    posts = device.turn(clinic.turn(device.turn()))
+    clinic.close()
+    (tmp_path / "clinic").rename(tmp_path / "lost")
+    clinic = recipient(tmp_path)
+    assert device.turn(clinic.turn(posts)) == []
+    assert device.refused == {"A": "step"}
+    device.begin_again()
+    posts = device.turn()
+    while posts:
+        posts = device.turn(clinic.turn(posts))
+    assert [line["weight"] for line in written(tmp_path)] == [71.0, 72.0]
+    assert len({line["session"] for line in written(tmp_path)}) == 1
+    device.close()
+    clinic.close()
+
+
+def test_a_device_loaded_from_a_backup_is_found_out(tmp_path):
+    device, clinic = sender(tmp_path), recipient(tmp_path)
+    device.take([ONE, Taken("A", "calm", (170.0, 71.0))])
+    posts = device.turn()
+    state = json.loads(device.store.run("SELECT state FROM ends")[0][0])
+    # the same session, another dither: as if the first message had been made anew
+    twin = Session.from_json(fitted().codec_, {**state, "out": [], "waiting": [(170.0, 70.0)]})
+    other = Letter(fitted().codec_.mark, 1, twin.pending()[0])
+    replies = clinic.turn([Post("A", other.packed())])
+    assert device.turn(replies) == []
+    assert device.refused == {"A": "step"}
+    assert device.again() == []
+    device.begin_again()
+    assert device.turn() != posts
+    device.close()
+    clinic.close()
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"",
+        b"\xff\xfe",
+        b"[]",
+        b"{}",
+        b"[" * 30000,
+        b"x" * (LONGEST + 1),
+        b'{"format":1}',
+        b'{"format":1,"map":"a","ahead":0,"message":{},"beside":{}}',
+        b'{"format":1,"map":"a","ahead":1,"message":5,"beside":{}}',
+        b'{"format":1,"map":"a","ahead":1,"message":{"number":1},"beside":{"a":{}}}',
+        b'{"format":1,"receipt":{"session":"","number":-1,"check":""}}',
+    ],
+)
+def test_what_is_no_envelope_changes_nothing(tmp_path, payload):
+    device, clinic = sender(tmp_path), recipient(tmp_path)
+    device.take([ONE])
+    posts = device.turn()
+    clinic.turn([Post("A", payload)])
+    assert written_nothing(clinic)
+    assert device.turn([Post("A", payload), Post("nobody", payload)]) == []
+    assert device.turn(clinic.turn(posts)) == []
+    assert not device.left()
+    device.close()
+    clinic.close()
+
+
+def test_replies_to_nobody_or_of_an_old_session_change_nothing(tmp_path):
+    device = sender(tmp_path)
+    device.take([ONE])
+    posts = device.turn()
+    old = Reply(Receipt("A.old", 1, "0" * 16), refused="step").packed()
+    assert device.turn([Post("A", old), Post("B", old)]) == []
+    assert device.again() == posts
+    assert not device.refused
+    device.close()
+
+
+def test_the_other_ends_words_are_never_shown():
+    reply = Reply.unpacked(Reply(Receipt("", 0, ""), refused="\x1b[31m any words").packed())
+    assert reply.refused == "unknown"
+
+
+def test_what_goes_beside_cannot_stand_for_what_was_decoded(tmp_path):
+    device, clinic = sender(tmp_path), recipient(tmp_path)
+    device.take([Taken("A", "calm", (170.0, 70.0), {"subject": 17, "weight": 1, "time": "now"})])
+    clinic.turn(device.turn())
+    (line,) = written(tmp_path)
+    assert (line["subject"], line["weight"], line["time"]) == ("Anna's", 70.0, "now")
+    device.close()
+    clinic.close()
+
+
+def test_a_folder_is_of_one_process_one_end_one_map_and_closed_to_others(tmp_path):
+    device = sender(tmp_path)
+    with pytest.raises(RequestError, match="another process uses this folder"):
+        sender(tmp_path)
+    device.close()
+    spool = tmp_path / "spool"
+    with pytest.raises(RequestError, match="of another end, map or version"):
+        sender(tmp_path, codec=fitted(0).codec_)
+    with pytest.raises(RequestError, match="of another end, map or version"):
+        Recipient(spool, fitted().codec_, WHO, COLUMNS)
+    spool.chmod(0o750)
+    with pytest.raises(RequestError, match="others may open the folder"):
+        sender(tmp_path)
+    spool.chmod(0o700)
+    (spool / FILE).write_bytes(b"no state" * 1000)
+    with pytest.raises(RequestError, match="damaged or no state"):
+        sender(tmp_path)
+    with pytest.raises(RequestError, match="there is no folder"):
+        sender(tmp_path / "absent")
+
+
+def test_a_wrong_request_for_an_end_is_refused(tmp_path):
+    codec = fitted().codec_
+    with pytest.raises(RequestError, match="under way"):
+        Sender(tmp_path / "a", codec, ahead=0)
+    with pytest.raises(RequestError, match="1 names of 2 columns"):
+        Recipient(tmp_path / "b", codec, WHO, ["weight"])
+    with pytest.raises(RequestError, match="has not seen a class"):
+        Recipient(tmp_path / "b", codec, {"A": Subject("odd", 1)}, COLUMNS)
+    assert list(tmp_path.iterdir()) == []
+
+
+DEVICE = """
+import sys
+BARRED = ("scipy", "sklearn", "pandas", "pyarrow", "numba", "pydantic", "click", "duckdb")
+
+class Barrier:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in BARRED:
+            raise ImportError(name)
+
+sys.meta_path.insert(0, Barrier())
+import numpy as np
+from voile.signals import Codec, SequenceCodec
+from voile.signals.channel import Broker, Link, Sender, Taken
+from voile.signals.fhir import Sequences, encode
+
+with np.load(sys.argv[1], allow_pickle=False) as arrays:
+    codec = SequenceCodec.from_arrays(arrays)
+single = codec.codec
+assert single.decode(single.encode([[170.0, 70.0]], ["calm"]), ["calm"]).tolist() == [[170.0, 70.0]]
+Link(Broker("127.0.0.1", 1), None, "a", hears="receipts", posts="readings")
+with Sender(sys.argv[2], codec) as sender:
+    sender.take([Taken("A", "calm", (170.0, 70.0))])
+    sys.stdout.buffer.write(sender.turn()[0].payload)
+"""
+
+
+def test_a_device_needs_numpy_alone_and_paho_for_the_line(tmp_path):
+    np.savez(tmp_path / "map.npz", **fitted().codec_.to_arrays())
+    words = [sys.executable, "-c", DEVICE, tmp_path / "map.npz", tmp_path / "spool"]
+    done = subprocess.run(words, capture_output=True, check=False)
+    assert not done.returncode, done.stderr.decode()
+    clinic = recipient(tmp_path)
+    clinic.turn([Post("A", done.stdout)])
+    assert written(tmp_path)[0]["weight"] == 70.0
+    clinic.close()

@@ -1,0 +1,238 @@
+"""What a kit learns, estimates and says of itself; what cannot be fitted."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.signals.clinic import (
+    fitted,
+    people,
+    roles,
+)
+
+from voile.errors import InfeasibleError, RequestError
+from voile.io import open_source
+from voile.kit import Kit
+from voile.signals import Session
+from voile.signals.content import Content, Policy
+from voile.signals.estimating import Trials, points, trials
+from voile.signals.information import contributions
+from voile.signals.methods import METHODS
+from voile.signals.options import FitOptions
+from voile.signals.sources import Rows, without_copies
+from voile.signals.wing import fit
+
+
+@pytest.fixture(scope="module")
+def kit():
+    return fitted()
+
+
+CONSTANT = np.where(np.arange(240) % 3 == 0, 60.0, np.arange(240))
+BAD = {
+    "a class of 10": ({"ill": ["yes"] * 10 + ["no"] * 230}, {}, "column ill: .*fewer than 20"),
+    "one class": ({"ill": ["yes"] * 240}, {}, "all readings are of one class"),
+    "a class with a value per row": (
+        {"ill": [f"c{i}" for i in range(240)]},
+        {},
+        "class of its own",
+    ),
+    "a subject of two classes": ({"id": ["p0"] * 2 + [f"p{i}" for i in range(238)]}, {}, "two cl"),
+    "a constant": ({"pulse": CONSTANT}, {}, "column pulse: .*all the same"),
+    "text among numbers": ({"pulse": ["high"] + ["70"] * 239}, {}, "row 1, column pulse: a cell"),
+    "a finer reading": ({"weight": np.arange(240) / 7}, {}, "column weight: .* contradict"),
+    "too fine a resolution": ({}, {"weight": {"role": "reading", "resolution": 0.01}}, "declare 0"),
+    "no resolution": ({"pulse": np.random.default_rng(1).random(240)}, {}, "no resolution"),
+    "two kinds": ({}, {"weight": {"role": "reading", "resolution": 1, "nominal": True}}, "either"),
+    "a setting": ({}, {"weight": {"role": "reading", "unit": "kg"}}, "column weight: unit"),
+    "no reading": ({}, {"weight": "drop", "pulse": "drop"}, "no column has the role reading"),
+    "no class": ({}, {"ill": "drop"}, "no columns have the role private"),
+    "a quasi-identifier": ({}, {"ward": "quasi"}, "column ward has the role quasi"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_cannot_be_fitted_is_refused_in_one_sentence(case, tmp_path, capsys):
+    columns, said, message = BAD[case]
+    with pytest.raises(RequestError, match=message) as refused:
+        fitted(people(**columns), roles(**said))
+    assert "\n" not in str(refused.value)
+
+
+def test_shapes_that_differ_are_refused(tmp_path):
+    rng, ill = np.random.default_rng(3), np.arange(240) % 3 == 0
+    weight = np.round(rng.gamma(np.where(ill, 40, 2), 1, 240) + 0.1, 1)
+    with pytest.raises(RequestError, match=r"column weight: .*shapes"):
+        fitted(people(weight=weight), method=["gamma"])
+
+
+def test_readings_that_tell_nothing_are_refused():
+    rng = np.random.default_rng(4)
+    table = people(
+        weight=np.round(rng.normal(70, 9, 240), 1), pulse=np.rint(rng.normal(70, 9, 240))
+    )
+    shuffled = table.set_column(5, "ill", pa.array(rng.permutation(table["ill"].to_pylist())))
+    with pytest.raises(InfeasibleError, match="tell nothing"):
+        fitted(shuffled)
+
+
+def test_the_frontier_is_what_its_formulas_say(kit):
+    content = Content.of(kit)
+    rows = {(r["base"], r["strength"]): r for r in kit.tables["frontier"].to_pylist()}
+    plain, full = rows["barycentre", 0.0], rows["barycentre", 1.0]
+    assert (plain["risk"], plain["loss"], plain["distortion"]) == (1.0, 0.0, 0.0)
+    assert plain["bits"] == kit.facts["before"]["bits"]
+    assert full["risk"] == max(full["bits"] / plain["bits"], 0)
+    assert full["bits"] < 0.3 * plain["bits"]
+    table = people()
+    X = np.stack([table["weight"].to_numpy(), table["pulse"].to_numpy()], axis=1)
+    c = np.array(table["ill"].to_pylist())
+    worst = 0.0
+    for base in ("barycentre", "normal", "uniform"):
+        codec = content.map(Policy("normal", base, 1.0)).codec_
+        apart = np.sqrt((((codec.encode(X, c) - X) / X.std(axis=0)) ** 2).mean())
+        worst = max(worst, apart)
+        if base == "barycentre":  # that of maps fitted to others differs a little
+            assert full["distortion"] == pytest.approx(apart, rel=0.1)
+    assert full["loss"] == pytest.approx(full["distortion"] / worst, rel=0.1)
+
+
+def test_the_base_tells_nothing_more():
+    """Section 6.2: one injective map after all classes' leaves what is told as it is."""
+    table = people(n=1200)
+    X = np.stack([table["weight"].to_numpy(), table["pulse"].to_numpy()], axis=1)
+    c = (np.array(table["ill"].to_pylist()) == "yes").astype(np.intp)
+    columns = Content.of(fitted()).maps["normal"].columns
+    whose, u = np.arange(1200), np.random.default_rng(0).uniform(-0.5, 0.5, X.shape)
+    made = Trials(tuple(trials(METHODS["normal"], X, c, whose, whose, columns, u=u, seed=1)))
+    told = made.told(0.5)
+    for base in ("uniform", "barycentre"):
+        clouds = zip(made.sent(base, 0.5), made.folds, strict=True)
+        parts = [contributions(points(Z, one.map.spans), one.c) for Z, one in clouds]
+        assert np.concatenate(parts).mean() == pytest.approx(told.bits, abs=0.05)
+
+
+def test_a_shareable_kit_holds_nobodys_value():
+    weight = people()["weight"].to_pylist()
+    weight[0] = 345.6
+    for method, seen in (
+        ("normal", "shareable"),
+        ("transport", "shareable"),
+        ("uniform", "private"),
+    ):
+        kit = fitted(people(weight=weight), method=[method])
+        assert kit.visibility == seen
+        arrays = Content.of(kit).maps[method].to_arrays()
+        numbers = np.concatenate([a.ravel() for a in arrays.values() if a.dtype.kind == "f"])
+        close = np.abs(numbers - 345.6) < 1e-6
+        assert not close.any() or seen == "private"
+        assert kit.facts["holds"][0].startswith(method)
+    assert fitted(hold_out=0.2).visibility == "private"
+    nominal = fitted(said=roles(ward={"role": "reading", "nominal": True}))
+    assert nominal.visibility == "private"
+
+
+def test_a_differentially_private_kit_says_so():
+    bounded = {
+        "weight": {"role": "reading", "resolution": 0.1, "bounds": [30, 130]},
+        "pulse": {"role": "reading", "resolution": 1, "bounds": [40, 140]},
+    }
+    kit = fitted(people(n=900), roles(**bounded), epsilon=8)
+    assert kit.facts["holds"][-1].startswith("differentially private: each map, at epsilon 8")
+    assert Content.of(kit).maps["normal"].fitted_.epsilon == 8
+    risk = dict(
+        zip(
+            kit.tables["frontier"]["strength"].to_pylist(),
+            kit.tables["frontier"]["risk"].to_pylist(),
+            strict=True,
+        )
+    )
+    assert risk[1.0] < 0.3 < risk[0.0] == 1
+    with pytest.raises(RequestError, match="column pulse has no bounds"):
+        fitted(said=roles(weight=bounded["weight"]), epsilon=8)
+    assert fitted().facts["holds"][-1] == "differentially private: none of it"
+
+
+def test_a_kit_read_back_sends_and_decodes_the_same(tmp_path):
+    kit = fitted(method=["transport", "normal"], base=["uniform"])
+    kit.save(tmp_path / "kit")
+    read = Content.of(Kit.load(tmp_path / "kit"))
+    X = np.array([[70.1, 66.0], [55.5, 91.0]])
+    for number in range(kit.facts["policies"]):
+        Z = Content.of(kit).codec(number).encode(X, ["yes", "no"])
+        assert (read.codec(number).decode(Z, ["yes", "no"]) == X).all()
+
+
+def test_sequences_are_learnt_where_a_column_orders_them():
+    n, length = 120, 6
+    rng = np.random.default_rng(8)
+    ill = np.repeat(np.arange(n) % 2 == 0, length)
+    level = np.repeat(rng.normal(np.where(np.arange(n) % 2 == 0, 60, 80), 6), length)
+    table = pa.table(
+        {
+            "id": np.repeat(np.arange(n), length),
+            "weight": np.round(level + rng.normal(0, 1, n * length), 1),
+            "pulse": np.rint(rng.normal(np.where(ill, 90, 70), 7)),
+            "ward": ["north"] * (n * length),
+            "when": np.tile(np.arange(length), n),
+            "ill": np.where(ill, "yes", "no"),
+        }
+    )
+    assert Content.of(fitted(table)).sequence_codec is None
+    mixed_up = table.take(pa.array(rng.permutation(n * length)))
+    kit = fitted(mixed_up, time="when")
+    assert kit.id == fitted(table, time="when").id
+    codec = Content.of(kit).sequence_codec
+    sender, receiver = (Session(codec, "yes", "p0") for _ in range(2))
+    sender.send([61.5, 88.0])
+    (message,) = sender.pending()
+    assert receiver.receive(message).values == (61.5, 88.0)
+    with pytest.raises(RequestError, match="no column then"):
+        fitted(table, time="then")
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2)), min_size=1))
+def test_copies_count_in_their_proportions(drawn):
+    """Shares of each subject's readings stay as they are, in as few rows as can be."""
+    order = sorted(drawn)
+    whose = np.unique([s for s, *_ in order], return_inverse=True)[1]
+    table = np.array([x for _, *x in order], dtype=np.float64).reshape(len(order), 2)
+    zeros = np.zeros(len(order), dtype=np.intp)
+    rows = Rows(table, zeros.astype(str), whose, zeros, np.arange(len(order)), 0)
+    found = without_copies(rows)
+
+    def shares(rows):
+        counted = {}
+        for s, x in zip(rows.whose.tolist(), map(tuple, rows.table.tolist()), strict=True):
+            counted.setdefault(s, {}).setdefault(x, 0)
+            counted[s][x] += 1
+        return counted
+
+    before, after = shares(rows), shares(found)
+    for s, counts in before.items():
+        total, left = sum(counts.values()), sum(after[s].values())
+        assert {x: Fraction(k, total) for x, k in counts.items()} == {
+            x: Fraction(k, left) for x, k in after[s].items()
+        }
+        assert np.gcd.reduce(list(after[s].values())) == 1
+    twice = rows.take(np.sort(np.tile(np.arange(len(order)), 2)))
+    assert shares(without_copies(twice)) == after
+
+
+def test_an_interrupted_fit_keeps_the_methods_that_it_learnt():
+    def interrupting(task, done, total=None):
+        if task == "weighing, uniform":
+            raise KeyboardInterrupt
+
+    source, options = open_source(people()), FitOptions(method=("normal", "uniform"))
+    kit = fit(source, roles(), options, seed=1, progress=interrupting)
+    assert kit.facts["stopped"] == "interrupted"
+    assert list(Content.of(kit).maps) == ["normal"]
+    alone = FitOptions(method=("uniform",))
+    with pytest.raises(KeyboardInterrupt):
+        fit(source, roles(), alone, seed=1, progress=interrupting)
