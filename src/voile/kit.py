@@ -17,6 +17,8 @@ from voile.errors import RequestError, TamperedError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from voile.frontier import Frontier
+
 FORMAT = "voile-kit"
 VERSION = 1
 INDEX = "kit.json"
@@ -134,6 +136,34 @@ class Choice:
         for name, share in (("max risk", self.max_risk), ("max loss", self.max_loss)):
             if share is not None and not 0 <= share <= 1:
                 raise RequestError(f"{name} lies in [0, 1]")
+
+    def among(self, frontier: Frontier, beating: Callable[[str], int] | None = None) -> int:
+        """Return the number of the policy that this picks.
+
+        Parameters
+        ----------
+        beating : finds the policy that beats a named one, where the kit names any.
+
+        Raises
+        ------
+        InfeasibleError : no policy is within the limit.
+        RequestError : there is no policy of that number or name.
+        """
+        if self.policy is not None:
+            if not 0 <= self.policy < len(frontier):
+                raise RequestError(
+                    f"there is no policy {self.policy}",
+                    instead=f"they are numbered 0 to {len(frontier) - 1}",
+                )
+            return self.policy
+        if self.beats is not None:
+            if beating is None:
+                remedy = "choose by risk or loss"
+                raise RequestError(f"no policy is called {self.beats}", instead=remedy)
+            return beating(self.beats)
+        if self.knee:
+            return frontier.knee().index
+        return frontier.at(risk=self.max_risk, loss=self.max_loss).index
 
     def __str__(self) -> str:
         if self.knee:

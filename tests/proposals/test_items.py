@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from voile.cli.run import run
 from voile.io import open_source
 from voile.itemsets.sources import Reading
-from voile.proposal_items import examine_items, holds_lists
+from voile.proposals.items import examine_items, holds_lists
 from voile.roles import Roles
 
 N = 120

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.io import open_source
-from voile.proposal import examine, propose
+from voile.proposals.proposal import examine, propose
 from voile.roles import Role, Roles
 
 N = 200

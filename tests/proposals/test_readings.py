@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from voile.io import open_source
-from voile.proposal_readings import examine_readings
+from voile.proposals.readings import examine_readings
 from voile.roles import Roles
 
 RNG = np.random.default_rng(1)

@@ -12,7 +12,7 @@ from voile.cli.screen import Screen
 
 if TYPE_CHECKING:
     from voile.io import Source
-    from voile.proposal import Proposal
+    from voile.proposals.proposal import Proposal
 
 
 def _inspect(
@@ -55,9 +55,9 @@ def _inspect(
 
 def _examined(source: Source, kind: str | None) -> Proposal:
     """Propose roles for a kind of data: where none is named, by whether there are lists."""
-    from voile.proposal import examine
-    from voile.proposal_items import examine_items, holds_lists
-    from voile.proposal_readings import examine_readings
+    from voile.proposals.items import examine_items, holds_lists
+    from voile.proposals.proposal import examine
+    from voile.proposals.readings import examine_readings
 
     if kind == "signals":
         return examine_readings(source)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from voile.column_words import find_words, names_items, names_people, names_records
-from voile.proposal import (
+from voile.proposals.column_words import find_words, names_items, names_people, names_records
+from voile.proposals.proposal import (
     ColumnProposal,
     Proposal,
     Seen,

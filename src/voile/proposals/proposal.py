@@ -1,8 +1,8 @@
 """Propose a role for every column of a source, and say why: names, types and counts, no values.
 
 A proposal is a start, not a judgement. Where a column gives no sign of what it is, what would tell
-people apart is dropped, and the steward decides. For rows of items, see `voile.proposal_items`; for
-readings, `voile.proposal_readings`.
+people apart is dropped, and the steward decides. For rows of items see `items`, for
+readings `readings`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from voile.column_words import find_words, is_id, names_people
+from voile.proposals.column_words import find_words, is_id, names_people
 from voile.roles import Role
 
 if TYPE_CHECKING:

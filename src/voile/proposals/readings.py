@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from voile.column_words import find_words, is_id
-from voile.proposal import ColumnProposal, Proposal, Seen, find_subject, first_rows, look
+from voile.proposals.column_words import find_words, is_id
+from voile.proposals.proposal import ColumnProposal, Proposal, Seen, find_subject, first_rows, look
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -72,26 +72,9 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
     RequestError : there is no policy of that number or name.
     """
     content = Content.of(kit)
-    number = _pick(content.frontier, choice)
+    number = choice.among(content.frontier)
     figures = content.figures_of(number)
     return Chosen(KIND, kit.id, number, str(choice), figures, content.policy(number).to_data())
-
-
-def _pick(frontier: Frontier, choice: Choice) -> int:
-    if choice.policy is not None:
-        if not 0 <= choice.policy < len(frontier):
-            raise RequestError(
-                f"there is no policy {choice.policy}",
-                instead=f"they are numbered 0 to {len(frontier) - 1}",
-            )
-        return choice.policy
-    if choice.beats is not None:
-        raise RequestError(f"no policy is called {choice.beats}", instead="choose by risk or loss")
-    if choice.knee:
-        return frontier.knee().index
-    if choice.max_risk is not None:
-        return frontier.at(risk=choice.max_risk).index
-    return frontier.at(loss=choice.max_loss).index
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from voile.errors import InfeasibleError, RequestError, nearest
 from voile.frontier import Frontier
@@ -175,7 +176,7 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
     RequestError : there is no policy of that number or name.
     """
     content = Content.of(kit)
-    number = _pick(content, choice)
+    number = choice.among(content.frontier, partial(_beating, content))
     policy = content.space.policy(content.frontier.policies[number])
     return chosen_of(kit.id, content, policy, number, str(choice))
 
@@ -192,24 +193,6 @@ def chosen_of(
         **content.space.disclosure(policy),
     }
     return Chosen(KIND, kit_id, number, how, figures, policy.to_data())
-
-
-def _pick(content: Content, choice: Choice) -> int:
-    frontier = content.frontier
-    if choice.policy is not None:
-        if not 0 <= choice.policy < len(frontier):
-            raise RequestError(
-                f"there is no policy {choice.policy}",
-                instead=f"they are numbered 0 to {len(frontier) - 1}",
-            )
-        return choice.policy
-    if choice.knee:
-        return frontier.knee().index
-    if choice.beats is not None:
-        return _beating(content, choice.beats)
-    if choice.max_risk is not None:
-        return frontier.at(risk=choice.max_risk).index
-    return frontier.at(loss=choice.max_loss).index
 
 
 def _beating(content: Content, name: str) -> int:
