@@ -40,10 +40,10 @@ def genetic(loss: Loss, size: int, evaluations: int, rng: np.random.Generator) -
     pymoo's: simulated binary and polynomial (Deb, Agrawal 1995; Deb, Goyal 1996).
     """
     try:
-        from pymoo.algorithms.soo.nonconvex.ga import GA  # type: ignore[import-untyped]
-        from pymoo.core.problem import ElementwiseProblem  # type: ignore[import-untyped]
-        from pymoo.core.selection import Selection  # type: ignore[import-untyped]
-        from pymoo.optimize import minimize as evolve  # type: ignore[import-untyped]
+        from pymoo.algorithms.soo.nonconvex.ga import GA
+        from pymoo.core.problem import ElementwiseProblem
+        from pymoo.core.selection import Selection
+        from pymoo.optimize import minimize as evolve
     except ImportError as missing:
         raise _needs("pymoo") from missing
 
@@ -70,7 +70,7 @@ def genetic(loss: Loss, size: int, evaluations: int, rng: np.random.Generator) -
 def cma(loss: Loss, size: int, evaluations: int, rng: np.random.Generator) -> Floats:
     """Adapt the covariance of what is drawn next, from nought (Hansen, Ostermeier 2001)."""
     try:
-        from cma import CMAEvolutionStrategy  # type: ignore[import-untyped]
+        from cma import CMAEvolutionStrategy
     except ImportError as missing:
         raise _needs("cma") from missing
     options = {
