@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from tests.signals.days import days
 
 from voile.io import open_source
 from voile.kit import Choice
@@ -82,3 +83,24 @@ def table_of(path):
 
 def rows_sent(release):
     return pq.read_table(release.folder / "rows.parquet")["row"].to_numpy()
+
+
+def wards(length=6, n=300, seed=7):
+    """Return n people over so many days: weight goes with height or against it, as the class is."""
+    X, c, whose = days(n, length, seed)
+    X[:, 1] = np.round(X[:, 1] - np.where(c == "wild", X[:, 0] - 165, 0), 1)
+    names = [f"p{i}" for i in whose]
+    day = np.arange(len(whose)) % length
+    return pa.table({"id": names, "height": X[:, 0], "weight": X[:, 1], "day": day, "state": c})
+
+
+WARDS = {
+    "subject": "id",
+    "columns": {
+        "id": "identifier",
+        "height": {"role": "reading", "invariant": True},
+        "weight": {"role": "reading", "resolution": 0.1},
+        "day": "drop",
+        "state": "private",
+    },
+}

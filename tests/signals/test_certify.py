@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.signals.clinic import applied, fitted
 
+from voile.signals import applying
 from voile.signals.certify import fingerprint
 
 
@@ -22,3 +25,39 @@ def test_a_fingerprint_knows_every_reading_and_its_row(values, data):
     assert fingerprint(numbers, moved) != mark
     if (table[order] != table).any():
         assert fingerprint(numbers, table[order]) != mark
+
+
+def moved(Z, labels):
+    """One message decodes to another reading."""
+    Z[7, 0] += 1
+    return Z
+
+
+def swapped(Z, labels):
+    """Two people of one class have each other's messages."""
+    a, b = np.flatnonzero(labels == labels[0])[:2]
+    Z[[a, b]] = Z[[b, a]]
+    return Z
+
+
+def as_if_of_another_class(Z, labels):
+    """One message is of the other class's map."""
+    Z[3] = Z[np.flatnonzero(labels != labels[3])[0]]
+    return Z
+
+
+@pytest.mark.parametrize("spoil", [moved, swapped, as_if_of_another_class])
+def test_what_would_decode_to_other_readings_is_not_published(tmp_path, monkeypatch, spoil):
+    carried = applying.carried
+
+    def spoilt(codec, table, labels, protective):
+        Z, far = carried(codec, table, labels, protective)
+        return spoil(Z.copy(), labels), far
+
+    kit = fitted()
+    with monkeypatch.context() as patch:
+        patch.setattr(applying, "carried", spoilt)
+        with pytest.raises(AssertionError, match="does not decode to what was read"):
+            applied(kit, tmp_path / "sent.csv")
+    assert list(tmp_path.iterdir()) == []
+    applied(kit, tmp_path / "sent.csv")

@@ -330,14 +330,15 @@ WEIGHTS = "\n".join(panel("160.0", f"60.{t}", time=f"2024-03-02T0{t}:00:00Z") fo
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda lines: lines[:1] + lines[2:], "readings that are not here"),
+        (lambda lines: lines[:1] + lines[2:], "missing or changed"),
         (lambda lines: [*lines, lines[1]], "line 5: two values are of one reading"),
         (lambda lines: [re.sub('"map","valueString":"', r"\g<0>x", lines[0])], "of another map"),
         (lambda lines: [re.sub('"field","valueString":"', r"\g<0>x", lines[0])], "is damaged"),
         (lambda lines: [re.sub('"decimals","valueUnsignedInt":', r"\g<0>9", lines[0])], "damaged"),
         (lambda lines: [re.sub('"value": -?[0-9.]+', '"value": 0.5', lines[0]), *lines[1:]],
-         "out of step"),
-        (lambda lines: [line.replace("Patient/1", "Patient/7") for line in lines], "has no class"),
+         "missing or changed"),
+        (lambda lines: [lines[0], *(line.replace("Patient/1", "Patient/7") for line in lines[1:])],
+         "line 2: .*has no class"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_decoded_for_certain_is_refused(tmp_path, spoil, message):

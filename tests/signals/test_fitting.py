@@ -10,9 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.signals.clinic import (
+    applied,
+    decoded,
     fitted,
     people,
     roles,
+    rows_sent,
+    table_of,
 )
 
 from voile.errors import InfeasibleError, RequestError
@@ -62,6 +66,80 @@ def test_what_cannot_be_fitted_is_refused_in_one_sentence(case, tmp_path, capsys
     with pytest.raises(RequestError, match=message) as refused:
         fitted(people(**columns), roles(**said))
     assert "\n" not in str(refused.value)
+
+
+def test_a_class_for_every_row_is_none_also_where_subjects_have_several_rows():
+    table = people()
+    table = pa.concat_tables([table, table])
+    labels = [f"c{i}" for i in range(480)]
+    with pytest.raises(RequestError, match=r"column ill: .*class of its own"):
+        fitted(table.set_column(5, "ill", pa.array(labels)))
+
+
+def test_an_error_of_a_reading_names_its_row_in_the_source():
+    weight = people()["weight"].to_pylist()
+    weight[123] = 70.1234
+    with pytest.raises(RequestError, match=r"column weight: 1 readings .* in row 124;"):
+        fitted(people(weight=weight))
+
+
+def test_who_is_held_out_changes_nothing_of_what_is_learnt():
+    table = people(n=400)
+    kit = fitted(table, hold_out=0.3)
+    batch = table.combine_chunks().to_batches()[0]
+    held = Content.of(kit).reading.hold_out.held(batch, 0)
+    assert 80 < held.sum() < 160
+    weight, ill = table["weight"].to_numpy(), np.array(table["ill"].to_pylist())
+    other = {"weight": np.where(held, 500.0, weight), "ill": np.where(held, "other", ill)}
+    assert fitted(people(n=400, **other), hold_out=0.3).id == kit.id
+
+
+MERGED = {"ill": {"role": "private", "merge": {"other": ["rare", "odd"]}}}
+
+
+def test_classes_too_small_to_hide_are_merged(tmp_path):
+    few = ["rare"] * 12 + ["odd"] * 12
+    table = people(ill=[*few, *people()["ill"].to_pylist()[24:]])
+    with pytest.raises(RequestError, match="fewer than 20"):
+        fitted(table)
+    kit = fitted(table, roles(**MERGED))
+    assert Content.of(kit).classes == ["no", "other", "yes"]
+    release = applied(kit, tmp_path / "sent.parquet", table)
+    known = table_of(release.folder / "classes.csv")
+    assert set(known["ill"].to_pylist()) == {"no", "other", "yes"}
+    expected = table["weight"].take(rows_sent(release)).to_pylist()
+    assert decoded(kit, release, tmp_path / "back.parquet")["weight"].to_pylist() == expected
+    told = [{"other": "rare"}.get(one, one) for one in known["ill"].to_pylist()]
+    named = known.set_column(1, "ill", pa.array(told))  # a recipient's own names do as well
+    again = decoded(kit, release, tmp_path / "again.parquet", classes=named)
+    assert again["weight"].to_pylist() == expected
+
+
+@pytest.mark.parametrize(
+    "merge", [["rare"], {"a": "rare"}, {"a": ["rare"], "b": ["rare"]}, {"a": [1]}]
+)
+def test_classes_are_merged_once_or_not_at_all(merge):
+    with pytest.raises(RequestError, match=r"column ill: the settings of the classes are not"):
+        fitted(people(), roles(ill={"role": "private", "merge": merge}))
+    with pytest.raises(RequestError, match=r"column ill: the settings of the classes are not"):
+        fitted(people(), roles(ill={"role": "private", "weight": 3}))
+
+
+def test_beliefs_change_what_there_is_to_tell(tmp_path):
+    table = people()
+    ill = np.array(table["ill"].to_pylist()) == "yes"
+    lines = [f"p{i},{0.1 + 0.8 * (not one)},{0.1 + 0.8 * one}" for i, one in enumerate(ill)]
+    (tmp_path / "sure.csv").write_text("\n".join(["id,no,yes", *lines]))
+    lines = [f"p{i},{2 / 3},{1 / 3}" for i in range(240)]
+    (tmp_path / "shares.csv").write_text("\n".join(["id,no,yes", *lines]))
+    plain, shares, sure = (
+        fitted(table, beliefs=None if name is None else str(tmp_path / name)).facts["before"]
+        for name in (None, "shares.csv", "sure.csv")
+    )
+    assert shares["entropy"] == pytest.approx(plain["entropy"])
+    assert shares["bits"] == pytest.approx(plain["bits"], abs=0.05)
+    assert sure["entropy"] == pytest.approx(0.469, abs=1e-3)  # h(.1)
+    assert sure["bits"] < 0.55 * plain["bits"]
 
 
 def test_shapes_that_differ_are_refused(tmp_path):
@@ -203,7 +281,7 @@ def test_copies_count_in_their_proportions(drawn):
     whose = np.unique([s for s, *_ in order], return_inverse=True)[1]
     table = np.array([x for _, *x in order], dtype=np.float64).reshape(len(order), 2)
     zeros = np.zeros(len(order), dtype=np.intp)
-    rows = Rows(table, zeros.astype(str), whose, zeros, np.arange(len(order)), 0)
+    rows = Rows(table, zeros.astype(str), whose, zeros, np.arange(len(order)), whose.astype(str), 0)
     found = without_copies(rows)
 
     def shares(rows):

@@ -23,7 +23,7 @@ from tests.signals.clinic import (
 )
 
 from voile.cli.run import run
-from voile.errors import RequestError
+from voile.errors import RequestError, TamperedError
 from voile.kit import Choice, Chosen
 from voile.release import Release
 from voile.signals.wing import choose, verify
@@ -145,6 +145,13 @@ def test_pseudonyms_last_as_long_as_their_key(kit, tmp_path, monkeypatch):
     assert told == ["pseudonym, keyed by a secret"]
 
 
+def test_the_dither_is_drawn_anew_for_every_release(kit, tmp_path):
+    """From the system's entropy: no seed gives it, so that no two releases share it."""
+    sent = [applied(kit, tmp_path / f"{i}.parquet", keep_order=True) for i in range(2)]
+    one, other = (np.array(table_of(release.path)["weight"].to_pylist()) for release in sent)
+    assert (one != other).all()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -156,6 +163,17 @@ def test_a_strange_class_stops_everything(kit, tmp_path, change, message):
     with pytest.raises(RequestError, match=message):
         applied(kit, tmp_path / "sent.csv", people(**change))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_second_message_of_a_subject_is_warned_of(kit, tmp_path, recwarn):
+    table = people(id=[f"p{i % 3}" if i < 6 else f"q{i}" for i in range(240)])
+    applied(kit, tmp_path / "sent.csv", table)
+    (warned,) = recwarn
+    assert str(warned.message).startswith("3 messages are not their subject's first")
+    missing = [None if i < 3 else x for i, x in enumerate(people()["weight"].to_pylist())]
+    applied(kit, tmp_path / "one.csv", table.set_column(1, "weight", pa.array(missing)))
+    applied(kit, tmp_path / "open.csv", table, choose(kit, Choice(max_risk=1.0)))
+    assert len(recwarn) == 1  # one message each; nothing hidden
 
 
 def test_decimal_places_are_kept_and_checked(kit, tmp_path):
@@ -225,6 +243,17 @@ def test_a_release_whose_messages_were_touched_does_not_verify(kit, tmp_path):
         touched = ",".join([cells[0], changed, *cells[2:]])
         release.path.write_text("\n".join([lines[0], touched, *lines[2:]]) + "\n")
         assert not all(holds for _, holds in verify(release))
+
+
+def test_a_message_that_was_touched_is_not_decoded(kit, tmp_path):
+    release = applied(kit, tmp_path / "sent.csv")
+    lines = release.path.read_text().splitlines()
+    name, weight, *rest = lines[1].split(",")
+    lines[1] = ",".join([name, repr(float(weight) + 2**-10), *rest])
+    release.path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(TamperedError, match="manifest"):
+        decoded(kit, release, tmp_path / "back.csv")
+    assert not (tmp_path / "back.csv").exists()
 
 
 def test_the_command_line_sends_and_decodes(tmp_path, capsys):

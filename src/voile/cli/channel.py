@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +74,7 @@ def sequences_of(kit: str, kind: str) -> tuple[Content, SequenceCodec]:
 
 def classes_in(content: Content, classes: Source) -> dict[str, str]:
     """Return each subject's class, from a table with the columns that the kit was fitted to."""
-    from voile.signals.sources import classes_of, subjects_of
+    from voile.signals.sources import subjects_of
 
     names = [content.reading.subject, content.reading.private]
     for name in names:
@@ -81,12 +82,22 @@ def classes_in(content: Content, classes: Source) -> dict[str, str]:
             remedy = nearest(name, classes.columns)
             raise RequestError(f"there is no column {name}", where=classes.name, instead=remedy)
     found: dict[str, str] = {}
+    row = 0
     for batch in classes.batches(names):
         subjects = subjects_of(batch.column(names[0]))
-        labels = classes_of(batch.column(names[1]), names[1])
+        labels = content.reading.classes(batch.column(names[1]))
         for who, label in zip(subjects, labels, strict=True):
-            if who is None or label is None:
-                raise RequestError("a row has no subject or no class", where=classes.name)
-            if found.setdefault(who, label) != label:
-                raise RequestError("a subject is of two classes", where=classes.name)
+            row += 1
+            if wrong := _wrong(who, label, found, content.classes):
+                raise RequestError(wrong, where=f"{classes.name}, row {row:,}")
+            found[who] = label
     return found
+
+
+def _wrong(who: str | None, label: str | None, found: dict[str, str], seen: Sequence[str]) -> str:
+    """Say what is wrong with a row of the table of classes, if anything is."""
+    if who is None or label is None:
+        return "a row has no subject or no class"
+    if label not in seen:
+        return "the map has not seen a class"
+    return "a subject is of two classes" if found.get(who, label) != label else ""

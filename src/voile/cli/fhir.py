@@ -50,7 +50,13 @@ def encode_fhir(kind: str) -> click.Command:
         content, way = _way(screen, kit, kind, classes, policy, table, encoding)
         named = read_fields(fields, content.reading.columns)
         others: Others = "keep" if keep_others else "refuse"
-        _told(screen, out, "encoded", encode(source, out, way, named, others=others, force=force))
+        counts = encode(source, out, way, named, others=others, force=force)
+        _told(screen, out, "encoded", counts)
+        if policy is not None and counts.readings > counts.subjects:
+            screen.insist(
+                "voile: warning: subjects have several readings, each sent by itself, and many "
+                "tell of the class: leave --policy out"
+            )
 
     given = path("fields", "Code and unit of each column, as TOML.", required=True)
     keep = flag("keep-others", "Leave values of other codes as they are, readable.")

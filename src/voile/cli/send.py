@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from threading import Thread
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
 LEFT = 1
 LIVE = "-"
+SHOWN = 10  # rows left out that are named
 
 
 def send(kind: str) -> click.Command:
@@ -61,7 +61,7 @@ def send(kind: str) -> click.Command:
         content, codec = sequences_of(kit, kind)
         broker, login = line_of(screen, **line)
         rows = _Rows(content, None if pseudonymous else _secret(key_file))
-        with Sender(spool, codec, ahead=ahead) as sender:
+        with Sender(spool, codec, ahead=ahead, columns=content.reading.columns) as sender:
             if begin_again:
                 sender.begin_again()
             if source != LIVE:
@@ -75,8 +75,7 @@ def send(kind: str) -> click.Command:
                     Thread(target=_listen, args=(rows, link, screen), daemon=True).start()
                 live = source == LIVE
                 wrong = forward(sender, link, live=live, wait=wait, tell=screen.insist)
-                rows.left_out += wrong  # not in one step: another thread counts as well
-            return _told(screen, sender, rows, spool)
+            return _told(screen, sender, rows, spool, wrong)
 
     own: list[click.Parameter] = [
         argument("kit"),
@@ -104,12 +103,17 @@ def send(kind: str) -> click.Command:
 
 
 class _Rows:
-    """Make readings to send of rows; those that cannot be read are left out, and counted."""
+    """Make readings to send of rows; those that cannot be read are left out.
+
+    Attributes
+    ----------
+    lost : the numbers of those left out.
+    """
 
     def __init__(self, content: Content, secret: Secret | None) -> None:
         self._reading, self._secret = content.reading, secret
         self._beside = list(content.reading.roles.of("keep"))
-        self.left_out = 0
+        self.lost: list[int] = []
 
     @property
     def columns(self) -> list[str]:
@@ -140,13 +144,12 @@ class _Rows:
             whole = whole.take(order)
         places, first = order.to_pylist(), 0
         for batch in whole.to_batches():
-            for row, taken in self.of_batch(batch):
-                where = f"{source.name}, row {places[first + row] + 1:,}"
-                yield replace(taken, where=where)
+            numbers = [place + 1 for place in places[first : first + len(batch)]]
+            yield from self.of_batch(batch, f"{source.name}, row", numbers)
             first += len(batch)
 
-    def of_batch(self, batch: pa.RecordBatch) -> Iterator[tuple[int, Taken]]:
-        """Yield the readings of some rows, each with its row."""
+    def of_batch(self, batch: pa.RecordBatch, what: str, numbers: Sequence[int]) -> Iterator[Taken]:
+        """Yield the readings of some rows, which are called `what` and so numbered."""
         import numpy as np
 
         from voile.pseudonyms import pseudonym
@@ -154,13 +157,14 @@ class _Rows:
 
         seen = self._reading.see(batch)
         good = np.flatnonzero(~(seen.missing | seen.strange | seen.nameless))
-        self.left_out += len(batch) - len(good)
+        self.lost += sorted({*numbers} - {numbers[row] for row in good.tolist()})
         beside = batch.select(self._beside).to_pylist() if self._beside else [{}] * len(batch)
         for row, point in zip(good.tolist(), seen.table(good).tolist(), strict=True):
             name = str(seen.subjects[row])
             whose = pseudonym(self._secret, name) if self._secret else name
             with_it = {key: _plain(value) for key, value in beside[row].items()}
-            yield row, Taken(whose, str(seen.labels[row]), tuple(point), with_it)
+            where = f"{what} {numbers[row]:,}"
+            yield Taken(whose, str(seen.labels[row]), tuple(point), with_it, where)
 
 
 def _plain(value: Any) -> Any:
@@ -184,29 +188,33 @@ def _listen(rows: _Rows, link: Link, screen: Screen) -> None:
         try:
             row = json.loads(line)
             batch = pa.RecordBatch.from_pylist([{name: row.get(name) for name in rows.columns}])
-            before = rows.left_out
-            for _, taken in rows.of_batch(batch):
-                link.events.put(replace(taken, where=f"line {number:,}"))
-            if rows.left_out > before:
+            for taken in rows.of_batch(batch, "line", [number]):
+                link.events.put(taken)
+            if rows.lost[-1:] == [number]:
                 screen.insist(f"line {number:,}: lacks a class, a subject or a reading; left out")
         except RequestError as error:
-            rows.left_out += 1
+            rows.lost.append(number)
             screen.insist(f"line {number:,}: {error}; left out")
         except (ValueError, AttributeError, RecursionError, pa.ArrowException):
-            rows.left_out += 1
+            rows.lost.append(number)
             screen.insist(f"line {number:,}: is no row of readings; left out")
     link.events.put(End())
 
 
-def _told(screen: Screen, sender: Sender, rows: _Rows, spool: Path) -> int:
-    """Say what became of the readings; return the exit code."""
+def _told(screen: Screen, sender: Sender, rows: _Rows, spool: Path, wrong: int) -> int:
+    """Say what became of the readings, of which so many were wrong; return the exit code."""
     counts = sender.counts()
     if counts["spooled"]:
         screen.insist(f"{count(counts['spooled'], 'reading')} wait in {spool}: run it again")
     for reason in dict.fromkeys(sender.unfit):
         number = sender.unfit.count(reason)
         screen.insist(f"{count(number, 'reading')} set aside in {spool}: {reason}")
-    if rows.left_out:
-        screen.insist(f"{count(rows.left_out, 'row')} left out: no class, subject or sound reading")
-    screen.result({"spool": str(spool), **counts, "left_out": rows.left_out})
-    return LEFT if counts["spooled"] or sender.unfit or rows.left_out else 0
+    left_out = len(rows.lost) + wrong
+    if left_out:
+        first = ", ".join(f"{row:,}" for row in rows.lost[:SHOWN])
+        more = ", ..." if len(rows.lost) > SHOWN else ""
+        which = f", row {first}{more}" if first else ""
+        said = "left out: no class, subject or sound reading"
+        screen.insist(f"{count(left_out, 'row')} {said}{which}")
+    screen.result({"spool": str(spool), **counts, "left_out": left_out})
+    return LEFT if counts["spooled"] or sender.unfit or left_out else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -29,6 +30,7 @@ from voile.signals.codec import Codec
 from voile.signals.content import KIND, Content, Policy
 from voile.signals.lattice import OFF, Lattice
 from voile.signals.options import ApplyOptions
+from voile.signals.privacy_map import SignalsWarning
 from voile.signals.sources import Seen, nothing
 from voile.signals.stored import mark_of
 from voile.signals.story import story_of
@@ -112,6 +114,7 @@ class _Applying(Applying):
         self._passes = options.missing == "pass"
         self._secret, self._lasts = find_secret(options.key_file)
         self._classes: dict[str, tuple[int, str]] = {}
+        self._heard: set[str] = set()  # whose message is in the release
         self._certificate = Certificate()
         self._outside: Counter[str] = Counter()
         self._flags: Any = None
@@ -177,6 +180,7 @@ class _Applying(Applying):
         self._certificate.add(batch.numbers, batch.numbers[rows], which, table)
         out = np.flatnonzero(batch.counted & ~lost)
         names = self._names(batch, seen, out)
+        self._heard.update(names.take(pa.array(rows)).to_pylist())
         made = dict(zip(self._reading.columns, self._sent(len(lost), rows, Z), strict=True))
         made[PSEUDONYM] = names
         columns = [made[n] if n in made else batch.rows.column(n) for n in self._shown]
@@ -256,6 +260,10 @@ class _Applying(Applying):
     def certified(self, out: Path, rows: Source, scratch: Path) -> dict[str, float]:
         """Decode what was written, and hold it to the readings."""
         figures = certify(open_source(out), rows, self._reading, self._codec, self._certificate)
+        again = self._certificate.rows - len(self._heard)
+        if again and self._policy.strength > 0:
+            note = f"{again:,} messages are not their subject's first, and many tell of the class"
+            warnings.warn(f"{note}: send them in sessions", SignalsWarning, stacklevel=2)
         return {**figures, "subjects": len(self._classes), "outside": sum(self._outside.values())}
 
     def told(self, figures: Mapping[str, float]) -> dict[str, Any]:

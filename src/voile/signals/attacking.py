@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from voile.progress import Progress
 from voile.random import streams
 from voile.release import Release
 from voile.signals import breaks
-from voile.signals.attackers import Attacker, Codes, bayes, learners
+from voile.signals.attackers import Attacker, Codes, bayes, by_chances, learners
 from voile.signals.breaks import Break
 from voile.signals.information import Information, mutual_information
 from voile.signals.known import known_columns
@@ -22,6 +22,7 @@ from voile.signals.options import AttackOptions
 from voile.signals.overheard import as_numbers, overheard
 from voile.signals.pieces import Floats
 from voile.signals.scene import LENGTHS, People, Scene
+from voile.signals.subjects import Subjects
 
 STORY = (
     "She overhears one message of each person, and knows the classes of half of them. She learns "
@@ -42,7 +43,11 @@ BREAKS = {
     "known plaintext": "She knows one reading with its message, and names the class whose map "
     "takes one to the other. Classes come equally often.",
 }
-RIGHT = "Compare with naming the commonest class of everyone."
+BELIEVING = (
+    "She thinks something of each person's class beforehand, and weighs by it what she hears; the "
+    "baseline names whatever she thinks likeliest, and what messages tell counts from there."
+)
+RIGHT = "Compare with naming the commonest class, or the likeliest, of everyone."
 FOUND = "Of the people of this class, named when each class counts alike."
 
 
@@ -74,7 +79,11 @@ def attack(
     number = int(learn.integers(1 << 31))
     progress("overhearing one message", 0)
     told = mutual_information(
-        people.Z, people.c, permutations=options.permutations, random_state=deals
+        people.Z,
+        people.c,
+        None if people.prior is None else Subjects(people.whose, beliefs=people.prior),
+        permutations=options.permutations,
+        random_state=deals,
     )
     found = [_single(scene, people, number, told)]
     progress("reading what was not sent", 0)
@@ -86,26 +95,34 @@ def attack(
     return (*found, *map(_of_break, _breaks(scene, people, number)))
 
 
-def _attackers(scene: Scene, people: People, Z: Floats, c: Codes, seed: int) -> Iterator[Attacker]:
+def _attackers(
+    scene: Scene, people: People, Z: Floats, c: Codes, prior: Floats | None, *, seed: int
+) -> Iterator[Attacker]:
     """Let attackers learn from half of the people, and try them on messages `Z`."""
     half = people.half
-    yield from learners(people.Z[:half], people.c[:half], Z, c, seed)
+    yield from learners(people.Z[:half], people.c[:half], Z, c, seed, prior)
     if scene.map is not None and all(scene.map.spans):
         map: Any = scene.map  # as good as a `PrivacyMap`
-        yield bayes(map, Z, c)
+        yield bayes(map, Z, c, prior)
 
 
 def _single(scene: Scene, people: People, seed: int, told: Information) -> Evidence:
     half = people.half
-    tried = people.Z[half:], people.c[half:]
-    found = list(_attackers(scene, people, *tried, seed))
+    tried = people.Z[half:], people.c[half:], people.after
+    found = list(_attackers(scene, people, *tried, seed=seed))
     fresh = scene.fresh()
-    control = [] if fresh is None else list(_attackers(scene, people, *fresh, seed))
+    control = [] if fresh is None else list(_attackers(scene, people, *fresh, seed=seed))
     findings = []
+    thought: tuple[Attacker, ...] = ()
+    if people.after is not None:
+        thought = (by_chances("what she thinks beforehand", people.after, tried[1], people.after),)
+    alone = thought[0].recall if thought else (None,) * len(scene.classes)
+    least = (people.majority, *alone)
     for place, each in enumerate(found):
-        other = _findings(scene, control[place], None) if control else (None,) * 99
-        for finding, held in zip(_findings(scene, each, people.majority), other, strict=False):
-            findings.append(replace(finding, control=None if held is None else held.rate))
+        other = _findings(scene, control[place]) if control else ()
+        held = {finding.name: finding.rate for finding in other}
+        for finding in _findings(scene, each, least):
+            findings.append(replace(finding, control=held.get(finding.name)))
     said = (
         f"Messages tell {told.bits:.3f} of {told.entropy:.3f} bits of the class, 95% interval "
         f"{told.low:.3f} to {told.high:.3f}; where there is nothing to tell, 95 of 100 estimates "
@@ -122,19 +139,24 @@ def _single(scene: Scene, people: People, seed: int, told: Information) -> Evide
         knows=scene.columns,
         findings=tuple(findings),
         curves=tuple(overheard(scene.forms, people.X, people.table, people.c, scene.classes)),
-        notes=(said, *([held_out] if control else []), *_notes(scene, found)),
+        notes=(
+            said,
+            *([BELIEVING] if thought else []),
+            *([held_out] if control else []),
+            *_notes(scene, [*found, *thought]),
+        ),
     )
 
 
 def _before(scene: Scene, people: People, seed: int) -> Evidence:
     half, X = people.half, as_numbers(scene.forms, people.X)
-    found = learners(X[:half], people.c[:half], X[half:], people.c[half:], seed)
+    found = learners(X[:half], people.c[:half], X[half:], people.c[half:], seed, people.after)
     return Evidence(
         "readings as they are",
         "inference",
         "The same attackers, had the readings been sent as they are.",
         knows=scene.columns,
-        findings=tuple(one for each in found for one in _findings(scene, each, None)),
+        findings=tuple(one for each in found for one in _findings(scene, each)),
         notes=tuple(_notes(scene, found)),
     )
 
@@ -144,14 +166,13 @@ def _knowing(scene: Scene, people: People, seed: int) -> Evidence:
     half, c = people.half, people.c
     K = known_columns(scene.truth, scene.options.knows, people.number)
     both = np.concatenate([K, people.Z], axis=1)
-    alone = learners(K[:half], c[:half], K[half:], c[half:], seed)
-    found = learners(both[:half], c[:half], both[half:], c[half:], seed)
+    alone = learners(K[:half], c[:half], K[half:], c[half:], seed, people.after)
+    found = learners(both[:half], c[:half], both[half:], c[half:], seed, people.after)
+    least = {one.name: one.rate for each in alone for one in _findings(scene, each)}
     findings = [
-        replace(one, baseline=without.rate, meaning="")
-        for each, least in zip(found, alone, strict=True)
-        for one, without in zip(
-            _findings(scene, each, None), _findings(scene, least, None), strict=True
-        )
+        replace(one, baseline=least.get(one.name), meaning="")
+        for each in found
+        for one in _findings(scene, each)
     ]
     return Evidence(
         "single messages, columns known",
@@ -186,22 +207,46 @@ def _breaks(scene: Scene, people: People, seed: int) -> Iterator[Break]:
     yield breaks.known_plaintext(map.codec_, X, people.Z, people.c)
 
 
-def _findings(scene: Scene, each: Attacker, majority: Rate | None) -> tuple[Finding, ...]:
-    named = zip(scene.classes, each.recall, strict=True)
-    return (
-        Finding(f"{each.name}: right", each.accuracy, baseline=majority, meaning=RIGHT),
-        *(Finding(f"{each.name}: {name} found", rate, meaning=FOUND) for name, rate in named),
+def _findings(
+    scene: Scene, each: Attacker, least: Sequence[Rate | None] = ()
+) -> tuple[Finding, ...]:
+    """Say how often she is right, and what she finds of each class; `least`: without hearing."""
+    rates = (each.accuracy, *(() if _blind(each) else each.recall))
+    names = ("right", *(f"{name} found" for name in scene.classes))
+    return tuple(
+        Finding(f"{each.name}: {name}", rate, baseline=without, meaning=FOUND if k else RIGHT)
+        for k, (name, rate, without) in enumerate(
+            zip(names, rates, least or (None,) * len(names), strict=False)
+        )
     )
 
 
-def _notes(scene: Scene, found: tuple[Attacker, ...] | list[Attacker]) -> Iterator[str]:
+def _blind(each: Attacker) -> bool:
+    """Say whether all classes look alike to her, so that she names the same of everyone.
+
+    Which one it is tells of the order of the classes, and nothing of the people.
+    """
+    return sorted(rate.value for rate in each.recall) == [0.0] * (len(each.recall) - 1) + [1.0]
+
+
+def _notes(scene: Scene, found: Sequence[Attacker]) -> Iterator[str]:
     for each in found:
-        gained = "" if np.isnan(each.bits) else f", {each.bits:.3f} bits gained"
+        gained = "" if np.isnan(each.bits) else f", {_three(each.bits)} bits gained"
+        alike = " To her all classes look alike." if _blind(each) else ""
         yield (
             f"{each.name[0].upper()}{each.name[1:]}: balanced accuracy {each.balanced:.3f} "
             f"({each.low:.3f} to {each.high:.3f}, chance {1 / len(scene.classes):.3f}), largest "
-            f"AUC of a class {max(each.auc):.3f}{gained}."
+            f"AUC of a class {max(each.auc):.3f}{gained}.{alike}"
         )
+
+
+def _three(bits: float) -> str:
+    """Write bits, without a minus before nothing.
+
+    >>> _three(-0.0001), _three(0.0426)
+    ('0.000', '0.043')
+    """
+    return f"{round(bits, 3) + 0.0:.3f}"
 
 
 def _of_break(each: Break) -> Evidence:

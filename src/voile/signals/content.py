@@ -87,6 +87,11 @@ class Content:
     before: Mapping[str, Any]
     found: Mapping[str, Any]
 
+    @property
+    def classes(self) -> list[str]:
+        """The classes that the maps have seen."""
+        return [str(one) for one in next(iter(self.maps.values())).classes_]
+
     def policy(self, number: int) -> Policy:
         """Return a policy of the frontier."""
         row = self.figures.slice(number, 1).to_pylist()[0]

@@ -20,7 +20,7 @@ from voile.signals.certify import messages
 from voile.signals.codec import Codec
 from voile.signals.content import Content, Policy
 from voile.signals.forms import type_named
-from voile.signals.sources import Reading, classes_of, subjects_of
+from voile.signals.sources import Reading, subjects_of
 from voile.signals.stored import mark_of
 
 
@@ -89,7 +89,7 @@ def _known(classes: Source, reading: Reading, codec: Codec) -> dict[str, int]:
     row = 0
     for batch in classes.batches(names):
         pairs = zip(
-            subjects_of(batch.column(names[0])), classes_of(batch.column(names[1]), names[1]),
+            subjects_of(batch.column(names[0])), reading.classes(batch.column(names[1])),
             strict=True,
         )  # fmt: skip
         for subject, label in pairs:

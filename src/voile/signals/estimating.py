@@ -17,13 +17,14 @@ from voile.evidence import Z95
 from voile.measures import Measure
 from voile.signals.attackers import Codes
 from voile.signals.codec import Column
-from voile.signals.information import contributions
+from voile.signals.information import NEIGHBOURS, contributions
 from voile.signals.lattice import Lattice
 from voile.signals.methods import Fitted, Method, Sample
 from voile.signals.methods.transport import FOLDS, folds
 from voile.signals.nominal import Assignment
 from voile.signals.pieces import Floats
 from voile.signals.stored import StoredMap
+from voile.signals.subjects import Known, Subjects
 
 APART = 1e3  # between nominal values, in standard deviations of numbers: neighbours share theirs
 DEALS = 50
@@ -70,12 +71,18 @@ class Trial:
     ----------
     map : fitted to the other folds. X : (n, d) readings. c : (n,) classes.
     u : (n, d) where within its rounding cell each reading is sent from, -1/2 to 1/2.
+    beliefs : the distinct p(c | s) of these subjects, (g, k), and p(s) of each, (g,).
     """
 
     map: StoredMap
     X: NDArray[Any]
     c: Codes
     u: Floats
+    beliefs: tuple[Floats, Floats]
+
+    def told(self, cloud: Floats, c: Codes) -> Floats:
+        """Return each subject's part of what messages tell, were these their classes."""
+        return contributions(cloud, c, NEIGHBOURS, *self.beliefs)
 
     def sent(self, base: str, strength: float) -> NDArray[Any]:
         """Return the messages, (n, d): of nominal columns the number of the value."""
@@ -121,6 +128,7 @@ def fitted_map(
     whose: Codes,
     columns: Sequence[Column],
     seed: int,
+    beliefs: tuple[Floats, Floats] | None = None,
 ) -> StoredMap:
     """Fit a method, looking at no class's size."""
     numeric = [j for j, column in enumerate(columns) if isinstance(column, Lattice)]
@@ -130,7 +138,7 @@ def fitted_map(
         X = table[:, numeric].astype(np.float64)
         on = np.stack([lat.nearest(x) for lat, x in zip(lattices, X.T, strict=True)], axis=1)
         cells = np.array([lattice.resolution for lattice in lattices])
-        fitted = method.fit(Sample(on, c, whose, cells), seed)
+        fitted = method.fit(Sample(on, c, whose, cells, beliefs), seed)
     return StoredMap(np.arange(int(c.max()) + 1), tuple(columns), fitted)
 
 
@@ -144,20 +152,26 @@ def trials(
     *,
     u: Floats,
     seed: int,
+    prior: Floats | None = None,
 ) -> Iterator[Trial]:
     """Fit to two folds of subjects, and hand on the rows `tried` of the third.
 
-    Lattices are those of all readings: they tell of scales, not of people.
+    What an adversary thinks beforehand is `prior`, (n, k) p(c | s); None: the shares. Lattices are
+    those of all readings: they tell of scales, not of people.
     """
-    n = len(table)
+    n, k = len(table), int(c.max()) + 1
+    thought = Known.of(Subjects(whose, beliefs=prior), n, k)
     fold = folds(Sample(np.empty((n, 0)), c, whose, np.empty(0)), seed)
     for out in range(FOLDS):
         learnt = fold != out
         known = [_renewed(column, table[learnt, j], c[learnt]) for j, column in enumerate(columns)]
         people = np.unique(whose[learnt], return_inverse=True)[1]
-        map = fitted_map(method, table[learnt], c[learnt], people, known, seed)
+        beliefs = (
+            None if prior is None else thought.at(np.flatnonzero(learnt)).distinct(c[learnt], k)
+        )
+        map = fitted_map(method, table[learnt], c[learnt], people, known, seed, beliefs)
         rows = tried[fold[tried] == out]
-        yield Trial(map, table[rows], c[rows], u[rows])
+        yield Trial(map, table[rows], c[rows], u[rows], thought.at(rows).distinct(c[rows], k))
 
 
 def _renewed(column: Column, values: NDArray[Any], c: Codes) -> Column:
@@ -193,7 +207,7 @@ class Trials:
         Of one base, since what follows the barycentre is one map for all classes (Section 6.2).
         """
         clouds = zip(self._clouds(strength), self.folds, strict=True)
-        return Told.of(np.concatenate([contributions(cloud, one.c) for cloud, one in clouds]))
+        return Told.of(np.concatenate([one.told(cloud, one.c) for cloud, one in clouds]))
 
     def null(self, strength: float, rng: np.random.Generator, deals: int = DEALS) -> float:
         """Return the 95th percentile of the estimate where classes are dealt out anew."""
@@ -201,7 +215,7 @@ class Trials:
 
         def dealt() -> float:
             pairs = zip(clouds, self.folds, strict=True)
-            parts = [contributions(cloud, rng.permutation(one.c)) for cloud, one in pairs]
+            parts = [one.told(cloud, rng.permutation(one.c)) for cloud, one in pairs]
             return float(np.concatenate(parts).mean())
 
         return float(np.quantile([dealt() for _ in range(deals)], 0.95))

@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from scipy.special import entr
 
 from voile.errors import InfeasibleError, RequestError
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
-from voile.io import Source
+from voile.io import Source, open_source
 from voile.kit import Choice, Chosen, Kit
 from voile.progress import Progress
 from voile.random import streams
 from voile.roles import Roles
+from voile.signals.believing import Beliefs
 from voile.signals.content import KIND, Content, Policy
 from voile.signals.estimating import MOST, Told, Trials, trials
 from voile.signals.methods import METHODS, Method, Private
@@ -30,6 +32,7 @@ from voile.signals.sequence import SequenceCodec
 from voile.signals.sequence_map import SequenceMap
 from voile.signals.sources import Reading, Rows, check_classes, without_copies
 from voile.signals.stored import StoredMap
+from voile.signals.subjects import Known, Subjects
 
 
 def fit(
@@ -57,7 +60,8 @@ def fit(
         _warn(f"{read.left_out:,} rows lack a class, a subject or a reading, and taught nothing")
     rows = without_copies(read)
     check_classes(rows, reading.private)
-    fitting = _Fitting(reading, rows, options, int(each.integers(1 << 31)), draws, progress)
+    prior = _prior(options.beliefs, rows, reading)
+    fitting = _Fitting(reading, rows, prior, options, int(each.integers(1 << 31)), draws, progress)
     content = fitting.content()
     _check_bits(content, options.bits)
     return content.to_kit()
@@ -92,6 +96,7 @@ class _Fitting:
 
     reading: Reading
     rows: Rows
+    prior: Floats | None
     options: FitOptions
     seed: int
     rng: np.random.Generator
@@ -143,11 +148,19 @@ class _Fitting:
         map = self._learnt(method)
         rows, c = self.rows, np.searchsorted(map.classes_, self.rows.labels)
         made = trials(
-            self._meant(method), rows.table, c, rows.whose, tried, map.columns, u=u, seed=self.seed
+            self._meant(method),
+            rows.table,
+            c,
+            rows.whose,
+            tried,
+            map.columns,
+            u=u,
+            seed=self.seed,
+            prior=self.prior,
         )
         trial = Trials(tuple(made))
         if not self.before:
-            self.before = self._told_before(trial, c[tried], len(map.classes_))
+            self.before = self._told_before(trial, tried, c[tried], len(map.classes_))
         points, bases = [], self.options.bases
         for strength in self.options.strengths:
             self.progress(f"weighing, {method}", strength, 1.0)
@@ -172,12 +185,15 @@ class _Fitting:
             self._meant(method), resolution=self.reading.resolutions, random_state=self.seed
         )
         try:
-            map.fit(self.rows.table, self.rows.labels, self.rows.whose)
+            whose = Subjects(self.rows.whose, beliefs=self.prior)
+            map.fit(self.rows.table, self.rows.labels, whose)
         except RequestError as error:
-            raise self._named(error) from None
+            raise self._said(error) from None
         return StoredMap(map.classes_, map.codec(base="normal", strength=1.0).columns, map.fitted_)
 
-    def _told_before(self, trial: Trials, c: NDArray[np.intp], classes: int) -> dict[str, Any]:
+    def _told_before(
+        self, trial: Trials, tried: NDArray[np.intp], c: NDArray[np.intp], classes: int
+    ) -> dict[str, Any]:
         """Say what the readings themselves tell, and what estimates are worth."""
         told, null = trial.told(0.0), trial.null(0.0, self.rng)
         if told.bits <= null:
@@ -185,12 +201,15 @@ class _Fitting:
                 "the readings tell nothing of the class that could be measured",
                 instead="fit to more subjects, or send them as they are",
             )
-        shares = np.bincount(c, minlength=classes) / len(c)
+        thought = Known.of(
+            Subjects(self.rows.whose, beliefs=self.prior), len(self.rows.whose), classes
+        )
+        beliefs, chances = thought.at(tried).distinct(c, classes)
         return {
             "bits": told.bits,
             "bits_low": told.low,
             "bits_high": told.high,
-            "entropy": float(-(shares * np.log2(shares)).sum()),
+            "entropy": float(chances @ entr(beliefs).sum(axis=1) / np.log(2)),
             "null": null,
             "subjects": len(c),
             "classes": classes,
@@ -213,21 +232,32 @@ class _Fitting:
         map = SequenceMap(self.reading.invariants, self.reading.resolutions, random_state=self.seed)
         self.progress("learning sequences", 0)
         try:
-            return map.fit(rows.table, rows.labels, rows.whose).codec_
+            with warnings.catch_warnings():
+                warnings.filterwarnings(
+                    "ignore", "a class has only", SignalsWarning
+                )  # said already
+                return map.fit(rows.table, rows.labels, rows.whose).codec_
         except RequestError as error:
-            _warn(f"sequences were not learnt: {self._named(error)}")
+            _warn(f"sequences were not learnt: {self._said(error)}")
             return None
 
-    def _named(self, error: RequestError) -> RequestError:
-        """Call columns by their names where the library counts them, and the class by its."""
-        names = self.reading.columns
+    def _said(self, error: RequestError) -> RequestError:
+        """Say of an error of the library's where in the source it is: there rows are ordered."""
 
-        def name(found: re.Match[str]) -> str:
-            return f"column {names[int(found[1])]}"
+        def row(found: re.Match[str]) -> str:
+            return f"in row {int(self.rows.number[int(found[1]) - 1]) + 1:,}"
 
-        where = re.sub(r"column (\d+)", name, error.where or "")
-        where = f"column {self.reading.private}" if where == "c" else where
-        return type(error)(error.what, where=where or None, instead=error.instead)
+        what = re.sub(r"\bin row (\d+)\b", row, error.what)
+        named = self.reading.named(error)
+        return type(error)(what, where=named.where, instead=named.instead)
+
+
+def _prior(table: str | None, rows: Rows, reading: Reading) -> Floats | None:
+    """Read what an eavesdropper thinks of each row's subject, (n, k); None: nothing of her own."""
+    if table is None:
+        return None
+    classes = np.unique(rows.labels).tolist()
+    return Beliefs.read(open_source(table), reading.subject, classes).of(rows.names, rows.whose)
 
 
 def _figures(points: Sequence[_Point], frontier: Frontier) -> pa.Table:

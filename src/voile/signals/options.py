@@ -39,6 +39,11 @@ class FitOptions(Options):
         gt=0,
         description="learn maps under differential privacy; the roles file gives bounds",
     )
+    beliefs: str | None = Field(
+        None,
+        description="table of what an eavesdropper thinks of each subject beforehand: a column of "
+        "subjects, and one of chances for each class",
+    )
     bits: float | None = Field(
         None, ge=0, description="refuse unless some policy tells at most so many bits, 95% sure"
     )
@@ -85,4 +90,9 @@ class AttackOptions(Options):
     )
     knows: tuple[str, ...] = Field((), description="kept columns that she knows of everyone")
     control: str | None = Field(None, description="people who are not in the release")
+    beliefs: str | None = Field(
+        None,
+        description="table of what she thinks of each subject beforehand: a column of "
+        "subjects, and one of chances for each class",
+    )
     permutations: int = Field(100, ge=0, description="deals of the null of the bits told")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from voile.evidence import Evidence, Finding, Rate
 from voile.sections import Audience, Bar, BarChart, LineChart, Series
@@ -14,6 +14,7 @@ SENT = {
     "single messages, columns known": "overheard, columns known",
 }
 FRESH = "overheard, of people not fitted to"  # people whom the map was not
+THOUGHT = "thought beforehand"
 
 
 def overheard(evidence: Evidence) -> Iterator[LineChart]:
@@ -52,19 +53,19 @@ def recall(evidence: Sequence[Evidence]) -> Iterator[BarChart]:
     )
 
 
-def in_words(evidence: Sequence[Evidence]) -> Iterator[str]:
-    """Yield the same as a sentence: means over the classes."""
+def in_words(evidence: Sequence[Evidence], audience: Audience) -> Iterator[str]:
+    """Yield the same as a sentence: means over the classes, but of few people to their holder."""
     best, told = _best(evidence)
-    if not best:
-        return
     means = [
         f"{share(sum(rate.value for rate in found.values()) / len(found))} {how}"
         for how, found in told.items()
+        if audience == "internal" or not few(found.values())
     ]
-    yield (
-        f"The best of the attackers tried, {best}, finds of each class on average: "
-        f"{'; '.join(means)}. Chance is {1 / len(next(iter(told.values()))):.0%}."
-    )
+    if means:
+        yield (
+            f"The best of the attackers tried, {best}, finds of each class on average: "
+            f"{'; '.join(means)}. Chance is {1 / len(next(iter(told.values()))):.0%}."
+        )
 
 
 def _best(evidence: Sequence[Evidence]) -> tuple[str, Mapping[str, Mapping[str, Rate]]]:
@@ -73,10 +74,12 @@ def _best(evidence: Sequence[Evidence]) -> tuple[str, Mapping[str, Mapping[str, 
     single = {one.attack: one for one in evidence}.get("single messages")
     if single is None:
         return "", {}
-    fresh = _recalls(single, control=True)
+    fresh, thought = _recalls(single, "control"), _recalls(single, "baseline")
     after = fresh if any(fresh.values()) else found["single messages"]
+    if not after:
+        return "", {}
     best = max(after, key=lambda name: sum(rate.value for rate in after[name].values()))
-    told: dict[str, Mapping[str, Rate]] = {}
+    told: dict[str, Mapping[str, Rate]] = {THOUGHT: thought[best]} if best in thought else {}
     for attack, how in SENT.items():
         if best in found.get(attack, {}):
             told[how] = found[attack][best]
@@ -109,18 +112,21 @@ def _bar(label: str, rate: Rate) -> Bar:
     return Bar(label, rate.value, *rate.interval())
 
 
-def _recalls(evidence: Evidence, *, control: bool = False) -> dict[str, dict[str, Rate]]:
-    """Return by attacker and class how many are found; of the control, where there is one."""
+def _recalls(evidence: Evidence, of: str = "rate") -> dict[str, dict[str, Rate]]:
+    """Return by attacker and class how many are found; or of the control, or the baseline."""
     found: dict[str, dict[str, Rate]] = {}
     for finding in evidence.findings:
         who, _, what = finding.name.partition(": ")
-        rate = finding.control if control else finding.rate
+        rate = getattr(finding, of)
         if what.endswith(" found") and rate is not None:
             found.setdefault(who, {})[what.removesuffix(" found")] = rate
     return found
 
 
+def few(rates: Iterable[Rate]) -> bool:
+    """Say whether some share is of, or counts, under 11 people, which the public does not see."""
+    return any(0 < rate.trials < FEW or 0 < rate.successes < FEW for rate in rates)
+
+
 def _shown(rates: Sequence[Rate]) -> Audience:
-    """Say who may see shares of so many: the public sees no count of people below 11."""
-    few = any(0 < rate.trials < FEW or 0 < rate.successes < FEW for rate in rates)
-    return "internal" if few else "public"
+    return "internal" if few(rates) else "public"

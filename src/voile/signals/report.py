@@ -22,7 +22,7 @@ from voile.sections import (
     Series,
 )
 from voile.signals.content import Content
-from voile.signals.pictures import breaks, in_words, overheard, recall
+from voile.signals.pictures import breaks, few, in_words, overheard, recall
 from voile.signals.story import story_of
 from voile.wording import listed, rate, share
 
@@ -56,7 +56,7 @@ def sections(
         private = subject.private or {}
         story, public = private.get("story", {}), subject.public
     parts = [
-        _summary(story, public, private, evidence),
+        _summary(story, public, private, evidence, audience),
         _frontier(story),
         _overheard(evidence),
         _inference(evidence, audience),
@@ -72,11 +72,12 @@ def _summary(
     public: Mapping[str, Any],
     private: Mapping[str, Any],
     evidence: Sequence[Evidence],
+    audience: Audience,
 ) -> Section:
     blocks: list[Any] = []
     if public:
         blocks.append(Figures(tuple(_figures(public, story, private))))
-        blocks.append(Prose(tuple(_said(public, evidence))))
+        blocks.append(Prose(tuple(_said(public, evidence, audience))))
     if story:
         blocks.append(Prose((_before(story),)))
     return Section("summary", "In short", tuple(blocks), first=True)
@@ -106,7 +107,9 @@ def _figures(
         )
 
 
-def _said(public: Mapping[str, Any], evidence: Sequence[Evidence]) -> Iterator[str]:
+def _said(
+    public: Mapping[str, Any], evidence: Sequence[Evidence], audience: Audience
+) -> Iterator[str]:
     policy = public["policy"]
     columns = [one["column"] for one in public["columns"] if one["role"] == "reading"]
     yield (
@@ -114,7 +117,7 @@ def _said(public: Mapping[str, Any], evidence: Sequence[Evidence]) -> Iterator[s
         f"{policy['strength']:g}, to look like {_looks(policy)}. The recipient, who knows each "
         "person's class, decodes every reading exactly."
     )
-    yield from in_words(evidence)
+    yield from in_words(evidence, audience)
 
 
 def _looks(policy: Mapping[str, Any]) -> str:
@@ -174,6 +177,7 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
     return Section("frontier", "Every sensible trade", (chart, bits))
 
 
+WITHOUT = "Without messages. "  # begins the note on what an attacker finds without them
 BAND = ("strength", "bits", "bits_low", "bits_high")
 
 
@@ -198,9 +202,25 @@ def _inference(evidence: Sequence[Evidence], audience: Audience) -> Section | No
     blocks: list[Any] = [*recall(evidence), *breaks(evidence)]
     for one in evidence:
         blocks += [Heading(one.attack.capitalize()), Prose((one.story,)), _findings(one, audience)]
-        if one.notes:
-            blocks.append(Bullets(one.notes))
+        if notes := _notes(one, audience):
+            blocks.append(Bullets(notes))
     return Section("inference", "Inference of the class", tuple(blocks))
+
+
+def _notes(evidence: Evidence, audience: Audience) -> tuple[str, ...]:
+    """Return the notes; to the public none whose mean would tell a count of few people."""
+    if audience == "internal":
+        return evidence.notes
+    hidden = {
+        finding.name.partition(": ")[0].lower()
+        for finding in evidence.findings
+        if few(rate for rate in (finding.rate, finding.baseline) if rate is not None)
+    }
+    return tuple(
+        note
+        for note in evidence.notes
+        if note.removeprefix(WITHOUT).partition(": ")[0].lower() not in hidden
+    )
 
 
 def _findings(evidence: Evidence, audience: Audience) -> Grid:

@@ -19,6 +19,7 @@ from voile.random import Protective
 from voile.release import ROW, ROWS, Release
 from voile.roles import Roles
 from voile.signals.attackers import Codes
+from voile.signals.believing import Beliefs
 from voile.signals.certify import messages
 from voile.signals.content import KIND, Content, Policy
 from voile.signals.forms import Form
@@ -40,6 +41,7 @@ class People:
     ----------
     X : (n, d) readings. table : (n, d) messages. Z : (n, features) messages as numbers.
     c : (n,) classes. whose : (n,) subjects. number : (n,) rows of the truth.
+    prior : (n, k) what she thinks of each beforehand; None: the shares of those she learns from.
     """
 
     X: NDArray[Any]
@@ -48,6 +50,7 @@ class People:
     c: Codes
     whose: Codes
     number: NDArray[np.int64]
+    prior: Floats | None
 
     @property
     def half(self) -> int:
@@ -55,9 +58,20 @@ class People:
         return len(self.c) // 2
 
     @property
+    def after(self) -> Floats | None:
+        """What she thinks of those on whom she is tried."""
+        return None if self.prior is None else self.prior[self.half :]
+
+    @property
     def majority(self) -> Rate:
-        """How often the commonest class of those she learns from is that of the others."""
+        """How often who hears nothing is right: of the others' classes, the commonest or likeliest.
+
+        Commonest it is among those she learns from; likeliest where she thinks of each something.
+        """
         half = self.half
+        if self.after is not None:
+            guess = self.after.argmax(axis=1)
+            return Rate(int((self.c[half:] == guess).sum()), len(guess))
         common = np.bincount(self.c[:half]).argmax()
         return Rate(int((self.c[half:] == common).sum()), len(self.c) - half)
 
@@ -141,7 +155,16 @@ class Scene:
             )
         rows = self.rows.take(picked)
         parts = self.table[picked], self.Z[picked], self.c[picked]
-        return People(rows.table, *parts, rows.whose, rows.number)
+        return People(rows.table, *parts, rows.whose, rows.number, self._prior(rows))
+
+    @cached_property
+    def _beliefs(self) -> Beliefs | None:
+        if self.options.beliefs is None:
+            return None
+        return Beliefs.read(open_source(self.options.beliefs), self.reading.subject, self.classes)
+
+    def _prior(self, rows: Rows) -> Floats | None:
+        return None if self._beliefs is None else self._beliefs.of(rows.names, rows.whose)
 
     def enough(self, c: Codes) -> bool:
         """Say whether each class has enough subjects in each half."""
@@ -156,7 +179,7 @@ class Scene:
         long = first[sizes[people.whose] >= length]
         return long[:, None] + np.arange(length), self.c[long]
 
-    def fresh(self) -> tuple[Floats, Codes] | None:
+    def fresh(self) -> tuple[Floats, Codes, Floats | None] | None:
         """Send people whom the map was not fitted to; None without the map, or such people."""
         if self.map is None:
             return None
@@ -166,7 +189,8 @@ class Scene:
         if set(rows.labels) != set(self.classes):
             return None
         Z = self.map.codec_.encode(rows.table, rows.labels, protective=Protective())
-        return as_numbers(self.forms, Z), np.searchsorted(np.array(self.classes), rows.labels)
+        c = np.searchsorted(np.array(self.classes), rows.labels)
+        return as_numbers(self.forms, Z), c, self._prior(rows)
 
     @cached_property
     def _control(self) -> Rows:

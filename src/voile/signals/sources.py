@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,8 +18,10 @@ from voile.hold_out import HoldOut
 from voile.io import Source
 from voile.roles import Roles
 from voile.signals.forms import NUMBER, Cells, Form
+from voile.signals.merging import PrivateSettings
 
 UNTREATED = ("quasi", "items")
+FEW_EACH = 2  # subjects a class, on average: below, a column holds a value for each, no class
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +35,7 @@ class Rows:
     whose : (n,) the number of each reading's subject, from 0 up; a subject's in order of time.
     moments : (n,) where each stands in time, 0 where no column says so.
     number : (n,) each row's place in the source, from 0.
+    names : of the subjects, by their numbers.
     left_out : rows without a class, a subject or a whole reading.
     """
 
@@ -40,13 +44,14 @@ class Rows:
     whose: NDArray[np.intp]
     moments: NDArray[np.intp]
     number: NDArray[np.int64]
+    names: NDArray[np.str_]
     left_out: int
 
     def take(self, rows: NDArray[Any]) -> Rows:
         """Return some of the rows."""
         parts = (self.table, self.labels, self.whose, self.moments, self.number)
         table, labels, whose, moments, number = (part[rows] for part in parts)
-        return Rows(table, labels, whose, moments, number, self.left_out)
+        return Rows(table, labels, whose, moments, number, self.names, self.left_out)
 
     def one_each(self, rng: np.random.Generator) -> NDArray[np.intp]:
         """Draw one row of each subject."""
@@ -115,6 +120,27 @@ class Reading:
         """The column of classes."""
         return self.roles.of("private")[0]
 
+    @cached_property
+    def merged(self) -> Mapping[str, str]:
+        """What each class that is merged with others is called."""
+        return PrivateSettings.of(self.roles, self.private).names
+
+    def classes(self, column: pa.Array) -> NDArray[np.object_]:
+        """Return a column of classes as text, those merged by their common name."""
+        labels = classes_of(column, self.private)
+        named = [self.merged.get(one, one) for one in labels] if self.merged else labels
+        return np.array(named, dtype=object)
+
+    def named(self, error: RequestError) -> RequestError:
+        """Call columns by their names where the library counts them, and the class by its."""
+
+        def name(found: re.Match[str]) -> str:
+            return f"column {self.columns[int(found[1])]}"
+
+        where = re.sub(r"\bcolumn (\d+)\b", name, error.where or "")
+        where = f"column {self.private}" if where == "c" else where
+        return type(error)(error.what, where=where or None, instead=error.instead)
+
     @property
     def subject(self) -> str:
         """The column of subjects."""
@@ -161,6 +187,7 @@ class Reading:
                 where="roles",
                 instead="give it to the one column of classes that readings shall not tell",
             )
+        PrivateSettings.of(self.roles, self.private)
         if self.roles.subject is None:
             raise RequestError(
                 "the roles name no subject, by whom the recipient finds the class",
@@ -182,7 +209,7 @@ class Reading:
         cells = tuple(form.cells(batch.column(form.column)) for form in self.forms)
         return Seen(
             cells,
-            classes_of(batch.column(self.private), self.private),
+            self.classes(batch.column(self.private)),
             subjects_of(batch.column(self.subject)),
         )
 
@@ -251,10 +278,10 @@ def _ordered(
     left_out: int,
 ) -> Rows:
     """Order rows by what they hold, equal ones by their place in the source."""
-    whose = np.unique(subjects, return_inverse=True)[1]
+    names, whose = np.unique(subjects, return_inverse=True)
     ranks = [np.unique(column, return_inverse=True)[1] for column in table.T]
     order = np.lexsort((number, *ranks[::-1], moments, whose))
-    return Rows(table, labels, whose, moments, number, left_out).take(order)
+    return Rows(table, labels, whose, moments, number, names, left_out).take(order)
 
 
 def without_copies(rows: Rows) -> Rows:
@@ -280,8 +307,14 @@ def without_copies(rows: Rows) -> Rows:
 
 
 def check_classes(rows: Rows, private: str) -> None:
-    """Refuse a class column of one class, and a subject of two classes."""
+    """Refuse a column of one class or of hardly two people in a class, and a subject of two."""
     _, first = np.unique(rows.whose, return_index=True)
+    if len(first) < FEW_EACH * len(np.unique(rows.labels)):
+        raise RequestError(
+            "almost every subject has a class of its own",
+            where=f"column {private}",
+            instead="give the role private to a column of a few classes of many people",
+        )
     if (rows.labels != rows.labels[first][rows.whose]).any():
         raise RequestError(
             "a subject is of two classes",

@@ -101,7 +101,7 @@ def test_a_table_and_then_a_live_reading_come_to_the_clinic_once_each_and_in_ord
     monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines)))
     code, result, said = sent("-")
     assert (code, result["spooled"], result["left_out"]) == (1, 0, 3), said
-    assert "line 2, column 1: a reading contradicts the resolution" in said
+    assert "line 2, column weight: a reading contradicts the resolution" in said
     assert "line 3: is no row of readings" in said
     assert "line 4: lacks a class, a subject or a reading" in said
     process.send_signal(signal.SIGTERM)
@@ -131,6 +131,30 @@ def test_without_a_broker_readings_wait_and_without_a_secret_none_is_taken(
     assert json.loads(result)["spooled"] == len(rows)
     assert "the broker is away, it cannot be reached: trying again" in said
     assert f"{len(rows)} readings wait in" in said
+
+
+def test_rows_that_cannot_be_read_are_named_and_a_wrong_one_stops_the_table(ward, tmp_path, capsys):
+    """Rows are counted as the source has them, whatever the order of time."""
+    folder, rows = ward
+    line = ["--broker", "mqtt://127.0.0.1:9", "--wait", 0, "--key-file", folder / "key"]
+
+    def sent(name, changes):
+        wrong = [list(row) for row in rows[::-1]]
+        for (at, column), cell in changes.items():
+            wrong[at - 1][COLUMNS.index(column)] = cell
+        table(tmp_path / f"{name}.csv", COLUMNS, wrong)
+        given = [folder / "kit", tmp_path / f"{name}.csv", *line, "--spool", tmp_path / name]
+        code = command(send, *given)
+        return code, capsys.readouterr().err
+
+    code, said = sent("nan", {(9, "weight"): "nan", (3, "mood"): "MUCH", (5, "id"): ""})
+    assert code == 1
+    assert "3 rows left out: no class, subject or sound reading, row 3, 5, 9" in said
+    assert "MUCH" not in said
+    with pytest.raises(VoileError, match=r"off\.csv, row 7, column weight: a reading contradicts"):
+        sent("off", {(7, "weight"): 70.123})
+    with pytest.raises(VoileError, match=r"new\.csv, row 8, its class: the map has not seen"):
+        sent("new", {(8, "state"): "STRANGE"})
 
 
 @pytest.mark.parametrize(
@@ -171,6 +195,23 @@ def observations(rows):
             }
 
 
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("p2,STRANGE", "row 2: the map has not seen a class"),
+        ("p1,wild", "row 2: a subject is of two classes"),
+        (",calm", "row 2: a row has no subject or no class"),
+    ],
+)
+def test_a_wrong_row_of_the_classes_is_named(ward, tmp_path, row, message):
+    folder, _ = ward
+    known = tmp_path / "known.csv"
+    known.write_text(f"id,state\np1,calm\n{row}\n")
+    given = ["--classes", known, "--out", tmp_path / "clinic", "--broker", "mqtt://127.0.0.1:9"]
+    with pytest.raises(VoileError, match=f"known.csv, {message}"):
+        command(receive, folder / "kit", *given)
+
+
 @pytest.mark.parametrize("alone", [False, True])
 def test_a_file_of_fhir_goes_through_both_commands(ward, tmp_path, capsys, alone):
     folder, rows = ward
@@ -187,11 +228,13 @@ def test_a_file_of_fhir_goes_through_both_commands(ward, tmp_path, capsys, alone
         known += ["--policy", policy]
     kit = folder / "kit"
     command(encode_fhir, kit, source, "--fields", fields, *known, "--out", sent, "--json")
-    counts = json.loads(capsys.readouterr().out.splitlines()[-1])
+    result, said = capsys.readouterr()
+    assert ("leave --policy out" in said) == alone
+    counts = json.loads(result.splitlines()[-1])
     assert (counts["readings"], counts["values"]) == (len(rows), 3 * len(rows))
     command(decode_fhir, kit, sent, *known, "--out", again)
     assert again.read_bytes() == source.read_bytes() != sent.read_bytes()
     fewer = tmp_path / "fewer.csv"
     fewer.write_text("id,state\nnobody,calm\n")
-    with pytest.raises(VoileError, match="a subject has no class"):
+    with pytest.raises(VoileError, match="sent, line 1: a subject has no class"):
         command(decode_fhir, kit, sent, "--classes", fewer, *known[2:], "--out", tmp_path / "no")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -160,6 +161,43 @@ def test_a_turn_that_fails_leaves_both_ends_as_they_were(tmp_path, monkeypatch):
     clinic.close()
 
 
+def test_there_is_no_receipt_of_what_a_full_disk_did_not_take(tmp_path, monkeypatch):
+    device, clinic = sender(tmp_path), recipient(tmp_path)
+    device.take([ONE])
+    posts, write = device.turn(), os.write
+
+    def full(file, data):
+        if len(data) < 20:
+            raise OSError(errno.ENOSPC, "no space left")
+        return write(file, data[: len(data) // 2])
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        with pytest.raises(OSError, match="no space"):
+            clinic.turn(posts)
+    assert (written(tmp_path), clinic.receipts(), clinic.received) == ([], [], 0)
+    device.turn(clinic.turn(posts))
+    assert ([line["weight"] for line in written(tmp_path)], device.left()) == ([70.0], False)
+    device.close()
+    clinic.close()
+
+
+def test_a_reading_is_synced_to_the_disk_whole_before_its_session_is_saved(tmp_path, monkeypatch):
+    device, clinic = sender(tmp_path), recipient(tmp_path)
+    device.take([ONE])
+    synced, sync = [], os.fsync
+
+    def fsync(file):
+        synced.append((os.fstat(file).st_size, clinic.store.run("SELECT * FROM sessions")))
+        sync(file)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    assert len(clinic.turn(device.turn())) == 1
+    assert synced == [((tmp_path / "clinic" / READINGS).stat().st_size, [])]
+    device.close()
+    clinic.close()
+
+
 def test_what_was_written_of_a_turn_that_did_not_end_is_taken_off(tmp_path):
     device, clinic = sender(tmp_path), recipient(tmp_path)
     device.take([ONE])
@@ -207,8 +245,8 @@ def test_a_file_is_taken_once(tmp_path):
         (Taken("A", "calm", (170.0,)), "row 2: a reading has 1 columns, not 2"),
         (Taken("A", "calm", (170.0, float("nan"))), "row 2, column 1: a reading is missing"),
         (Taken("A", "calm", (170.05, 70.0)), "row 2, column 0: a reading contradicts"),
-        (Taken("A", "odd", (170.0, 70.0)), "row 2, c: the map has not seen a class"),
-        (Taken("A", "wild", (170.0, 70.0)), "row 2, c: a subject is of another class"),
+        (Taken("A", "odd", (170.0, 70.0)), "row 2, its class: the map has not seen a class"),
+        (Taken("A", "wild", (170.0, 70.0)), "row 2, its class: a subject is of another class"),
         (Taken("a/b", "calm", (170.0, 70.0)), "row 2, pseudonym: a pseudonym cannot be part"),
         (Taken("", "calm", (170.0, 70.0)), "row 2, pseudonym: a pseudonym cannot be part"),
         (Taken("A", "calm", (170.0, 70.0), {"a": [1]}), "row 2: what goes beside"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from voile.errors import RequestError
@@ -67,6 +67,7 @@ class Sender:
     folder : the spool, this end's own: it holds readings, with mode 0700.
     codec : the map of sequences.
     ahead : messages of a subject that may be under way at a time, >= 1; see `Session`.
+    columns : names of the source's columns, for errors; else they are numbered from 0.
     protective : the dither's randomness; another than the system's in tests only.
 
     Attributes
@@ -81,6 +82,7 @@ class Sender:
         codec: SequenceCodec,
         *,
         ahead: int = 1,
+        columns: Sequence[str] = (),
         protective: Protective | None = None,
     ) -> None:
         if ahead < 1:
@@ -90,6 +92,7 @@ class Sender:
         self.refused: dict[str, str] = {}
         self.unfit: list[str] = []
         self._ahead = ahead
+        self._columns = tuple(columns) or tuple(map(str, range(len(codec.order))))
         self._protective = protective
         self._ends: dict[str, _End] = {}
         rows = self.store.run("SELECT DISTINCT pseudonym FROM spool WHERE unfit IS NULL")
@@ -125,7 +128,8 @@ class Sender:
                     self._spool(reading, labels)
                 except RequestError as error:
                     where = reading.where or f"row {row}"
-                    place = ", ".join(part for part in (where, error.where) if part)
+                    part = "its class" if error.where == "c" else error.where
+                    place = f"{where}, {part}" if part else where
                     raise RequestError(error.what, where=place, instead=error.instead) from None
         self._look |= labels.keys()
         return True
@@ -164,7 +168,7 @@ class Sender:
         if len(values) != len(order):
             raise RequestError(f"a reading has {len(values)} columns, not {len(order)}")
         for lattice, j in zip(self.codec.lattices, order, strict=True):
-            on_lattice(lattice, float(values[j]), f"column {j}")
+            on_lattice(lattice, float(values[j]), f"column {self._columns[j]}")
 
     def turn(self, replies: Iterable[Post] = ()) -> list[Post]:
         """Take in replies, and return what is to be handed on now; all of it is on disk."""

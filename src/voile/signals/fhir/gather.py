@@ -29,6 +29,7 @@ class _Rows:
         self.spots: list[tuple[Key, int]] = []
         self.rows: dict[Key, dict[int, float]] = {}
         self.places: dict[Key, str] = {}
+        self._known: set[str] = set()
 
     @property
     def subjects(self) -> int:
@@ -39,9 +40,18 @@ class _Rows:
         """Take the value of column j."""
         if not key[0]:
             raise RequestError("the Observation names no subject", where=place)
+        if key[0] not in self._known:
+            self._check_class(key[0], place)
         self.rows.setdefault(key, {})[j] = v
         self.places.setdefault(key, place)
         self.spots.append((key, j))
+
+    def _check_class(self, subject: str, place: str) -> None:
+        try:
+            self.way.class_of(subject)
+        except RequestError as error:
+            raise RequestError(error.what, where=place, instead=error.instead) from None
+        self._known.add(subject)
 
     def point(self, key: Key, without: frozenset[int] = frozenset()) -> tuple[float, ...]:
         """Return the reading, or say what it lacks."""

@@ -40,14 +40,15 @@ class Sent(NamedTuple):
 class Way(Protocol):
     """Hide readings, and show them again.
 
-    `hide` takes (n, d) readings of subjects, each subject's in order of time; `show` what `hide`
-    returned, in any order. Columns in `once` never change within a subject, and are sent with its
-    first reading alone.
+    `class_of` gives a subject's class, or refuses her. `hide` takes (n, d) readings of subjects,
+    each subject's in order of time; `show` what `hide` returned, in any order. Columns in `once`
+    never change within a subject, and are sent with its first reading alone.
     """
 
     mark: str
     lattices: tuple[Lattice, ...]
     once: frozenset[int]
+    class_of: ClassOf
 
     def hide(self, whose: Sequence[str], X: Floats) -> list[Sent]:
         """Return what is sent of readings."""
@@ -80,11 +81,12 @@ class Singles:
         self.lattices = lattices
         self.mark = mark
         self.once: frozenset[int] = frozenset()
-        self._codec, self._class_of, self._protective = codec, class_of, protective
+        self.class_of = class_of
+        self._codec, self._protective = codec, protective
 
     def hide(self, whose: Sequence[str], X: Floats) -> list[Sent]:
         """Return what is sent of readings."""
-        labels = np.array([self._class_of(one) for one in whose])
+        labels = np.array([self.class_of(one) for one in whose])
         Z = self._codec.encode(X, labels, protective=self._protective)
         numbers: dict[str, int] = {}
         sent = []
@@ -95,7 +97,7 @@ class Singles:
 
     def show(self, whose: Sequence[str], sent: Sequence[Sent]) -> Floats:
         """Return the readings."""
-        labels = np.array([self._class_of(one) for one in whose])
+        labels = np.array([self.class_of(one) for one in whose])
         return np.asarray(self._codec.decode(np.array([one.values for one in sent]), labels))
 
 
@@ -115,7 +117,8 @@ class Sequences:
         pairs = sorted(zip(codec.order, codec.lattices, strict=True), key=lambda pair: pair[0])
         self.lattices = tuple(lattice for _, lattice in pairs)
         self.once = frozenset(codec.order[: codec.invariants])
-        self._codec, self._class_of, self._protective = codec, class_of, protective
+        self.class_of = class_of
+        self._codec, self._protective = codec, protective
 
     def hide(self, whose: Sequence[str], X: Floats) -> list[Sent]:
         """Return what is sent of readings; of invariants with the first of a subject alone."""
@@ -124,7 +127,7 @@ class Sequences:
         for one, x in zip(whose, X.tolist(), strict=True):
             if one not in ends:
                 name = f"{token}.{len(ends) + 1}"
-                label = self._class_of(one)
+                label = self.class_of(one)
                 ends[one] = Session(self._codec, label, name, protective=self._protective)
             ends[one].send(x)
             (message,) = ends[one].pending()
@@ -140,11 +143,18 @@ class Sequences:
         for at in sorted(range(len(sent)), key=lambda at: sent[at].number):
             one = sent[at]
             if one.session not in ends:
-                ends[one.session] = Session(self._codec, self._class_of(whose[at]), one.session)
+                ends[one.session] = Session(self._codec, self.class_of(whose[at]), one.session)
             k = self._codec.invariants if one.number > 1 else 0
             values = tuple(one.values[j] for j in self._codec.order[k:])
             message = Message(one.session, one.number, one.number - 1, one.check, values)
-            reading = ends[one.session].receive(message)
+            try:
+                reading = ends[one.session].receive(message)
+            except RequestError:
+                raise RequestError(
+                    "values that a session stands on are missing or changed",
+                    where=f"reading {one.number:,} of a session",
+                    instead="decode the whole file as it was encoded",
+                ) from None
             if reading is None:
                 raise RequestError("two readings of a session have one number")
             X[at] = reading.values

@@ -1,0 +1,43 @@
+"""Classes too small to be hidden, which are sent as one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from voile.errors import RequestError
+from voile.roles import Roles
+
+
+class PrivateSettings(BaseModel):
+    """What a roles file says of the column of classes beside its role.
+
+    Parameters
+    ----------
+    merge : classes that are sent as one, by its name: too small a class cannot be hidden.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    merge: Mapping[str, tuple[str, ...]] = {}
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What each merged class is called."""
+        return {one: name for name, merged in self.merge.items() for one in merged}
+
+    @classmethod
+    def of(cls, roles: Roles, column: str) -> PrivateSettings:
+        """Read them, or raise a RequestError: of another kind, or a class in two others."""
+        try:
+            found = cls.model_validate(roles.settings_of(column))
+        except ValidationError:
+            found = None
+        if found is None or len(found.names) < sum(map(len, found.merge.values())):
+            raise RequestError(
+                "the settings of the classes are not lists of those that are merged, each once",
+                where=f"roles, column {column}",
+                instead='write merge = { NAME = ["CLASS", "CLASS"] }',
+            )
+        return found

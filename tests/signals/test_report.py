@@ -1,0 +1,73 @@
+"""What a report shows, and to whom: the public sees no class's law and no count of few people."""
+
+from __future__ import annotations
+
+import pytest
+from tests.signals.clinic import applied, fitted
+
+from voile.evidence import Curve, Evidence, Finding, Rate
+from voile.report import render
+from voile.signals.wing import sections
+
+STORY = "She overhears."
+MANY = Rate(40, 100)
+
+
+def overheard(yes, no=MANY, control=None):
+    """One attacker, who finds so many of two classes."""
+    findings = (
+        Finding("forest: right", Rate(60, 200), baseline=Rate(120, 200)),
+        Finding("forest: yes found", yes, control=control),
+        Finding("forest: no found", no, control=control),
+    )
+    curve = Curve("yes", "weight, overheard", "density", (0.0, 1.0), (0.25, 0.75))
+    notes = ("Messages tell 0.1 of 1 bits.", "Forest: balanced accuracy 0.512, and so on.")
+    return Evidence(
+        "single messages", "inference", STORY, findings=findings, curves=(curve,), notes=notes
+    )
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    release = applied(fitted(), tmp_path_factory.mktemp("sent") / "sent.csv")
+
+    def render_for(audience, *evidence):
+        shown = sections(release, evidence, audience=audience)
+        return render("Sent", shown, audience=audience, facts={})
+
+    return render_for
+
+
+MEAN, BARS, LAW = "on average: ", "Who is found by forest", "weight, overheard, by class"
+BALANCED = "balanced accuracy 0.512"
+
+
+def test_the_public_sees_shares_of_many_and_no_class_s_law(page):
+    evidence = overheard(Rate(30, 100))
+    public, own = page("public", evidence), page("internal", evidence)
+    for told in (MEAN, BARS, BALANCED, "30 of 100"):
+        assert told in public
+    assert LAW in own
+    assert LAW not in public
+    assert "0.75" not in public
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [overheard(Rate(7, 100)), overheard(Rate(7, 9)), overheard(Rate(30, 100), Rate(3, 100))],
+)
+def test_a_count_of_few_stays_with_its_holder_also_where_a_mean_would_tell_it(page, evidence):
+    public, own = page("public", evidence), page("internal", evidence)
+    for told in (MEAN, BARS, BALANCED):
+        assert told in own
+        assert told not in public
+    assert "Messages tell 0.1 of 1 bits." in public
+    for told in ("7 of 100", "7 of 9", "3 of 100"):
+        assert told not in public
+
+
+def test_few_people_of_the_control_leave_the_rest_of_the_sentence(page):
+    public = page("public", overheard(Rate(30, 100), control=Rate(5, 50)))
+    assert "35% overheard. Chance" in public
+    assert "not fitted to" not in public
+    assert BALANCED in public  # of those overheard, who are many
