@@ -104,3 +104,19 @@ def test_completion_knows_a_wings_options() -> None:
         check=True,
     )
     assert done.stdout.split() == ["plain,--population", "plain,--population-gap"]
+
+
+@pytest.mark.slow
+def test_a_command_that_ends_soon_after_it_read_a_kit_ends_with_its_own_code(tmp_path):
+    """Reading a kit must start no thread that is still at work when the process ends."""
+    import pyarrow as pa
+
+    from voile.kit import Kit
+
+    table = pa.table({"risk": [i / 9 for i in range(10)], "loss": [1 - i / 9 for i in range(10)]})
+    tables = dict.fromkeys(("frontier", "domains", "counts"), table)
+    Kit("tables", "private", {"policies": 10}, tables).save(tmp_path / "kit")
+    words = [sys.executable, "-c", "from voile.cli import main; main()", "tables", "choose"]
+    words += [str(tmp_path / "kit"), "--policy", "99", "--out", str(tmp_path / "policy.toml")]
+    codes = {subprocess.run(words, capture_output=True).returncode for _ in range(30)}
+    assert codes == {1}  # the kit lacks a part: said at once

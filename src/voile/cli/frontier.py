@@ -31,7 +31,9 @@ def frontier(screen: Screen, kit: Kit, *, all: bool) -> None:
     shown = shown.select(flat)
     rows = list(zip(*shown.to_pydict().values(), strict=True))
     thin = sys.stdout.isatty() and not all
-    show_table(shown.column_names, spread(rows, ROWS) if thin else rows, sys.stdout)
+    seen = show_table(flat, spread(rows, ROWS) if thin else rows, sys.stdout)
+    if seen < len(flat):
+        screen.say(f"{seen} of {len(flat)} columns; a wider terminal or --json shows more")
     if thin and len(rows) > ROWS:
         screen.say(f"{ROWS} of {len(rows):,} policies; --all shows every one")
 

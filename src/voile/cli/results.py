@@ -61,13 +61,19 @@ def tell_attacked(screen: Screen, found: Sequence[Evidence], place: Path) -> Non
     """Say what the attacks found, each rate with its 95% interval and its baseline."""
     screen.result({"evidence_file": str(place), "evidence": [e.to_json() for e in found]})
     rows = [
-        (evidence.heading, finding.name, _rate(finding.rate), _rate(finding.baseline))
+        (
+            evidence.attack,
+            finding.name,
+            _rate(finding.rate),
+            _rate(finding.baseline),
+            _rate(finding.control),
+        )
         for evidence in found
         for finding in evidence.findings
         if finding.rate.trials
     ]
     if rows and not screen.quiet:
-        show_table(("question", "what", "found", "baseline"), rows, sys.stderr)
+        show_table(("attack", "what", "found", "baseline", "control"), rows, sys.stderr)
     screen.say(f"{place}: evidence of {count(len(found), 'attack')}")
 
 

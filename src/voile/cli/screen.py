@@ -77,24 +77,46 @@ def _broken(line: str, width: int) -> str:
     )
 
 
-def show_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], file: IO[str]) -> None:
-    """Print a table: aligned on a terminal, tab-separated and in full precision otherwise."""
+def show_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], file: IO[str]) -> int:
+    """Print a table: aligned on a terminal, tab-separated and in full precision otherwise.
+
+    On a terminal only the first columns that fit; returns how many were shown.
+    """
     if not file.isatty():
         for row in (columns, *rows):
             print("\t".join("" if cell is None else str(cell) for cell in row), file=file)
-        return
+        return len(columns)
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    console = Console(file=file)
+    fit = fitting(columns, rows, console.width)
+    columns, rows = columns[:fit], [row[:fit] for row in rows]
     table = Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False)
     numeric = [all(not isinstance(row[i], str) for row in rows) for i in range(len(columns))]
     for name, right in zip(columns, numeric, strict=True):
         table.add_column(Text(name.replace("_", " ")), justify="right" if right else "left")
     for row in rows:
         table.add_row(*(Text(short(cell)) for cell in row))
-    Console(file=file).print(table)
+    console.print(table)
+    return fit
+
+
+def fitting(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -> int:
+    """Return how many columns, at least two, can be read whole within the width.
+
+    >>> fitting(["number", "risk", "exact_anonymity"], [(0, 0.5, 12)], 25)
+    2
+    """
+    most, total = len(columns), 0
+    for i, name in enumerate(columns):
+        cells = (short(row[i]) for row in rows)
+        total += 3 + max(map(len, [*name.split("_"), *cells]))
+        if total > width:
+            return max(i, min(2, most))
+    return most
 
 
 def short(value: object) -> str:
