@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from voile.errors import TamperedError
 from voile.io import open_source
 from voile.itemsets.certify import certify
+from voile.itemsets.containment import part_anonymity
 from voile.itemsets.feasible import Constraint
+from voile.itemsets.incidence import Incidence
 
 
 def released(table):
@@ -58,3 +60,39 @@ def test_an_item_left_out_is_found_in_a_release():
     release = open_source(pa.table({"a": ["tea", "tea milk"]}))
     with pytest.raises(TamperedError):
         certify(release, None, policy, Constraint(1))
+
+
+def test_rows_that_several_share_are_looked_at_too():
+    X = np.array([[1, 1]] * 2 + [[1, 0], [0, 1]])  # a and b: two people; either alone: three
+    policy = [{"column": name, "kind": "binary", "values": [""]} for name in "ab"]
+    release = open_source(pa.table({"a": X[:, 0], "b": X[:, 1]}))
+    assert certify(release, None, policy, Constraint(1))["anonymity"] == 2
+
+
+def test_a_person_of_several_rows_counts_once_for_what_they_share():
+    X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]])
+    policy = [{"column": name, "kind": "binary", "values": [""]} for name in "abc"]
+    release = open_source(pa.table({name: X[:, x] for x, name in enumerate("abc")}))
+    people = open_source(pa.table({"person": np.array([0, 0, 1])}))  # only person 0 has a
+    assert certify(release, people, policy, Constraint(1, m=1))["anonymity"] == 1
+
+
+@pytest.mark.parametrize("whose", [None, np.arange(300) // 2])
+def test_parts_of_many_rows_are_counted_as_the_search_counts_them(whose):
+    X = np.random.default_rng(5).random((300, 12)) < 0.4
+    people = None if whose is None else open_source(pa.table({"person": whose}))
+    policy = [{"column": f"x{i}", "kind": "binary", "values": [""]} for i in range(12)]
+    release = open_source(pa.table({f"x{i}": X[:, i].astype(int) for i in range(12)}))
+    rows = Incidence.of(X, subjects=whose)
+    for m, absences in ((2, False), (2, True), (3, True)):
+        found = certify(release, people, policy, Constraint(1, m, absences))["anonymity"]
+        assert found == part_anonymity(rows, m, absences=absences)
+
+
+def test_a_release_and_people_of_other_numbers_are_refused():
+    policy = [{"column": "a", "kind": "binary", "values": [""]}]
+    release = open_source(pa.table({"a": [1, 0, 1]}))
+    for number in (2, 4):
+        people = open_source(pa.table({"person": np.arange(number)}))
+        with pytest.raises(TamperedError):
+            certify(release, people, policy, Constraint(1))

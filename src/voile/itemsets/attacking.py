@@ -239,15 +239,15 @@ def _findings(
     """Say how often one person is left, and how often the one drawn is right."""
     drawn = rng.random((2, len(after)))
     yield Finding(
+        f"one person left before, {knows.words}",
+        _alone(before),
+        meaning="Nobody else in the source fits what she knows, had it been given away as it is.",
+    )
+    yield Finding(
         f"one person left, {knows.words}",
         _alone(after),
         control=_alone(control),
         meaning="Nobody else in the release fits what she knows.",
-    )
-    yield Finding(
-        f"one person left before, {knows.words}",
-        _alone(before),
-        meaning="The same, had the source been given away as it is.",
     )
     right = sum(s.hers and u * s.left < 1 for s, u in zip(after, drawn[0], strict=True))
     guess = int((drawn[1] * subjects < 1).sum())

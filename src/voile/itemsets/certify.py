@@ -210,24 +210,37 @@ def _parts(connection: duckdb.DuckDBPyConnection, m: int, signed: int) -> float 
     connection.execute(f"""
         CREATE TABLE known AS
         SELECT id, unnest(items)::BIGINT AS item FROM patterns {lacks if signed else ""}""")
-    connection.execute("CREATE TABLE parts AS SELECT id, [item] AS part FROM known")
-    least: float | None = None
-    for size in range(1, m + 1):
-        if size > 1:
-            connection.execute("""
-                CREATE OR REPLACE TABLE parts AS
-                SELECT id, list_append(part, item) AS part
-                FROM parts JOIN known USING (id) WHERE item > part[-1]""")
-        found = _one(
-            connection,
-            """SELECT min(n) FROM (
-                SELECT count(DISTINCT person) AS n FROM parts JOIN having_ USING (id) GROUP BY part
-            )""",
-        )
-        if found is None:
-            break
-        least = found if least is None else min(least, found)
-    return least
+    connection.execute("""
+        CREATE TABLE several AS SELECT id, person FROM having_
+        WHERE person IN (SELECT person FROM having_ GROUP BY person HAVING count(*) > 1)""")
+    connection.execute("""
+        CREATE TABLE alone AS SELECT id, count(*) AS own FROM having_
+        WHERE person NOT IN (SELECT person FROM several) GROUP BY id""")
+    found = [_one(connection, _rarest_of(size)) for size in range(1, m + 1)]
+    return min((least for least in found if least is not None), default=None)
+
+
+def _rarest_of(size: int) -> str:
+    """Ask how many people at least share some `size` things: nothing is held but the counts.
+
+    Who has one pattern is counted with it; others once for each part, whatever their patterns.
+    """
+    part = ", ".join(f"known{i}.item AS item{i}" for i in range(size))
+    names = ", ".join(f"item{i}" for i in range(size))
+    parts = "known AS known0" + "".join(
+        f" JOIN known AS known{i} ON known{i}.id = known0.id AND known{i}.item > known{i - 1}.item"
+        for i in range(1, size)
+    )
+    return f"""
+        SELECT min(n) FROM (
+            SELECT {names}, sum(n) AS n FROM (
+                SELECT {part}, sum(own) AS n
+                FROM {parts} JOIN alone ON alone.id = known0.id GROUP BY ALL
+                UNION ALL
+                SELECT {part}, count(DISTINCT person) AS n
+                FROM {parts} JOIN several ON several.id = known0.id GROUP BY ALL
+            ) GROUP BY {names}
+        )"""
 
 
 def _one(connection: duckdb.DuckDBPyConnection, sql: str) -> float | None:

@@ -16,6 +16,7 @@ from voile.itemsets.incidence import Incidence
 from voile.itemsets.labels import Labels
 from voile.itemsets.options import FitOptions
 from voile.itemsets.searches import METHODS, Selection, select
+from voile.itemsets.searches.bounding import bound_of
 from voile.itemsets.searches.run import Worth
 from voile.itemsets.sources import Rows
 from voile.progress import Progress
@@ -141,8 +142,9 @@ class Family:
 
     def point(self, found: Selection) -> Point:
         """Score a set that was found."""
+        bound = bound_of(found, self.worth)
         return self._scored(
-            found.features, k=found.constraint.k, utility=found.utility, bound=found.bound
+            found.features, k=found.constraint.k, utility=found.utility, bound=bound
         )
 
     def _scored(

@@ -27,6 +27,7 @@ from voile.random import streams
 from voile.roles import Roles
 
 BLOCKED = 30
+FIRST = ("k", "features", "anonymity", "exact_anonymity", "unique_share", "utility", "bound")
 SIZES = (1, 2, 5, 11, 50, 200)
 """Where containment groups are told apart by size: 1, 2 to 4, 5 to 10, ..."""
 
@@ -107,21 +108,11 @@ def _content(
 def _figures(family: Family, points: list[Point], told: list[dict[str, Any]]) -> pa.Table:
     """Return a row for each policy: what it promises, keeps and tells."""
     rows = []
-    for number, (point, tells) in enumerate(zip(points, told, strict=True)):
-        first = {name: tells[name] for name in figures(None) if name in tells}
-        rows.append(
-            {
-                "number": number,
-                "risk": point.risk,
-                "loss": point.loss,
-                **first,
-                "k": point.k,
-                **{name: x for name, x in tells.items() if name not in first},
-                "utility": point.utility,
-                "bound": point.bound,
-                **_left_out(family, point),
-            }
-        )
+    for number, (point, told_of) in enumerate(zip(points, told, strict=True)):
+        known = {"k": point.k, "utility": point.utility, "bound": point.bound, **told_of}
+        known |= _left_out(family, point)
+        first = {name: known[name] for name in (*figures(None), *FIRST) if name in known}
+        rows.append({"number": number, "risk": point.risk, "loss": point.loss, **first, **known})
     types = {"bound": pa.float64(), "label_diversity": pa.int64()}
     types |= dict.fromkeys([*figures(None), *intervals(None)], pa.float64())
     return pa.table(

@@ -31,8 +31,8 @@ SIZES = ("1", "2 to 4", "5 to 10", "11 to 49", "50 to 199", "200 and more")
 RISK = "risk, 1 / k (100% = somebody is alone with what she may know)"
 LOSS = "use lost (100% = nothing left)"
 LIMITS = (
-    "An adversary who also knows what a person has not finds most people, whatever k is, unless "
-    "absences were asked for: see the rows that nobody else's equals.",
+    "An adversary who also knows what a person has not may find most people, whatever k is, "
+    "unless absences were asked for: see the rows that nobody else's equals.",
     "The features were chosen by looking at the labels, so the choice itself tells something.",
     "Kept columns and the label stand beside the items, and can tell people apart as well.",
     "Rows added later can break what held: certify every release anew.",
@@ -85,13 +85,14 @@ def _summary(story: Mapping[str, Any], public: Mapping[str, Any], audience: Audi
     asked, figures = public["constraints"], public["figures"]
     features = sum(len(column["values"]) for column in public["policy"])
     knows = _knows(asked["m"], absences=asked["absences"])
+    of = f"of {story['before']['features']:,} in the source" if story else "of the source's"
     shown = [
         Figure(
             "Promised",
             f"k = {asked['k']:,}",
             f"so many share whatever somebody knows of {knows}",
         ),
-        Figure("Features published", f"{features:,}", "of those that classify or cover"),
+        Figure("Features published", f"{features:,}", of),
     ]
     if "loss" in figures:
         shown.append(Figure("Use lost", share(figures["loss"]), "0%: all features; 100%: none"))
@@ -124,20 +125,27 @@ def _classifies(chosen: Mapping[str, Any], before: Mapping[str, Any]) -> Figure:
 
 def _chosen(story: Mapping[str, Any]) -> tuple[str, ...]:
     chosen, found = story["chosen"], story["found"]
-    bound = chosen["bound"]
-    proved = (
-        "how far it is from the best there can be was not proved."
-        if bound is None
-        else "no set is worth more."
-        if bound <= chosen["utility"] * (1 + 1e-9)
-        else f"no set is worth more than {share(bound / chosen['utility'] - 1)} beyond it."
-    )
     return (
-        f"The features were chosen by {found['method']} for {found['utility']}; {proved}",
+        f"The features were chosen for {found['utility']} (method: {found['method']}, "
+        f"{found['stopped']}). {_proved(chosen['utility'], chosen['bound'])}",
         f"Left out: {chosen['blocked']:,} features that some rare itemset keeps out, "
         f"{chosen['rare']:,} that too few have alone, {chosen['worthless']:,} that are worth "
         f"nothing, {chosen['absent']:,} that nobody has.",
     )
+
+
+def _proved(utility: float, bound: float) -> str:
+    """Say how far the features chosen are from the best there can be.
+
+    >>> _proved(2.0, 2.5)
+    'Proved: nothing that may be shared at this k is worth over 25% more.'
+    """
+    if bound <= utility * (1 + 1e-9):
+        return "No set is worth more."
+    if not utility:
+        return "They are worth nothing by it."
+    more = share(bound / utility - 1)
+    return f"Proved: nothing that may be shared at this k is worth over {more} more."
 
 
 def _frontier(story: Mapping[str, Any]) -> Section | None:
@@ -232,8 +240,25 @@ def _groups(story: Mapping[str, Any], audience: Audience) -> Section | None:
             ("rows of which nothing is left", "empty_share"),
         )
     )
-    grid = Grid(("what", *(name for name, _ in told)), rows, "Before and after")
-    return Section("groups", "How many look alike", (grid, chart))
+    columns = ("what", *(name for name, _ in told))
+    grid = Grid(columns, rows, "Before and after")
+    return Section("groups", "How many look alike", (grid, _least(columns, told), chart))
+
+
+def _least(columns: tuple[str, ...], told: Sequence[tuple[str, Mapping[str, Any]]]) -> Grid:
+    """Show how few share at the least, of all rows."""
+    names = {
+        "anonymity": "people who share whatever the promise's adversary may know",
+        "exact_anonymity": "people with one and the same row",
+        "label_diversity": "labels among those who have all that a row has",
+    }
+    rows = tuple(
+        (title, *(f"{shares[name]:,}" for _, shares in told))
+        for name, title in names.items()
+        if all(shares.get(name) is not None for _, shares in told)
+    )
+    numeric = tuple(range(1, len(columns)))
+    return Grid(columns, rows, "The least there are of any row", numeric, "internal")
 
 
 def _evidence(heading: str, evidence: Sequence[Evidence], audience: Audience) -> Section | None:
@@ -241,32 +266,55 @@ def _evidence(heading: str, evidence: Sequence[Evidence], audience: Audience) ->
     if not told:
         return None
     blocks: list[Any] = []
+    said: dict[str, None] = {}
     for one in told:
+        new = [line for line in (*_meanings(one), *one.notes) if line not in said]
+        said |= dict.fromkeys(new)
         blocks += [Prose((one.story,)), _findings(one, audience)]
-        blocks.append(Bullets((*_meanings(one), *one.notes)))
-        for unit in dict.fromkeys(curve.y_name for curve in one.curves):
-            curves = [curve for curve in one.curves if curve.y_name == unit]
-            lines = tuple(Series(c.name, c.x, c.y, c.low, c.high) for c in curves)
-            blocks.append(LineChart(lines, curves[0].x_name, unit, audience="internal"))
+        blocks += [Bullets(tuple(new))] if new else []
+        blocks += _charts(one)
     return Section(heading.replace(" ", "-"), heading.capitalize(), tuple(blocks))
 
 
+def _charts(evidence: Evidence) -> Iterator[LineChart]:
+    """Draw the curves of each unit; not those that never leave zero, as the table says."""
+    for unit in dict.fromkeys(curve.y_name for curve in evidence.curves):
+        curves = [curve for curve in evidence.curves if curve.y_name == unit]
+        if any(any(curve.y) for curve in curves):
+            lines = tuple(Series(c.name, c.x, c.y, c.low, c.high) for c in curves)
+            yield LineChart(lines, curves[0].x_name, unit, audience="internal")
+
+
 def _findings(evidence: Evidence, audience: Audience) -> Grid:
-    """Show each finding in a row, without the columns that would stand empty."""
-    columns = [("what", [f.name for f in evidence.findings])]
-    for name, title in (("rate", "found"), ("baseline", "baseline"), ("control", "control")):
-        rates = [getattr(f, name) for f in evidence.findings]
-        if any(one is not None for one in rates):
-            columns.append((title, [rate(one, audience) for one in rates]))
+    """Show what was found by what she knows, a row each, without columns that would stand empty."""
+    found = {_parted(f.name): f for f in evidence.findings}
+    known = list(dict.fromkeys(knows for _, knows in found))
+    columns = [("what she knows", known)]
+    for kind in dict.fromkeys(kind for kind, _ in found):
+        for name, title in (("rate", kind), ("baseline", "baseline"), ("control", "control")):
+            rates = [getattr(found.get((kind, knows)), name, None) for knows in known]
+            if any(one is not None for one in rates):
+                columns.append((title, [rate(one, audience) for one in rates]))
     titles, cells = zip(*columns, strict=True)
     return Grid(titles, tuple(zip(*cells, strict=True)), "Found, with 95% intervals")
 
 
+def _parted(name: str) -> tuple[str, str]:
+    """Part a finding's name into what is found and what she knows."""
+    kind, _, knows = name.partition(", ")
+    return kind, knows
+
+
 def _meanings(evidence: Evidence) -> Iterator[str]:
-    """Explain each kind of finding once, by its name before the comma."""
-    told = dict.fromkeys((f.name.partition(",")[0], f.meaning) for f in evidence.findings)
-    for name, meaning in told:
-        yield f"{name[0].upper()}{name[1:]}: {meaning[0].lower()}{meaning[1:]}"
+    """Explain each kind of finding once, or for each thing known where that differs."""
+    told: dict[str, dict[str, str]] = {}
+    for finding in evidence.findings:
+        kind, knows = _parted(finding.name)
+        told.setdefault(kind, {})[f"{kind}, {knows}"] = finding.meaning
+    for kind, meanings in told.items():
+        (meaning, *more) = set(meanings.values())
+        for title, text in (meanings if more else {kind: meaning}).items():
+            yield f"{title[0].upper()}{title[1:]}: {text[0].lower()}{text[1:]}"
 
 
 def _codebook(public: Mapping[str, Any]) -> Section | None:

@@ -24,6 +24,7 @@ from voile.itemsets.incidence import Incidence
 from voile.itemsets.labels import Labels
 from voile.itemsets.matrices import frame_matrix
 from voile.itemsets.searches import METHODS, select
+from voile.itemsets.searches.bounding import bound_of
 from voile.itemsets.searches.run import Worth
 from voile.itemsets.utility import UNLABELLED
 
@@ -72,7 +73,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     anonymity_ : the largest k that the chosen features meet, for an adversary of m.
     utility_ : what they are worth, in the utility's unit.
     bound_ : no choice is worth more, in the same unit: `utility_` where the optimum is proven;
-        where nothing is, what all features that may be shared when alone are worth.
+        where no search proved a bound, by which features clash (`searches.bounding`).
     blocked_ : name -> `Blocked`, for each feature that occurs and may not join the chosen ones;
         found when first asked for. It tells of few people, and is not for sharing: a stored
         selector holds neither it nor the rows that it comes from.
@@ -149,7 +150,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         chosen = self.selection_.features
         met = anonymity(rows, chosen) if self.m is None else part_anonymity(rows, self.m, chosen)
         self.anonymity_, self.utility_ = met, self.selection_.utility
-        self.bound_ = self._bound(rows, labels)
+        self.bound_ = bound_of(self.selection_, Worth.of(self._utility, rows, labels))
         self.__dict__.pop("blocked_", None)
         self._rows = rows
         _warn_of_rare(rows, self.k)
@@ -171,16 +172,6 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             for found in state.blockers()
         }
 
-    def _bound(self, rows: Incidence, labels: Labels | None) -> float:
-        """Return the proven bound, else what all features that may be shared alone are worth."""
-        chosen = self.selection_
-        if chosen.bound is not None:
-            return chosen.bound
-        named = self.utility if chosen.utility_name == "weights" else chosen.utility_name
-        worth = Worth.of(named, rows, labels)
-        may = chosen.constraint.candidates(rows)
-        return worth(may if worth.weights is None else may[worth.weights[may] > 0])
-
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         mask = np.zeros(self.n_features_in_, dtype=np.bool_)
@@ -191,10 +182,15 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
-        how = METHODS.get(self.method)
-        utility = self.utility if how is None or how.utility is None else how.utility
+        utility = self._utility
         tags.target_tags.required = isinstance(utility, str) and utility not in UNLABELLED
         return tags
+
+    @property
+    def _utility(self) -> str | ArrayLike:
+        """The method's own utility where it has one."""
+        how = METHODS.get(self.method)
+        return self.utility if how is None or how.utility is None else how.utility
 
     def __getstate__(self) -> dict[str, Any]:
         private = ("_rows", "blocked_")

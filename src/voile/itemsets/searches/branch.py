@@ -51,7 +51,7 @@ def branch(run: Run, *, most: int | None = None) -> None:
     order = np.argsort(-run.weights[run.candidates], kind="stable")
     rows = run.rows.project(run.candidates).arranged(order)
     state = Feasible(rows, run.constraint)
-    pairs = _pairs(rows, run.constraint)
+    pairs = pairable(rows, run.constraint)
     weights = run.weights[run.candidates[order]]
     deepest = colours(_search(rows, weights, pairs, _no_covers(), 0))
     covers = _covers(rows, run.constraint, deepest + 2)
@@ -69,7 +69,19 @@ def branch(run: Run, *, most: int | None = None) -> None:
         run.bound = run.utility
 
 
-def _pairs(rows: Incidence, constraint: Constraint) -> Words:
+def by_colours(rows: Incidence, weights: Floats, pairs: Words) -> float:
+    """Return what no set without a clash weighs more than: the heaviest feature of each colour.
+
+    Features are numbered by weight, the largest first; at least one.
+    """
+    from voile.itemsets.kernels.branch import colours
+
+    search = _search(rows, weights, pairs, _no_covers(), 0)
+    colours(search)
+    return float(search.bound[0, search.left[0] - 1])
+
+
+def pairable(rows: Incidence, constraint: Constraint) -> Words:
     """Return bit rows of who may be shared with whom, for all that two features tell."""
     from voile.itemsets.kernels.branch import may_pair
     from voile.itemsets.kernels.groups import equals

@@ -1,0 +1,102 @@
+"""The report's parts: what only the data holder may read, and how far from the best it is."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import pyarrow as pa
+import pytest
+
+from voile.evidence import Curve, Evidence, Finding, Rate
+from voile.io import open_source
+from voile.itemsets.options import ApplyOptions, FitOptions
+from voile.itemsets.report import sections
+from voile.itemsets.wing import apply, choose, fit
+from voile.kit import Choice
+from voile.progress import silent
+from voile.roles import Roles
+from voile.sections import Bullets, Grid, LineChart
+
+ROLES = Roles.model_validate({"columns": {"basket": {"role": "items", "as": "words"}}})
+BASKETS = ["tea milk"] * 6 + ["tea"] * 4 + ["milk"] * 9 + ["gin"] * 7 + ["gin tea"] * 2
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory):
+    read = open_source(pa.table({"basket": BASKETS}))
+    kit = fit(read, ROLES, FitOptions(k=(5,)), seed=1, progress=silent)
+    chosen = choose(kit, Choice(max_risk=0.2))
+    out = tmp_path_factory.mktemp("release") / "r.csv"
+    return apply(kit, chosen, read, out, ApplyOptions(), force=False, progress=silent)
+
+
+def shown(release, evidence=(), *, audience):
+    parts = sections(release, evidence, audience=audience)
+    return [block for part in parts for block in part.blocks]
+
+
+def _is_public(block):
+    return getattr(block, "audience", "public") == "public"
+
+
+def test_rare_itemsets_and_supports_are_for_the_holder_alone(release):
+    blocks = shown(release, audience="internal")
+    rare = [block for block in blocks if "basket=gin, basket=tea" in json.dumps(asdict(block))]
+    assert [(block.audience, block.rows[0][-1]) for block in rare] == [("internal", "2")]
+    kept = [b for b in blocks if isinstance(b, Grid) and b.columns[:2] == ("feature", "subjects")]
+    assert [block.audience for block in kept] == ["internal"]
+    public = [b for b in shown(release, audience="public") if _is_public(b)]
+    told = json.dumps([asdict(block) for block in public])
+    assert "gin" not in told
+
+
+def test_it_says_how_far_from_the_best_the_choice_is(release):
+    assert "No set is worth more." in json.dumps(
+        [asdict(block) for block in shown(release, audience="public")]
+    )
+
+
+def evidence():
+    """Two findings for each thing known, and curves that stay at zero and do not."""
+    rate = Rate(30, 100)
+    found = [
+        Finding(f"{kind}, {n} random items", rate, control=control, meaning=meaning)
+        for n in (2, 3)
+        for kind, control, meaning in (
+            ("one person left", rate, "Alone."),
+            ("right person", None, f"Drawn from {n}."),
+        )
+    ]
+    flat, rising = (
+        Curve(name, "items known", unit, (2.0, 3.0), y, y, y)
+        for name, unit, y in (("a", "share", (0.0, 0.0)), ("b", "people", (0.0, 1.0)))
+    )
+    return Evidence(
+        attack="items",
+        heading="singling out",
+        story="She looks.",
+        knows=("basket",),
+        findings=tuple(found),
+        curves=(flat, rising),
+        notes=("A note.",),
+    )
+
+
+def test_findings_stand_in_a_row_for_each_thing_known(release):
+    blocks = shown(release, [evidence(), evidence()], audience="internal")
+    grids = [b for b in blocks if isinstance(b, Grid) and b.columns[0] == "what she knows"]
+    assert [grid.columns[1:] for grid in grids] == [
+        ("one person left", "control", "right person")
+    ] * 2
+    assert [row[0] for row in grids[0].rows] == ["2 random items", "3 random items"]
+    charts = [block.y_name for block in blocks if isinstance(block, LineChart)]
+    assert charts == ["people", "people"]
+    (said, *_) = (b for b in blocks if isinstance(b, Bullets) and "A note." in b.items)
+    assert said.items == (
+        "One person left: alone.",
+        "Right person, 2 random items: drawn from 2.",
+        "Right person, 3 random items: drawn from 3.",
+        "A note.",
+    )
+    assert sum(isinstance(b, Bullets) and "A note." in b.items for b in blocks) == 1
