@@ -262,6 +262,8 @@ def test_sequences_are_learnt_where_a_column_orders_them():
         }
     )
     assert Content.of(fitted(table)).sequence_codec is None
+    once = table.filter(pa.array(np.arange(n * length) % length == 0))
+    assert Content.of(fitted(once)).sequence_codec.forgets
     mixed_up = table.take(pa.array(rng.permutation(n * length)))
     kit = fitted(mixed_up, time="when")
     assert kit.id == fitted(table, time="when").id

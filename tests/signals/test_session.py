@@ -330,3 +330,26 @@ def test_a_second_reading_of_a_subject_warns_where_each_is_sent_by_itself(recwar
     assert not recwarn.list
     with pytest.warns(SignalsWarning, match="3 readings are not their subject's first"):
         map.encode(X[1:9:3], C[1:9:3], WHOSE[1:9:3])
+
+
+def test_a_map_without_memory_sends_each_reading_as_if_it_were_the_first():
+    """Said of the law itself: dither makes no two messages alike."""
+    rng = np.random.default_rng(5)
+    c = np.arange(200) % 2
+    X = np.round(rng.normal(70 + 8 * c[:, None], 5, (200, 2)), 1)
+    codec = SequenceMap(random_state=0, memory=False).fit(X, c, np.arange(200)).codec_
+    assert codec.forgets
+    assert not fitted().codec_.forgets
+    law = codec.law[0]
+    state = law.begin()
+    for scores in rng.normal(0, 3, (20, 2)).tolist():
+        outlook = law.outlook(state, 1)
+        np.testing.assert_allclose(law.hide(outlook, scores), scores, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(law.show(outlook, scores), scores, rtol=1e-12, atol=1e-12)
+        state = law.learn(state, scores)
+    read = SequenceCodec.from_arrays(codec.to_arrays())
+    device, clinic = (Session(one, 0, "a") for one in (codec, read))
+    for reading in X[:20].tolist():
+        device.send(reading)
+        assert clinic.receive(device.pending()[0]).values == tuple(reading)
+        device.acknowledge(clinic.receipt())

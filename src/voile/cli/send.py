@@ -60,6 +60,11 @@ def send(kind: str) -> click.Command:
 
         content, codec = sequences_of(kit, kind)
         broker, login = line_of(screen, **line)
+        if codec.forgets:
+            screen.insist(
+                "voile: the kit knows of one reading a subject: from the second message of one on, "
+                "the class is told by and by; fit on several, with --time COLUMN"
+            )
         rows = _Rows(content, None if pseudonymous else _secret(key_file))
         with Sender(spool, codec, ahead=ahead, columns=content.reading.columns) as sender:
             if begin_again:

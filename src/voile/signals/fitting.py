@@ -216,20 +216,28 @@ class _Fitting:
         }
 
     def _sequence(self) -> SequenceCodec | None:
-        """Learn how a subject's readings go on, where a column says in which order they are."""
+        """Learn how a subject's readings go on, where a column says in which order they are.
+
+        Where everybody has one reading, each is sent by itself.
+        """
         rows = self.rows
-        if len(rows.whose) == rows.whose[-1] + 1:
-            return None
+        memory = len(rows.whose) > rows.whose[-1] + 1
         if self.options.epsilon is not None:
-            _warn("sequences cannot be learnt under differential privacy, and were not")
+            if memory:
+                _warn("sequences cannot be learnt under differential privacy, and were not")
             return None
-        if self.reading.time is None:
+        if memory and self.reading.time is None:
             _warn(
                 "subjects have several readings, of which many tell more than one: "
                 "give --time COLUMN to learn sequences, for send and receive"
             )
             return None
-        map = SequenceMap(self.reading.invariants, self.reading.resolutions, random_state=self.seed)
+        map = SequenceMap(
+            self.reading.invariants if memory else (),
+            self.reading.resolutions,
+            random_state=self.seed,
+            memory=memory,
+        )
         self.progress("learning sequences", 0)
         try:
             with warnings.catch_warnings():
@@ -238,7 +246,8 @@ class _Fitting:
                 )  # said already
                 return map.fit(rows.table, rows.labels, rows.whose).codec_
         except RequestError as error:
-            _warn(f"sequences were not learnt: {self._said(error)}")
+            if memory:
+                _warn(f"sequences were not learnt: {self._said(error)}")
             return None
 
     def _said(self, error: RequestError) -> RequestError:

@@ -178,6 +178,22 @@ class SequenceCodec:
         if len(self.dynamics) != len(self.codec.classes):
             raise ValueError("there are other classes than dynamics")
 
+    @classmethod
+    def forgetful(cls, codec: Codec, order: tuple[int, ...], invariants: int) -> SequenceCodec:
+        """Return a map that sends each reading as if nothing had come before it."""
+        m, grid = len(order) - invariants, np.array([-1.0, 1.0])
+        flat = np.zeros((2 * m, 2 * m, 2))
+        as_it_is = np.broadcast_to(grid, (2 * m, 2)).copy()
+        same = KnotheRosenblatt(np.arange(2 * m), grid, flat, flat + 1, as_it_is)
+        alone = Dynamics(np.eye(m), np.zeros(m), np.zeros(m))
+        k = len(codec.classes)
+        return cls(codec, order, invariants, (alone,) * k, (same,) * k)
+
+    @property
+    def forgets(self) -> bool:
+        """Whether each reading is sent as if nothing had come before it."""
+        return not any(law.between.any() or law.kept.any() for law in self.dynamics)
+
     @cached_property
     def lattices(self) -> tuple[Lattice, ...]:
         """The lattice of each column of the codec."""

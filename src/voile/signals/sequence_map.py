@@ -41,6 +41,9 @@ class SequenceMap:
     settings : of the map of single readings; None: chosen by cross-validated likelihood. With
         invariants, one layer that begins with them.
     random_state : of the fit.
+    memory : learn what the readings of one subject have to do with each other. Without it, each
+        is sent by itself: for subjects who send once, of whom nothing else is known. From a
+        subject's second message on the class is told by and by.
 
     Attributes
     ----------
@@ -57,11 +60,13 @@ class SequenceMap:
         resolution: Resolution = None,
         settings: Settings | None = None,
         random_state: RandomState = None,
+        memory: bool = True,
     ) -> None:
         self.invariants = invariants
         self.resolution = resolution
         self.settings = settings
         self.random_state = random_state
+        self.memory = memory
 
     def fit(self, X: ArrayLike, c: ArrayLike, subjects: ArrayLike) -> SequenceMap:
         """Learn the map.
@@ -75,8 +80,8 @@ class SequenceMap:
         Raises
         ------
         RequestError : as `PrivacyMap.fit`; a nominal column; a subject of two classes; columns
-            called invariant that change, or no column that does; no subject of a class with two
-            readings.
+            called invariant that change, or no column that does; with memory, no subject of a
+            class with two readings.
         """
         table, labels = as_table(X), as_labels(np.asarray(c))
         if labels.shape != (len(table),):
@@ -93,18 +98,21 @@ class SequenceMap:
         X = np.stack(
             [lat.nearest(table[:, j]) for lat, j in zip(lattices, order, strict=True)], axis=1
         )
-        _check_subjects(X[:, :k], codes, whose)
+        _check_subjects(X[:, :k], codes, whose, memory=self.memory)
         sample = Sample(X, codes, whose, np.array([lat.resolution for lat in lattices]))
         spread = sample.dithered(self.random_state)
         steps = self._steps(sample, spread, k)
         codec = Codec(classes, tuple(lattices), steps)
+        self.classes_ = classes
+        if not self.memory:
+            self.codec_ = SequenceCodec.forgetful(codec, order, k)
+            return self
         scores = [_scores(codec, one)[k:] for one in (sample, spread)]
         laws = [
             _dynamics(scores[0][:, codes == n], scores[1][:, codes == n], whose[codes == n])
             for n in range(len(classes))
         ]
         dynamics = tuple(law[0] for law in laws)
-        self.classes_ = classes
         self.codec_ = SequenceCodec(codec, order, k, dynamics, _sharpening(laws))
         return self
 
@@ -135,14 +143,16 @@ def _order(invariants: Sequence[int], d: int) -> tuple[tuple[int, ...], int]:
     return (*first, *(j for j in range(d) if j not in first)), len(first)
 
 
-def _check_subjects(fixed: Floats, codes: NDArray[np.intp], whose: NDArray[np.intp]) -> None:
+def _check_subjects(
+    fixed: Floats, codes: NDArray[np.intp], whose: NDArray[np.intp], *, memory: bool
+) -> None:
     first = np.unique(whose, return_index=True)[1][whose]
     if (codes != codes[first]).any():
         raise RequestError("a subject is of two classes", where="c")
     if (fixed != fixed[first]).any():
         raise RequestError("a column that is called invariant changes", where="invariants")
     many = np.bincount(whose)[whose] > 1
-    if len(np.unique(codes[many])) <= codes.max():
+    if memory and len(np.unique(codes[many])) <= codes.max():
         raise RequestError(
             "a class has no subject with two readings", where="subjects", instead="use a PrivacyMap"
         )
