@@ -55,6 +55,16 @@ def majority_gained(leaving: Table, whole: Table) -> int:
     return left + stayed - before
 
 
+@inner
+def leave(groups: Groups, of: Items, table: Table, x: int, leaving: Table) -> Items:
+    """Count by class and label the rows that a feature's holders would take along; return those."""
+    holders = groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]
+    for p in holders:
+        for j in range(table.shape[1]):
+            leaving[of[p], j] += table[p, j]
+    return holders
+
+
 @compiled
 def gains(
     groups: Groups, of: Items, table: Table, sums: Table, features: Items, majority: bool
@@ -70,12 +80,7 @@ def gains(
     added = np.zeros(len(features), dtype=np.int64)
     leaving = np.zeros(sums.shape, dtype=np.int64)
     for i in range(len(features)):
-        x = features[i]
-        holders = groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]
-        for p in holders:
-            for j in range(table.shape[1]):
-                leaving[of[p], j] += table[p, j]
-        for p in holders:
+        for p in leave(groups, of, table, features[i], leaving):
             c = of[p]
             if leaving[c].any():
                 if majority:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.compiled import compiled, inner
+from voile.itemsets.kernels.gains import leave
 from voile.itemsets.kernels.groups import Counts, Groups, Items
 
 Table = NDArray[np.int64]
@@ -45,12 +46,7 @@ def information_gained(
     added = np.zeros(len(features))
     leaving = np.zeros(sums.shape, dtype=np.int64)
     for i in range(len(features)):
-        x = features[i]
-        holders = groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]
-        for p in holders:
-            for j in range(table.shape[1]):
-                leaving[of[p], j] += table[p, j]
-        for p in holders:
+        for p in leave(groups, of, table, features[i], leaving):
             c = of[p]
             if leaving[c].any():
                 added[i] += bits_gained(leaving[c], sums[c])
