@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 LEFT = 1
 LIVE = "-"
 SHOWN = 10  # rows left out that are named
+FORGETS = (
+    "voile: the kit knows of one reading a subject: from the second message of one on, "
+    "the class is told by and by; fit on several, with --time COLUMN"
+)
 
 
 def send(kind: str) -> click.Command:
@@ -61,10 +65,7 @@ def send(kind: str) -> click.Command:
         content, codec = sequences_of(kit, kind)
         broker, login = line_of(screen, **line)
         if codec.forgets:
-            screen.insist(
-                "voile: the kit knows of one reading a subject: from the second message of one on, "
-                "the class is told by and by; fit on several, with --time COLUMN"
-            )
+            screen.insist(FORGETS)
         rows = _Rows(content, None if pseudonymous else _secret(key_file))
         with Sender(spool, codec, ahead=ahead, columns=content.reading.columns) as sender:
             if begin_again:
@@ -73,16 +74,20 @@ def send(kind: str) -> click.Command:
                 opened = open_told(screen, source, table, encoding)
                 if not sender.take(rows.of(opened), once=rows.digest(opened)):
                     screen.say(f"{opened.name} is in the spool or sent already; sending the rest")
-            client = sender.store.client
-            boxes: Any = {"hears": "receipts", "posts": "readings"}
-            with Link(broker, login, client, topic=topic, **boxes) as link:
+            with Link(
+                broker, login, sender.store.client, hears="receipts", posts="readings", topic=topic
+            ) as link:
                 if source == LIVE:
                     Thread(target=_listen, args=(rows, link, screen), daemon=True).start()
                 live = source == LIVE
                 wrong = forward(sender, link, live=live, wait=wait, tell=screen.insist)
             return _told(screen, sender, rows, spool, wrong)
 
-    own: list[click.Parameter] = [
+    return Command("send", run, _options())
+
+
+def _options() -> list[click.Parameter]:
+    return [
         argument("kit"),
         argument("source"),
         click.Option(
@@ -104,7 +109,6 @@ def send(kind: str) -> click.Command:
         flag("begin-again", "Begin new sessions, where the two ends are out of step."),
         *reading(),
     ]
-    return Command("send", run, own)
 
 
 class _Rows:
