@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.signals.channel.test_ends import (
+from tests.signals.channel.ends import (
     ONE,
     check_all_came,
     of_days,
