@@ -22,6 +22,7 @@ from voile.engine.shuffle import shuffled
 from voile.hold_out import HoldOut
 from voile.io import Source, Staging, open_source, open_writer, publishing
 from voile.io.opening import split_table
+from voile.io.source import BATCH_ROWS
 from voile.io.writers import Writer
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
@@ -116,6 +117,9 @@ class Applying(ABC):
     schema : of the release.
     """
 
+    batch_rows = BATCH_ROWS
+    """How many rows are worked on at a time; fewer where a row may be long."""
+
     def __init__(
         self,
         kit: Kit,
@@ -180,6 +184,9 @@ class Applying(ABC):
                 staging.commit(publish)
         return Release.open(out)
 
+    def begin(self, private: Path, files: ExitStack) -> None:  # noqa: B027, nothing by default
+        """Open what the wing itself writes into the private folder; `files` closes it."""
+
     def writer(self, out: str | Path, *, force: bool) -> Writer:
         """Open what the release is written with."""
         return open_writer(out, self.schema, force=force)
@@ -203,6 +210,7 @@ class Applying(ABC):
     ) -> None:
         shown = len(self.schema)  # by place: a kept column may be called as one of ours
         with ExitStack() as files:
+            self.begin(private, files)
             batches = self._batches(private, files)
             if not keep_order:
                 rng = self.protective.generator()
@@ -221,7 +229,7 @@ class Applying(ABC):
         self._set_aside.writerow(["row", "column", "reason"])
         schema = pa.schema([(ROW, pa.int64())])
         control = files.enter_context(open_writer(private / "control.parquet", schema))
-        for batch in self.source.batches(self._columns):
+        for batch in self.source.batches(self._columns, batch_rows=self.batch_rows):
             first = self.tally.read
             numbers = np.arange(first, first + len(batch))
             held = self._hold_out.held(batch, first)

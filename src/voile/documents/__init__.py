@@ -1,0 +1,1 @@
+"""Text about people, sanitised until an attacker has nothing left to learn."""

@@ -1,0 +1,329 @@
+"""The wing's third verb: apply streams documents through a committee into a release."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.applying import Applying, Batch, Made
+from voile.documents.certify import COUNTED, MARK, certify
+from voile.documents.content import KIND, Content, Policy
+from voile.documents.corpus import Document
+from voile.documents.formats.tables import documents_of
+from voile.documents.options import ApplyOptions
+from voile.documents.patterns import Finder, Listed, patterns_of
+from voile.documents.reading import BATCH_ROWS, KEPT, hash_of, lacks
+from voile.documents.replacing import Replacer, replacer
+from voile.documents.story import story_of
+from voile.documents.working import Done, Recipe, Workbench, Worker, Workers
+from voile.errors import RequestError
+from voile.io import Source, open_source, open_writer
+from voile.kit import Chosen, Kit
+from voile.progress import Progress
+from voile.pseudonyms import Secret
+from voile.release import Release
+from voile.wording import is_few
+
+REMOVALS = "removals.parquet"
+REMOVED = pa.schema(
+    [
+        ("row", pa.int64()),
+        ("column", pa.string()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
+        ("published_start", pa.int64()),
+        ("published_end", pa.int64()),
+        ("label", pa.string()),
+        ("by", pa.string()),
+    ]
+)
+"""Who removed what: characters of the source, and where in the release what stands for them."""
+WHAT = {
+    "mark": "text with marks in the place of identifiers",
+    "category": "text with marks of categories in the place of identifiers",
+    "surrogate": "text with made-up values in the place of identifiers",
+}
+
+
+def apply(
+    kit: Kit,
+    chosen: Chosen,
+    source: Source,
+    out: Path,
+    options: ApplyOptions,
+    *,
+    force: bool,
+    progress: Progress,
+) -> Release:
+    """Write documents without what the policy removes, with kept columns and two manifests.
+
+    Documents stream; memory follows the batch. Their order is drawn anew unless asked to be
+    kept. A document that cannot be worked on is set aside with its reason, never passed through.
+
+    Raises
+    ------
+    RequestError : the policy is of another kit, the source has other columns, `out` exists, a
+        list, pattern or secret that is not there.
+    """
+    chosen.check(kit)
+    content = Content.of(kit)
+    content.reading.check(source)
+    policy = Policy.from_data(chosen.policy)
+    recipe = _recipe(content, policy, options)
+    told = _told(chosen, content, policy)
+    with ExitStack() as stack:
+        work: Workbench = Worker(recipe)
+        if options.jobs != 1:
+            work = stack.enter_context(Workers(recipe, _jobs(options.jobs)))
+        applying = _Applying(kit, told, source, content, options, work, progress)
+        return applying.write(out, keep_order=options.keep_order, force=force)
+
+
+def _jobs(asked: int) -> int:
+    import joblib
+
+    return max(1, joblib.effective_n_jobs(asked))
+
+
+def _told(chosen: Chosen, content: Content, policy: Policy) -> Chosen:
+    """Keep the kit's figures only for the kit's policy: a person may have edited the file."""
+    number = chosen.number
+    known = number is not None and 0 <= number < len(content.frontier)
+    if known and content.policy(number) == policy:
+        figures = content.figures_of(number)
+        return Chosen(KIND, chosen.kit, number, chosen.how, figures, policy.to_data())
+    how = chosen.how if number is None else f"{chosen.how}, then edited"
+    return Chosen(KIND, chosen.kit, None, how, {}, policy.to_data())
+
+
+def _recipe(content: Content, policy: Policy, options: ApplyOptions) -> Recipe:
+    finders: tuple[Finder, ...] = _patterns(options)
+    if options.deny is not None:
+        finders = (Listed.read(options.deny), *finders)
+    allow = None if options.allow is None else Listed.read(options.allow, name="allow-list")
+    put = _replacer(options)
+    return Recipe(content.committee(policy), finders, allow, options.repeats, put)
+
+
+def _patterns(options: ApplyOptions) -> tuple[Finder, ...]:
+    names = options.patterns
+    if "none" in names:
+        return patterns_of((), options.record)
+    return patterns_of(None if "all" in names else names, options.record)
+
+
+def _replacer(options: ApplyOptions) -> Replacer:
+    if options.replace != "surrogate":
+        if options.secret is not None:
+            raise RequestError(
+                "a secret is for surrogates", instead="add --replace surrogate, or leave it out"
+            )
+        return replacer(options.replace)
+    if options.secret is None:
+        return replacer("surrogate", Secret.from_environment())
+    return replacer("surrogate", Secret.from_file(options.secret))
+
+
+class _Applying(Applying):
+    """Publish the text columns without what is removed, and the kept columns as they are."""
+
+    batch_rows = BATCH_ROWS
+
+    def __init__(
+        self,
+        kit: Kit,
+        chosen: Chosen,
+        source: Source,
+        content: Content,
+        options: ApplyOptions,
+        work: Workbench,
+        progress: Progress,
+    ) -> None:
+        self._content, self._options, self._work = content, options, work
+        roles = content.reading.roles
+        self._texts = content.reading.texts
+        self._shown = [
+            name
+            for name in source.columns
+            if name in self._texts or (roles.columns[name].role in KEPT and name != roles.subject)
+        ]
+        self._key = bytes.fromhex(content.found["key"])
+        self._counts: Counter[str] = Counter()
+        self._by: Counter[str] = Counter()
+        self._learnt = 0
+        self._removals: Any = None
+        super().__init__(
+            kit,
+            chosen,
+            source,
+            roles=roles,
+            hold_out=content.reading.hold_out,
+            columns=self._shown,
+            schema=pa.schema([(name, source.columns[name]) for name in self._shown]),
+            progress=progress,
+        )
+
+    def begin(self, private: Path, files: ExitStack) -> None:
+        """Open the table that says who removed what."""
+        self._removals = files.enter_context(open_writer(private / REMOVALS, REMOVED))
+
+    def make(self, batch: Batch) -> Made:
+        """Put each document through the committee; set aside what cannot be."""
+        documents = (
+            documents_of(batch.rows, self.roles, first=int(batch.numbers[0]) + 1, annotated=False)
+            if len(batch.numbers)
+            else []
+        )
+        width, n = len(self._texts), len(batch.numbers)
+        aside = self._lacking(batch, documents)
+        fine = np.repeat(batch.counted & ~aside, width)
+        places = np.flatnonzero(fine).tolist()
+        done = dict(zip(places, self._work([documents[x] for x in places]), strict=True))
+        failed = np.zeros(n * width, dtype=np.bool_)
+        failed[[x for x, one in done.items() if one.document is None]] = True
+        for column, name in enumerate(self._texts):
+            lost = failed.reshape(n, width)[:, column]
+            if lost.any():
+                self.note(batch, name, "could not be worked on", lost)
+        aside |= failed.reshape(n, width).any(axis=1)
+        kept = batch.counted & ~aside
+        self._count(batch, documents, done, kept)
+        columns = [self._column(batch, name, done) for name in self._shown]
+        return Made(columns, aside, np.zeros(n, dtype=np.bool_))
+
+    def _lacking(self, batch: Batch, documents: Sequence[Document]) -> NDArray[np.bool_]:
+        """Note which rows have a text that cannot be worked on."""
+        width, n = len(self._texts), len(batch.numbers)
+        aside = np.zeros(n, dtype=np.bool_)
+        for column, name in enumerate(self._texts):
+            whys = [lacks(one.text) for one in documents[column::width]]
+            for why in dict.fromkeys(filter(None, whys)):
+                lost = np.array([w == why for w in whys], dtype=np.bool_) & batch.counted
+                if lost.any():
+                    self.note(batch, name, why, lost)
+                    aside |= lost
+        return aside
+
+    def _column(self, batch: Batch, name: str, done: Mapping[int, Done]) -> pa.Array:
+        """Return a column of the release; a text that is not released is null."""
+        column = batch.rows.column(name)
+        if name not in self._texts:
+            return column
+        width, place = len(self._texts), self._texts.index(name)
+        there = column.is_valid().to_pylist()
+        made = [
+            one.document.text
+            if there[row]
+            and (one := done.get(row * width + place)) is not None
+            and one.document is not None
+            else None
+            for row in range(len(column))
+        ]
+        return pa.array(made, pa.string())
+
+    def _count(
+        self,
+        batch: Batch,
+        documents: Sequence[Document],
+        done: Mapping[int, Done],
+        kept: NDArray[np.bool_],
+    ) -> None:
+        """Note who removed what of the rows that are released, and count it."""
+        width = len(self._texts)
+        rows: list[dict[str, Any]] = []
+        for place, one in done.items():
+            row, column = divmod(place, width)
+            if not kept[row] or one.document is None:
+                continue
+            document = one.document
+            null = not batch.rows.column(self._texts[column])[row].is_valid
+            self._counts["documents"] += not null
+            self._counts["characters"] += len(document.text)
+            self._counts["marks"] += len(MARK.findall(document.text))
+            self._learnt += self._is_seen(documents[place].text)
+            for removal in one.removals:
+                self._by[removal.by.split("; ")[0]] += 1
+            rows += _rows(int(batch.numbers[row]), self._texts[column], one)
+        self._removals.write(pa.RecordBatch.from_pylist(rows, REMOVED))
+
+    def _is_seen(self, text: str) -> bool:
+        seen = self._content.seen
+        number = hash_of(text, self._key)
+        at = int(np.searchsorted(seen, number))
+        return at < len(seen) and int(seen[at]) == number
+
+    def certified(self, out: Path, rows: Source, scratch: Path) -> dict[str, float]:
+        """Count what was written, and hold it to what was made.
+
+        Raises
+        ------
+        AssertionError : the release does not hold the documents that were made.
+        """
+        figures = certify(open_source(out), self._texts)
+        for name in COUNTED:
+            if figures[name] != self._counts[name]:
+                raise AssertionError(f"the release has not the {name} that were written")
+        return figures
+
+    def told(self, figures: Mapping[str, float]) -> dict[str, Any]:
+        """Tell what may be in each column, and what was found on the text learnt from."""
+        found, chosen = self._content.found, self.chosen.figures
+        roles, how = self._content.reading.roles, self._options.replace
+        hidden = is_few(chosen.get("risk", 0.0), found["identifiers"], "public")
+        shown = [n for n in ("risk", "loss", "published_tokens") if n in chosen]
+        return {
+            "policy": {**self.chosen.policy, "labels": found["labels"], "replace": how},
+            "columns": [
+                {
+                    "column": name,
+                    "role": roles.columns[name].role,
+                    "what": WHAT[how] if name in self._texts else "as in the source",
+                }
+                for name in self._shown
+            ],
+            "figures": {n: chosen[n] for n in shown if not (hidden and n == "risk")},
+            "constraints": {
+                "patterns": [finder.by for finder in _patterns(self._options)],
+                "repeats": self._options.repeats,
+            },
+        }
+
+    def kept(self) -> dict[str, Any]:
+        """Keep who removed how much, and what the report says of other policies."""
+        return {
+            "removed_by": dict(sorted(self._by.items())),
+            "learnt_from": self._learnt,
+            "story": story_of(self._content, self.chosen.number),
+        }
+
+
+def _rows(row: int, column: str, one: Done) -> list[dict[str, Any]]:
+    """Say of each edit who asked for it."""
+    assert one.document is not None
+    rows = []
+    at = 0
+    for edit in one.document.edits:
+        who = []
+        while at < len(one.removals) and one.removals[at].end <= edit.source_end:
+            who.append(one.removals[at].by)
+            at += 1
+        rows.append(
+            {
+                "row": row,
+                "column": column,
+                "start": edit.source_start,
+                "end": edit.source_end,
+                "published_start": edit.start,
+                "published_end": edit.end,
+                "label": edit.label,
+                "by": "; ".join(dict.fromkeys(part for by in who for part in by.split("; "))),
+            }
+        )
+    return rows

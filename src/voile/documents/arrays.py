@@ -1,0 +1,60 @@
+"""Arrays in a kit's table: numbers and short names, never objects, so that reading runs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.errors import TamperedError
+
+SCHEMA = pa.schema(
+    [
+        ("name", pa.string()),
+        ("dtype", pa.string()),
+        ("shape", pa.list_(pa.int64())),
+        ("data", pa.large_binary()),
+    ]
+)
+KINDS = "biufU"
+"""NumPy's kinds that may be stored: truth values, whole numbers, floats and text."""
+
+
+def to_table(arrays: Mapping[str, NDArray[Any]]) -> pa.Table:
+    """Store arrays by name, little-endian, C order."""
+    rows = []
+    for name, array in arrays.items():
+        if array.dtype.kind not in KINDS:
+            raise TypeError(f"{name} is an array of {array.dtype}, which kits do not hold")
+        plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        rows.append(
+            {
+                "name": name,
+                "dtype": plain.dtype.str,
+                "shape": list(array.shape),
+                "data": plain.tobytes(),
+            }
+        )
+    return pa.Table.from_pylist(rows, SCHEMA)
+
+
+def from_table(table: pa.Table) -> dict[str, NDArray[Any]]:
+    """Read arrays back.
+
+    Raises
+    ------
+    TamperedError : an array of objects, or one whose bytes are not as many as its shape says.
+    """
+    found = {}
+    for row in table.to_pylist():
+        try:
+            dtype = np.dtype(row["dtype"])
+            if dtype.kind not in KINDS:
+                raise ValueError
+            found[row["name"]] = np.frombuffer(row["data"], dtype).reshape(row["shape"])
+        except (TypeError, ValueError):
+            raise TamperedError("the kit's arrays are not whole") from None
+    return found

@@ -1,0 +1,220 @@
+"""The paper's adversary: she learns what identifiers look like, and inspects a number of tokens.
+
+She trains every learner on labelled text, takes the most accurate, and inspects the tokens that
+it takes for identifiers first, up to a number B of inspections (Li et al. 2016, section 3.2). She
+knows a mark when she sees one and passes it by; a surrogate looks like any other word to her.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, get_args
+
+import numpy as np
+
+from voile.documents.attack.ground import Ground
+from voile.documents.attack.inspected import InspectionEvidence, curves_of, findings_of
+from voile.documents.attack.labels import FOLDS, Look, Student, looks
+from voile.documents.attack.left import matched
+from voile.documents.attack.walks import Order, Walk
+from voile.documents.corpus import Corpus
+from voile.documents.learners import learners_of
+from voile.documents.learners.learner import Learner
+from voile.documents.words.tokens import token_labels, tokenise
+from voile.errors import RequestError, nearest
+from voile.random import RandomState, streams
+
+Labels = Literal["published", "released", "foreign"]
+
+
+class BudgetedAttacker:
+    """Find identifiers in a release with a number of inspections.
+
+    Parameters
+    ----------
+    learners : names or objects, as `GreedySanitizer` takes them; she takes the one that is most
+        accurate on what she learns from, judged on subjects that it did not see.
+    labels : where hers come from. ``published``: labelled text of this publisher, published as
+        the release was (`training`), or else the release's other subjects; ``released``: a share
+        of the release's subjects that she labels by hand; ``foreign``: somebody else's text, not
+        sanitised (`training`). All types count as one, identifier, so that the types of two texts
+        need not be the same.
+    order : ``margin`` inspects first what the classifier is surest of; ``paper`` what it takes
+        for an identifier, in random order, then the rest; ``negatives`` the reverse, the
+        adversary of Lemma 2.
+    random_state : the same seed gives the same evidence, on any number of processes.
+    n_jobs : processes, as joblib counts them.
+    repeats : times that the labelled share and the order of equals are drawn anew, 1 or more.
+    share : of the subjects that she labels by hand, in (0, 1).
+    lists : gazetteers that she brings, name -> words.
+
+    Examples
+    --------
+    >>> from voile.documents.corpus import Corpus, Document, Span
+    >>> notes = Corpus(
+    ...     Document(f"Patient {name} came on foot , and was well .", (Span(8, 11, "NAME"),))
+    ...     for name in ("Ana", "Eva", "Leo", "Max", "Ida", "Tom", "Pia", "Jan") * 5
+    ... )
+    >>> found = BudgetedAttacker(("svm",), random_state=1).attack(notes, notes, inspections=40)
+    >>> found.true_positives
+    40
+    """
+
+    def __init__(
+        self,
+        learners: Sequence[str | Learner] = ("crf", "svm", "adaboost", "ensemble"),
+        labels: Labels = "published",
+        order: Order = "margin",
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        repeats: int = 5,
+        share: float = 0.25,
+        lists: Mapping[str, Iterable[str]] | None = None,
+    ) -> None:
+        self.learners = learners
+        self.labels = labels
+        self.order = order
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.repeats = repeats
+        self.share = share
+        self.lists = lists
+
+    def attack(
+        self,
+        published: Corpus,
+        truth: Corpus,
+        *,
+        inspections: int | Sequence[int],
+        training: Corpus | None = None,
+    ) -> InspectionEvidence:
+        """Attack a release, and score it by the truth.
+
+        Parameters
+        ----------
+        published : the release, documents with their `edits`; spans in it are not looked at.
+        truth : the source with its spans, in the same order or known by the same ids.
+        inspections : B, 1 or more; of several numbers each is reported.
+        training : labelled text that she learns from, for ``published`` and ``foreign``.
+
+        Raises
+        ------
+        RequestError : a setting that there is not, a truth that is not this release's, training
+            that is missing or has no use, fewer than two subjects to learn from and attack.
+
+        Guarantees: what she inspects was never looked at by a classifier that learnt from the
+        same subject. Cost: 3 fits of each learner and one more, 5 of each where she learns from
+        the release's other subjects; once for each repeat where she labels by hand.
+        """
+        asked = self._checked(inspections, training)
+        learners = learners_of(self.learners)
+        pairs = list(matched(published, truth))
+        release = Corpus(one for one, _ in pairs)
+        ground = Ground.of(release, training, self._lists())
+        names = [f"repeat {number}" for number in range(self.repeats)]
+        seeds, interval, *rngs = streams(self.random_state, "seeds", "interval", *names)
+        student = Student(
+            learners, {name: int(seeds.integers(2**31)) for name in learners}, self.n_jobs
+        )
+        seen = looks(student, ground, self.labels, self.share, rngs)
+        walks = [
+            Walk.of(ground, look, self.order, rng) for look, rng in zip(seen, rngs, strict=True)
+        ]
+        totals = _totals(Corpus(source for _, source in pairs))
+        return InspectionEvidence(
+            attack=f"inspections, {self.labels} labels",
+            heading="singling out",
+            story=self._story(training),
+            knows=(_KNOWS[self.labels],),
+            findings=tuple(findings_of(ground, walks, asked, totals)),
+            curves=curves_of(walks, asked, interval),
+            notes=tuple(self._notes(seen, walks, max(asked))),
+        )
+
+    def _checked(self, inspections: int | Sequence[int], training: Corpus | None) -> list[int]:
+        """Return the numbers of inspections, all settings being as they should."""
+        for what, legal in (("labels", Labels), ("order", Order)):
+            value, names = getattr(self, what), get_args(legal)
+            if value not in names:
+                raise RequestError(f"no {what} are called {value}", instead=nearest(value, names))
+        if self.labels == "foreign" and not training:
+            raise RequestError("foreign labels need a corpus to learn from", instead="training=")
+        if self.labels == "released" and training is not None:
+            raise RequestError(
+                "she labels the release itself, and learns from no other text",
+                instead="leave training out, or take published or foreign labels",
+            )
+        if self.repeats < 1 or not 0 < self.share < 1:
+            raise RequestError("repeats are 1 or more, and the share is above 0 and below 1")
+        asked = [inspections] if isinstance(inspections, int) else list(inspections)
+        if not asked or min(asked) < 1:
+            raise RequestError("the number of inspections is 1 or more")
+        return asked
+
+    def _lists(self) -> dict[str, frozenset[str]]:
+        return {
+            name: frozenset(word.lower() for word in words)
+            for name, words in (self.lists or {}).items()
+        }
+
+    def _story(self, training: Corpus | None) -> str:
+        learns = _LEARNS["others" if self.labels == "published" and not training else self.labels]
+        return (
+            f"{learns} She trains every learner on it, takes the most accurate, and inspects the "
+            f"release token by token, {_INSPECTS[self.order]}; marks she passes by. She succeeds "
+            "with each token that is part of an identifier."
+        )
+
+    def _notes(self, seen: Sequence[Look], walks: Sequence[Walk], most: int) -> Iterator[str]:
+        chosen = [look.learner for look in seen if look.learner]
+        told = ", ".join(dict.fromkeys(chosen)) or "none"
+        yield f"Learners that she took: {told}. All types of identifiers count as one."
+        if len(chosen) < len(seen):
+            yield (
+                f"In {len(seen) - len(chosen)} of {len(seen)} repeats the text that she learns "
+                "from held no identifier, and she inspected at random."
+            )
+        if self.labels == "released":
+            yield (
+                f"She labels {self.share:.0%} of the subjects; what she finds while labelling, "
+                "and the work of it, is not counted."
+            )
+        if not any(int(walk.found(np.array([most]))[0]) for walk in walks):
+            yield (
+                f"Nothing found in {most:,} inspections is not no risk: up to 3 in {most:,} "
+                "tokens may be identifiers (95%)."
+            )
+        yield (
+            f"Averages of {len(seen)} repeats. The curve's interval is the wider of Wilson's and "
+            "of what is found with subjects drawn anew; a share's is Wilson's, as if each token "
+            "stood alone."
+        )
+        yield "Baseline: as many tokens drawn at random, the expectation."
+
+
+_KNOWS = {
+    "published": "labels of published text",
+    "released": "labels of a part of the release",
+    "foreign": "labelled text of others",
+}
+_LEARNS = {
+    "published": "She holds other text of the same publisher, sanitised in the same way, with the "
+    "identifiers that are left in it labelled.",
+    "others": "She knows the identifiers that are left in the text of all subjects of the release "
+    f"but those that she attacks, a part in {FOLDS} at a time.",
+    "released": "She labels a part of the release by hand, and attacks the rest.",
+    "foreign": "She holds labelled text of somebody else, not sanitised.",
+}
+_INSPECTS = {
+    "margin": "what the classifier is surest of first",
+    "paper": "what the classifier takes for identifiers first, in random order",
+    "negatives": "what the classifier takes for harmless first, in random order",
+}
+
+
+def _totals(source: Corpus) -> dict[str, int]:
+    """Count the source's tokens of each type."""
+    labels = source.labels
+    types = token_labels(tokenise(one.text for one in source), source, labels)
+    counts = np.bincount(types, minlength=len(labels) + 1)[1:]
+    return dict(zip(labels, counts.tolist(), strict=True))

@@ -1,0 +1,103 @@
+"""Entities of the context that are correlated with identifiers, as types of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from voile.documents.context.left import Left, incidence
+from voile.documents.context.rules import Least, Rules, mine
+from voile.documents.corpus import Corpus, Span
+from voile.documents.words.tokens import Tokeniser
+from voile.errors import RequestError, nearest
+
+PREFIX = "CONTEXT_"
+SEEN = Least(subjects=5)
+
+
+def associations(
+    corpus: Corpus,
+    least: Least = SEEN,
+    *,
+    labels: Iterable[str] | None = None,
+    tokeniser: Tokeniser | None = None,
+) -> Rules:
+    """Find the words outside spans whose subjects have identifiers of a type.
+
+    Parameters
+    ----------
+    corpus : with the spans of its identifiers.
+    least : what a rule must reach. A type that nearly everybody has can have no lift.
+    labels : the types to look for; None: all.
+
+    Raises
+    ------
+    RequestError : a label that the corpus has not.
+    """
+    return _mined(Left.of(corpus, tokeniser), corpus, least, labels)
+
+
+def correlated(
+    corpus: Corpus,
+    least: Least = SEEN,
+    *,
+    labels: Iterable[str] | None = None,
+    prefix: str = PREFIX,
+    tokeniser: Tokeniser | None = None,
+) -> Corpus:
+    """Return the corpus with words that are correlated with a type as spans of their own type.
+
+    A committee can then learn to remove them, and words like them. Every occurrence of such a
+    word is a span, in all documents, with the type of its most certain rule.
+
+    Parameters
+    ----------
+    corpus, least, labels : as of `associations`.
+    prefix : before the type's name: `CONTEXT_NAME` tells of `NAME`.
+
+    Examples
+    --------
+    >>> from voile.documents.corpus import Document
+    >>> texts = ["Smith sails a yacht.", "A yacht of Jones.", "He sails.", "He walks a dog."]
+    >>> spans = [(Span(0, 5, "NAME"),), (Span(11, 16, "NAME"),), (), ()]
+    >>> corpus = Corpus(map(Document, texts, spans))
+    >>> [one.spans[-1:] for one in correlated(corpus, Least(subjects=2))][0]
+    (Span(start=14, end=19, label='CONTEXT_NAME'),)
+    """
+    left = Left.of(corpus, tokeniser)
+    rules = _mined(left, corpus, least, labels)
+    told = np.full(len(left.words), -1)
+    words, best = np.unique(rules.pairs[:, 0], return_index=True)  # the first rule is the best
+    told[words] = rules.pairs[best, 1]
+    labelled = np.where(left.word >= 0, told[left.word], -1) if len(left.words) else left.word
+    starts, ends = left.tokens.starts.tolist(), left.tokens.ends.tolist()
+    documents = []
+    for number, document in enumerate(corpus):
+        begin, end = left.tokens.first[number : number + 2]
+        added = (
+            Span(starts[token], ends[token], prefix + rules.targets[labelled[token]][0])
+            for token in begin + np.flatnonzero(labelled[begin:end] >= 0)
+        )
+        documents.append(replace(document, spans=(*document.spans, *added)))
+    return Corpus(documents)
+
+
+def _mined(left: Left, corpus: Corpus, least: Least, labels: Iterable[str] | None) -> Rules:
+    targets = corpus.labels if labels is None else tuple(labels)
+    for label in targets:
+        if label not in corpus.labels:
+            raise RequestError(
+                f"the corpus has no type {label}", instead=nearest(label, corpus.labels)
+            )
+    places = {label: place for place, label in enumerate(targets)}
+    pairs = [
+        (whose, places[span.label])
+        for whose, document in zip(left.whose.tolist(), corpus, strict=True)
+        for span in document.spans
+        if span.label in places
+    ]
+    rows, columns = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    has_type = incidence(rows, columns, (left.subjects, len(targets)))
+    return mine(left.incidence, has_type, list(left.words), [(one,) for one in targets], least)

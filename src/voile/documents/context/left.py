@@ -1,0 +1,69 @@
+"""Which words of a corpus lie outside its spans, and whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from voile.documents.corpus import Corpus
+from voile.documents.words.tokens import Forms, Tokeniser, Tokens, token_labels, tokenise
+
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """The words of a corpus that no span touches.
+
+    Parameters
+    ----------
+    tokens : of all texts.
+    word : (n,) the number of each token's word, case aside; -1 inside a span, and for what has
+        neither letter nor digit.
+    words : what the numbers mean.
+    whose : (d,) the number of each document's subject.
+    subjects : how many there are.
+    """
+
+    tokens: Tokens
+    word: Places
+    words: Mapping[str, int]
+    whose: Places
+    subjects: int
+
+    @classmethod
+    def of(cls, corpus: Corpus, tokeniser: Tokeniser | None = None) -> Left:
+        """Read a corpus. Cost: O(characters)."""
+        tokens = tokenise((document.text for document in corpus), None, tokeniser)
+        known = Forms()
+        lowered = np.array(known.number(form.casefold() for form in tokens.forms), dtype=np.intp)
+        plain = np.array([any(map(str.isalnum, word)) for word in known.known], dtype=np.bool_)
+        number = lowered[tokens.form] if len(tokens) else np.zeros(0, dtype=np.intp)
+        outside = token_labels(tokens, corpus, corpus.labels) == 0
+        names, whose = np.unique(np.array(corpus.subjects, dtype=np.str_), return_inverse=True)
+        word = np.where(outside & plain[number], number, -1)
+        words = {form: place for place, form in enumerate(known.known)}
+        return cls(tokens, word, words, np.asarray(whose, dtype=np.intp), len(names))
+
+    @cached_property
+    def incidence(self) -> sparse.csr_array:
+        """Say which subjects have which words left, (subjects, words), 1 or absent."""
+        kept = self.word >= 0
+        return incidence(
+            self.whose[self.tokens.document[kept]],
+            self.word[kept],
+            (self.subjects, len(self.words)),
+        )
+
+
+def incidence(rows: Places, columns: Places, shape: tuple[int, int]) -> sparse.csr_array:
+    """Return a matrix with a 1 in each of these places, however often one is named."""
+    matrix = sparse.csr_array((np.ones(len(rows), dtype=np.int32), (rows, columns)), shape=shape)
+    matrix.sum_duplicates()
+    matrix.data[:] = 1
+    return matrix

@@ -1,0 +1,195 @@
+"""Words left in what is published that still point to what was removed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy import sparse
+
+from voile.documents.context.left import Left, Places, incidence
+from voile.documents.context.rules import Least, Rules, Target, mine
+from voile.documents.corpus import Corpus, Span
+from voile.documents.replacing.removal import Removal, merged
+from voile.documents.words.normalising import normalise
+from voile.documents.words.tokens import Tokeniser
+from voile.errors import RequestError
+
+LEAST = Least()
+LABEL, BY = "CONTEXT", "context"
+
+
+@dataclass(frozen=True, eq=False)
+class Pointing:
+    """What words left tell of values removed.
+
+    Parameters
+    ----------
+    rules : word -> (type, value), for the holder's eyes.
+    words : that point to something.
+    values : distinct ones removed, of which `pointed_values` are pointed to.
+    mentions : by type, a value removed of a subject, counted once for each.
+    pointed : by type, those that a word left with the same subject points to.
+    removals : of each document, every occurrence of a word that points. With these removed as
+        well no rule is left, as the others' counts do not change.
+    """
+
+    rules: Rules
+    words: int
+    values: int
+    pointed_values: int
+    mentions: Mapping[str, int]
+    pointed: Mapping[str, int]
+    removals: tuple[list[Removal], ...] = field(repr=False)
+
+    @property
+    def share(self) -> float:
+        """Mentions pointed to, of all; 0 where nothing was removed."""
+        return sum(self.pointed.values()) / max(sum(self.mentions.values()), 1)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How rules do on subjects that they were not mined from.
+
+    Parameters
+    ----------
+    guesses : a value for a subject, by the words left with that subject.
+    right : guesses of a value that was removed there.
+    mentions : values removed, counted once for each subject.
+    """
+
+    guesses: int
+    right: int
+    mentions: int
+
+
+def pointing(
+    corpus: Corpus,
+    removals: Sequence[Sequence[Removal]],
+    least: Least = LEAST,
+    *,
+    tokeniser: Tokeniser | None = None,
+) -> Pointing:
+    """Find the words left that point to a value removed.
+
+    A reader who knows some of the subjects, or another release with these values, learns which
+    words go with which value; she reads the words with another subject, and guesses.
+
+    Parameters
+    ----------
+    corpus : the source.
+    removals : of each document. Values are alike whatever their case and blanks.
+    least : what a rule must reach.
+
+    Raises
+    ------
+    RequestError : not one list of removals for each document, or one outside its text.
+
+    Cost: O(sum over subjects of words x values), over words and values of `least.subjects`.
+    """
+    left = _left(corpus, removals, tokeniser)
+    values: dict[Target, int] = {}
+    has_value = _values(left, corpus, removals, values, grow=True)
+    rules = mine(left.incidence, has_value, list(left.words), list(values), least)
+    right = ((left.incidence @ rules.matrix) * has_value).tocoo()
+    words = np.unique(rules.pairs[:, 0])
+    return Pointing(
+        rules,
+        words=len(words),
+        values=len(values),
+        pointed_values=len(np.unique(rules.pairs[:, 1])),
+        mentions=_by_type(has_value, rules.targets),
+        pointed=_by_type(right, rules.targets),
+        removals=_occurrences(left, words),
+    )
+
+
+def trial(
+    rules: Rules,
+    corpus: Corpus,
+    removals: Sequence[Sequence[Removal]],
+    *,
+    tokeniser: Tokeniser | None = None,
+) -> Trial:
+    """Guess removed values by rules that were mined from other subjects.
+
+    Parameters
+    ----------
+    rules : of `pointing`, on a corpus that has none of these subjects.
+    corpus, removals : as of `pointing`.
+    """
+    left = _left(corpus, removals, tokeniser)
+    values = {target: place for place, target in enumerate(rules.targets)}
+    has_value = _values(left, corpus, removals, values, grow=False)
+    places = np.array([left.words.get(word, -1) for word in rules.words], dtype=np.intp)
+    met = places >= 0
+    told = rules.matrix[met]
+    guesses = (left.incidence[:, places[met]] @ told).astype(np.bool_)
+    everything = _values(left, corpus, removals, {}, grow=True)
+    return Trial(guesses.nnz, (guesses * has_value.astype(np.bool_)).nnz, everything.nnz)
+
+
+def _left(
+    corpus: Corpus, removals: Sequence[Sequence[Removal]], tokeniser: Tokeniser | None
+) -> Left:
+    """Return the words that no removal touches."""
+    if len(removals) != len(corpus):
+        raise RequestError(
+            f"there are {len(corpus)} documents and removals of {len(removals)}",
+            instead="give a list for each document, empty where nothing was removed",
+        )
+    gone = (tuple(Span(one.start, one.end, one.label) for one in ones) for ones in removals)
+    pairs = zip(corpus, gone, strict=True)
+    return Left.of(Corpus(replace(document, spans=spans) for document, spans in pairs), tokeniser)
+
+
+def _values(
+    left: Left,
+    corpus: Corpus,
+    removals: Sequence[Sequence[Removal]],
+    known: dict[Target, int],
+    *,
+    grow: bool,
+) -> sparse.csr_array:
+    """Say which subjects had which values removed, (subjects, values), 1 or absent."""
+    pairs = []
+    for whose, document, ones in zip(left.whose.tolist(), corpus, removals, strict=True):
+        for target in _targets(document.text, ones):
+            if grow:
+                known.setdefault(target, len(known))
+            if target in known:
+                pairs.append((whose, known[target]))
+    rows, columns = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    return incidence(rows, columns, (left.subjects, len(known)))
+
+
+def _targets(text: str, removals: Sequence[Removal]) -> list[Target]:
+    """Return the type and the value of each removal but this module's own."""
+    others = [one for one in merged(text, removals) if one.by != BY]
+    values = (normalise(text[one.start : one.end]).text.casefold() for one in others)
+    return [(one.label, " ".join(value.split())) for one, value in zip(others, values, strict=True)]
+
+
+def _by_type(
+    matrix: sparse.csr_array | sparse.coo_array, targets: Sequence[Target]
+) -> Counter[str]:
+    """Count the entries of a matrix of subjects and values by the values' types."""
+    counts = np.bincount(matrix.tocoo().col, minlength=len(targets))
+    found: Counter[str] = Counter()
+    for (label, *_), count in zip(targets, counts.tolist(), strict=True):
+        if count:
+            found[label] += count
+    return found
+
+
+def _occurrences(left: Left, words: Places) -> tuple[list[Removal], ...]:
+    """Remove every occurrence of these words."""
+    out: tuple[list[Removal], ...] = tuple([] for _ in left.whose)
+    tokens, document = left.tokens, left.tokens.document
+    for token in np.flatnonzero(np.isin(left.word, words) & (left.word >= 0)):
+        one = Removal(int(tokens.starts[token]), int(tokens.ends[token]), LABEL, BY)
+        out[document[token]].append(one)
+    return out

@@ -1,0 +1,172 @@
+"""Association rules from words to what they tell of, counted in subjects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.stats import hypergeom
+
+from voile.errors import RequestError
+
+Target: TypeAlias = tuple[str, ...]
+"""What a word tells of: a type, or a type and a value."""
+
+ONES = 20_000_000
+"""Pairs of a word and a target that one product holds at once, about 250 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Least:
+    """What a rule must reach to count.
+
+    Parameters
+    ----------
+    subjects : who have both the word and the target, >= 1. A word of one subject alone points to
+        all that this subject has: at 1, every rare word is a rule.
+    confidence : share of the subjects with the word who have the target, in (0, 1].
+    lift : confidence over the share of all subjects who have the target, >= 0.
+    chance : share of the rules found that may come by chance, in expectation, in (0, 1]; 1 does
+        not ask. Among thousands of words, some go with a value without telling of it.
+    """
+
+    subjects: int = 3
+    confidence: float = 0.8
+    lift: float = 2.0
+    chance: float = 0.05
+
+    def __post_init__(self) -> None:
+        if self.subjects < 1:
+            raise RequestError(f"a rule must be seen in 1 or more subjects, not {self.subjects}")
+        if not 0 < self.confidence <= 1:
+            raise RequestError(f"a rule's confidence is {self.confidence}, not above 0 and up to 1")
+        if not self.lift >= 0:
+            raise RequestError(f"a rule's lift is {self.lift}, and must be 0 or more")
+        if not 0 < self.chance <= 1:
+            raise RequestError(f"the share of chance is {self.chance}, not above 0 and up to 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Whoever has the word has the target. For the holder's eyes: `repr` shows neither.
+
+    Parameters
+    ----------
+    word : case aside.
+    target : what it tells of.
+    subjects : with both.
+    confidence, lift : see `Least`.
+    """
+
+    word: str = field(repr=False)
+    target: Target = field(repr=False)
+    subjects: int
+    confidence: float
+    lift: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rules:
+    """The r rules that reach the least asked: the most certain first, then the most lifted.
+
+    Parameters
+    ----------
+    words, targets : what the numbers mean.
+    pairs : (r, 2) the numbers of each rule's word and target.
+    subjects, confidence, lift : (r,) see `Rule`.
+    """
+
+    words: Sequence[str]
+    targets: Sequence[Target]
+    pairs: NDArray[np.intp]
+    subjects: NDArray[np.int64]
+    confidence: NDArray[np.float64]
+    lift: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __iter__(self) -> Iterator[Rule]:
+        """Give the rules with their words: for the holder's eyes."""
+        columns = (self.pairs, self.subjects, self.confidence, self.lift)
+        for (word, target), *numbers in zip(*(one.tolist() for one in columns), strict=True):
+            yield Rule(self.words[word], self.targets[target], *numbers)
+
+    def __repr__(self) -> str:
+        return f"Rules({len(self):,})"
+
+    @property
+    def matrix(self) -> sparse.csr_array:
+        """Which word tells of which target, (words, targets), 1 or absent."""
+        ones = np.ones(len(self), dtype=np.int32)
+        shape = (len(self.words), len(self.targets))
+        return sparse.csr_array((ones, (self.pairs[:, 0], self.pairs[:, 1])), shape=shape)
+
+
+def mine(
+    has_word: sparse.csr_array,
+    has_target: sparse.csr_array,
+    words: Sequence[str],
+    targets: Sequence[Target],
+    least: Least,
+) -> Rules:
+    """Find all rules from one word to one target.
+
+    Parameters
+    ----------
+    has_word, has_target : (subjects, words) and (subjects, targets), 1 or absent.
+    words, targets : the columns.
+    least : what a rule must reach.
+
+    Rules by chance: with targets dealt out anew, the subjects of a word who have the target follow
+    a hypergeometric law; of all pairs of a word and a target, those stay that keep the false
+    discovery rate (Benjamini, Hochberg, *Controlling the False Discovery Rate*, 1995).
+
+    Cost: O(sum over subjects of words x targets), after what too few subjects have is left out;
+    memory for `ONES` pairs at once.
+    """
+    n = has_word.shape[0]
+    with_word, with_target = has_word.sum(axis=0), has_target.sum(axis=0)
+    kept = np.flatnonzero(with_target >= least.subjects)
+    most = with_target[kept].max(initial=0) / least.confidence  # a more common word tells nothing
+    usable = np.flatnonzero((with_word >= least.subjects) & (with_word <= most))
+    left, right = has_word[:, usable].T.tocsr(), has_target[:, kept]
+    found = [np.zeros((3, 0), dtype=np.int64)]
+    for begin, end in _blocks(left @ right.sum(axis=1)):
+        both = sparse.coo_array(left[begin:end] @ right)
+        word, target = usable[begin + both.row], kept[both.col]
+        good = both.data >= np.maximum(least.subjects, least.confidence * with_word[word])
+        good &= both.data * n >= least.lift * with_word[word] * with_target[target]
+        found.append(np.stack([word, target, both.data])[:, good])
+    word, target, together = np.concatenate(found, axis=1)
+    tail = hypergeom.sf(together - 1, n, with_target[target], with_word[word])
+    told = _discovered(tail, len(usable) * len(kept), least.chance)
+    word, target, together = word[told], target[told], together[told]
+    confidence = together / with_word[word]
+    lift = confidence * n / with_target[target]
+    order = np.lexsort((target, word, -lift, -confidence))
+    pairs = np.column_stack([word, target]).astype(np.intp)
+    return Rules(words, targets, pairs[order], together[order], confidence[order], lift[order])
+
+
+def _discovered(tail: NDArray[np.float64], tests: int, chance: float) -> NDArray[np.bool_]:
+    """Keep the least likely, so that no more than this share of them is expected by chance."""
+    if chance == 1:
+        return np.ones(len(tail), dtype=np.bool_)
+    ordered = np.sort(tail)
+    within = np.flatnonzero(ordered <= chance * np.arange(1, len(tail) + 1) / max(tests, 1))
+    return np.asarray(tail <= (ordered[within[-1]] if len(within) else -1.0), dtype=np.bool_)
+
+
+def _blocks(ones: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Part rows so that those of a block make `ONES` pairs at most, or are one row."""
+    begin, sums = 0, np.cumsum(ones)
+    while begin < len(ones):
+        before = sums[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(sums, before + ONES, side="right")))
+        yield begin, end
+        begin = end

@@ -1,0 +1,92 @@
+"""What a learner says of text that it has not seen: the heart of an honest loop.
+
+Judged on its own training text a learner misses nothing, and the loop ends at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from voile.documents.committee import Types, by_own_rule
+from voile.documents.learners.calibration import Calibration, decide
+from voile.documents.learners.learner import Examples, Learner, Margins
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfFold:
+    """A learner's margins for each token, by classifiers that saw other subjects' text.
+
+    Parameters
+    ----------
+    margins : (n, T). fold : (n,) of the tokens.
+    """
+
+    margins: Margins
+    fold: NDArray[np.intp]
+
+    def types(self, examples: Examples, decision: str) -> Types:
+        """Return as which type each token is removed, (n,), calibrated on the other folds."""
+        found = by_own_rule(self.margins)
+        if decision == "cost":
+            for fold in np.unique(self.fold):
+                here = self.fold == fold
+                others = self._calibration(examples, here if here.all() else ~here)
+                found[here] = decide(others.probabilities(self.margins[here]), examples.costs)
+        return np.where(examples.counted, found, 0).astype(np.int16)
+
+    def calibration(self, examples: Examples) -> Calibration:
+        """Return the calibration on all folds."""
+        return self._calibration(examples, np.ones(len(self.fold), dtype=np.bool_))
+
+    def _calibration(self, examples: Examples, of: NDArray[np.bool_]) -> Calibration:
+        labels, counted = examples.labels[of], examples.counted[of]
+        return Calibration.fit(self.margins[of], labels, counted)
+
+
+def cross_fit(
+    learners: Sequence[Learner],
+    examples: Examples,
+    folds: NDArray[np.intp],
+    *,
+    seeds: Sequence[int],
+    n_jobs: int | None,
+) -> list[Margins]:
+    """Fit every learner on all folds but one and look at that one, for each fold.
+
+    Parameters
+    ----------
+    folds : (d,) of the documents; with one fold alone it is looked at by who learnt from it.
+    seeds : of the learners; a fold's fit depends on its learner's seed and its number alone.
+    n_jobs : processes; the answer does not depend on them.
+
+    Returns
+    -------
+    (n, T) margins of each learner.
+    """
+    numbers = np.unique(folds)
+    found = Parallel(n_jobs=n_jobs)(
+        delayed(_held_out)(learners, examples, folds == fold, [s + int(fold) for s in seeds])
+        for fold in numbers
+    )
+    of = np.repeat(folds, np.diff(examples.first))
+    told = [np.zeros((len(of), examples.types)) for _ in learners]
+    for fold, parts in zip(numbers, found, strict=True):
+        for margins, part in zip(told, parts, strict=True):
+            margins[of == fold] = part
+    return told
+
+
+def _held_out(
+    learners: Sequence[Learner], examples: Examples, held: NDArray[np.bool_], seeds: Sequence[int]
+) -> list[Margins]:
+    """Look at the documents held out, by each learner; in one process, so that they share."""
+    seen, shown = examples.of(~held if not held.all() else held), examples.of(held)
+    return [
+        learner.fit(seen, seed=seed).margins(shown)
+        for learner, seed in zip(learners, seeds, strict=True)
+    ]

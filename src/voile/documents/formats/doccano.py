@@ -1,0 +1,31 @@
+"""The JSON lines of doccano: text, and [start, end, label] in `label` or `labels`.
+
+With relations, `entities` lists objects of start_offset, end_offset and label instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from voile.documents.corpus import Document
+from voile.documents.formats.file import File
+from voile.documents.formats.json_objects import annotated
+from voile.documents.formats.quotes import Quote, listed
+from voile.errors import SourceError
+
+KEYS = ("start_offset", "end_offset", "label")
+FIELDS = ("label", "labels", "entities")
+
+
+def read(file: File) -> Iterator[Document]:
+    """Read documents; relations and comments are left."""
+    return annotated(file, "text", _quotes)
+
+
+def _quotes(row: dict[str, Any], where: str) -> list[Quote]:
+    there = [name for name in FIELDS if name in row]
+    if len(there) != 1:
+        said = f"has {' and '.join(there)}" if there else f"has none of {', '.join(FIELDS)}"
+        raise SourceError(said, where=where)
+    return listed(row[there[0]], where, KEYS)

@@ -1,0 +1,92 @@
+"""One file of documents, with what was said of it: its text, its lines, its documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from voile.documents.corpus import Document, Span
+from voile.errors import SourceError
+from voile.io.jsonlines import numbered_lines
+from voile.io.text import MARKS, known_encoding, raw_chunks, utf8_chunks
+
+_COMPRESSED = re.compile(r"\.gz$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that a format reads.
+
+    Parameters
+    ----------
+    name : what its document is called, where it holds one.
+    several : whether it is one of several files, so that the name tells their documents apart.
+    encoding : of its text; without one UTF-8, or what a byte order mark says.
+    subject : the field or column that says whom a document is about.
+    """
+
+    path: Path
+    name: str
+    several: bool = False
+    encoding: str | None = None
+    subject: str | None = None
+
+    def text(self) -> str:
+        """Return the whole text: line ends stay, a byte order mark does not."""
+        return b"".join(utf8_chunks(self.path, self._encoding())).decode()
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Stream the lines in UTF-8, with their ends and numbers."""
+        return numbered_lines(self.path, self._encoding())
+
+    def head(self) -> str:
+        """Return the beginning, as far as it is text: enough to tell formats apart."""
+        encoding = self._encoding()
+        return next(raw_chunks(self.path), b"")[: 1 << 16].decode(encoding, errors="ignore")
+
+    def called(self, own: object) -> str:
+        """Name a document that this file calls its own so."""
+        return f"{self.name} {own}" if self.several else str(own)
+
+    def document(
+        self,
+        text: str,
+        spans: Sequence[Span] = (),
+        *,
+        id: str,
+        subject: str | None = None,
+        pos: Sequence[tuple[int, int, str]] = (),
+    ) -> Document:
+        """Make a document, whose text can be written again."""
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise SourceError(
+                f"character {error.start} is half of a character", where=f"document {id}"
+            ) from None
+        return Document(text, tuple(spans), id, subject, tuple(pos))
+
+    def _encoding(self) -> str:
+        head = next(raw_chunks(self.path), b"")
+        marked = [encoding for mark, encoding in MARKS.items() if head.startswith(mark)]
+        return marked[0] if marked else known_encoding(self.encoding or "utf-8")
+
+
+def suffix(path: Path) -> str:
+    """Give a name's last suffix before .gz, in small letters.
+
+    >>> suffix(Path("notes.CoNLL.gz"))
+    '.conll'
+    """
+    return Path(_COMPRESSED.sub("", path.name)).suffix.lower()
+
+
+def stem(path: Path) -> str:
+    """Give a path without its last suffix and .gz: "ward/110-01" of ward/110-01.xml.gz.
+
+    >>> stem(Path("ward/110-01.xml.gz"))
+    'ward/110-01'
+    """
+    return Path(_COMPRESSED.sub("", str(path))).with_suffix("").as_posix()

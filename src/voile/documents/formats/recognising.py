@@ -1,0 +1,120 @@
+"""Which format a file has, by the end of its name and its beginning."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+
+from voile.documents.formats.brat import beside
+from voile.documents.formats.conll import BOUNDARY
+from voile.documents.formats.conll_header import TOKEN
+from voile.documents.formats.file import File, suffix
+from voile.documents.formats.json_objects import objects
+from voile.documents.formats.tags import HARMLESS, TAG
+from voile.errors import RequestError, SourceError, nearest
+from voile.io.opening import FORMATS as TABLES
+from voile.io.postgres_address import Address
+
+BY_NAME = {
+    ".docx": "docx", ".pdf": "pdf", ".conll": "conll", ".bio": "conll", ".iob": "conll",
+}  # fmt: skip
+JSON = (".jsonl", ".ndjson", ".json")
+LINES = 50
+SAY = "say its format"
+
+
+def recognise(thing: str | PathLike[str], encoding: str | None = None) -> str:
+    """Return the format of a file, of all files in a folder or of those of a pattern.
+
+    Raises
+    ------
+    RequestError : it is not known, or there are several.
+    """
+    if "::" in os.fspath(thing) or Address.parse(thing) is not None:
+        return "table"
+    path = Path(thing)
+    files = list(present(path))
+    known = [one for one in files if not (path.is_dir() and suffix(one) == ".conf")]
+    formats = sorted({_format(one, encoding) for one in known})
+    if len(formats) > 1:
+        raise RequestError(
+            f"has files of several formats: {', '.join(formats)}",
+            where=str(path),
+            instead="say which to read",
+        )
+    if not formats:
+        raise RequestError("holds no files", where=str(path))
+    return formats[0]
+
+
+def present(path: Path) -> Iterator[Path]:
+    """Yield the files of a folder and those below it, of a pattern, or the one file, by name."""
+    if path.is_dir():
+        for one in sorted(path.rglob("*")):
+            hidden = any(part.startswith(".") for part in one.relative_to(path).parts)
+            if one.is_file() and not hidden:
+                yield one
+    elif path.exists():
+        yield path
+    elif glob.has_magic(str(path)) and (found := sorted(glob.glob(str(path), recursive=True))):
+        yield from map(Path, found)
+    else:
+        names = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+        near = nearest(path.name, names) if names else f"there is no folder {path.parent}"
+        raise RequestError("there is no such file or folder", where=str(path), instead=near)
+
+
+def _format(path: Path, encoding: str | None) -> str:
+    end = suffix(path)
+    file = File(path, path.name, encoding=encoding)
+    if end in BY_NAME:
+        return BY_NAME[end]
+    if end == ".ann" or (end == ".txt" and beside(path, ".ann")):
+        if beside(path, ".txt") is None:
+            raise SourceError("has no .txt file beside it", where=path.name)
+        return "brat"
+    if end in JSON:
+        return _json(file)
+    if end == ".xml":
+        return _xml(file)
+    if end in (".txt", ".tsv"):
+        return _lines(file, "txt" if end == ".txt" else "table")
+    if end not in TABLES:
+        raise RequestError(f"{end or 'its'} files are not known", where=path.name, instead=SAY)
+    return "table"
+
+
+def _json(file: File) -> str:
+    _, first = next(objects(file), (0, {}))
+    if "full_text" in first:
+        return "presidio"
+    if any(isinstance(first.get(key), list) for key in ("label", "labels", "entities")):
+        return "doccano"
+    if "text" in first:
+        return "jsonl"
+    raise RequestError("its first object has no text", where=file.path.name, instead=SAY)
+
+
+def _xml(file: File) -> str:
+    head = file.head()
+    for mark, format in (("<RECORD", "i2b2-2006"), ("<TEXT", "i2b2-2014")):
+        if mark in head:
+            return format
+    raise RequestError("is no XML of i2b2", where=file.path.name, instead="turn it into JSON lines")
+
+
+def _lines(file: File, otherwise: str) -> str:
+    """Tell columns from other lines: in all of them a tag stands last, and one has a type."""
+    lines = file.head().splitlines()
+    if lines and {*lines[0].split("\t")[:-1]} & {*TOKEN}:
+        return "conll-header"
+    rows = [line.split() for line in lines[:LINES] if line.strip()]
+    tagged = [row for row in rows if row[0] != BOUNDARY]
+    tags = [row[-1] for row in tagged if len(row) > 1]
+    typed = sum(TAG.fullmatch(tag) is not None for tag in tags)
+    harmless = sum(tag in HARMLESS for tag in tags)
+    told = typed or len(tagged) < len(rows)
+    return "conll" if told and typed + harmless == len(tagged) else otherwise

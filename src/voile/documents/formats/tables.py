@@ -1,0 +1,137 @@
+"""Documents in the columns of a table: Parquet, CSV, a database, a frame, by their roles.
+
+A column with the role `text` holds documents, and its setting `spans` names the column, with the
+role `label`, that holds their spans: as JSON text, or as lists of objects with start, end, label.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from os import PathLike
+from typing import Any
+
+import pyarrow as pa
+
+from voile.documents.corpus import Corpus, Document, Span
+from voile.documents.formats.quotes import listed, placed
+from voile.errors import RequestError, SourceError, nearest
+from voile.io import Source, open_source
+from voile.io.source import BATCH_ROWS
+from voile.roles import Roles
+
+SPANS = "spans"
+
+
+def corpus_of(source: Source, roles: Roles) -> Corpus:
+    """Read the documents of a source: one for each row and text column, in that order.
+
+    Their ids are "row 17", or "row 17, column note" where there are several text columns; their
+    subject is that of the row. A null is an empty document. Memory: all of them.
+
+    Raises
+    ------
+    RequestError : roles that do not fit the source; spans that are none, named by row and column.
+
+    Examples
+    --------
+    >>> table = pa.table({"note": ["Ann May"], "names": ['[[0, 7, "NAME"]]'], "who": [501]})
+    >>> columns = {"note": {"role": "text", "spans": "names"}, "names": "label", "who": "drop"}
+    >>> roles = Roles.model_validate({"columns": columns, "subject": "who"})
+    >>> corpus_of(open_source(table), roles)[0]  # doctest: +NORMALIZE_WHITESPACE
+    Document(text='Ann May', spans=(Span(start=0, end=7, label='NAME'),), id='row 1',
+             subject='501', pos=())
+    """
+    roles.check(source.columns)
+    return Corpus(_stream(source, roles))
+
+
+def documents_of(
+    batch: pa.RecordBatch, roles: Roles, *, first: int = 1, annotated: bool = True
+) -> list[Document]:
+    """Make the documents of a batch: row after row, and in a row a text column after the other.
+
+    Parameters
+    ----------
+    first : the number of the batch's first row in the source.
+    annotated : whether to read spans; without them the batch needs no column of spans.
+    """
+    texts = spans_of_texts(roles, batch.schema)
+    columns = [_texts(batch, name) for name in texts]
+    spans = [batch.column(by).to_pylist() if annotated and by else None for by in texts.values()]
+    whose = batch.column(roles.subject).to_pylist() if roles.subject else [None] * batch.num_rows
+    documents = []
+    for row in range(batch.num_rows):
+        subject = None if whose[row] is None else str(whose[row])
+        for name, column, by, found in zip(texts, columns, texts.values(), spans, strict=True):
+            where = f"row {first + row}"
+            id = f"{where}, column {name}" if len(texts) > 1 else where
+            text = column[row] or ""
+            marked = found and _spans(text, found[row], f"{where}, column {by}")
+            documents.append(Document(text, marked or (), id, subject))
+    return documents
+
+
+def spans_of_texts(roles: Roles, columns: pa.Schema) -> dict[str, str | None]:
+    """Return the text columns, and the column that holds the spans of each, if any.
+
+    Raises
+    ------
+    RequestError : no column has text; a setting `spans` names no column with the role label.
+    """
+    texts = {name: roles.columns[name].settings.get(SPANS) for name in roles.of("text")}
+    if not texts:
+        raise RequestError("no column has the role text", where="roles")
+    labels = roles.of("label")
+    for name, spans in texts.items():
+        if spans is not None and spans not in labels:
+            raise RequestError(
+                f"the spans of column {name} are in no column with the role label",
+                where="roles",
+                instead=nearest(str(spans), labels) if labels else f'give one: {spans} = "label"',
+            )
+        if name in columns.names and not pa.types.is_string(columns.field(name).type):
+            raise RequestError(f"column {name} is {columns.field(name).type}, and holds no text")
+    return texts
+
+
+def read_table(
+    thing: str | PathLike[str], encoding: str | None, subject: str | None
+) -> Iterator[Document]:
+    """Stream a table whose columns are called text, spans and subject, the last two if any."""
+    source = open_source(thing, encoding=encoding)
+    if "text" not in source.columns:
+        raise RequestError(
+            "has no column text", where=source.name, instead="say its columns' roles in a file"
+        )
+    columns: dict[str, Any] = dict.fromkeys(source.columns, "drop")
+    columns["text"] = "text"
+    if SPANS in columns:
+        columns |= {"text": {"role": "text", SPANS: SPANS}, SPANS: "label"}
+    about = subject or ("subject" if "subject" in columns else None)
+    roles = Roles.model_validate({"columns": columns, "subject": about})
+    roles.check(source.columns)
+    yield from _stream(source, roles)
+
+
+def _stream(source: Source, roles: Roles) -> Iterator[Document]:
+    texts = spans_of_texts(roles, source.schema())
+    needed = dict.fromkeys([*texts, *filter(None, [*texts.values(), roles.subject])])
+    first = 1
+    for batch in source.batches(needed, batch_rows=BATCH_ROWS):
+        yield from documents_of(batch, roles, first=first)
+        first += batch.num_rows
+
+
+def _texts(batch: pa.RecordBatch, name: str) -> list[str | None]:
+    found: list[str | None] = batch.column(name).to_pylist()
+    return found
+
+
+def _spans(text: str, found: object, where: str) -> tuple[Span, ...]:
+    if isinstance(found, str):
+        try:
+            found = json.loads(found)
+        except (ValueError, RecursionError):
+            raise SourceError("the spans are no JSON", where=where) from None
+    return placed(text, listed(found, where), where)

@@ -1,0 +1,221 @@
+"""GreedySanitize (Algorithm 1): learn on what is left, remove, until another pass does not pay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.committee import Committee, Decision, Member, Types
+from voile.documents.crossfitting import OutOfFold
+from voile.documents.fits import Fits
+from voile.documents.learners.learner import Examples
+from voile.errors import InfeasibleError
+from voile.progress import Progress
+
+LEAST_LEFT = 300
+"""Tokens that must be left: of fewer, nothing found still allows a share above 1% (3 / n)."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a learner would remove of what is left.
+
+    Parameters
+    ----------
+    learner, decision : who, and how.
+    tp, fp : identifiers and harmless tokens removed. fn, tn : left.
+    change : of T by removing, C FP - L TP (Lemma 1); below 0 it pays.
+    by_type : (T,) identifiers removed of each type.
+    """
+
+    learner: str
+    decision: Decision
+    tp: int
+    fp: int
+    fn: int
+    tn: int
+    change: float
+    by_type: tuple[int, ...]
+
+    @property
+    def accuracy(self) -> float:
+        """The share of tokens that are taken for what they are."""
+        return (self.tp + self.tn) / max(self.tp + self.fp + self.fn + self.tn, 1)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One turn of the loop.
+
+    Parameters
+    ----------
+    number : from 1.
+    tried : what each learner would remove, and the attacker's: the most accurate by its own rule.
+    inspected, found : how many tokens the attacker inspects, by margin, of what is left before
+        the turn, and how many identifiers she finds: as many as are left, and 1% of the tokens.
+    taken : what was added to the committee, None in the last turn.
+    loss : T(H) after it.
+    """
+
+    number: int
+    tried: tuple[Tried, ...]
+    attacker: Tried
+    inspected: tuple[int, int]
+    found: tuple[int, int]
+    taken: Tried | None
+    loss: float
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """What the algorithm ended with.
+
+    Parameters
+    ----------
+    committee : H. passes : its history, the turn that did not pay included.
+    removed : (n,) the training corpus as published, out of fold.
+    turn : (n,) the pass in which each token was removed, 0 of those left.
+    stopped : ``finished``: no classifier tried lowers T, the attacker's neither; ``max passes``;
+        ``interrupted``.
+    """
+
+    committee: Committee
+    passes: tuple[Pass, ...]
+    removed: Types
+    turn: Types
+    stopped: str
+
+
+def sanitize_greedily(
+    fits: Fits,
+    costs: NDArray[np.float64],
+    *,
+    decision: Decision,
+    max_passes: int,
+    progress: Progress,
+    least_left: int = LEAST_LEFT,
+) -> Loop:
+    """Build a committee.
+
+    In each turn every learner looks, out of fold, at what is left; the one that lowers T most is
+    added. When none does, the attacker's classifier, the most accurate by its own rule, is added
+    if that lowers T. The end is a local optimum (Definition 4.1) among the classifiers tried.
+
+    Raises
+    ------
+    InfeasibleError : less is left than `least_left` tokens: nothing could be said of it.
+    """
+    training = fits.training
+    removed = np.zeros(len(training.tokens), dtype=np.int16)
+    turns = removed.copy()
+    members: list[Member] = []
+    passes: list[Pass] = []
+    stopped = "max passes"
+    try:
+        while len(members) < max_passes:
+            progress("passes", len(members), max_passes)
+            examples = training.examples(removed, costs)
+            check_left(examples, least_left)
+            turn, found = _turn(fits, examples, removed, decision, len(passes) + 1)
+            taken = turn.taken
+            if taken is not None:
+                members.append(_member(fits, examples, removed, taken))
+            passes.append(turn)
+            if taken is None:
+                stopped = "finished"
+                break
+            turns[found > 0] = len(members)
+            removed = np.where(found > 0, found, removed)
+    except KeyboardInterrupt:
+        if not members:
+            raise
+        stopped = "interrupted"
+    examples = training.examples(removed, costs)
+    check_left(examples, least_left)
+    committee = Committee(training.labels, costs, training.space, tuple(members))
+    return Loop(committee, tuple(passes), removed, turns, stopped)
+
+
+def _turn(
+    fits: Fits, examples: Examples, removed: Types, decision: Decision, number: int
+) -> tuple[Pass, Types]:
+    """Let every learner look, and the attacker; take who lowers T most."""
+    looks = fits.margins(examples, removed)
+    found: dict[tuple[str, Decision], Types] = {}
+    told: dict[tuple[str, Decision], Tried] = {}
+    decisions: tuple[Decision, ...] = tuple(dict.fromkeys((decision, "accuracy")))
+    for name, look in looks.items():
+        for how in decisions:
+            found[name, how] = types = look.types(examples, how)
+            told[name, how] = tried_of(name, how, types, examples)
+    attacker = max((told[name, "accuracy"] for name in looks), key=lambda one: one.accuracy)
+    best = min((told[name, decision] for name in looks), key=lambda one: one.change)
+    taken = next((one for one in (best, attacker) if one.change < 0), None)
+    left = float(examples.costs @ _of_types(examples, examples.labels))
+    harmless = int(((removed > 0) & (fits.training.truth == 0)).sum())
+    loss = left + harmless + (0.0 if taken is None else taken.change)
+    inspected = (attacker.tp + attacker.fn, int(examples.counted.sum()) // 100)
+    turn = Pass(
+        number,
+        tuple(told[name, decision] for name in looks),
+        attacker,
+        inspected,
+        _found(looks[attacker.learner], examples, inspected),
+        taken,
+        loss,
+    )
+    return turn, removed if taken is None else found[taken.learner, taken.decision]
+
+
+def _found(look: OutOfFold, examples: Examples, inspected: tuple[int, int]) -> tuple[int, int]:
+    """Count the identifiers among the tokens of the highest margins; ties in the text's order."""
+    counted = np.flatnonzero(examples.counted)
+    order = np.argsort(-look.margins[counted].max(axis=1), kind="stable")
+    hits = np.cumsum(np.concatenate([[0], examples.labels[counted[order]] > 0]))
+    few, many = inspected
+    return int(hits[few]), int(hits[many])
+
+
+def _member(fits: Fits, examples: Examples, removed: Types, taken: Tried) -> Member:
+    classifier = fits.classifier(taken.learner, examples, removed)
+    calibration = None
+    if taken.decision == "cost":
+        look: OutOfFold = fits.margins(examples, removed)[taken.learner]
+        calibration = look.calibration(examples)
+    return Member(taken.learner, classifier, calibration, taken.decision)
+
+
+def tried_of(learner: str, decision: Decision, types: Types, examples: Examples) -> Tried:
+    """Count what removing these tokens would do; an identifier removed as another type is gone."""
+    gone = (types > 0) & examples.counted
+    kept = ~gone & examples.counted
+    identifiers = examples.labels > 0
+    by_type = _of_types(examples, np.where(gone, examples.labels, 0))
+    fp = int((gone & ~identifiers).sum())
+    return Tried(
+        learner,
+        decision,
+        int(by_type.sum()),
+        fp,
+        int((kept & identifiers).sum()),
+        int((kept & ~identifiers).sum()),
+        fp - float(examples.costs @ by_type),
+        tuple(by_type.tolist()),
+    )
+
+
+def _of_types(examples: Examples, labels: Types) -> NDArray[np.int64]:
+    """Count the tokens of each type, (T,)."""
+    return np.bincount(labels, minlength=examples.types + 1)[1:]
+
+
+def check_left(examples: Examples, least: int) -> None:
+    """Refuse when too little is left to say anything of what an attacker would find."""
+    left = int(examples.counted.sum())
+    if left < least:
+        raise InfeasibleError(
+            f"only {left} tokens are left, too few to judge what an attacker would find",
+            instead=f"publish nothing, or annotate more text; {least} must be left",
+        )

@@ -1,0 +1,119 @@
+"""What a learner of tokens is, and what it is shown.
+
+A learner gives a classifier; a classifier gives *margins*: for each token and each type of
+identifier a number, higher where the token is more surely of that type, and above 0 where the
+classifier by its own rule takes it for one. Calibration turns margins into probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+Arrays = Mapping[str, NDArray[Any]]
+Margins = NDArray[np.float64]
+
+
+class Sight(Protocol):
+    """The n tokens of d documents, as a classifier is shown them.
+
+    Attributes
+    ----------
+    first : (d + 1,) where each document's tokens begin; a document is one sequence.
+    matrix : (n, columns) of 0 and 1.
+    words : (n,) the tokens' forms, marks among them, for classifiers that read words.
+    """
+
+    @property
+    def first(self) -> NDArray[np.intp]: ...
+    @property
+    def matrix(self) -> sp.csr_array: ...
+    @property
+    def words(self) -> Sequence[str]: ...
+    def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return ``matrix @ weights``, (n, outputs); the same array object each time is quick."""
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Labelled tokens to learn from.
+
+    Parameters
+    ----------
+    matrix : (n, columns) of 0 and 1; tokens removed before are marks, and seen as such.
+    labels : (n,) 0 of harmless tokens and of marks, else 1 to T, the type of identifier.
+    counted : (n,) bool, false of marks: nothing is learnt from them or counted on them.
+    first : (d + 1,) where each document's tokens begin.
+    costs : (T,) how many harmless tokens a missed one of each type is worth, above 0.
+    form, forms : (n,) numbers of the tokens' forms, and the forms.
+    """
+
+    matrix: sp.csr_array
+    labels: NDArray[np.int16]
+    counted: NDArray[np.bool_]
+    first: NDArray[np.intp]
+    costs: NDArray[np.float64]
+    form: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    forms: Sequence[str] = ()
+
+    @property
+    def types(self) -> int:
+        """T, how many types of identifiers there are."""
+        return len(self.costs)
+
+    @property
+    def words(self) -> list[str]:
+        """The tokens' forms, (n,)."""
+        return [self.forms[number] for number in self.form]
+
+    def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return ``matrix @ weights``, (n, outputs)."""
+        return np.asarray(self.matrix @ weights, dtype=np.float32)
+
+    def of(self, documents: NDArray[np.bool_]) -> Examples:
+        """Return the examples of some documents, (d,) bool."""
+        sizes = np.diff(self.first)
+        tokens = np.repeat(documents, sizes)
+        return replace(
+            self,
+            matrix=self.matrix[np.flatnonzero(tokens)],
+            labels=self.labels[tokens],
+            counted=self.counted[tokens],
+            first=np.cumsum([0, *sizes[documents]], dtype=np.intp),
+            form=self.form[tokens] if len(self.form) else self.form,
+        )
+
+
+class Classifier(Protocol):
+    """What a learner has learnt."""
+
+    def margins(self, sight: Sight) -> Margins:
+        """Return each token's margin for each type, (n, T)."""
+
+
+@runtime_checkable
+class Saveable(Classifier, Protocol):
+    """A classifier that a kit can hold: arrays without pickled objects."""
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all of it as arrays of numbers."""
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Saveable:
+        """Read it back; nothing in the arrays is run."""
+
+
+class Learner(Protocol):
+    """Fits classifiers; holds settings only."""
+
+    @property
+    def name(self) -> str:
+        """What history, kits and reports call it."""
+
+    def fit(self, examples: Examples, *, seed: int) -> Classifier:
+        """Learn from the counted tokens; the same seed gives the same classifier."""

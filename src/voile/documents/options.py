@@ -1,0 +1,95 @@
+"""What `fit`, `apply` and `attack` can be told; the command line makes one option of each field."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Learner = Literal["crf", "svm", "adaboost", "ensemble", "selection"]
+LEARNERS: tuple[Learner, ...] = ("crf", "svm", "adaboost", "ensemble")
+Positive = Annotated[float, Field(gt=0)]
+
+
+class Options(BaseModel):
+    """Options that are checked all at once and never changed afterwards."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FitOptions(Options):
+    """How committees are trained, and for which costs."""
+
+    miss_cost: tuple[Positive, ...] = Field(
+        (1.0, 2.0, 5.0, 10.0, 20.0, 50.0),
+        min_length=1,
+        description="how many harmless tokens a missed identifier is worth; a policy for each",
+    )
+    weight: tuple[str, ...] = Field(
+        (), description="TYPE=2: one of this type is worth twice that; may be given again"
+    )
+    learners: tuple[Learner, ...] = Field(
+        LEARNERS, min_length=1, description="who looks in each pass; the one that pays most is kept"
+    )
+    cross_fit: int = Field(
+        5, ge=0, description="folds of subjects; 0 judges on the text learnt from, as the paper"
+    )
+    decision: Literal["cost", "accuracy"] = Field(
+        "cost", description="remove where it is worth it, or where the classifier says so (paper)"
+    )
+    max_passes: int = Field(20, ge=1, description="most passes of one policy")
+    least_left: int = Field(
+        300, ge=1, description="tokens that must be left for anything to be said of them"
+    )
+    hold_out: float = Field(
+        0.0, ge=0, lt=1, description="share of subjects set aside before anything is learnt"
+    )
+    jobs: int = Field(-1, description="processes, as many as processors by default")
+    resume: str | None = Field(
+        None, description="folder of finished fits; one that was interrupted goes on from there"
+    )
+
+
+class ApplyOptions(Options):
+    """What comes in the place of what is removed, and what else is removed."""
+
+    replace: Literal["mark", "category", "surrogate"] = Field(
+        "mark", description="what comes in its place: [NAME], a wider category, or a made-up one"
+    )
+    secret: str | None = Field(
+        None, description="file of the key of surrogates, mode 0600 [variable VOILE_SECRET]"
+    )
+    patterns: tuple[str, ...] = Field(
+        ("all",), description="identifiers removed by pattern: names of patterns, all or none"
+    )
+    record: tuple[str, ...] = Field(
+        (), description="format of record numbers to remove, e.g. MRN-######; may be given again"
+    )
+    deny: str | None = Field(None, description="file of phrases to remove, one a line")
+    allow: str | None = Field(None, description="file of phrases never to remove, one a line")
+    repeats: bool = Field(
+        True, description="remove every mention of a removed name in the same document"
+    )
+    jobs: int = Field(1, description="processes")
+    keep_order: bool = Field(False, description="keep the source's row order, which links releases")
+
+
+class AttackOptions(Options):
+    """What the adversary trains on, and how many tokens she looks at."""
+
+    inspections: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        (), description="tokens she inspects [as many as identifiers are left, and 1% of tokens]"
+    )
+    labels: tuple[Literal["published", "released", "foreign"], ...] = Field(
+        ("published", "released"),
+        min_length=1,
+        description="whose labels she learns from: the publisher's, her own, another corpus's",
+    )
+    foreign: str | None = Field(None, description="annotated corpus of another publisher")
+    order: Literal["margin", "paper", "negatives"] = Field(
+        "margin", description="what she inspects first"
+    )
+    learners: tuple[Learner, ...] = Field(
+        LEARNERS, min_length=1, description="what she trains; she takes the most accurate"
+    )
+    jobs: int = Field(-1, description="processes, as many as processors by default")

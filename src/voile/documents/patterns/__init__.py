@@ -1,0 +1,60 @@
+"""Identifiers that their form gives away, and lists of phrases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from voile.documents.patterns.listed import Listed
+from voile.documents.patterns.network import emails, ips, macs, urls
+from voile.documents.patterns.numbers import cards, dnis, ibans, ssns
+from voile.documents.patterns.pattern import Finder, Pattern, find
+from voile.documents.patterns.phones import phones
+from voile.documents.patterns.records import record_pattern
+from voile.errors import RequestError, nearest
+
+__all__ = ["PATTERNS", "Finder", "Listed", "Pattern", "find", "patterns_of", "record_pattern"]
+
+PATTERNS: Mapping[str, Pattern] = MappingProxyType(
+    {
+        pattern.name: pattern
+        for pattern in (
+            Pattern("iban", "IBAN", ibans),
+            Pattern("card", "CARD", cards),
+            Pattern("ssn", "SSN", ssns),
+            Pattern("dni", "DNI", dnis),
+            Pattern("email", "EMAIL", emails),
+            Pattern("url", "URL", urls),
+            Pattern("ip", "IP", ips),
+            Pattern("mac", "MAC", macs),
+            Pattern("phone", "PHONE", phones),
+        )
+    }
+)
+"""The built-in patterns, the surest first: of two that find as much, the first gives the label."""
+
+
+def patterns_of(
+    names: Iterable[str] | None = None, records: Iterable[str] = ()
+) -> tuple[Pattern, ...]:
+    """Return the patterns of these names, the records' first, the others in their table's order.
+
+    Parameters
+    ----------
+    names : of `PATTERNS`; None: all of them.
+    records : formats of record numbers, see `voile.documents.patterns.records`.
+
+    Raises
+    ------
+    RequestError : a name that there is not; a format that is none.
+
+    Examples
+    --------
+    >>> [pattern.name for pattern in patterns_of(["phone", "email"], records=["@@999"])]
+    ['record @@999', 'email', 'phone']
+    """
+    asked = set(PATTERNS if names is None else names)
+    for name in sorted(asked - set(PATTERNS)):
+        raise RequestError(f"there is no pattern {name}", instead=nearest(name, PATTERNS))
+    built_in = (pattern for name, pattern in PATTERNS.items() if name in asked)
+    return (*map(record_pattern, records), *built_in)

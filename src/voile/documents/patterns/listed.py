@@ -1,0 +1,132 @@
+"""Lists of phrases: to be removed wherever they stand, or never to be."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+
+from voile.documents.patterns.pattern import Slice, find
+from voile.documents.replacing.removal import Removal
+from voile.documents.words.normalising import as_latin, normalise
+from voile.errors import RequestError, SourceError
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+
+
+class Listed:
+    """Find phrases of a list: whole tokens, whatever blanks part them.
+
+    A token is a run of letters, digits and underscores or any other single character, so that
+    Ann is not found in Anne but in Ann-Marie. One pass finds all phrases, however many there are.
+
+    Parameters
+    ----------
+    phrases : in any order; those without a token are left out.
+    label : the type that its removals bear.
+    name : who removes, as removals say.
+    ignore_case : take capitals for small letters.
+
+    Raises
+    ------
+    RequestError : no phrase at all.
+
+    Notes
+    -----
+    Cost: O(tokens), and O(phrases that begin with this token, by their lengths) at a token that
+    one begins with. Of phrases that begin at the same place the longest is found.
+
+    Examples
+    --------
+    >>> denied = Listed(["Ann Lee", "tardis"], label="NAME")
+    >>> [(one.start, one.end) for one in denied.find("The TARDIS of ann\\nlee")]
+    [(4, 10), (14, 21)]
+    >>> allowed = Listed(["Tardis"], name="allow-list")
+    >>> allowed.subtract("The TARDIS", [Removal(4, 10, "NAME", "pass 1, crf")])
+    []
+    """
+
+    def __init__(
+        self,
+        phrases: Iterable[str],
+        *,
+        label: str = "LISTED",
+        name: str = "deny-list",
+        ignore_case: bool = True,
+    ) -> None:
+        self.label = label
+        self.by = name
+        self.ignore_case = ignore_case
+        # By first token, then by length: the phrases, as tuples of their other tokens.
+        self._phrases: dict[str, dict[int, set[tuple[str, ...]]]] = {}
+        by_first: defaultdict[str, defaultdict[int, set[tuple[str, ...]]]]
+        by_first = defaultdict(lambda: defaultdict(set))
+        for phrase in phrases:
+            plain = normalise(phrase).text
+            for looks in {plain, as_latin(plain)}:  # in a text it may be taken for Latin
+                if words := self._words(looks):
+                    by_first[words[0]][len(words)].add(tuple(words[1:]))
+        if not by_first:
+            raise RequestError("the list has no phrase", where=name)
+        for first, by_length in by_first.items():
+            self._phrases[first] = dict(sorted(by_length.items(), reverse=True))
+
+    @classmethod
+    def read(
+        cls,
+        path: str | PathLike[str],
+        *,
+        label: str = "LISTED",
+        name: str = "deny-list",
+        ignore_case: bool = True,
+    ) -> Listed:
+        """Read a list from a text file in UTF-8, one phrase a line; empty lines are left out.
+
+        Raises
+        ------
+        SourceError : the file cannot be read, or is not UTF-8.
+        """
+        try:
+            lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = "is not UTF-8" if isinstance(error, ValueError) else "cannot be read"
+            raise SourceError(f"the list {reason}", where=str(path)) from error
+        return cls(lines, label=label, name=name, ignore_case=ignore_case)
+
+    def find(self, text: str) -> list[Removal]:
+        """Find every phrase in a text as it came."""
+        return find(text, (self,))
+
+    def subtract(self, text: str, removals: Iterable[Removal]) -> list[Removal]:
+        """Return the removals but those that lie wholly inside a phrase of this list."""
+        kept = self.find(text)
+        starts = [one.start for one in kept]
+
+        def allowed(one: Removal) -> bool:
+            at = bisect_right(starts, one.start) - 1
+            return at >= 0 and one.end <= kept[at].end
+
+        return [one for one in removals if not allowed(one)]
+
+    def slices(self, plain: str) -> list[Slice]:
+        """Find the (start, end) of each phrase in a normalised text."""
+        found = list(self._runs(self._words(plain)))
+        if not found:
+            return []
+        spans = [token.span() for token in _TOKEN.finditer(plain)]
+        return [(spans[first][0], spans[last][1]) for first, last in found]
+
+    def _runs(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """Give the first and last token of each phrase."""
+        for at in [at for at, word in enumerate(words) if word in self._phrases]:
+            for length, rests in self._phrases[words[at]].items():
+                if tuple(words[at + 1 : at + length]) in rests:
+                    yield at, at + length - 1
+                    break
+
+    def _words(self, plain: str) -> list[str]:
+        # İ is the one letter that is two in small
+        return _TOKEN.findall(plain.replace("İ", "I").lower() if self.ignore_case else plain)

@@ -1,0 +1,87 @@
+"""Addresses on a network: e-mail, URL, IP and MAC.
+
+Each looks for what it cannot be without (an @, a dot, a colon) and from there to both sides, so
+that a text without any costs next to nothing, and no text costs more than a pass.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from ipaddress import ip_address
+
+from voile.documents.patterns.pattern import Slice
+
+_LONGEST = 320  # characters looked back: an e-mail address has no more
+_LOCAL = re.compile(r"[\w.+%'-]+")
+_DOMAIN = re.compile(r"@ ?[\w-]++(?:\.[\w-]++)++|@[^\W\d_][\w-]++")
+_SCHEME = re.compile(r"://")
+_BEFORE_SCHEME = re.compile(r"[\w.+-]+")
+_AFTER_SCHEME = re.compile(r"[^\s<>\"]+")
+_HOST = re.compile(r"\.(?:(?<=\b[wW]{3}\.)\w|(?:com|org|net|edu|gov|mil|info)\b)")
+_BEFORE_HOST = re.compile(r"[\w.-]+")
+_AFTER_HOST = re.compile(r"[\w.-]*+(?::\d++)?+(?:[/?#][^\s<>\"]*+)?+")
+_NO_END = ".,;:!?)]}'*_"
+_V4 = re.compile(r"\d(?<![\w.]\d)\d{0,2}(?:\.\d{1,3}){3}(?!\.?\d)(?!\w)")
+_TWO_COLONS = re.compile(r":[0-9A-Fa-f]{0,4}:")
+_V6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f:]{2,39}+(?:(?<=:)\d{1,3}(?:\.\d{1,3}){3})?(?![\w:])")
+_MAC = re.compile(r"[:-](?<=\b[0-9A-Fa-f]{2}[:-])(?:[0-9A-Fa-f]{2}[:-]){4}[0-9A-Fa-f]{2}\b")
+
+
+def emails(plain: str) -> Iterator[Slice]:
+    """Find what has characters of a name before an @ and a host, whose end is no number, after.
+
+    One blank may have slipped in after the @ of a host with a dot.
+    """
+    for host in _DOMAIN.finditer(plain):
+        start = _back(plain, host.start(), _LOCAL)
+        if start < host.start() and not host.group().rpartition(".")[2].isdigit():
+            yield start, host.end()
+
+
+def urls(plain: str) -> Iterator[Slice]:
+    """Find what has a scheme, begins with www., or is a host of the oldest generic domains."""
+    yield from _links(plain, _SCHEME, _BEFORE_SCHEME, _AFTER_SCHEME)
+    for start, end in _links(plain, _HOST, _BEFORE_HOST, _AFTER_HOST):
+        if plain[start - 1 : start] != "@":  # else an e-mail address
+            yield start, end
+
+
+def _links(
+    plain: str, sign: re.Pattern[str], before: re.Pattern[str], after: re.Pattern[str]
+) -> Iterator[Slice]:
+    end = 0
+    for match in sign.finditer(plain):
+        if match.start() < end:
+            continue
+        start = max(end, _back(plain, match.start(), before))
+        if start < match.start() and (rest := after.match(plain, match.end())):
+            end = match.end() + len(rest.group().rstrip(_NO_END))
+            yield start, end
+
+
+def ips(plain: str) -> Iterator[Slice]:
+    """Find addresses of version 4 and 6 that the standard library takes for one."""
+    for match in _V4.finditer(plain):
+        if all(int(part) < 256 for part in match.group().split(".")):
+            yield match.span()
+    if _TWO_COLONS.search(plain):
+        for match in _V6.finditer(plain):
+            # a::b is a name in a program sooner than an address
+            if any(one.isdigit() for one in match.group()):
+                with suppress(ValueError):
+                    ip_address(match.group())
+                    yield match.span()
+
+
+def macs(plain: str) -> Iterator[Slice]:
+    """Find the six pairs of a device's address."""
+    for match in _MAC.finditer(plain):
+        yield match.start() - 2, match.end()
+
+
+def _back(plain: str, end: int, run: re.Pattern[str]) -> int:
+    """Return where the run of characters that ends here begins, at most `_LONGEST` before."""
+    match = run.match(plain[max(0, end - _LONGEST) : end][::-1])
+    return end - match.end() if match else end

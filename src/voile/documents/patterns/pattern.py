@@ -1,0 +1,102 @@
+"""What finds identifiers by their form, and how findings that overlap are settled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from voile.documents.replacing.removal import Removal
+from voile.documents.words.normalising import Normalised, normalise
+
+Slice: TypeAlias = tuple[int, int]
+
+
+class Finder(Protocol):
+    """What `find` asks: who it is, the label it gives, and where it finds something."""
+
+    @property
+    def by(self) -> str:
+        """Say who removes: "pattern phone"."""
+
+    @property
+    def label(self) -> str:
+        """Name the type of what is found."""
+
+    def slices(self, plain: str) -> Iterable[Slice]:
+        """Find the (start, end) of each in a text that is normalised already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """An identifier that its form gives away.
+
+    Parameters
+    ----------
+    name : what the user calls it.
+    label : the type that its removals bear.
+    slices : finds the (start, end) of each in a normalised text.
+
+    Examples
+    --------
+    >>> from voile.documents.patterns import PATTERNS
+    >>> PATTERNS["email"].find("Write to who@tardis.example")
+    [Removal(start=9, end=27, label='EMAIL', by='pattern email')]
+    """
+
+    name: str
+    label: str
+    slices: Callable[[str], Iterable[Slice]]
+
+    @property
+    def by(self) -> str:
+        """Who removes."""
+        return f"pattern {self.name}"
+
+    def find(self, text: str) -> list[Removal]:
+        """Find it in a text as it came, hidden characters and look-alikes in it or not."""
+        return find(text, (self,))
+
+
+def find(text: str, finders: Iterable[Finder]) -> list[Removal]:
+    """Return what any of the finders finds, in the order of the text and apart.
+
+    Where findings overlap, all their characters go, as one removal. The longest gives the label
+    and the name; of equally long ones the finder that is named first, then the one that starts
+    first. Cost: O(characters) for each finder.
+
+    Parameters
+    ----------
+    text : as it came; it is normalised here, once for all.
+    """
+    plain = normalise(text)
+    found = [
+        (end - start, -rank, -start, Removal(start, end, finder.label, finder.by))
+        for rank, finder in enumerate(finders)
+        for start, end in _originals(plain, finder.slices(plain.text))
+    ]
+    found.sort(key=lambda one: one[3].start)
+    return _settled(found)
+
+
+def _originals(plain: Normalised, slices: Iterable[Slice]) -> list[Slice]:
+    return [plain.original(start, end) for start, end in slices]
+
+
+def _settled(found: list[tuple[int, int, int, Removal]]) -> list[Removal]:
+    """Join what overlaps, in the order of the starts."""
+    groups: list[list[tuple[int, int, int, Removal]]] = []
+    end = 0
+    for one in found:
+        if groups and one[3].start < end:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+        end = max(end, one[3].end)
+    return [_union(group) for group in groups]
+
+
+def _union(group: list[tuple[int, int, int, Removal]]) -> Removal:
+    best = max(group)[3]
+    end = max(one[3].end for one in group)
+    return Removal(group[0][3].start, end, best.label, best.by)

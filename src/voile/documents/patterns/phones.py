@@ -1,0 +1,89 @@
+"""Telephone and fax numbers.
+
+A number's form alone tells little: every country groups digits its own way, and made-up or
+mistyped numbers keep to no plan. A run of digits counts as a telephone number if it has
+
+- a country's calling code after + or 00 (ITU-T E.164) and 7 to 15 digits in all; or
+- six digits or more, no form of a date, and a word such as phone, Tel., móvil or call close
+  before it, or office, mobile or fax close after it, or such a number just before it; or
+- a form that is a telephone's in some country and hardly anything else's: an area code in
+  brackets, a leading 0 and groups, 3-3-4 (North America), nine digits from 6 on whole or in
+  Spain's groups.
+
+An extension (x12, ext. 12) goes with its number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from voile.documents.patterns.pattern import Slice
+
+# A group of digits is entered at its beginning only, and not given back.
+_RUN = re.compile(
+    r"\d(?<!\w\d)\d*+(?:(?:[ .-]|[ .-]?[()]{1,2}[ .-]?|- | - )\d++)*+"
+    r"(?: ?(?:x|ext\.?|extension) ?\d{1,6}(?!\w))?",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(r"[(+][(+ ]{0,2}\Z")
+_CLOSE = 48
+_WORD_BEFORE = re.compile(
+    r"(?<![^\W\d_])(?:t[eé]l[^\W\d_]{0,9}|tlf|tfno?|(?:cell)?phones?|(?:tele)?fax|m[oó]vil|mobile?|"
+    r"cellular|pager|beeper|handy|whatsapp|call(?:ed|ing)?|dial|llam[ae]r?|"
+    r"(?:cell|desk|office|home|work|direct)(?=:))(?![^\W\d_])"
+    r"[^\d\n]{0,16}(?:\n{1,2}[^\d\n]{0,4})?\Z",
+    re.IGNORECASE,
+)
+_WORD_AFTER = re.compile(r"[ -]{0,3}(?:office|mobile?|cell|fax|pager)\b", re.IGNORECASE)
+_NEXT = re.compile(r" ?(?:[/,;&-]|or|and|y|o)? ?")
+_DATE = re.compile(r"\d{1,2}([.-])\d{1,2}\1(?:\d\d){1,2}|\d{4}([.-])\d\d?\2\d\d?")
+_CODE = re.compile(
+    "1|7|2(?:[07]|[1-689][0-9])|3(?:[0-469]|[578][0-9])|4(?:[013-9]|2[0-9])|5(?:[1-8]|[09][0-9])|"
+    "6(?:[0-6]|[789][0-9])|8(?:[1246]|[0578][0-9])|9(?:[0-58]|[679][0-9])"
+)
+_NATIONAL = re.compile(
+    r"""(?<!\d)(?<![.-])(?:
+    \(\d{2,5}\)[ .-]?\d{2,4}(?:[ .-]?\d{2,4}){1,2}
+    |(?:1[ .-])?\(?[2-9]\d\d\)?[ .-]?[2-9]\d\d[ .-]\d{4}
+    |0[1-9]\d{0,3}(?:[ .-]\d{2,4}){2,4}|0[1-9]\d{1,3}[ -]\d{5,8}
+    |(?:34[ .-]?)?(?:
+        [6-9]\d\d(?:\d{6}|[ -]?\d{3}[ -]?\d{3}|(?:[ .-]\d\d){3})|[89]\d[ .-]\d{3}(?:[ .-]\d\d){2}
+    ))(?![.-]?\d)""",
+    re.VERBOSE,
+)
+
+
+def phones(plain: str) -> Iterator[Slice]:
+    """Find telephone numbers."""
+    last = 0
+    for run in _RUN.finditer(plain):
+        digits = "".join(filter(str.isdigit, run.group()))
+        if len(digits) < 6:
+            continue
+        start, end = run.span()
+        opening = _OPENING.search(plain, max(0, start - 3), start)
+        start = opening.start() if opening else start
+        if _international(plain[start : run.start()], digits) or _called(plain, start, end, last):
+            yield start, end
+            last = end
+            continue
+        for match in _NATIONAL.finditer(plain, start, end):
+            yield match.span()
+            last = match.end()
+
+
+def _international(opening: str, digits: str) -> bool:
+    if "+" in opening:
+        return len(digits) >= 7 and _CODE.match(digits) is not None
+    return digits[:2] == "00" and len(digits) >= 11 and _CODE.match(digits, 2) is not None
+
+
+def _called(plain: str, start: int, end: int, last: int) -> bool:
+    """Tell whether words around say that it is a number to call; `last` is where one ended."""
+    if _DATE.fullmatch(plain, start, end):
+        return False
+    if last and start - last < 6 and _NEXT.fullmatch(plain, last, start):
+        return True
+    before = _WORD_BEFORE.search(plain, max(0, start - _CLOSE), start)
+    return before is not None or _WORD_AFTER.match(plain, end) is not None

@@ -1,0 +1,85 @@
+"""What each type of identifier is, whatever a corpus calls it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from functools import lru_cache
+
+from voile.errors import RequestError, nearest
+
+# The kind, and the labels that are taken for it: MEDDOCAN's 22, i2b2's of 2006 and 2014,
+# Presidio's, CoNLL's, spaCy's, and plain words. Compared as marks show them: IDNUM, PHONE_NUMBER.
+_LABELS = {
+    "name": """
+        NAME PER PERSON PERSON_NAME PATIENT DOCTOR FIRST_NAME LAST_NAME SURNAME GIVEN_NAME NOMBRE
+        NOMBRE_SUJETO_ASISTENCIA NOMBRE_PERSONAL_SANITARIO""",
+    "date": "DATE DATE_TIME DATETIME DATE_OF_BIRTH DOB BIRTHDATE FECHA FECHAS",
+    "age": "AGE EDAD EDAD_SUJETO_ASISTENCIA",
+    "number": """
+        NUMBER ID IDNUM PHONE PHONE_NUMBER TELEPHONE FAX FAX_NUMBER SSN US_SSN US_ITIN US_PASSPORT
+        PASSPORT US_DRIVER_LICENSE DRIVER_LICENSE LICENSE LICENCE MEDICAL_LICENSE MEDICALRECORD MRN
+        MEDICAL_RECORD RECORD RECORD_NUMBER HEALTHPLAN ACCOUNT US_BANK_NUMBER CREDIT_CARD IBAN
+        IBAN_CODE CRYPTO VEHICLE DEVICE BIOID UK_NHS UK_NINO ES_NIF ES_NIE DNI NIE NIF ZIP ZIP_CODE
+        ZIPCODE POSTCODE POSTAL_CODE USERNAME USER_NAME LOGIN MAC MAC_ADDRESS NUMERO_TELEFONO
+        NUMERO_FAX ID_SUJETO_ASISTENCIA ID_ASEGURAMIENTO ID_CONTACTO_ASISTENCIAL
+        ID_TITULACION_PERSONAL_SANITARIO ID_EMPLEO_PERSONAL_SANITARIO""",
+    "email": "EMAIL E_MAIL MAIL EMAIL_ADDRESS CORREO CORREO_ELECTRONICO",
+    "url": "URL WEB WEBSITE DOMAIN_NAME DOMAIN URL_WEB",
+    "ip": "IP IPADDR IP_ADDRESS DIREC_PROT_INTERNET",
+    "street": "STREET STREET_ADDRESS ADDRESS CALLE DIRECCION",
+    "place": "PLACE LOC LOCATION GPE CITY STATE COUNTY REGION LOCATION_OTHER TERRITORIO FAC",
+    "country": "COUNTRY PAIS",
+    "organisation": """
+        ORGANISATION ORGANIZATION ORG HOSPITAL COMPANY INSTITUTION INSTITUCION CENTRO_SALUD""",
+    "profession": "PROFESSION OCCUPATION JOB PROFESION",
+    "other": """
+        OTHER MISC NRP NORP TIME TITLE PREFIX SEXO_SUJETO_ASISTENCIA FAMILIARES_SUJETO_ASISTENCIA
+        OTROS_SUJETO_ASISTENCIA""",
+}
+
+_UNSAFE = re.compile("[^A-Z0-9]+")
+
+KINDS = tuple(_LABELS)
+KIND_OF: Mapping[str, str] = {
+    label: kind for kind, labels in _LABELS.items() for label in labels.split()
+}
+
+
+@lru_cache(maxsize=4096)
+def safe(label: str) -> str:
+    """Write a label in capitals, digits and underscores, without accents.
+
+    Examples
+    --------
+    >>> safe("Phone number"), safe("Título"), safe("--")
+    ('PHONE_NUMBER', 'TITULO', 'REMOVED')
+    """
+    plain = unicodedata.normalize("NFKD", label).upper()
+    kept = "".join(one for one in plain if not unicodedata.combining(one))
+    return _UNSAFE.sub("_", kept).strip("_") or "REMOVED"
+
+
+@lru_cache(maxsize=4096)
+def kind_of(label: str) -> str:
+    """Return the kind of identifier that a label means; "other" where it is not known.
+
+    Examples
+    --------
+    >>> kind_of("NOMBRE_SUJETO_ASISTENCIA"), kind_of("Phone number"), kind_of("GENOME")
+    ('name', 'number', 'other')
+    """
+    return KIND_OF.get(safe(label), "other")
+
+
+def checked_kinds(kinds: Mapping[str, str]) -> dict[str, str]:
+    """Return a user's kinds of labels; refuse a kind that there is not."""
+    for label, kind in kinds.items():
+        if kind not in KINDS:
+            raise RequestError(
+                f"no kind of identifier is called {kind}",
+                where=f"label {label}",
+                instead=nearest(kind, KINDS),
+            )
+    return dict(kinds)

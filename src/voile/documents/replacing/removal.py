@@ -1,0 +1,140 @@
+"""What is to go from a text, before it is said what comes in its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from heapq import merge
+
+from voile.errors import RequestError
+
+# White space that stays within a line and a cell: a list of names is not one long name.
+_BLANKS = re.compile(r"[^\S\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]*")
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Removal:
+    """Characters of a text that go: `start` to before `end`, their type, and who removes them.
+
+    Parameters
+    ----------
+    start, end : offsets in the original text.
+    label : the type, as in the corpus.
+    by : who removes them ("pass 2, svm", "pattern phone", "deny-list", "repeat"); several are
+        told in one line, parted by "; ".
+    """
+
+    start: int
+    end: int
+    label: str
+    by: str
+
+
+def checked(text: str, removals: Iterable[Removal]) -> list[Removal]:
+    """Return the removals in their order.
+
+    Raises
+    ------
+    RequestError : one that is empty, outside the text or over another; offsets are told, words
+        are not.
+    """
+    ordered = sorted(removals)
+    end = 0
+    for one in ordered:
+        if not 0 <= one.start < one.end <= len(text):
+            raise RequestError(f"the removal {one.start} to {one.end} is not inside the text")
+        if one.start < end:
+            raise RequestError(
+                f"the removal {one.start} to {one.end} lies over the one before it",
+                instead="join them first",
+            )
+        end = one.end
+    return ordered
+
+
+def joined(*sources: Iterable[Removal]) -> list[Removal]:
+    """Join the removals of several sources: where some overlap, all their characters go.
+
+    The joined removal has the label of the source that is named first; of one source's, the
+    label of the one that starts first, then of the longest. What an allow-list keeps is taken
+    from the sources before.
+
+    Parameters
+    ----------
+    sources : the removals of each source, in the order in which their labels count.
+
+    Returns
+    -------
+    Removals in their order and apart; those that only touch stay two. Cost: O(n log n).
+
+    Examples
+    --------
+    >>> learnt = [Removal(0, 4, "NAME", "pass 1, crf")]
+    >>> pattern = [Removal(0, 10, "EMAIL", "pattern e-mail"), Removal(12, 14, "AGE", "deny-list")]
+    >>> for one in joined(pattern, learnt):
+    ...     print(one)
+    Removal(start=0, end=10, label='EMAIL', by='pattern e-mail; pass 1, crf')
+    Removal(start=12, end=14, label='AGE', by='deny-list')
+    """
+    ranked = merge(
+        *(
+            sorted((one.start, rank, -one.end, one) for one in source)
+            for rank, source in enumerate(sources)
+        )
+    )
+    groups: list[list[tuple[int, int, int, Removal]]] = []
+    end = 0
+    for item in ranked:
+        if groups and item[0] < end:
+            groups[-1].append(item)
+        else:
+            groups.append([item])
+            end = 0
+        end = max(end, -item[2])
+    return [_union(group) for group in groups]
+
+
+def merged(text: str, removals: Sequence[Removal]) -> list[Removal]:
+    """Make one removal of neighbours with one label that nothing but blanks parts.
+
+    Line breaks and tabs are not blanks here: names in a list stay apart.
+
+    Parameters
+    ----------
+    removals : in their order and apart, as `joined` returns them.
+
+    Examples
+    --------
+    >>> merged("Anna Smith", [Removal(0, 4, "NAME", "crf"), Removal(5, 10, "NAME", "svm")])
+    [Removal(start=0, end=10, label='NAME', by='crf; svm')]
+    """
+    runs: list[Removal] = []
+    for one in checked(text, removals):
+        last = runs[-1] if runs else None
+        if (
+            last is not None
+            and last.label == one.label
+            and _BLANKS.fullmatch(text, last.end, one.start)
+        ):
+            runs[-1] = replace(last, end=one.end, by=_told([last.by, one.by]))
+        else:
+            runs.append(one)
+    return runs
+
+
+def _union(group: list[tuple[int, int, int, Removal]]) -> Removal:
+    """Join removals that overlap; the lowest rank gives the label, then start, then length."""
+    group.sort(key=lambda item: (item[1], item[0], item[2]))
+    ones = [item[3] for item in group]
+    return Removal(
+        min(one.start for one in ones),
+        max(one.end for one in ones),
+        ones[0].label,
+        _told(one.by for one in ones),
+    )
+
+
+def _told(by: Iterable[str]) -> str:
+    """Name each remover once, in order."""
+    return "; ".join(dict.fromkeys(part for one in by for part in one.split("; ")))

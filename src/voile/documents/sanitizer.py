@@ -1,0 +1,155 @@
+"""`GreedySanitizer`: the wing's estimator, one policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from voile.documents.committee import Committee, Decision
+from voile.documents.corpus import Corpus
+from voile.documents.fits import Fits, learners_of
+from voile.documents.greedy import sanitize_greedily
+from voile.documents.learners.learner import Learner
+from voile.documents.publishing import published
+from voile.documents.replacing import Replacer
+from voile.documents.training import Training, costs_of
+from voile.progress import silent
+from voile.random import RandomState, streams
+
+
+class GreedySanitizer(BaseEstimator):
+    """Remove identifiers from text until an attacker who learns from the rest finds no more.
+
+    Classifiers are trained again and again on what is left; a pass is added as long as it lowers
+    T = L FN + C FP, judged on subjects that its learner did not see (GreedySanitize, Algorithm 1
+    of Li et al. 2016, cross-fitted).
+
+    Parameters
+    ----------
+    learners : names (``crf``, ``svm``, ``adaboost``, ``ensemble``, ``selection``) or objects of
+        the protocol `voile.documents.learners.learner.Learner`.
+    miss_cost : L/C, how many harmless tokens a missed identifier is worth, above 0; or for each
+        type, ``{"NAME": 20, "": 5}``, where "" stands for the rest.
+    cross_fit : folds, 2 or more, by subject or else document; None judges a learner on the text
+        that it learnt from, as the paper.
+    decision : ``cost`` removes a token where that is worth it by calibrated probabilities;
+        ``accuracy`` where the classifier says so, as the paper.
+    max_passes : 1 or more.
+    random_state : the same seed gives the same committee, on any number of processes.
+    n_jobs : processes, as joblib counts them.
+    lists : gazetteers, name -> words.
+    resume : a folder that keeps finished fits; a fit that was interrupted goes on from there.
+
+    Attributes
+    ----------
+    labels_ : the types of identifiers. committee_ : what `sanitize` applies.
+    passes_ : the passes that were added. history_ : every turn, with what each learner would do.
+    removed_ : (n,) what is removed of the training corpus, out of fold.
+    stopped_ : ``finished``, ``max passes`` or ``interrupted``.
+
+    Examples
+    --------
+    >>> from voile.documents import Corpus, Document, GreedySanitizer, Span
+    >>> names = "Ana Eva Leo Max Ida Tom Pia Jan".split()
+    >>> notes = Corpus(
+    ...     Document(f"Patient {a} {b} came on foot , and was well .", (Span(8, 15, "NAME"),))
+    ...     for a in names
+    ...     for b in names
+    ... )
+    >>> sanitizer = GreedySanitizer(("svm",), random_state=1).fit(notes)
+    >>> sanitizer.sanitize(["Patient Ana Eva was well ."])
+    ['Patient [NAME] was well .']
+    """
+
+    def __init__(
+        self,
+        learners: Sequence[str | Learner] = ("crf", "svm", "adaboost", "ensemble"),
+        miss_cost: float | Mapping[str, float] = 10,
+        cross_fit: int | None = 5,
+        decision: Decision = "cost",
+        max_passes: int = 20,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        lists: Mapping[str, Iterable[str]] | None = None,
+        resume: Path | None = None,
+    ) -> None:
+        self.learners = learners
+        self.miss_cost = miss_cost
+        self.cross_fit = cross_fit
+        self.decision = decision
+        self.max_passes = max_passes
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.lists = lists
+        self.resume = resume
+
+    def fit(self, corpus: Corpus, y: Any = None) -> GreedySanitizer:
+        """Learn a committee from text with spans.
+
+        Cost: for each pass and learner, `cross_fit` + 1 fits. Memory: O(tokens x columns each
+        has, about 30).
+
+        Raises
+        ------
+        RequestError : no identifier in the corpus, fewer subjects than folds, a cost that is not
+            above 0.
+        InfeasibleError : too little is left to judge.
+        """
+        lists = {name: frozenset(w.lower() for w in words) for name, words in self._lists.items()}
+        training = Training.of(corpus, lists=lists)
+        costs = costs_of(self.miss_cost, training.labels)
+        fits = fits_of(
+            training,
+            self.learners,
+            cross_fit=self.cross_fit,
+            seed=self.random_state,
+            n_jobs=self.n_jobs,
+            folder=self.resume,
+        )
+        loop = sanitize_greedily(
+            fits, costs, decision=self.decision, max_passes=self.max_passes, progress=silent
+        )
+        self.labels_ = training.labels
+        self.committee_: Committee = loop.committee
+        self.history_ = loop.passes
+        self.passes_ = tuple(one for one in loop.passes if one.taken is not None)
+        self.removed_ = loop.removed
+        self.stopped_ = loop.stopped
+        return self
+
+    @property
+    def _lists(self) -> Mapping[str, Iterable[str]]:
+        return self.lists or {}
+
+    def sanitize(self, texts: Any, replace: str | Replacer = "mark") -> Any:
+        """Return what may be published of a corpus or of texts, as the kind that came in.
+
+        Parameters
+        ----------
+        texts : a `Corpus`, or strings. In a corpus spans move with their text: those that are
+            left are the identifiers that were missed.
+        replace : ``mark``, or what puts something else in a removed token's place.
+        """
+        check_is_fitted(self, "committee_")
+        return published(self.committee_, texts, replace)
+
+
+def fits_of(
+    training: Training,
+    learners: Sequence[str | Learner],
+    *,
+    cross_fit: int | None,
+    seed: RandomState,
+    n_jobs: int | None,
+    folder: Path | None = None,
+) -> Fits:
+    """Return what fits these learners on a training corpus, with folds and seeds drawn."""
+    named = learners_of(learners)
+    folding, *drawn = streams(seed, "folds", *(f"learner {name}" for name in named))
+    folds = None if cross_fit is None else training.folds(cross_fit, folding)
+    seeds = {n: int(rng.integers(2**31)) for n, rng in zip(named, drawn, strict=True)}
+    return Fits(training, named, seeds=seeds, folds=folds, n_jobs=n_jobs, folder=folder)

@@ -1,0 +1,26 @@
+"""What the report tells of a frontier and of the policy chosen on it, as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from voile.documents.content import Content
+
+
+def story_of(content: Content, number: int | None) -> dict[str, Any]:
+    """Gather it, so that a report can be written later without the kit; it holds no word.
+
+    Parameters
+    ----------
+    number : of the policy applied; None tells of the frontier alone.
+    """
+    story: dict[str, Any] = {
+        "frontier": content.figures.to_pydict(),
+        "found": {name: x for name, x in content.found.items() if name != "key"},
+    }
+    if number is not None:
+        chosen = content.figures.slice(number, 1).to_pylist()[0]
+        story["chosen"] = chosen
+        rows = content.passes.to_pylist()
+        story["passes"] = [row for row in rows if row["miss_cost"] == chosen["miss_cost"]]
+    return story

@@ -1,0 +1,80 @@
+"""What a lemma or a theorem says of a run's own numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from operator import eq, ge, le
+from typing import Literal, TypeAlias
+
+Relation: TypeAlias = Literal["<=", ">=", "="]
+
+_HOLDS = {"<=": le, ">=": ge, "=": eq}
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A statement about one number of the run: `observed` `relation` `value`.
+
+    Parameters
+    ----------
+    name : "Theorem 3".
+    statement : what it says, in the paper's symbols.
+    relation : of the observed number to the bound.
+    value : the bound; None where it does not apply, or needs none.
+    observed : the run's own number; None where it has none.
+    applies : whether all conditions hold.
+    vacuous : whether it says no more than is known without it.
+    reason : why it does not apply or is vacuous; else empty.
+
+    Examples
+    --------
+    >>> print(Bound("Theorem 3", "TP_A <= C/L (1 - alpha) n", "<=", Fraction(18), Fraction(1)))
+    Theorem 3: TP_A <= C/L (1 - alpha) n: 1 <= 18
+    >>> print(Bound("Theorem 3", "TP_A <= ...", "<=", applies=False, reason="no local optimum"))
+    Theorem 3: TP_A <= ...: does not apply: no local optimum
+    """
+
+    name: str
+    statement: str
+    relation: Relation
+    value: Fraction | None = None
+    observed: Fraction | None = None
+    applies: bool = True
+    vacuous: bool = False
+    reason: str = ""
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the run's number keeps to it; None where it does not apply."""
+        if not self.applies:
+            return None
+        if self.value is None or self.observed is None:
+            return True
+        return bool(_HOLDS[self.relation](self.observed, self.value))
+
+    @property
+    def verdict(self) -> str:
+        """What it says of the run, without its name and statement."""
+        if not self.applies:
+            return f"does not apply: {self.reason}"
+        numbers = ""
+        if self.value is not None and self.observed is not None:
+            relation = self.relation if self.holds else f"not {self.relation}"
+            numbers = f"{float(self.observed):.6g} {relation} {float(self.value):.6g}"
+        if not self.vacuous:
+            return numbers
+        return f"vacuous: {self.reason}" + (f" ({numbers})" if numbers else "")
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.statement}: {self.verdict}"
+
+
+def first_failure(conditions: Iterable[tuple[bool, str]]) -> str | None:
+    """Return the reason that stands with the first condition that does not hold.
+
+    >>> first_failure([(True, "no tokens"), (False, "TP_A = 0")])
+    'TP_A = 0'
+    """
+    return next((reason for holds, reason in conditions if not holds), None)

@@ -1,0 +1,94 @@
+"""The game: what the publisher loses, what the attacker gains, and where the publisher stops."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal
+
+from voile.documents.theory.counts import Counts, exact
+from voile.errors import RequestError
+
+
+def cost(missed: int, lost: int, miss_cost: float | Fraction) -> Fraction:
+    """Return T(H) = L FN(H) + C FP(H), in units of C (eq. 4).
+
+    Parameters
+    ----------
+    missed : FN(H), identifiers that no classifier of H removes.
+    lost : FP(H), harmless tokens that some classifier of H removes.
+    miss_cost : L/C, > 0.
+
+    >>> cost(missed=3, lost=7, miss_cost=10)
+    Fraction(37, 1)
+    """
+    return exact(miss_cost) * missed + lost
+
+
+def change(added: Counts, miss_cost: float | Fraction) -> Fraction:
+    """Return T(H and h) - T(H) = C FP(h, P) - L TP(h, P), in units of C (Lemma 1).
+
+    Parameters
+    ----------
+    added : of the classifier h on what is published without it.
+    """
+    return added.fp - exact(miss_cost) * added.tp
+
+
+def is_local_optimum(attacker: Counts, miss_cost: float | Fraction) -> bool:
+    """Say whether adding the attacker's own classifier h_A does not lower T (Definition 4.1).
+
+    Parameters
+    ----------
+    attacker : of h_A, the most accurate classifier that the attacker can train, on P(H).
+
+    With several types, each at its own L/C, T changes by FP_A less the sum of L/C TP_A: a local
+    optimum for that sum is one for the smallest L/C as well, and that is the ratio to give.
+
+    >>> is_local_optimum(Counts(tp=1, fp=50, tn=850, fn=99), miss_cost=50)
+    True
+    >>> is_local_optimum(Counts(tp=1, fp=50, tn=850, fn=99), miss_cost=51)
+    False
+    """
+    published = cost(missed=attacker.identifiers, lost=0, miss_cost=miss_cost)
+    without_positives = cost(missed=attacker.fn, lost=attacker.fp, miss_cost=miss_cost)
+    return without_positives >= published
+
+
+def utility(
+    attacker: Counts,
+    inspections: int,
+    miss_cost: float | Fraction = 1,
+    first: Literal["positives", "negatives", "random"] = "positives",
+) -> Fraction:
+    """Return what an attacker expects to gain, L for each identifier inspected (eq. 1).
+
+    She inspects what her classifier calls identifiers first, then, with inspections left, the
+    others; within both, in random order.
+
+    Parameters
+    ----------
+    attacker : of her classifier on what is published.
+    inspections : B, from 0 to all tokens.
+    miss_cost : L in units of C; 1 counts identifiers.
+    first : "positives", as the paper; "negatives", the attacker of Lemma 2; "random", all tokens
+        alike, the baseline.
+
+    >>> utility(Counts(tp=1, fp=3, tn=12, fn=4), inspections=6)
+    Fraction(3, 2)
+    """
+    if not 0 <= inspections <= attacker.n:
+        raise RequestError(
+            f"there are {inspections} inspections of {attacker.n} tokens",
+            instead="ask for at most one of each",
+        )
+    groups = [(attacker.tp, attacker.positives), (attacker.fn, attacker.negatives)]
+    if first == "negatives":
+        groups.reverse()
+    elif first == "random":
+        groups = [(attacker.identifiers, attacker.n)]
+    found, left = Fraction(0), inspections
+    for identifiers, size in groups:
+        looked = min(left, size)
+        found += Fraction(looked * identifiers, max(size, 1))
+        left -= looked
+    return exact(miss_cost) * found

@@ -1,0 +1,114 @@
+"""The training corpus as tokens with labels, and as examples after each pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.committee import Types, mark_numbers, marked
+from voile.documents.corpus import Corpus
+from voile.documents.folds import folds_of
+from voile.documents.learners.learner import Examples
+from voile.documents.replacing.marks import mark
+from voile.documents.words.features import Extractor, Space
+from voile.documents.words.tokens import Tokeniser, Tokens, tagged, token_labels, tokenise
+from voile.errors import RequestError, nearest
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What a sanitizer learns from.
+
+    Parameters
+    ----------
+    tokens : of the corpus.
+    truth : (n,) int16, the type of identifier that each token is part of, 0 of none.
+    labels : (T,) the types.
+    subject : (d,) whose each document is.
+    space : the features' columns.
+    """
+
+    tokens: Tokens
+    truth: Types
+    labels: tuple[str, ...]
+    subject: tuple[str, ...]
+    space: Space
+    _extractor: list[Extractor] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls,
+        corpus: Corpus,
+        *,
+        lists: Mapping[str, frozenset[str]] | None = None,
+        tokeniser: Tokeniser | None = None,
+    ) -> Training:
+        """Read a corpus.
+
+        Raises
+        ------
+        RequestError : no identifier in it.
+        """
+        labels = corpus.labels
+        if not labels:
+            raise RequestError(
+                "no identifier is marked in the training corpus",
+                instead="give text with spans; see docs/annotated-text.md",
+            )
+        tokens = tokenise((document.text for document in corpus), None, tokeniser)
+        tokens = tagged(tokens, corpus)
+        people = np.unique(corpus.subjects, return_inverse=True)[1].astype(np.int32)
+        whose = np.repeat(people, np.diff(tokens.first))
+        marks = [mark(label) for label in labels]
+        space = Space.of(tokens, whose, marks=marks, lists=lists)
+        truth = token_labels(tokens, corpus, labels)
+        return cls(tokens, truth, labels, corpus.subjects, space)
+
+    def examples(self, removed: Types, costs: NDArray[np.float64]) -> Examples:
+        """Return what is left after `removed`, (n,), with marks in its places; costs (T,)."""
+        if not self._extractor:
+            self._extractor.append(Extractor(self.space, self.tokens.known))
+        tokens = marked(self.tokens, removed, mark_numbers(self.tokens.known, self.labels))
+        left = removed == 0
+        return Examples(
+            self._extractor[0].features(tokens).matrix,
+            np.where(left, self.truth, 0).astype(np.int16),
+            left,
+            tokens.first,
+            costs,
+            tokens.form,
+            tuple(tokens.forms),
+        )
+
+    def folds(self, number: int, rng: np.random.Generator) -> NDArray[np.intp]:
+        """Return each document's fold, (d,), by subject."""
+        return folds_of(self.subject, np.diff(self.tokens.first), number, rng)
+
+
+def costs_of(
+    miss_cost: float | Mapping[str, float], labels: tuple[str, ...]
+) -> NDArray[np.float64]:
+    """Return what a missed identifier of each type is worth, (T,), in harmless tokens.
+
+    Raises
+    ------
+    RequestError : a cost that is not above 0, or for a type that is not there.
+
+    >>> costs_of({"NAME": 20, "": 5}, ("AGE", "NAME")).tolist()
+    [5.0, 20.0]
+    """
+    if not isinstance(miss_cost, Mapping):
+        miss_cost = {"": miss_cost}
+    for label in miss_cost:
+        if label and label not in labels:
+            raise RequestError(
+                f"a cost for type {label}, which the corpus lacks", instead=nearest(label, labels)
+            )
+    rest = miss_cost.get("", 10.0)
+    costs = np.array([float(miss_cost.get(label, rest)) for label in labels])
+    if not (np.isfinite(costs) & (costs > 0)).all():
+        raise RequestError("the cost of a missed identifier is a number above 0")
+    return costs

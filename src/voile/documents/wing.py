@@ -1,0 +1,37 @@
+"""The documents wing as the ground floor sees it: five functions, their options, and a check.
+
+A function's code loads when it is first asked for, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from voile.documents.options import ApplyOptions, AttackOptions, FitOptions
+from voile.lazy import VERBS, lazily
+
+if TYPE_CHECKING:
+    from voile.documents.applying import apply
+    from voile.documents.attacking import attack
+    from voile.documents.fitting import choose, fit
+    from voile.documents.report import sections
+    from voile.documents.verifying import verify
+
+KIND = "documents"
+SUMMARY = "free text: notes, e-mails, rulings"
+
+__all__ = [
+    "KIND",
+    "SUMMARY",
+    "ApplyOptions",
+    "AttackOptions",
+    "FitOptions",
+    "apply",
+    "attack",
+    "choose",
+    "fit",
+    "sections",
+    "verify",
+]
+
+__getattr__ = lazily(__name__, VERBS, package="voile.documents")

@@ -1,0 +1,52 @@
+"""Compiled loops that put the rows of several sparse tables side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from voile.documents.words.views import NOWHERE
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def lengths(numbers: Ints, indptr: Longs, total: Longs) -> None:
+    """Add to `total` how long each token's row is; (n,) numbers of rows."""
+    for i in range(len(numbers)):
+        if numbers[i] != NOWHERE:
+            total[i] += indptr[numbers[i] + 1] - indptr[numbers[i]]
+
+
+@njit(cache=True, nogil=True)
+def append(numbers: Ints, indptr: Longs, indices: Ints, at: Longs, out: Ints) -> None:
+    """Copy each token's row to where its own ends so far, `at`, which moves on."""
+    for i in range(len(numbers)):
+        if numbers[i] != NOWHERE:
+            for j in range(indptr[numbers[i]], indptr[numbers[i] + 1]):
+                out[at[i]] = indices[j]
+                at[i] += 1
+
+
+@njit(cache=True, nogil=True)
+def meet(numbers: Ints, indptr: Longs, indices: Ints, subject: Ints, met: Ints) -> None:
+    """Note in `met` of each column: -1 nobody's, -2 several subjects', else the one subject."""
+    for i in range(len(numbers)):
+        if numbers[i] != NOWHERE:
+            for j in range(indptr[numbers[i]], indptr[numbers[i] + 1]):
+                column = indices[j]
+                if met[column] == -1:
+                    met[column] = subject[i]
+                elif met[column] != subject[i]:
+                    met[column] = -2
+
+
+@njit(cache=True, nogil=True)
+def add_rows(numbers: Ints, table: NDArray[np.float32], out: NDArray[np.float32]) -> None:
+    """Add to each token's scores the row of `table` that it looks at."""
+    for i in range(len(numbers)):
+        if numbers[i] != NOWHERE:
+            for k in range(out.shape[1]):
+                out[i, k] += table[numbers[i], k]

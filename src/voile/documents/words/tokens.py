@@ -1,0 +1,235 @@
+"""Tokens with offsets, by one rule.
+
+A token is a mark such as `[NAME]`, a run of letters, digits and underscores, or any other single
+character that is no blank. The rule looks at the normalised text, so that invisible characters
+do not part a word; offsets are of the original.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.corpus import Corpus, Document
+from voile.documents.words.normalising import normalise
+
+Ints: TypeAlias = NDArray[np.int32]
+
+BREAK = "\n"
+RULE = re.compile(r"\[[A-Z0-9_]*[A-Z][A-Z0-9_]*\]|\w+|[^\w\s]|\n")
+GLUED, BLANK, LINE, PARAGRAPH = range(4)
+"""What stands before a token: nothing, blanks, a line break, an empty line or the beginning."""
+
+
+class Forms:
+    """Number the distinct tokens, in the order in which they are first met.
+
+    >>> forms = Forms()
+    >>> forms.number(["to", "be", "to"]), forms.known
+    ([0, 1, 0], ['to', 'be'])
+    """
+
+    def __init__(self) -> None:
+        self._numbers: defaultdict[str, int] = defaultdict()
+        self._numbers.default_factory = self._numbers.__len__
+
+    def number(self, words: Iterable[str]) -> list[int]:
+        """Return the number of each word; a new one gets the next."""
+        numbers = self._numbers
+        return [numbers[word] for word in words]
+
+    @property
+    def known(self) -> list[str]:
+        """All words so far, by their numbers."""
+        return list(self._numbers)
+
+    def since(self, number: int) -> list[str]:
+        """Return the words from this number on."""
+        return self.known[number:] if len(self) > number else []
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """The n tokens of d texts, one after the other.
+
+    Parameters
+    ----------
+    known : what numbers mean.
+    form : (n,) the number of each token's normalised form.
+    starts, ends : (n,) where it stands in the original text.
+    gap : (n,) uint8, what stands before it: GLUED, BLANK, LINE or PARAGRAPH.
+    first : (d + 1,) where each text's tokens begin; the last is n.
+    tag : (n,) part of speech, -1 where none is known, of `tags`; None if no text has any.
+    """
+
+    known: Forms
+    form: Ints
+    starts: Ints
+    ends: Ints
+    gap: NDArray[np.uint8]
+    first: NDArray[np.intp]
+    tag: Ints | None = None
+    tags: Forms | None = None
+
+    def __len__(self) -> int:
+        return len(self.form)
+
+    @property
+    def forms(self) -> list[str]:
+        """The distinct forms, by their numbers."""
+        return self.known.known
+
+    @property
+    def document(self) -> NDArray[np.intp]:
+        """Which text each token is of, (n,)."""
+        return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+
+    @property
+    def sentence(self) -> NDArray[np.intp]:
+        """Number the sentences, (n,): they end at a line break, and after . ! ? before a blank."""
+        ends = np.isin(self.form, self.known.number(".!?"))
+        begins = self.gap >= LINE
+        begins[1:] |= ends[:-1] & (self.gap[1:] >= BLANK)
+        begins[self.first[:-1][np.diff(self.first) > 0]] = True
+        return np.asarray(np.cumsum(begins) - 1, dtype=np.intp)
+
+
+Tokeniser: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
+"""Give the (start, end) of each token of a text; a pipeline of one's own takes the rule's place."""
+
+
+def tokenise(
+    texts: Iterable[str], known: Forms | None = None, tokeniser: Tokeniser | None = None
+) -> Tokens:
+    """Cut texts into tokens. Cost: O(characters), 1-2 million tokens a second.
+
+    Parameters
+    ----------
+    known : forms met before; new ones are added to it.
+    tokeniser : another rule than this module's, e.g. `spacy_tokeniser`.
+
+    Examples
+    --------
+    >>> tokens = tokenise(["Dr. Who-2\\nis in"])
+    >>> tokens.forms, tokens.starts.tolist(), tokens.gap.tolist()
+    (['Dr', '.', 'Who', '-', '2', 'is', 'in'], [0, 2, 4, 7, 8, 10, 13], [3, 0, 1, 0, 0, 2, 1])
+    """
+    known = Forms() if known is None else known
+    numbers: list[list[int]] = []
+    starts: list[NDArray[np.int32]] = []
+    ends: list[NDArray[np.int32]] = []
+    gaps: list[NDArray[np.uint8]] = []
+    for text in texts:
+        words, left, right, gap = _cut(text) if tokeniser is None else _given(text, tokeniser)
+        numbers.append(known.number(words))
+        starts.append(left)
+        ends.append(right)
+        gaps.append(gap)
+    none = np.zeros(0, dtype=np.int32)
+    return Tokens(
+        known,
+        np.fromiter(chain.from_iterable(numbers), np.int32, sum(map(len, numbers))),
+        np.concatenate([none, *starts]),
+        np.concatenate([none, *ends]),
+        np.concatenate([none.astype(np.uint8), *gaps]),
+        np.cumsum([0, *map(len, numbers)], dtype=np.intp),
+    )
+
+
+def _cut(text: str) -> tuple[list[str], Ints, Ints, NDArray[np.uint8]]:
+    """Cut one text by the rule: words, starts, ends, and what stands before each."""
+    plain = normalise(text)
+    found = list(RULE.finditer(plain.text))
+    words = [one.group() for one in found]
+    places = np.array([one.span() for one in found], dtype=np.int32).reshape(-1, 2)
+    left, right = places[:, 0], places[:, 1]
+    breaks = np.fromiter((word == BREAK for word in words), np.bool_, len(words))
+    gap = _gaps(left, right, breaks)
+    if breaks.any():
+        words = [word for word in words if word != BREAK]
+        left, right = left[~breaks], right[~breaks]
+    if plain.places is not None and len(left):
+        left, right = plain.places[left], plain.places[right]
+    return words, left, right, gap
+
+
+def _gaps(left: Ints, right: Ints, breaks: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """Say what stands before each token that is no line break."""
+    kept = np.flatnonzero(~breaks)
+    between = np.diff(kept, prepend=-1) - 1  # line breaks since the token before
+    gap = np.full(len(kept), BLANK, dtype=np.uint8)
+    if len(kept):
+        gap[1:][left[kept[1:]] == right[kept[:-1]]] = GLUED
+        gap[between == 1] = LINE
+        gap[between > 1] = PARAGRAPH
+        gap[0] = PARAGRAPH
+    return gap
+
+
+def _given(text: str, tokeniser: Tokeniser) -> tuple[list[str], Ints, Ints, NDArray[np.uint8]]:
+    """Take another rule's tokens; their forms are normalised all the same."""
+    spans = [(a, b) for a, b in tokeniser(text) if text[a:b].strip()]
+    words = [normalise(text[a:b]).text for a, b in spans]
+    places = np.array(spans, dtype=np.int32).reshape(-1, 2)
+    gap = np.zeros(len(spans), dtype=np.uint8)
+    before = 0
+    for x, (start, end) in enumerate(spans):
+        lines = text.count("\n", before, start)
+        gap[x] = LINE if lines == 1 else PARAGRAPH if lines or not x else int(start > before)
+        before = end
+    return words, places[:, 0], places[:, 1], gap
+
+
+def tagged(tokens: Tokens, corpus: Corpus, tags: Forms | None = None) -> Tokens:
+    """Return the tokens with the parts of speech that their documents give, where any does."""
+    if not any(document.pos for document in corpus):
+        return tokens
+    tags = Forms() if tags is None else tags
+    tag = np.full(len(tokens), -1, dtype=np.int32)
+    for number, document in enumerate(corpus):
+        if document.pos:
+            begin, end, names = zip(*sorted(document.pos), strict=True)
+            part = slice(*tokens.first[number : number + 2])
+            at = np.searchsorted(begin, tokens.starts[part], side="right") - 1
+            inside = (at >= 0) & (tokens.starts[part] < np.array(end)[at])
+            tag[part] = np.where(inside, np.array(tags.number(names), dtype=np.int32)[at], -1)
+    return replace(tokens, tag=tag, tags=tags)
+
+
+def token_labels(tokens: Tokens, corpus: Corpus, labels: Sequence[str]) -> NDArray[np.int16]:
+    """Say of each token which type of identifier it is part of, 1 for `labels[0]`; 0 of none.
+
+    A token that a span only touches belongs to it.
+    """
+    numbers = {label: number for number, label in enumerate(labels, 1)}
+    found = np.zeros(len(tokens), dtype=np.int16)
+    for number, document in enumerate(corpus):
+        if document.spans:
+            part = slice(*tokens.first[number : number + 2])
+            found[part] = _labels(document, tokens.starts[part], tokens.ends[part], numbers)
+    return found
+
+
+def _labels(
+    document: Document, starts: Ints, ends: Ints, numbers: dict[str, int]
+) -> NDArray[np.int16]:
+    last = np.array([span.end for span in document.spans])
+    where = np.searchsorted(last, starts, side="right")
+    inside = where < len(last)
+    spans = document.spans
+    begin = np.array([span.start for span in spans])
+    inside[inside] = begin[where[inside]] < ends[inside]
+    types = np.array([numbers.get(span.label, 0) for span in spans], dtype=np.int16)
+    found = np.zeros(len(starts), dtype=np.int16)
+    found[inside] = types[where[inside]]
+    return found

@@ -1,0 +1,190 @@
+"""A policy at work: the committee, patterns, lists, repeats, and what comes instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from multiprocessing import get_all_start_methods, get_context
+from types import TracebackType
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.committee import Committee, Removed
+from voile.documents.corpus import Document
+from voile.documents.patterns import Finder, Listed, find
+from voile.documents.publishing import PublishedDocument, publish, removals_of
+from voile.documents.replacing import Removal, Replacer, joined, kind_of, merged
+from voile.documents.words.attributes import shape_of
+from voile.errors import RequestError
+
+REPEAT = "repeat"
+LEAST_LETTERS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """What is removed of a text, and what comes in its place.
+
+    Parameters
+    ----------
+    committee : the policy. finders : patterns and deny-lists.
+    allow : phrases that stay whatever finds them; None for none.
+    repeats : remove every mention of a removed name in the same document.
+    put : what comes instead.
+    """
+
+    committee: Committee
+    finders: tuple[Finder, ...]
+    allow: Listed | None
+    repeats: bool
+    put: Replacer
+
+
+@dataclass(frozen=True)
+class Done:
+    """A document as published, and who removed what of it; None where it could not be done."""
+
+    document: PublishedDocument | None
+    removals: tuple[Removal, ...] = ()
+
+
+class Workbench(Protocol):
+    """Works on documents, in order."""
+
+    def __call__(self, documents: Sequence[Document]) -> list[Done]:
+        """Return each document as published."""
+
+
+class Worker:
+    """Put documents through a recipe, in this process."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._recipe = recipe
+        self._remover = recipe.committee.remover()
+
+    def __call__(self, documents: Sequence[Document]) -> list[Done]:
+        """Return each document as published; of those that fail, alone, nothing."""
+        try:
+            return list(self._done(documents))
+        except Exception:
+            if len(documents) == 1:
+                return [Done(None)]
+            return [one for document in documents for one in self([document])]
+
+    def _done(self, documents: Sequence[Document]) -> Iterator[Done]:
+        recipe = self._recipe
+        removed = self._remover([document.text for document in documents])
+        again = mentions(removed, self._names) if recipe.repeats else None
+        learnt = removals_of(self._remover, removed)
+        for number, (document, own) in enumerate(zip(documents, learnt, strict=True)):
+            text = document.text
+            repeated = (
+                [] if again is None else _repeated(removed, again, number, self._remover.labels)
+            )
+            found = find(text, recipe.finders) if recipe.finders else []
+            removals = joined(own, found, repeated)
+            if recipe.allow is not None:
+                removals = recipe.allow.subtract(text, removals)
+            whole = tuple(merged(text, removals))
+            yield Done(publish(document, whole, recipe.put), whole)
+
+    @property
+    def _names(self) -> NDArray[np.bool_]:
+        """Which types are names of people, (T + 1,)."""
+        return np.array([False, *(kind_of(label) == "name" for label in self._remover.labels)])
+
+
+def mentions(removed: Removed, names: NDArray[np.bool_]) -> NDArray[np.int16]:
+    """Find what is left of the names removed in the same document.
+
+    A mention is a token written as a name (with a capital, of three letters or more) whose form,
+    capitals aside, was removed as a name elsewhere in its document.
+
+    Parameters
+    ----------
+    names : (T + 1,) which types are names.
+
+    Returns
+    -------
+    (n,) the type of name, 0 of all other tokens.
+    """
+    tokens = removed.tokens
+    forms = tokens.forms
+    used = np.unique(tokens.form)
+    fold = np.full(len(forms), -1, dtype=np.int64)
+    numbers: dict[str, int] = {}
+    for number in used.tolist():
+        form = forms[number]
+        if len(form) >= LEAST_LETTERS and "X" in shape_of(form) and form.isalpha():
+            fold[number] = numbers.setdefault(form.casefold(), len(numbers))
+    key = np.where(
+        fold[tokens.form] >= 0, tokens.document * (len(numbers) + 1) + fold[tokens.form], -1
+    )
+    gone = names[removed.type] & (key >= 0)
+    known, first = np.unique(key[gone], return_index=True)
+    found = np.zeros(len(tokens), dtype=np.int16)
+    if len(known):
+        place = np.minimum(np.searchsorted(known, key), len(known) - 1)
+        again = (known[place] == key) & (removed.type == 0)
+        found[again] = removed.type[gone][first][place[again]]
+    return found
+
+
+def _repeated(
+    removed: Removed, again: NDArray[np.int16], document: int, labels: Sequence[str]
+) -> list[Removal]:
+    start, end = removed.tokens.first[document : document + 2]
+    return [
+        Removal(
+            int(removed.tokens.starts[x]), int(removed.tokens.ends[x]), labels[again[x] - 1], REPEAT
+        )
+        for x in (np.flatnonzero(again[start:end]) + start).tolist()
+    ]
+
+
+class Workers:
+    """Put documents through a recipe in several processes; what comes out is the same.
+
+    The processes are forked, so that a secret is never written or sent.
+    """
+
+    def __init__(self, recipe: Recipe, jobs: int) -> None:
+        if "fork" not in get_all_start_methods():
+            raise RequestError("this system works in one process only", instead="use one job")
+        self._jobs = jobs
+        self._pool = ProcessPoolExecutor(
+            jobs, mp_context=get_context("fork"), initializer=_begin, initargs=(recipe,)
+        )
+
+    def __call__(self, documents: Sequence[Document]) -> list[Done]:
+        """Return each document as published."""
+        cuts = np.linspace(0, len(documents), 2 * self._jobs + 1).astype(int).tolist()
+        parts = [documents[a:b] for a, b in pairwise(cuts) if b > a]
+        return [one for part in self._pool.map(_work, parts) for one in part]
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+
+_worker: Worker
+
+
+def _begin(recipe: Recipe) -> None:
+    global _worker
+    _worker = Worker(recipe)
+
+
+def _work(documents: Sequence[Document]) -> list[Done]:
+    return _worker(documents)
