@@ -5,7 +5,7 @@ The command line, the report and the contract tests walk `WINGS`; adding a wing 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from voile.sections import Audience, Section
 
 WINGS: Mapping[str, str] = {
+    "documents": "voile.documents.wing",
     "itemsets": "voile.itemsets.wing",
     "signals": "voile.signals.wing",
     "tables": "voile.tables.wing",
@@ -91,3 +92,10 @@ def wing(kind: str) -> Wing:
     if kind not in WINGS:
         raise RequestError(f"there is no kind of data {kind}", instead=f"use {', '.join(WINGS)}")
     return cast(Wing, import_module(WINGS[kind]))
+
+
+def opener(kind: str | None) -> Callable[..., Source]:
+    """Return what opens a source of this kind: the wing's own `open_source`, or the common one."""
+    from voile.io import open_source
+
+    return open_source if kind is None else getattr(wing(kind), "open_source", open_source)

@@ -32,7 +32,8 @@ def _inspect(
     """
     if out is not None:
         free(out, force=force, source=source)
-    proposal = _examined(open_told(screen, source, table, encoding), kind)
+    kind = kind or _named(source)
+    proposal = _examined(open_told(screen, source, table, encoding, kind), kind)
     if out is not None:
         from voile.io.atomic import write_text
 
@@ -53,12 +54,22 @@ def _inspect(
     )
 
 
+def _named(source: str) -> str | None:
+    """Name the kind of data that a source is by its name: a corpus is of documents."""
+    from voile.documents.sources import is_corpus
+
+    return "documents" if is_corpus(source) else None
+
+
 def _examined(source: Source, kind: str | None) -> Proposal:
-    """Propose roles for a kind of data: where none is named, by whether there are lists."""
+    """Propose roles for a kind of data: where none is named, by whether there are spans or lists."""
+    from voile.proposals.documents import examine_documents, holds_spans
     from voile.proposals.items import examine_items, holds_lists
     from voile.proposals.proposal import examine
     from voile.proposals.readings import examine_readings
 
+    if kind == "documents" or (kind is None and holds_spans(source)):
+        return examine_documents(source)
     if kind == "signals":
         return examine_readings(source)
     if kind == "itemsets" or (kind is None and holds_lists(source)):
@@ -68,8 +79,8 @@ def _examined(source: Source, kind: str | None) -> Proposal:
 
 KIND = click.Option(
     ["--kind"],
-    type=click.Choice(["tables", "itemsets", "signals"]),
-    help="What the roles are for [tables; itemsets where a column holds lists].",
+    type=click.Choice(["documents", "tables", "itemsets", "signals"]),
+    help="What the roles are for [tables; documents where there are spans, itemsets lists].",
 )
 inspect = Command(
     "inspect",

@@ -87,7 +87,7 @@ def _fit(kind: str) -> click.Command:
 
         free(out, force=force, source=source)
         given = Roles.read(roles)
-        opened = open_told(screen, source, table, encoding)
+        opened = open_told(screen, source, table, encoding, kind)
         with screen.progress() as progress:
             kit = wing(kind).fit(opened, given, options, seed=seed, progress=progress)
         kit.save(out, force=force)
@@ -154,7 +154,7 @@ def _apply(kind: str) -> click.Command:
 
         free(out, force=force, source=source)
         fitted, chosen = load_kit(Path(kit), kind), Chosen.read(policy)
-        opened = open_told(screen, source, table, encoding)
+        opened = open_told(screen, source, table, encoding, kind)
         with screen.progress() as progress:
             release = wing(kind).apply(
                 fitted, chosen, opened, out, options, force=force, progress=progress
@@ -190,7 +190,7 @@ def _attack(kind: str) -> click.Command:
         place = out or default_place(attacked)
         free(place, force=force, source=truth)
         attacked.check_hash()
-        opened = open_told(screen, truth, table, encoding)
+        opened = open_told(screen, truth, table, encoding, kind)
         with screen.progress() as progress:
             found = wing(kind).attack(attacked, opened, options, seed=seed, progress=progress)
         write_evidence(place, attacked, found, force=force)

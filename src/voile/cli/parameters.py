@@ -104,11 +104,17 @@ def reading() -> list[click.Parameter]:
     ]
 
 
-def open_told(screen: Screen, source: str, table: str | None, encoding: str | None) -> Source:
-    """Open a source and tell what was found out about it."""
-    from voile.io import open_source
+def open_told(
+    screen: Screen,
+    source: str,
+    table: str | None,
+    encoding: str | None,
+    kind: str | None = None,
+) -> Source:
+    """Open a source as its kind does, and tell what was found out about it."""
+    from voile.wings import opener
 
-    opened = open_source(source, table=table, encoding=encoding)
+    opened = opener(kind)(source, table=table, encoding=encoding)
     if opened.notes:
         screen.say(f"{opened.name}: {', '.join(opened.notes)}")
     return opened
@@ -134,7 +140,9 @@ def _file(place: str) -> Path:
 
 def _files(source: str) -> list[Path]:
     """Return the files that a source is read from, a pattern's among them."""
-    path = _file(source)
+    from voile.documents.sources import split_format
+
+    path = _file(split_format(source)[0])
     return [path] if path.exists() else [Path(found) for found in glob(str(path), recursive=True)]
 
 

@@ -76,11 +76,25 @@ class Corpus(Sequence[Document]):
         self._documents = tuple(documents)
 
     @classmethod
-    def read(cls, path: str | PathLike[str], format: str | None = None) -> Corpus:
-        """Read annotated or plain documents of any format that `voile.documents.formats` lists."""
+    def read(
+        cls,
+        path: str | PathLike[str],
+        format: str | None = None,
+        *,
+        encoding: str | None = None,
+        subject: str | None = None,
+    ) -> Corpus:
+        """Read annotated or plain documents of any format that `voile.documents.formats` lists.
+
+        Parameters
+        ----------
+        format : its name; found by suffix and content unless given.
+        encoding : of text; UTF-8 unless given.
+        subject : the field or column that says whom a document is about.
+        """
         from voile.documents.formats import read_corpus
 
-        return read_corpus(path, format)
+        return read_corpus(path, format, encoding=encoding, subject=subject)
 
     @property
     def labels(self) -> tuple[str, ...]:

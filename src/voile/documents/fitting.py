@@ -17,6 +17,7 @@ from voile.documents.options import FitOptions
 from voile.documents.reading import Reading, hashes
 from voile.documents.sanitizer import fits_of
 from voile.documents.training import Training, costs_of
+from voile.documents.words.features import CLASSES
 from voile.errors import RequestError
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
@@ -25,6 +26,8 @@ from voile.kit import Choice, Chosen, Kit
 from voile.progress import Progress
 from voile.random import streams
 from voile.roles import Roles
+
+MOST_FALSE = 30
 
 
 def fit(
@@ -156,8 +159,20 @@ def _points(training: Training, cost: float, loop: Loop) -> Iterator[dict[str, A
             "published_documents": _untouched(removed, document),
             "left_by_type": _by_type(truth, left, training).tolist(),
             "optimum": turn is not None and turn.taken is None,
+            **_false(training, harmless & removed),
             **_attacked(turn),
         }
+
+
+def _false(training: Training, removed: NDArray[np.bool_]) -> dict[str, Any]:
+    """Count the harmless tokens removed by their kind, and name those removed most."""
+    form = training.tokens.form[removed]
+    kinds = np.bincount(training.classes[form], minlength=len(CLASSES) + 1)[1:]
+    numbers, counts = np.unique(form, return_counts=True)
+    most = np.argsort(-counts, kind="stable")[:MOST_FALSE]
+    forms = training.tokens.forms
+    words = [{"word": forms[numbers[x]], "removed": int(counts[x])} for x in most.tolist()]
+    return {"false_by_kind": kinds.tolist(), "false_words": words}
 
 
 def _attacked(turn: Any) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,6 @@ class Training:
     labels: tuple[str, ...]
     subject: tuple[str, ...]
     space: Space
-    _extractor: list[Extractor] = field(default_factory=list)
 
     @classmethod
     def of(
@@ -69,12 +69,10 @@ class Training:
 
     def examples(self, removed: Types, costs: NDArray[np.float64]) -> Examples:
         """Return what is left after `removed`, (n,), with marks in its places; costs (T,)."""
-        if not self._extractor:
-            self._extractor.append(Extractor(self.space, self.tokens.known))
         tokens = marked(self.tokens, removed, mark_numbers(self.tokens.known, self.labels))
         left = removed == 0
         return Examples(
-            self._extractor[0].features(tokens).matrix,
+            self._extractor.features(tokens).matrix,
             np.where(left, self.truth, 0).astype(np.int16),
             left,
             tokens.first,
@@ -82,6 +80,16 @@ class Training:
             tokens.form,
             tuple(tokens.forms),
         )
+
+    @cached_property
+    def _extractor(self) -> Extractor:
+        return Extractor(self.space, self.tokens.known)
+
+    @property
+    def classes(self) -> NDArray[np.int8]:
+        """The class of each form, by its number; see `words.features.CLASSES`."""
+        self._extractor.learn()
+        return self._extractor.classes
 
     def folds(self, number: int, rng: np.random.Generator) -> NDArray[np.intp]:
         """Return each document's fold, (d,), by subject."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from voile.documents.attacking import attack
     from voile.documents.fitting import choose, fit
     from voile.documents.report import sections
+    from voile.documents.sources import open_source
     from voile.documents.verifying import verify
 
 KIND = "documents"
@@ -30,8 +31,9 @@ __all__ = [
     "attack",
     "choose",
     "fit",
+    "open_source",
     "sections",
     "verify",
 ]
 
-__getattr__ = lazily(__name__, VERBS, package="voile.documents")
+__getattr__ = lazily(__name__, {**VERBS, "open_source": "sources"}, package="voile.documents")

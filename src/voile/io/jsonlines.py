@@ -1,6 +1,7 @@
 """JSON lines: one object a line, UTF-8; a text is a text, never a date that looks like one.
 
 A column that is absent from a line is null there. Objects and lists inside a line become text.
+A line may have 64 MiB: a longer one is refused before it is read whole.
 """
 
 from __future__ import annotations
@@ -8,21 +9,26 @@ from __future__ import annotations
 import io
 import json
 from collections import defaultdict
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from voile.errors import SourceError
+from voile.errors import RequestError, SourceError
 from voile.io.kinds import Kinds, column
 from voile.io.source import BATCH_ROWS, FileSource, distinct_names, unreadable
 from voile.io.text import ChunkReader, find_encoding, known_encoding, utf8_chunks
 
+LINE_BYTES = 64 << 20
+BATCH_BYTES = 64 << 20
+
 
 class JsonLinesSource(FileSource):
-    """A file of JSON lines; opening it reads it once to learn the columns and their types."""
+    """A file of JSON lines; opening it reads it once to learn the columns and their types.
+
+    Memory follows the batch, which ends at `BATCH_BYTES` of lines, however few they are.
+    """
 
     def __init__(self, path: Path, *, encoding: str | None = None) -> None:
         self._encoding = known_encoding(encoding) if encoding else find_encoding(path)
@@ -44,33 +50,73 @@ class JsonLinesSource(FileSource):
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def _batches(self, rows: int) -> Iterator[list[dict[str, Any]]]:
-        lines = self._rows()
-        while batch := list(islice(lines, rows)):
+        parse = parser(self.path.name)
+        batch: list[dict[str, Any]] = []
+        size = 0
+        for number, line in numbered_lines(self.path, self._encoding):
+            if not line.strip():
+                continue
+            batch.append(parse(number, line))
+            size += len(line)
+            if len(batch) == rows or size >= BATCH_BYTES:
+                yield batch
+                batch, size = [], 0
+        if batch:
             yield batch
 
-    def _rows(self) -> Iterator[dict[str, Any]]:
-        reader = io.BufferedReader(ChunkReader(utf8_chunks(self.path, self._encoding)))
-        number = 0
 
-        def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-            row = dict(pairs)
-            if len(row) < len(pairs):
-                distinct_names([n for n, _ in pairs], where=f"{self.path.name}, row {number}")
-            return row
+def numbered_lines(path: Path, encoding: str) -> Iterator[tuple[int, bytes]]:
+    """Yield a text file's lines with their ends, in UTF-8, and their numbers from 1 on."""
+    reader = io.BufferedReader(ChunkReader(utf8_chunks(path, encoding)))
+    number = 0
+    while line := reader.readline(LINE_BYTES + 1):
+        number += 1
+        if len(line) > LINE_BYTES:
+            raise SourceError(
+                f"row {number} is longer than {LINE_BYTES >> 20} MiB",
+                where=path.name,
+                instead="give each row a line of its own",
+            )
+        yield number, line
 
-        decoder = json.JSONDecoder(object_pairs_hook=once)
-        for number, line in enumerate(reader, 1):
-            if line.strip():
-                yield self._row(number, line.decode(), decoder)
 
-    def _row(self, number: int, line: str, decoder: json.JSONDecoder) -> dict[str, Any]:
+def parser(name: str) -> Callable[[int, bytes], dict[str, Any]]:
+    """Return what makes an object of a line of the file `name`, given the line's number."""
+    number = 0
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        row = dict(pairs)
+        if len(row) < len(pairs):
+            distinct_names([n for n, _ in pairs], where=f"{name}, row {number}")
+        return row
+
+    decoder = json.JSONDecoder(object_pairs_hook=once)
+
+    def parse(at: int, line: bytes) -> dict[str, Any]:
+        nonlocal number
+        number = at
         try:
-            row = decoder.decode(line)
+            row = decoder.decode(line.decode())
         except json.JSONDecodeError as error:
             raise SourceError(
-                f"row {number} is not whole JSON from character {error.colno} on",
-                where=self.path.name,
+                f"row {number} is not whole JSON from character {error.colno} on", where=name
             ) from None
+        except RequestError:
+            raise
+        except (RecursionError, ValueError):  # lists in lists without end, a number of a book
+            raise SourceError(f"row {number} is JSON beyond reading", where=name) from None
         if not isinstance(row, dict):
-            raise SourceError(f"row {number} is no JSON object", where=self.path.name)
+            raise SourceError(f"row {number} is no JSON object", where=name)
+        if b"\\" in line and b"\\ud" in line.lower():
+            _check_whole(row, f"row {number}", name)
         return row
+
+    return parse
+
+
+def _check_whole(row: dict[str, Any], which: str, name: str) -> None:
+    """Refuse half of a surrogate pair, which JSON can write and no text can hold."""
+    try:
+        json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise SourceError(f"{which} holds half of a character", where=name) from None

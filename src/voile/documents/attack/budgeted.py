@@ -16,7 +16,7 @@ from voile.documents.attack.ground import Ground
 from voile.documents.attack.inspected import InspectionEvidence, curves_of, findings_of
 from voile.documents.attack.labels import FOLDS, Look, Student, looks
 from voile.documents.attack.left import matched
-from voile.documents.attack.walks import Order, Walk
+from voile.documents.attack.walks import Order, Walk, sizes
 from voile.documents.corpus import Corpus
 from voile.documents.learners import learners_of
 from voile.documents.learners.learner import Learner
@@ -85,7 +85,7 @@ class BudgetedAttacker:
         published: Corpus,
         truth: Corpus,
         *,
-        inspections: int | Sequence[int],
+        inspections: int | Sequence[int] | None = None,
         training: Corpus | None = None,
     ) -> InspectionEvidence:
         """Attack a release, and score it by the truth.
@@ -94,7 +94,8 @@ class BudgetedAttacker:
         ----------
         published : the release, documents with their `edits`; spans in it are not looked at.
         truth : the source with its spans, in the same order or known by the same ids.
-        inspections : B, 1 or more; of several numbers each is reported.
+        inspections : B, 1 or more; of several numbers each is reported. None takes as many as
+            identifiers are left, and 1% of the tokens.
         training : labelled text that she learns from, for ``published`` and ``foreign``.
 
         Raises
@@ -106,7 +107,8 @@ class BudgetedAttacker:
         same subject. Cost: 3 fits of each learner and one more, 5 of each where she learns from
         the release's other subjects; once for each repeat where she labels by hand.
         """
-        asked = self._checked(inspections, training)
+        self._check(training)
+        asked = None if inspections is None else _numbers(inspections)
         learners = learners_of(self.learners)
         pairs = list(matched(published, truth))
         release = Corpus(one for one, _ in pairs)
@@ -120,6 +122,7 @@ class BudgetedAttacker:
         walks = [
             Walk.of(ground, look, self.order, rng) for look, rng in zip(seen, rngs, strict=True)
         ]
+        asked = asked or _usual(walks)
         totals = _totals(Corpus(source for _, source in pairs))
         return InspectionEvidence(
             attack=f"inspections, {self.labels} labels",
@@ -131,8 +134,8 @@ class BudgetedAttacker:
             notes=tuple(self._notes(seen, walks, max(asked))),
         )
 
-    def _checked(self, inspections: int | Sequence[int], training: Corpus | None) -> list[int]:
-        """Return the numbers of inspections, all settings being as they should."""
+    def _check(self, training: Corpus | None) -> None:
+        """Refuse settings that there are not."""
         for what, legal in (("labels", Labels), ("order", Order)):
             value, names = getattr(self, what), get_args(legal)
             if value not in names:
@@ -146,10 +149,6 @@ class BudgetedAttacker:
             )
         if self.repeats < 1 or not 0 < self.share < 1:
             raise RequestError("repeats are 1 or more, and the share is above 0 and below 1")
-        asked = [inspections] if isinstance(inspections, int) else list(inspections)
-        if not asked or min(asked) < 1:
-            raise RequestError("the number of inspections is 1 or more")
-        return asked
 
     def _lists(self) -> dict[str, frozenset[str]]:
         return {
@@ -210,6 +209,19 @@ _INSPECTS = {
     "paper": "what the classifier takes for identifiers first, in random order",
     "negatives": "what the classifier takes for harmless first, in random order",
 }
+
+
+def _numbers(inspections: int | Sequence[int]) -> list[int]:
+    numbers = [inspections] if isinstance(inspections, int) else list(inspections)
+    if not numbers or min(numbers) < 1:
+        raise RequestError("the number of inspections is 1 or more")
+    return numbers
+
+
+def _usual(walks: Sequence[Walk]) -> list[int]:
+    """Return as many inspections as identifiers are left, and 1% of the tokens."""
+    tokens, left = (float(np.mean(part)) for part in zip(*map(sizes, walks), strict=True))
+    return [max(round(left), 1), max(round(tokens / 100), 1)]
 
 
 def _totals(source: Corpus) -> dict[str, int]:

@@ -114,12 +114,13 @@ def at_random(walks: Sequence[Walk], inspections: Counts) -> Spread:
     """Return what as many tokens drawn at random hold: exact, hypergeometric."""
     from scipy.stats import hypergeom
 
-    tokens, left = (round(float(np.mean(part))) for part in zip(*map(_sizes, walks), strict=True))
+    tokens, left = (round(float(np.mean(part))) for part in zip(*map(sizes, walks), strict=True))
     drawn = np.minimum(inspections, tokens)
     mean = drawn * (left / max(tokens, 1))
     low, high = hypergeom.interval(0.95, tokens, left, drawn) if tokens else (mean, mean)
     return Spread(mean, low, high)
 
 
-def _sizes(walk: Walk) -> tuple[int, int]:
+def sizes(walk: Walk) -> tuple[int, int]:
+    """Return its tokens, and those of them that are part of an identifier."""
     return len(walk), walk.left

@@ -9,7 +9,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.stats import hypergeom
 
 from voile.errors import RequestError
 
@@ -129,6 +128,8 @@ def mine(
     Cost: O(sum over subjects of words x targets), after what too few subjects have is left out;
     memory for `ONES` pairs at once.
     """
+    from scipy.stats import hypergeom  # a second to import
+
     n = has_word.shape[0]
     with_word, with_target = has_word.sum(axis=0), has_target.sum(axis=0)
     kept = np.flatnonzero(with_target >= least.subjects)

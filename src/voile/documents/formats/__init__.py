@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voile.documents.corpus import Corpus, Document
-from voile.documents.formats.file import File, stem, suffix
+from voile.documents.formats.file import File, readable, stem, suffix
 from voile.errors import RequestError, SourceError, nearest
 from voile.lazy import lazily
 
@@ -136,18 +136,12 @@ def read_documents(
         return
     for file in _files(Path(path), known, encoding, subject):
         try:
-            yield from known.read(file)
-        except OSError as error:
-            wrong: RequestError = SourceError(
-                f"cannot be read ({error.strerror})", where=file.path.name
-            )
+            with readable(file.path):
+                yield from known.read(file)
         except RequestError as error:
-            wrong = error
-        else:
-            continue
-        if aside is None or not known.single:
-            raise wrong
-        aside(file.name, wrong)
+            if aside is None or not known.single:
+                raise
+            aside(file.name, error)
 
 
 def _files(path: Path, known: Format, encoding: str | None, subject: str | None) -> Iterator[File]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,6 +73,15 @@ class File:
         head = next(raw_chunks(self.path), b"")
         marked = [encoding for mark, encoding in MARKS.items() if head.startswith(mark)]
         return marked[0] if marked else known_encoding(self.encoding or "utf-8")
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Say in one sentence that the system does not let a file be read."""
+    try:
+        yield
+    except OSError as error:
+        raise SourceError(f"cannot be read ({error.strerror})", where=path.name) from None
 
 
 def suffix(path: Path) -> str:

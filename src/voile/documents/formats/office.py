@@ -73,7 +73,7 @@ def _words(paragraph: Any) -> Iterator[str]:
     """Yield a paragraph's own words, without those of paragraphs inside it."""
     for node in paragraph.iter(WORD + "t", *MARKS):
         run = node.getparent()
-        if run.tag == WORD + "r" and True:
+        if run.tag == WORD + "r" and next(node.iterancestors(WORD + "p")) is paragraph:
             yield MARKS.get(node.tag) or node.text or ""
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from voile.documents.formats.brat import beside
 from voile.documents.formats.conll import BOUNDARY
 from voile.documents.formats.conll_header import TOKEN
-from voile.documents.formats.file import File, suffix
+from voile.documents.formats.file import File, readable, suffix
 from voile.documents.formats.json_objects import objects
 from voile.documents.formats.tags import HARMLESS, TAG
 from voile.errors import RequestError, SourceError, nearest
@@ -69,19 +69,15 @@ def present(path: Path) -> Iterator[Path]:
 
 def _format(path: Path, encoding: str | None) -> str:
     end = suffix(path)
-    file = File(path, path.name, encoding=encoding)
     if end in BY_NAME:
         return BY_NAME[end]
     if end == ".ann" or (end == ".txt" and beside(path, ".ann")):
         if beside(path, ".txt") is None:
             raise SourceError("has no .txt file beside it", where=path.name)
         return "brat"
-    if end in JSON:
-        return _json(file)
-    if end == ".xml":
-        return _xml(file)
-    if end in (".txt", ".tsv"):
-        return _lines(file, "txt" if end == ".txt" else "table")
+    if end in _BY_CONTENT:
+        with readable(path):
+            return _BY_CONTENT[end](File(path, path.name, encoding=encoding))
     if end not in TABLES:
         raise RequestError(f"{end or 'its'} files are not known", where=path.name, instead=SAY)
     return "table"
@@ -106,7 +102,7 @@ def _xml(file: File) -> str:
     raise RequestError("is no XML of i2b2", where=file.path.name, instead="turn it into JSON lines")
 
 
-def _lines(file: File, otherwise: str) -> str:
+def _lines(file: File) -> str:
     """Tell columns from other lines: in all of them a tag stands last, and one has a type."""
     lines = file.head().splitlines()
     if lines and {*lines[0].split("\t")[:-1]} & {*TOKEN}:
@@ -117,4 +113,9 @@ def _lines(file: File, otherwise: str) -> str:
     typed = sum(TAG.fullmatch(tag) is not None for tag in tags)
     harmless = sum(tag in HARMLESS for tag in tags)
     told = typed or len(tagged) < len(rows)
-    return "conll" if told and typed + harmless == len(tagged) else otherwise
+    if told and typed + harmless == len(tagged):
+        return "conll"
+    return "txt" if suffix(file.path) == ".txt" else "table"
+
+
+_BY_CONTENT = {**dict.fromkeys(JSON, _json), ".xml": _xml, ".txt": _lines, ".tsv": _lines}

@@ -1,7 +1,12 @@
 """Learners of tokens, by their names."""
+
+from voile.documents.learners import adaboost, svm
 from voile.documents.learners.crf import CRF, Chain
-from voile.documents.learners.svm import *
-from voile.documents.learners import svm, adaboost
+from voile.documents.learners.linear import Linear
+
 LEARNERS = {"crf": CRF, "svm": svm.SVM, "adaboost": adaboost.AdaBoost}
-CLASSIFIERS = {"chain": Chain}
-def check_saveable(x): pass
+CLASSIFIERS = {"chain": Chain, "linear": Linear}
+
+
+def check_saveable(x):
+    pass

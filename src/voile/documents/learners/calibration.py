@@ -74,10 +74,12 @@ class Calibration:
 
 def _curve(margins: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     from scipy.optimize import isotonic_regression
+
     values, place = np.unique(margins, return_inverse=True)
     total = np.bincount(place, minlength=len(values)).astype(float)
     hits = np.bincount(place, weights=positive, minlength=len(values))
-    if not len(values): return values, values
+    if not len(values):
+        return values, values
     r = isotonic_regression(hits / total, weights=total)
     starts, ends = r.blocks[:-1], r.blocks[1:] - 1
     m = r.weights

@@ -51,6 +51,7 @@ class Examples:
     first : (d + 1,) where each document's tokens begin.
     costs : (T,) how many harmless tokens a missed one of each type is worth, above 0.
     form, forms : (n,) numbers of the tokens' forms, and the forms.
+    subject : (d,) whose each document is; empty where each is its own subject's.
     """
 
     matrix: sp.csr_array
@@ -60,6 +61,7 @@ class Examples:
     costs: NDArray[np.float64]
     form: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     forms: Sequence[str] = ()
+    subject: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
 
     @property
     def types(self) -> int:
@@ -86,6 +88,7 @@ class Examples:
             counted=self.counted[tokens],
             first=np.cumsum([0, *sizes[documents]], dtype=np.intp),
             form=self.form[tokens] if len(self.form) else self.form,
+            subject=self.subject[documents] if len(self.subject) else self.subject,
         )
 
 

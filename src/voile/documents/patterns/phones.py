@@ -20,13 +20,13 @@ from collections.abc import Iterator
 
 from voile.documents.patterns.pattern import Slice
 
+_EXTENSION = r"(?:[ ]?(?:x|ext\.?|extension)[ ]?\d{1,6}(?!\w))?"
 # A group of digits is entered at its beginning only, and not given back.
 _RUN = re.compile(
-    r"\d(?<!\w\d)\d*+(?:(?:[ .-]|[ .-]?[()]{1,2}[ .-]?|- | - )\d++)*+"
-    r"(?: ?(?:x|ext\.?|extension) ?\d{1,6}(?!\w))?",
+    r"\d(?<!\w\d)\d*+(?:(?:[ .-]|[ .-]?[()]{1,2}[ .-]?|- | - )\d++)*+" + _EXTENSION,
     re.IGNORECASE,
 )
-_OPENING = re.compile(r"[(+][(+ ]{0,2}\Z")
+_OPENING = re.compile(r"\+[( ]{0,2}\Z|\(\+?[ ]?\Z")
 _CLOSE = 48
 _WORD_BEFORE = re.compile(
     r"(?<![^\W\d_])(?:t[eé]l[^\W\d_]{0,9}|tlf|tfno?|(?:cell)?phones?|(?:tele)?fax|m[oó]vil|mobile?|"
@@ -43,14 +43,17 @@ _CODE = re.compile(
     "6(?:[0-6]|[789][0-9])|8(?:[1246]|[0578][0-9])|9(?:[0-58]|[679][0-9])"
 )
 _NATIONAL = re.compile(
-    r"""(?<!\d)(?<![.-])(?:
-    \(\d{2,5}\)[ .-]?\d{2,4}(?:[ .-]?\d{2,4}){1,2}
-    |(?:1[ .-])?\(?[2-9]\d\d\)?[ .-]?[2-9]\d\d[ .-]\d{4}
-    |0[1-9]\d{0,3}(?:[ .-]\d{2,4}){2,4}|0[1-9]\d{1,3}[ -]\d{5,8}
-    |(?:34[ .-]?)?(?:
-        [6-9]\d\d(?:\d{6}|[ -]?\d{3}[ -]?\d{3}|(?:[ .-]\d\d){3})|[89]\d[ .-]\d{3}(?:[ .-]\d\d){2}
-    ))(?![.-]?\d)""",
-    re.VERBOSE,
+    r"""(?<![\d.-])(?:
+        \(\d{2,5}\)[ .-]?\d{2,4}(?:[ .-]?\d{2,4}){1,2}
+        |(?:1[ .-])?\(?[2-9]\d\d\)?[ .-]?[2-9]\d\d[ .-]\d{4}
+        |0[1-9]\d{0,3}(?:[ .-]\d{2,4}){2,4}
+        |0[1-9]\d{1,3}[ -]\d{5,8}
+        |(?:34[ .-]?)?[6-9]\d\d(?:\d{6}|[ -]?\d{3}[ -]?\d{3}|(?:[ .-]\d\d){3})
+        |(?:34[ .-]?)?[89]\d[ .-]\d{3}(?:[ .-]\d\d){2}
+    )"""
+    + _EXTENSION
+    + r"(?![.-]?\d)(?![^\W\d_])",
+    re.VERBOSE | re.IGNORECASE,
 )
 
 
@@ -62,13 +65,15 @@ def phones(plain: str) -> Iterator[Slice]:
         if len(digits) < 6:
             continue
         start, end = run.span()
-        opening = _OPENING.search(plain, max(0, start - 3), start)
-        start = opening.start() if opening else start
+        if opening := _OPENING.search(plain, max(0, start - 3), start):
+            start = opening.start()
+            if plain[start] == "(" and ")" not in run.group():
+                start += 1
         if _international(plain[start : run.start()], digits) or _called(plain, start, end, last):
             yield start, end
             last = end
             continue
-        for match in _NATIONAL.finditer(plain, start, end):
+        for match in _NATIONAL.finditer(plain, start, end + 2):  # to see what stands after it
             yield match.span()
             last = match.end()
 

@@ -44,7 +44,7 @@ def scrambled(draws: Draws, value: str) -> str | None:
         return None
     key = "".join(one for one in value if one.isalnum()).casefold()
     for attempt in range(_TRIES):
-        new = _scrambled(pieces, draws.number(f"digits {attempt}", key, len(value) + 16))
+        new = _scrambled(pieces, draws.number(f"digits {attempt}", key, len(key) + 16))
         if new != value:
             return new
     return None

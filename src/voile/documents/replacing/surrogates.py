@@ -36,7 +36,7 @@ class Surrogates:
     All of it is pseudonymous: whoever holds the secret can tell what stood there by trying each
     value, and one true date tells all dates of its subject. A name that was missed stands out
     less among surrogates than among marks, but whoever knows the lists can look for names that
-    are on none.
+    are on none. A birthday that moved still tells who is over 89.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Surrogates:
     >>> replacer = Surrogates(Secret(bytes(32)))
     >>> removals = [Removal(0, 14, "NAME", "crf"), Removal(22, 33, "DATE", "crf")]
     >>> replacer(Document("Mrs ANNA SMITH came on 1 May 1999.", subject="7"), removals).text
-    'Mrs SOPHIE DIXON came on 3 March 2000.'
+    'Mrs TRACY DIXON came on 3 March 2000.'
     """
 
     def __init__(

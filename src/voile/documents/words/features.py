@@ -26,8 +26,8 @@ from voile.documents.words.attributes import (
     shape_of,
 )
 from voile.documents.words.gathering import add_rows, append, lengths, meet
-from voile.documents.words.tokens import GLUED, Forms, Tokens
-from voile.documents.words.views import NOWHERE, repeats, views_of
+from voile.documents.words.tokens import GLUED, NOWHERE, Forms, Tokens
+from voile.documents.words.views import occurrences, views_of
 
 Ints = NDArray[np.int32]
 
@@ -51,6 +51,8 @@ BLOCKS: tuple[tuple[str, str, int], ...] = (
 """What is seen: the channel, the view, and the kinds of attributes taken."""
 
 CLASSES = ("mark", "X", "Xx", "x", "0", "mixed", "other")
+NAMED = (2, 3, 5, 6)
+"""The classes, from 1, that are looked up elsewhere in their document."""
 MOST_REPEATS = 4
 PLACES = 4 * 2 * (MOST_REPEATS + 1)
 SHAPES = (len(CLASSES) + 1) ** 3
@@ -211,25 +213,30 @@ class Features:
     tokens: Tokens
 
     @cached_property
+    def _classes(self) -> Ints:
+        return self.extractor.classes[self.tokens.form].astype(np.int32)
+
+    @cached_property
+    def _occurrences(self) -> tuple[Ints, Ints]:
+        named = np.isin(self._classes, NAMED)
+        return occurrences(self.tokens, named, MOST_REPEATS)
+
+    @cached_property
     def _views(self) -> dict[str, Ints]:
-        classes = self.extractor.classes[self.tokens.form]
-        named = (classes > 1) & (classes != 4) & (classes != 7)
-        return views_of(self.tokens, named)
+        return views_of(self.tokens, self._occurrences[0])
 
     @cached_property
     def _channels(self) -> dict[str, Ints]:
-        tokens = self.tokens
-        n = len(tokens)
-        glued = np.zeros(n, dtype=np.int32)
+        tokens, classes = self.tokens, self._classes
+        glued = np.zeros(len(tokens), dtype=np.int32)
         glued[:-1] = tokens.gap[1:] == GLUED
-        often = repeats(tokens, MOST_REPEATS)
-        classes = self.extractor.classes[tokens.form].astype(np.int32)
+        often = self._occurrences[1]
         before, after = (self._seen(classes, self._views[v], 0) for v in ("before", "after"))
-        k = len(CLASSES) + 1
+        k = np.int32(len(CLASSES) + 1)
         return {
             "words": tokens.form,
-            "places": (tokens.gap * 2 + glued) * np.int32(MOST_REPEATS + 1) + often,
-            "shapes": (before * k + classes) * np.int32(k) + after,
+            "places": (tokens.gap * np.int32(2) + glued) * np.int32(MOST_REPEATS + 1) + often,
+            "shapes": (before * k + classes) * k + after,
             "tags": self._tags(),
         }
 

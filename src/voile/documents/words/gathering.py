@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from voile.documents.words.views import NOWHERE
+from voile.documents.words.tokens import NOWHERE
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]

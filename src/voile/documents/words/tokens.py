@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from typing import TypeAlias
 
@@ -24,6 +25,7 @@ Ints: TypeAlias = NDArray[np.int32]
 
 BREAK = "\n"
 RULE = re.compile(r"\[[A-Z0-9_]*[A-Z][A-Z0-9_]*\]|\w+|[^\w\s]|\n")
+NOWHERE = -1
 GLUED, BLANK, LINE, PARAGRAPH = range(4)
 """What stands before a token: nothing, blanks, a line break, an empty line or the beginning."""
 
@@ -59,6 +61,53 @@ class Forms:
 
 
 @dataclass(frozen=True, eq=False)
+class Layout:
+    """Where n tokens of d texts stand, whatever their forms; marks in their place change nothing.
+
+        Parameters
+        ----------
+        gap : (n,) uint8, what stands before each: NOWHERE = -1
+    GLUED, BLANK, LINE or PARAGRAPH.
+        first : (d + 1,) where each text's tokens begin; the last is n.
+    """
+
+    gap: NDArray[np.uint8]
+    first: NDArray[np.intp]
+
+    @cached_property
+    def document(self) -> NDArray[np.intp]:
+        """Which text each token is of, (n,)."""
+        return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+
+    def shifted(self, places: Ints, by: int) -> Ints:
+        """Move places by so many tokens, (n,); NOWHERE outside of the text."""
+        moved = places + np.int32(by)
+        inside = (places >= 0) & (moved >= self._begin) & (moved < self._end)
+        return np.where(inside, moved, NOWHERE).astype(np.int32)
+
+    @cached_property
+    def neighbours(self) -> dict[int, Ints]:
+        """Where the tokens up to three places before and after stand, by the distance."""
+        here = np.arange(len(self.gap), dtype=np.int32)
+        return {by: self.shifted(here, by) for by in range(-3, 4)}
+
+    @cached_property
+    def head(self) -> Ints:
+        """Where the first token of each one's line stands, (n,); NOWHERE for itself."""
+        here = np.arange(len(self.gap), dtype=np.int32)
+        heads = np.maximum.accumulate(np.where(self.gap >= LINE, here, 0))
+        return np.where(heads == here, NOWHERE, heads).astype(np.int32)
+
+    @cached_property
+    def _begin(self) -> Ints:
+        return np.repeat(self.first[:-1], np.diff(self.first)).astype(np.int32)
+
+    @cached_property
+    def _end(self) -> Ints:
+        return np.repeat(self.first[1:], np.diff(self.first)).astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
 class Tokens:
     """The n tokens of d texts, one after the other.
 
@@ -67,8 +116,7 @@ class Tokens:
     known : what numbers mean.
     form : (n,) the number of each token's normalised form.
     starts, ends : (n,) where it stands in the original text.
-    gap : (n,) uint8, what stands before it: GLUED, BLANK, LINE or PARAGRAPH.
-    first : (d + 1,) where each text's tokens begin; the last is n.
+    layout : which text and line it is in.
     tag : (n,) part of speech, -1 where none is known, of `tags`; None if no text has any.
     """
 
@@ -76,8 +124,7 @@ class Tokens:
     form: Ints
     starts: Ints
     ends: Ints
-    gap: NDArray[np.uint8]
-    first: NDArray[np.intp]
+    layout: Layout
     tag: Ints | None = None
     tags: Forms | None = None
 
@@ -90,9 +137,20 @@ class Tokens:
         return self.known.known
 
     @property
+    def gap(self) -> NDArray[np.uint8]:
+        """What stands before each token, (n,): NOWHERE = -1
+        GLUED, BLANK, LINE or PARAGRAPH."""
+        return self.layout.gap
+
+    @property
+    def first(self) -> NDArray[np.intp]:
+        """Where each text's tokens begin, (d + 1,); the last is n."""
+        return self.layout.first
+
+    @property
     def document(self) -> NDArray[np.intp]:
         """Which text each token is of, (n,)."""
-        return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+        return self.layout.document
 
     @property
     def sentence(self) -> NDArray[np.intp]:
@@ -141,8 +199,10 @@ def tokenise(
         np.fromiter(chain.from_iterable(numbers), np.int32, sum(map(len, numbers))),
         np.concatenate([none, *starts]),
         np.concatenate([none, *ends]),
-        np.concatenate([none.astype(np.uint8), *gaps]),
-        np.cumsum([0, *map(len, numbers)], dtype=np.intp),
+        Layout(
+            np.concatenate([none.astype(np.uint8), *gaps]),
+            np.cumsum([0, *map(len, numbers)], dtype=np.intp),
+        ),
     )
 
 

@@ -1,0 +1,159 @@
+"""The wing's fourth verb: attack a release as one who learns from it and inspects its tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from voile.documents.applying import REMOVALS
+from voile.documents.attack import BudgetedAttacker, matched
+from voile.documents.corpus import Corpus
+from voile.documents.options import AttackOptions
+from voile.documents.publishing import PublishedDocument
+from voile.documents.reading import Reading
+from voile.documents.replacing import Edit
+from voile.documents.words.attributes import is_mark
+from voile.documents.words.tokens import token_labels, tokenise
+from voile.errors import RequestError
+from voile.evidence import Evidence
+from voile.io import Source, open_source
+from voile.progress import Progress
+from voile.random import streams
+from voile.release import ROW, ROWS, Release
+from voile.roles import Roles
+
+IN_SAMPLE = (
+    "The committee learnt from documents of this release; it misses less in them than in text "
+    "that it has not seen. Attack a release of other annotated documents for an honest figure."
+)
+
+
+def attack(
+    release: Release,
+    truth: Source,
+    options: AttackOptions,
+    *,
+    seed: int | None,
+    progress: Progress,
+) -> tuple[Evidence, ...]:
+    """Inspect a release for what is left, in the order of a classifier that she trains herself.
+
+    The adversary has the release. ``truth``, the source with its spans, and the private folder
+    say which of its characters identify somebody, and score her.
+
+    Raises
+    ------
+    RequestError : no private folder to score against, another truth than the release's, no
+        identifier in it, foreign labels without a corpus.
+    """
+    release.check_hash()
+    scene = _Scene.of(release, truth)
+    foreign = None if options.foreign is None else Corpus.read(options.foreign)
+    told = []
+    for labels in options.labels if foreign is None else (*options.labels, "foreign"):
+        progress(f"learning from {labels} labels", 0)
+        attacker = BudgetedAttacker(
+            options.learners,
+            labels=labels,
+            order=options.order,
+            random_state=streams(seed, labels)[0],
+            n_jobs=options.jobs,
+        )
+        found = attacker.attack(
+            scene.published,
+            scene.truth,
+            inspections=options.inspections or scene.inspections,
+            training=foreign if labels == "foreign" else None,
+        )
+        told.append(_plain(found, scene))
+    return tuple(told)
+
+
+def _plain(found: Evidence, scene: _Scene) -> Evidence:
+    """Return it as the ground floor's, with what must be said of this release."""
+    own = {one.name: getattr(found, one.name) for one in fields(Evidence)}
+    notes = (*found.notes, IN_SAMPLE) if scene.learnt_from else found.notes
+    return Evidence(**{**own, "notes": notes})
+
+
+@dataclass(frozen=True, eq=False)
+class _Scene:
+    """The released documents and their sources, in one order.
+
+    Parameters
+    ----------
+    inspections : as many as identifiers are left, and 1% of the tokens; 1 at least.
+    learnt_from : how many of the documents the committee learnt from.
+    """
+
+    published: Corpus
+    truth: Corpus
+    inspections: tuple[int, ...]
+    learnt_from: int
+
+    @classmethod
+    def of(cls, release: Release, truth: Source) -> _Scene:
+        private = release.private
+        if private is None:
+            raise RequestError(
+                "the private folder that scores an attack is not beside the release",
+                where=str(release.folder),
+            )
+        reading = Reading.all_of(Roles.model_validate(private["roles"]))
+        reading.check(truth)
+        source = reading.all(truth)
+        width = len(reading.texts)
+        release.check_truth(len(source) // width, truth.name)
+        if not source.labels:
+            raise RequestError(
+                "no identifier is marked in the truth",
+                where=truth.name,
+                instead="name the column of their spans in the roles, and fit again",
+            )
+        pairs = list(_pairs(release, reading.texts, source))
+        published, sources = (Corpus(documents) for documents in zip(*pairs, strict=True))
+        return cls(published, sources, _inspections(published, sources), private["learnt_from"])
+
+
+def _pairs(
+    release: Release, texts: list[str], source: Corpus
+) -> Iterator[tuple[PublishedDocument, Any]]:
+    """Yield every released document beside its source."""
+    numbers = _table(open_source(release.folder / ROWS), [ROW]).column(0).to_pylist()
+    edits = _edits(_table(open_source(release.folder / REMOVALS)))
+    shown = _table(open_source(release.path), texts)
+    columns = [shown.column(name).to_pylist() for name in texts]
+    for place, row in enumerate(numbers):
+        for number, name in enumerate(texts):
+            one = source[row * len(texts) + number]
+            text = columns[number][place] or ""
+            own = edits.get((row, name), ())
+            yield PublishedDocument(text, (), one.id, one.subject, edits=own), one
+
+
+def _edits(table: pa.Table) -> Mapping[tuple[int, str], tuple[Edit, ...]]:
+    """Return what was replaced, by row and column of the source."""
+    found: dict[tuple[int, str], list[Edit]] = {}
+    for one in table.to_pylist():
+        edit = Edit(
+            one["published_start"], one["published_end"], one["start"], one["end"], one["label"]
+        )
+        found.setdefault((one["row"], one["column"]), []).append(edit)
+    return {key: tuple(edits) for key, edits in found.items()}
+
+
+def _inspections(published: Corpus, truth: Corpus) -> tuple[int, ...]:
+    left = Corpus(one for one, _ in matched(published, truth))
+    tokens = tokenise(document.text for document in left)
+    types = token_labels(tokens, left, left.labels)
+    marks = np.fromiter(map(is_mark, tokens.forms), np.bool_, len(tokens.forms))[tokens.form]
+    counts = (int((types > 0).sum()), int((~marks).sum()) // 100)
+    return tuple(sorted({max(count, 1) for count in counts}))
+
+
+def _table(source: Source, columns: list[str] | None = None) -> pa.Table:
+    return pa.Table.from_batches(source.batches(columns), source.schema(columns))

@@ -1,0 +1,47 @@
+"""Margins of documents by classifiers that did not learn from them or from their subjects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.learners.learner import Classifier, Examples, Margins
+
+
+def crossed(
+    fit: Callable[[Examples], Classifier], examples: Examples, folds: int, seed: int
+) -> Margins:
+    """Return margins for each token, (n, T), from a classifier fitted without its subject.
+
+    A single subject's documents are judged by a classifier that learnt from them. Cost: `folds`
+    fits on all but one part each.
+    """
+    part = parts(examples, folds, seed)
+    if part.max(initial=0) == 0:
+        return fit(examples).margins(examples)
+    of_token = np.repeat(part, np.diff(examples.first))
+    margins = np.zeros((len(examples.labels), examples.types))
+    for fold in range(int(part.max()) + 1):
+        classifier = fit(examples.of(part != fold))
+        margins[of_token == fold] = classifier.margins(examples.of(part == fold))
+    return margins
+
+
+def parts(examples: Examples, folds: int, seed: int) -> NDArray[np.intp]:
+    """Deal the documents to `folds` parts, those of one subject to one; (d,) from 0."""
+    documents = np.arange(len(examples.first) - 1)
+    subject = examples.subject if len(examples.subject) else documents
+    _, number = np.unique(subject, return_inverse=True)
+    subjects = int(number.max(initial=-1)) + 1
+    dealt = np.random.default_rng(seed).permutation(subjects) % max(folds, 1)
+    return np.asarray(dealt[number], dtype=np.intp)
+
+
+def classes_of(margins: Margins) -> NDArray[np.int16]:
+    """Return what a classifier by its own rule takes each token for: 0, or the highest type."""
+    if not margins.shape[1]:
+        return np.zeros(len(margins), np.int16)
+    positive = margins.max(axis=1) > 0
+    return np.where(positive, margins.argmax(axis=1) + 1, 0).astype(np.int16)

@@ -1,0 +1,130 @@
+"""An ensemble of two steps: a CRF finds candidates, an SVM sends the false ones away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from voile.documents.learners.crf import CRF, Chain
+from voile.documents.learners.crossing import crossed
+from voile.documents.learners.learner import Arrays, Examples, Margins, Sight
+from voile.documents.learners.storing import packed, taken, unpacked
+from voile.documents.learners.svm import hyperplanes
+
+NEAR = 6.0
+"""Log-odds beyond this are alike to the SVM."""
+BELOW = 20.0
+"""How far the margin of what is no candidate lies below its log-odds, and so below candidates'."""
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """CRF, then SVM against its false positives (after BoB: Ferrandez et al., 2013).
+
+    Candidates are the tokens that the CRF gives more than a small probability. The SVM sees a
+    candidate's columns and the CRF's log-odds of it and its two neighbours; it learns from the
+    candidates of CRFs that had not seen their subjects, since on its own text a CRF has next to no
+    false positives.
+
+    Parameters
+    ----------
+    crf : finds the candidates.
+    least : probability from which a token is a candidate, between 0 and 1.
+    C : of the SVM, above 0.
+    folds : into how many parts subjects are dealt for the SVM's candidates.
+    cost_sensitive : weigh an identifier's error in the SVM with its cost.
+
+    Cost of `fit`: one CRF on all tokens, `folds` on parts of them, and little more.
+    """
+
+    crf: CRF = field(default_factory=lambda: CRF(iterations=25))
+    least: float = 0.001
+    C: float = 0.05
+    folds: int = 2
+    cost_sensitive: bool = False
+
+    @property
+    def name(self) -> str:
+        """What history, kits and reports call it."""
+        return "ensemble-cost" if self.cost_sensitive else "ensemble"
+
+    def fit(self, examples: Examples, *, seed: int = 0) -> Judged:
+        """Fit the CRF to all tokens, the SVM to the candidates of others."""
+        chain = self.crf.fit(examples, seed=seed)
+        odds = crossed(lambda some: self.crf.fit(some, seed=seed), examples, self.folds, seed)
+        cut = float(np.log(self.least / (1 - self.least)))
+        rows = np.flatnonzero((odds.max(axis=1, initial=cut) > cut) & examples.counted)
+        beside = sp.csr_array(neighbours(odds, rows, examples.first))
+        seen = sp.hstack([examples.matrix[rows], beside], format="csr")
+        costs = examples.costs if self.cost_sensitive else np.ones(examples.types)
+        weights, bias = hyperplanes(seen, examples.labels[rows], costs, self.C, seed)
+        columns = examples.matrix.shape[1]
+        both = np.concatenate([chain.weights, weights[:columns]], axis=1)
+        return Judged(both, chain, weights[columns:], bias, np.array(cut))
+
+
+def neighbours(
+    odds: Margins, rows: NDArray[np.intp], first: NDArray[np.intp]
+) -> NDArray[np.float32]:
+    """Return the log-odds of some tokens and their neighbours, (rows, 3 T), from -1 to 1."""
+    document = np.searchsorted(first, rows, side="right")
+    start, end = first[document - 1], first[document]
+    told = []
+    for step in (0, -1, 1):
+        at = rows + step
+        inside = (at >= start) & (at < end)
+        there = odds[np.where(inside, at, rows)]
+        told.append(np.where(inside[:, None], np.clip(there, -NEAR, NEAR), -NEAR) / NEAR)
+    return np.concatenate(told, axis=1).astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What the ensemble has learnt.
+
+    Parameters
+    ----------
+    weights : (columns, m + T) of the CRF's m labels and of the SVM's T types.
+    chain : the CRF.
+    beside : (3 T, T) the SVM's weights of the CRF's log-odds.
+    bias : (T,) of the SVM.
+    cut : log-odds above which a token is a candidate.
+    """
+
+    weights: NDArray[np.float32]
+    chain: Chain
+    beside: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    cut: NDArray[np.float64]
+
+    def margins(self, sight: Sight) -> Margins:
+        """Return each token's margin for each type, (n, T): the SVM's where it is a candidate."""
+        scores = sight.scores(self.weights)
+        labels = len(self.chain.labels)
+        odds = self.chain.odds(scores[:, :labels], sight.first)
+        rows = np.flatnonzero(odds.max(axis=1, initial=self.cut) > self.cut)
+        margins = odds - BELOW
+        told = neighbours(odds, rows, sight.first) @ self.beside
+        margins[rows] = scores[rows, labels:] + told + self.bias
+        return margins
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all of it as arrays of numbers."""
+        own = {"beside": self.beside, "bias": self.bias, "cut": self.cut}
+        return self.chain.to_arrays() | packed(self.weights) | own
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Judged:
+        """Read it back; nothing in the arrays is run."""
+        bias = taken(arrays, "bias", "f", (None,))
+        types = len(bias)
+        labels = len(taken(arrays, "labels", "i", (None,)))
+        weights = unpacked(arrays, labels + types)
+        chain = Chain.from_arrays({**arrays, **packed(weights[:, :labels])})
+        taken(arrays, "shift", "f", (types,))
+        beside = taken(arrays, "beside", "f", (3 * types, types))
+        return cls(weights, chain, beside, bias, taken(arrays, "cut", "f", ()))

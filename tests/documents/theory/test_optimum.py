@@ -1,0 +1,193 @@
+"""Lemma 1 and Theorems 1-3 on small games, played by definition over all sets of classifiers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from voile.documents.theory import (
+    Counts,
+    change,
+    cost,
+    is_local_optimum,
+    lemma_1,
+    theorem_1,
+    theorem_2,
+    theorem_3,
+)
+from voile.errors import RequestError
+
+
+@dataclass(frozen=True)
+class Game:
+    """Tokens with their truth, and classifiers as the sets of tokens that they call identifiers."""
+
+    identifiers: frozenset[int]
+    n: int
+    classifiers: tuple[frozenset[int], ...]
+    ratio: Fraction
+
+    def published(self, H):
+        return frozenset(range(self.n)).difference(*(self.classifiers[h] for h in H))
+
+    def cost(self, H):
+        left = self.published(H)
+        lost = frozenset(range(self.n)) - left - self.identifiers
+        return self.ratio * len(left & self.identifiers) + len(lost)
+
+    def counts(self, h, H):
+        P, called = self.published(H), self.classifiers[h]
+        return Counts(
+            tp=len(P & called & self.identifiers),
+            fp=len(P & called - self.identifiers),
+            tn=len(P - called - self.identifiers),
+            fn=len(P - called & self.identifiers),
+        )
+
+    def attackers(self, H):
+        """The most accurate classifier on what is published."""
+        P = self.published(H)
+        wrong = [len(P & (one ^ self.identifiers)) for one in self.classifiers]
+        return wrong.index(min(wrong))
+
+    def sets(self):
+        numbers = range(len(self.classifiers))
+        return (H for size in range(len(numbers) + 1) for H in combinations(numbers, size))
+
+    def optimal(self, H):
+        """Definition 4.1, by the cost itself."""
+        return self.cost((*H, self.attackers(H))) >= self.cost(H)
+
+
+@st.composite
+def games(draw, ratios=(1, 3, 2, 1, 5, 9)):
+    n = draw(st.integers(1, 9))
+    tokens = st.frozensets(st.integers(0, n - 1))
+    return Game(
+        identifiers=draw(tokens),
+        n=n,
+        classifiers=tuple(draw(st.lists(tokens, min_size=1, max_size=4))),
+        ratio=draw(st.sampled_from([Fraction(1, 3), Fraction(3, 2), *map(Fraction, ratios)])),
+    )
+
+
+@given(games())
+def test_lemma_1_is_the_change_of_cost_for_any_set_and_classifier(game):
+    for H in game.sets():
+        for h in range(len(game.classifiers)):
+            told = lemma_1(game.counts(h, H), game.cost(H), game.cost((*H, h)), game.ratio)
+            assert told.holds
+            assert told.value == game.cost((*H, h)) - game.cost(H)
+
+
+def test_lemma_1_says_so_where_the_numbers_are_not_of_one_run():
+    told = lemma_1(Counts(3, 4, 5, 6), Fraction(70), Fraction(45), 10)
+    assert told.holds is False
+    assert told.verdict == "-25 not = -26"
+
+
+@given(games())
+def test_definition_4_1_and_theorem_2_tell_local_optima(game):
+    for H in game.sets():
+        attacker = game.counts(game.attackers(H), H)
+        assert is_local_optimum(attacker, game.ratio) == game.optimal(H)
+        assert theorem_2(attacker, game.ratio).holds == game.optimal(H)
+
+
+def greedy(game):
+    """Algorithm 1: add the most accurate classifier of what is left while the cost falls."""
+    H, kept = (), []
+    while True:
+        h = game.attackers(H)
+        if game.cost((*H, h)) >= game.cost(H):
+            return H, kept, game.counts(h, H)
+        kept.append(game.counts(h, H))
+        H = (*H, h)
+
+
+@given(games())
+def test_theorem_1_greedy_ends_at_a_local_optimum_in_time(game):
+    H, kept, last = greedy(game)
+    told = theorem_1(kept, last, len(game.identifiers), game.ratio)
+    assert told.holds
+    assert game.optimal(H)
+    assert told.observed == len(H) + 1 <= len(game.identifiers) + 1
+
+
+def test_theorem_1_bound_is_reached():
+    each = tuple(frozenset({token}) for token in range(4))
+    H, kept, last = greedy(Game(frozenset(range(4)), 6, each, Fraction(2)))
+    told = theorem_1(kept, last, 4, 2)
+    assert len(H) == 4
+    assert told.observed == told.value == 5
+
+
+def test_theorem_1_does_not_apply_to_a_loop_that_stopped_early_or_went_on():
+    pays, does_not = Counts(2, 3, 5, 1), Counts(1, 3, 5, 1)
+    assert theorem_1([], pays, 3, 2).applies is False
+    told = theorem_1([pays, does_not], does_not, 3, 2)
+    assert told.verdict == "does not apply: the classifier of pass 2 was added and did not lower T"
+
+
+@given(games())
+def test_theorem_3_bounds_what_the_attacker_finds_at_any_local_optimum(game):
+    for H in game.sets():
+        attacker = game.counts(game.attackers(H), H)
+        told = theorem_3(attacker, game.ratio)
+        assert told.applies == game.optimal(H)
+        if told.applies:
+            assert told.holds
+            assert told.vacuous == (told.value >= attacker.identifiers)
+            if game.ratio > attacker.harmless:
+                assert attacker.tp == 0
+
+
+@given(games())
+def test_publishing_nothing_is_a_local_optimum(game):
+    everything = frozenset(range(game.n))
+    widest = Game(game.identifiers, game.n, (*game.classifiers, everything), game.ratio)
+    H = (len(game.classifiers),)
+    assert widest.optimal(H)
+    assert theorem_3(widest.counts(widest.attackers(H), H), game.ratio).value == 0
+
+
+@given(games(ratios=(2, 5, 9)))
+def test_with_a_classifier_that_finds_nothing_an_optimum_leaves_nothing_to_find(game):
+    if game.ratio <= 1:
+        return
+    silent = Game(game.identifiers, game.n, (*game.classifiers, frozenset()), game.ratio)
+    for H in silent.sets():
+        attacker = silent.counts(silent.attackers(H), H)
+        if silent.optimal(H):
+            assert attacker.positives == 0
+
+
+@given(st.integers(0, 50), st.integers(0, 50), st.integers(1, 20), st.integers(1, 20))
+def test_the_smallest_ratio_serves_several_types(tp, other, ratio, more):
+    counts = Counts(tp + other, ratio * tp + (ratio + more) * other, 3, 2)
+    both = cost(tp, 0, ratio) + cost(other, 0, ratio + more) - cost(0, counts.fp, 1)
+    assert both == 0  # adding h_A changes nothing: an optimum, just so, over both types
+    assert is_local_optimum(counts, ratio)
+    assert change(counts, ratio) >= 0
+
+
+@pytest.mark.parametrize("ratio", [0, -1, float("nan"), float("inf")])
+def test_a_ratio_is_a_number_above_nothing(ratio):
+    with pytest.raises(RequestError, match="must be a number above 0"):
+        cost(1, 1, ratio)
+
+
+def test_counts_are_whole_and_not_negative():
+    import numpy as np
+
+    with pytest.raises(RequestError, match="the count fn is -1"):
+        Counts(0, 0, 0, -1)
+    with pytest.raises(TypeError):
+        Counts(0.5, 0, 0, 0)
+    big = Counts(*np.array([2**40, 2**41, 5, 6]))
+    assert change(big, 2**40) == 2**41 - 2**80
