@@ -11,9 +11,11 @@ from tests.contracts.people import ROLES, names, put, table_of
 
 from voile.roles import Roles
 
-PEOPLE = 60
+PEOPLE = 120
 WAYS = ("came on foot and was well .", "was seen , and sent home .", "called about a cough .")
-PLACES = ("the clinic", "home", "the ward")
+BEFORE = ("Mrs", "with", "from")
+ALWAYS, OFTEN, SELDOM = 1.0, 0.7, 0.3
+"""How often a name follows each of these words; else a ship, which looks like one."""
 
 
 def roles() -> Roles:
@@ -31,14 +33,14 @@ def roles() -> Roles:
 
 
 def ordinary() -> pa.Table:
-    """Return 60 people, of whom a quarter have two notes; canaries in what never leaves.
+    """Return 120 people, of whom a quarter have two notes; canaries in what never leaves.
 
-    Some names come without a title, so that it costs harmless words to remove them all.
+    What follows `with` and `from` cannot be told from what it is, so that policies differ.
     """
     rng = np.random.default_rng(7)
     of = np.concatenate([np.arange(PEOPLE), np.arange(0, PEOPLE, 4)])
-    titled = rng.random(PEOPLE) < 0.8
-    return _table(names(of), [_note(i, titled=titled[i]) for i in of.tolist()])
+    drawn = rng.random(PEOPLE)
+    return _table(names(of), [_note(i, drawn[i]) for i in of.tolist()])
 
 
 def limits() -> dict[str, tuple[pa.Table, bool]]:
@@ -74,7 +76,7 @@ def outside(table: pa.Table, canary: str) -> pa.Table:
 
 def options(folder: Path) -> dict[str, dict[str, object]]:
     """Return the settings of each verb."""
-    quick = {"learners": ["svm"], "miss_cost": [0.2, 2, 20], "cross_fit": 3, "jobs": 1}
+    quick = {"learners": ["svm"], "miss_cost": [0.2, 1, 20], "cross_fit": 3, "jobs": 1}
     return {
         "fit": quick,
         "impossible": {**quick, "least_left": 1_000_000},
@@ -84,14 +86,16 @@ def options(folder: Path) -> dict[str, dict[str, object]]:
     }
 
 
-def _note(i: int, *, titled: bool = True) -> tuple[str, str]:
-    """Return a note of somebody with an own name, and its spans."""
-    way, place = WAYS[i % len(WAYS)], PLACES[i // 3 % len(PLACES)]
-    title = "Mrs " if titled else ""
-    name = f"CANARYNOTE{i:04d}"
-    text = f"Today , at {place} , {title}{name} {way}"
+def _note(i: int, drawn: float = 0.0) -> tuple[str, str]:
+    """Return a note of somebody with an own name, or of a ship, and its spans."""
+    way, before = WAYS[i % len(WAYS)], BEFORE[i // 3 % len(BEFORE)]
+    a, b = divmod(i, 26)
+    end = f"{chr(ord('A') + a)}{chr(ord('A') + b)}"
+    is_name = bool(drawn < (ALWAYS, OFTEN, SELDOM)[i // 3 % len(BEFORE)])
+    name = f"CANARYNOTE{end}" if is_name else f"CANALSHIPS{end}"
+    text = f"Today , {before} {name} {way}"
     start = text.index(name)
-    spans = [{"start": start, "end": start + len(name), "label": "NAME"}]
+    spans = [{"start": start, "end": start + len(name), "label": "NAME"}] * is_name
     return text, json.dumps(spans)
 
 

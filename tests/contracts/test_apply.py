@@ -59,11 +59,12 @@ def test_what_came_in_is_accounted_for(case: Any, tmp_path: Path) -> None:
 
 
 def test_identifiers_never_leave(case: Any, tmp_path: Path) -> None:
-    release = case.apply(tmp_path / "release.csv")
+    texts = case.kind == "documents"  # which leave, and a policy may leave some of their names
+    chosen = case.wing.choose(case.kit, Choice(max_loss=1.0)) if texts else None
+    release = case.apply(tmp_path / "release.csv", chosen=chosen)
     shown = seen_by_all(release)
     assert not [c for c in CANARIES if c.encode() in shown]
-    text = () if case.kind == "documents" else ("text",)
-    hidden = set(case.tiny.roles().of("identifier", "drop", *text))
+    hidden = set(case.tiny.roles().of("identifier", "drop", *(() if texts else ("text",))))
     assert not hidden & set(open_source(release.path).columns)
 
 

@@ -62,7 +62,7 @@ def _named(source: str) -> str | None:
 
 
 def _examined(source: Source, kind: str | None) -> Proposal:
-    """Propose roles for a kind of data: where none is named, by whether there are spans or lists."""
+    """Propose roles for a kind of data; where none is named, spans and lists tell."""
     from voile.proposals.documents import examine_documents, holds_spans
     from voile.proposals.items import examine_items, holds_lists
     from voile.proposals.proposal import examine

@@ -20,10 +20,10 @@ from voile.documents.formats.tables import documents_of
 from voile.documents.options import ApplyOptions
 from voile.documents.patterns import Finder, Listed, patterns_of
 from voile.documents.reading import BATCH_ROWS, KEPT, hash_of, lacks
-from voile.documents.replacing import Replacer, replacer
+from voile.documents.replacing import Names, Replacer, Surrogates, kind_of, replacer
+from voile.documents.replacing.kinds import checked_kinds
 from voile.documents.story import story_of
 from voile.documents.working import Done, Recipe, Workbench, Worker, Workers
-from voile.errors import RequestError
 from voile.io import Source, open_source, open_writer
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
@@ -45,6 +45,7 @@ REMOVED = pa.schema(
     ]
 )
 """Who removed what: characters of the source, and where in the release what stands for them."""
+RECORD = "pattern record "
 WHAT = {
     "mark": "text with marks in the place of identifiers",
     "category": "text with marks of categories in the place of identifiers",
@@ -87,16 +88,16 @@ def apply(
 
 
 def _jobs(asked: int) -> int:
-    import joblib
+    import joblib  # type: ignore[import-untyped]
 
-    return max(1, joblib.effective_n_jobs(asked))
+    return max(1, int(joblib.effective_n_jobs(asked)))
 
 
 def _told(chosen: Chosen, content: Content, policy: Policy) -> Chosen:
     """Keep the kit's figures only for the kit's policy: a person may have edited the file."""
     number = chosen.number
-    known = number is not None and 0 <= number < len(content.frontier)
-    if known and content.policy(number) == policy:
+    known = range(len(content.frontier))
+    if number is not None and number in known and content.policy(number) == policy:
         figures = content.figures_of(number)
         return Chosen(KIND, chosen.kit, number, chosen.how, figures, policy.to_data())
     how = chosen.how if number is None else f"{chosen.how}, then edited"
@@ -109,7 +110,11 @@ def _recipe(content: Content, policy: Policy, options: ApplyOptions) -> Recipe:
         finders = (Listed.read(options.deny), *finders)
     allow = None if options.allow is None else Listed.read(options.allow, name="allow-list")
     put = _replacer(options)
-    return Recipe(content.committee(policy), finders, allow, options.repeats, put)
+    committee = content.committee(policy)
+    kinds = checked_kinds(options.kinds())
+    names = frozenset(t for t in committee.labels if (kinds.get(t) or kind_of(t)) == "name")
+    repeated = names if options.repeats else frozenset()
+    return Recipe(committee, finders, allow, repeated, put)
 
 
 def _patterns(options: ApplyOptions) -> tuple[Finder, ...]:
@@ -119,16 +124,26 @@ def _patterns(options: ApplyOptions) -> tuple[Finder, ...]:
     return patterns_of(None if "all" in names else names, options.record)
 
 
+def _kinds_of(options: ApplyOptions) -> list[str]:
+    """Name what is removed by its form; the user's own formats are not told."""
+    built_in = [finder.by for finder in _patterns(options) if not finder.by.startswith(RECORD)]
+    return [*built_in, *(["record numbers"] if options.record else [])]
+
+
 def _replacer(options: ApplyOptions) -> Replacer:
+    kinds = checked_kinds(options.kinds())
     if options.replace != "surrogate":
-        if options.secret is not None:
-            raise RequestError(
-                "a secret is for surrogates", instead="add --replace surrogate, or leave it out"
-            )
-        return replacer(options.replace)
-    if options.secret is None:
-        return replacer("surrogate", Secret.from_environment())
-    return replacer("surrogate", Secret.from_file(options.secret))
+        return replacer(options.replace, categories=kinds)
+    read, path = options.secret, options.names
+    return Surrogates(
+        Secret.from_environment() if read is None else Secret.from_file(read),
+        language=options.language,
+        names=None if path is None else [Names.read(Path(path))],
+        kinds=kinds,
+        date_order=options.date_order,
+        days=options.days,
+        ages=options.ages,
+    )
 
 
 class _Applying(Applying):
@@ -290,7 +305,7 @@ class _Applying(Applying):
             ],
             "figures": {n: chosen[n] for n in shown if not (hidden and n == "risk")},
             "constraints": {
-                "patterns": [finder.by for finder in _patterns(self._options)],
+                "patterns": _kinds_of(self._options),
                 "repeats": self._options.repeats,
             },
         }

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from voile.documents.applying import REMOVALS
-from voile.documents.attack import BudgetedAttacker, matched
+from voile.documents.attack import BudgetedAttacker
+from voile.documents.attack.left import matched
 from voile.documents.corpus import Corpus
 from voile.documents.options import AttackOptions
 from voile.documents.publishing import PublishedDocument

@@ -196,7 +196,7 @@ def _stored(
     places: dict[int, int] = {}
     told = []
     for cost, committee in committees.items():
-        members = []
+        members: list[dict[str, Any]] = []
         for member in committee.members:
             if id(member.classifier) not in places:
                 places[id(member.classifier)] = len(places)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Learner = Literal["crf", "svm", "adaboost", "ensemble", "selection"]
 LEARNERS: tuple[Learner, ...] = ("crf", "svm", "adaboost", "ensemble")
@@ -59,6 +59,22 @@ class ApplyOptions(Options):
     secret: str | None = Field(
         None, description="file of the key of surrogates, mode 0600 [variable VOILE_SECRET]"
     )
+    language: Literal["english", "spanish"] = Field(
+        "english", description="of surrogates: their names, months and order of dates"
+    )
+    date_order: Literal["dmy", "mdy"] | None = Field(
+        None, description="how dates in numbers are read; unread ones become marks [dmy in Spanish]"
+    )
+    days: int = Field(365, ge=1, le=36_500, description="most days by which dates move")
+    ages: Literal["keep", "mark"] = Field(
+        "keep", description="ages up to 89 beside surrogates; older ones are grouped"
+    )
+    names: str | None = Field(
+        None, description="folder of name lists of one's own for surrogates, see documentation"
+    )
+    kind: tuple[str, ...] = Field(
+        (), description="TYPE=name, date, age, number ...: what a type is; may be given again"
+    )
     patterns: tuple[str, ...] = Field(
         ("all",), description="identifiers removed by pattern: names of patterns, all or none"
     )
@@ -72,6 +88,25 @@ class ApplyOptions(Options):
     )
     jobs: int = Field(1, description="processes")
     keep_order: bool = Field(False, description="keep the source's row order, which links releases")
+
+    @model_validator(mode="after")
+    def _of_surrogates(self) -> ApplyOptions:
+        own = {"secret", "language", "date_order", "days", "ages", "names"} & self.model_fields_set
+        if self.replace != "surrogate" and own:
+            name = min(own).replace("_", "-")
+            raise ValueError(f"{name} is for surrogates: add --replace surrogate")
+        return self
+
+    def kinds(self) -> dict[str, str]:
+        """Return what types are, where the user says so."""
+        return dict(one.split("=", 1) for one in self.kind)
+
+    @field_validator("kind")
+    @classmethod
+    def _pairs(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if any("=" not in one for one in value):
+            raise ValueError("write TYPE=name, date, age, number ...")
+        return value
 
 
 class AttackOptions(Options):

@@ -17,14 +17,14 @@ from voile.documents.formats.tables import documents_of, spans_of_texts
 from voile.errors import RequestError
 from voile.hold_out import HoldOut
 from voile.io import Source
-from voile.roles import Roles
+from voile.roles import Role, Roles
 
 BATCH_ROWS = 512
 """Rows at a time; a row may be a whole book."""
 LONGEST = 20_000_000
 """Characters of the longest text that is worked on."""
 KEPT = ("sensitive", "keep")
-UNTREATED = ("quasi", "private", "items", "reading")
+UNTREATED: tuple[Role, ...] = ("quasi", "private", "items", "reading")
 _LOST = re.compile("[\x00-\x08\x0e-\x1b\x7f\ufffd]")
 
 
@@ -69,7 +69,7 @@ class Reading:
         that neither changes what is learnt. Texts of one row are one person's. Empty texts, and
         those that `lacks` names, are left out. Memory: all of the text.
         """
-        found: dict[tuple[str, str, object], Document] = {}
+        found: dict[tuple[object, ...], Document] = {}
         for document in self._documents(source):
             if document.text.strip() and lacks(document.text) is None:
                 key = (document.subject or "", document.text, document.spans)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
+from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
 
 from voile.documents.committee import Committee, Decision
 from voile.documents.corpus import Corpus
@@ -21,7 +21,7 @@ from voile.progress import silent
 from voile.random import RandomState, streams
 
 
-class GreedySanitizer(BaseEstimator):
+class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
     """Remove identifiers from text until an attacker who learns from the rest finds no more.
 
     Classifiers are trained again and again on what is left; a pass is added as long as it lowers
@@ -61,8 +61,8 @@ class GreedySanitizer(BaseEstimator):
     ...     for b in names
     ... )
     >>> sanitizer = GreedySanitizer(("svm",), random_state=1).fit(notes)
-    >>> sanitizer.sanitize(["Patient Ana Eva was well ."])
-    ['Patient [NAME] was well .']
+    >>> sanitizer.sanitize(["Patient Leo Ana came on foot ."])
+    ['Patient [NAME] came on foot .']
     """
 
     def __init__(

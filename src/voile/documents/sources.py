@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -80,7 +81,7 @@ def _may_be_corpus(thing: str | os.PathLike[str]) -> bool:
 
 
 class CorpusSource(Source):
-    """Documents as rows: id, subject, text, spans and pos, the last two as JSON; nulls for none.
+    """Documents as rows: id, subject, text, spans and pos, the last two as JSON; null for none.
 
     The columns are the same for every format, so that who learnt from one can be applied to
     another. A file that cannot be read is a row whose text is `UNREAD`; spans that are wrong are
@@ -145,8 +146,8 @@ def _set_aside(unread: list[Document], name: str, why: RequestError) -> None:
 
 
 def _spans(document: Document) -> str:
-    keys = ("start", "end", "label")
-    return _json([{key: getattr(span, key) for key in keys} for span in document.spans])
+    spans = [{"start": s.start, "end": s.end, "label": s.label} for s in document.spans]
+    return _json(spans)
 
 
 def _no_spans(_: Document) -> None:
@@ -154,10 +155,11 @@ def _no_spans(_: Document) -> None:
 
 
 def _pos(document: Document) -> str | None:
-    return _json(document.pos) if document.pos else None
+    words = [{"start": start, "end": end, "tag": tag} for start, end, tag in document.pos]
+    return _json(words) if words else None
 
 
-def _json(value: object) -> str:
+def _json(value: list[dict[str, Any]]) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -17,7 +17,7 @@ from voile.documents.committee import Committee, Removed
 from voile.documents.corpus import Document
 from voile.documents.patterns import Finder, Listed, find
 from voile.documents.publishing import PublishedDocument, publish, removals_of
-from voile.documents.replacing import Removal, Replacer, joined, kind_of, merged
+from voile.documents.replacing import Removal, Replacer, joined, merged
 from voile.documents.words.attributes import shape_of
 from voile.errors import RequestError
 
@@ -33,14 +33,14 @@ class Recipe:
     ----------
     committee : the policy. finders : patterns and deny-lists.
     allow : phrases that stay whatever finds them; None for none.
-    repeats : remove every mention of a removed name in the same document.
+    names : types of which every mention is removed where one was, in the same document.
     put : what comes instead.
     """
 
     committee: Committee
     finders: tuple[Finder, ...]
     allow: Listed | None
-    repeats: bool
+    names: frozenset[str]
     put: Replacer
 
 
@@ -78,7 +78,7 @@ class Worker:
     def _done(self, documents: Sequence[Document]) -> Iterator[Done]:
         recipe = self._recipe
         removed = self._remover([document.text for document in documents])
-        again = mentions(removed, self._names) if recipe.repeats else None
+        again = mentions(removed, self._names) if recipe.names else None
         learnt = removals_of(self._remover, removed)
         for number, (document, own) in enumerate(zip(documents, learnt, strict=True)):
             text = document.text
@@ -94,8 +94,8 @@ class Worker:
 
     @property
     def _names(self) -> NDArray[np.bool_]:
-        """Which types are names of people, (T + 1,)."""
-        return np.array([False, *(kind_of(label) == "name" for label in self._remover.labels)])
+        """Which types are names, (T + 1,)."""
+        return np.array([False, *(label in self._recipe.names for label in self._remover.labels)])
 
 
 def mentions(removed: Removed, names: NDArray[np.bool_]) -> NDArray[np.int16]:

@@ -159,3 +159,20 @@ def test_text_that_json_lines_hold_twice(tmp_path):
     ]
     with pytest.raises(SourceError, match="half of a character"):
         read_corpus(put(path, '{"text": "\\ud800"}'), "table")
+
+
+def test_parts_of_speech_are_read_from_the_column_that_the_text_names():
+    columns = {"note": {"role": "text", "pos": "words"}, "words": "drop"}
+    roles = Roles.model_validate({"columns": columns})
+    words = [json.dumps([{"start": 0, "end": 3, "tag": "NNP"}, [4, 8, "VBD"]]), None, "[]"]
+    table = pa.table({"note": ["Ann left", "Ann", ""], "words": words})
+    pos = [one.pos for one in corpus_of(open_source(table), roles)]
+    assert pos == [((0, 3, "NNP"), (4, 8, "VBD")), (), ()]
+    (batch,) = table.select(["note"]).to_batches()
+    assert [one.pos for one in documents_of(batch, roles)] == [()] * 3
+    wrong = pa.table({"note": ["Ann"], "words": ['[{"start": 0, "end": 3}]']})
+    with pytest.raises(SourceError, match=r"row 1, parts of speech: span 1 has no start, end, tag"):
+        corpus_of(open_source(wrong), roles)
+    columns["note"]["pos"] = "word"
+    with pytest.raises(RequestError, match="of column note are in no column; did you mean words"):
+        corpus_of(open_source(table), Roles.model_validate({"columns": columns}))

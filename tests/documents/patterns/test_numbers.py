@@ -70,7 +70,8 @@ def test_ibans(country, bank, spaced, small, at):
     written = written.lower() if small else written
     assert found("iban", f"To {written}, and so on") == [written]
     assert found("iban", f"To {written} was paid; {written} x1 2") == [written, written]
-    at = 2 + at % (length - 2)
+    digits_at = [place for place, one in enumerate(iban) if one.isdigit()]
+    at = digits_at[at % len(digits_at)]  # one wrong digit never passes; a letter for one may
     wrong = iban[:at] + ("1" if iban[at] == "0" else "0") + iban[at + 1 :]
     assert found("iban", wrong) == []
 

@@ -43,6 +43,13 @@ class Look:
     documents: NDArray[np.bool_]
     margins: NDArray[np.float64]
 
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.margins).all():
+            raise RequestError(
+                f"learner {self.learner} gives margins that are no numbers",
+                instead="attack with the other learners",
+            )
+
 
 @dataclass(frozen=True, eq=False)
 class Student:
@@ -107,11 +114,14 @@ class Student:
 def quality(margins: NDArray[np.float64], examples: Examples) -> tuple[float, float]:
     """Return the accuracy of a classifier's own rule, and, for ties, its average precision.
 
-    Where few identifiers are left the most accurate classifiers all say that there is none.
+    Where few identifiers are left the most accurate classifiers all say that there is none. One
+    that gives no numbers comes last.
     """
     from sklearn.metrics import average_precision_score  # type: ignore[import-untyped]
 
     true, said = examples.labels[examples.counted] > 0, margins[examples.counted]
+    if not np.isfinite(said).all():
+        return -1.0, 0.0
     return float(((said > 0) == true).mean()), float(average_precision_score(true, said))
 
 

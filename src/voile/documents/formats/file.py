@@ -10,7 +10,7 @@ from pathlib import Path
 
 from voile.documents.corpus import Document, Span
 from voile.errors import SourceError
-from voile.io.jsonlines import numbered_lines
+from voile.io.jsonlines import LINE_BYTES, numbered_lines
 from voile.io.text import MARKS, known_encoding, raw_chunks, utf8_chunks
 
 _COMPRESSED = re.compile(r"\.gz$", re.IGNORECASE)
@@ -35,8 +35,17 @@ class File:
     subject: str | None = None
 
     def text(self) -> str:
-        """Return the whole text: line ends stay, a byte order mark does not."""
-        return b"".join(utf8_chunks(self.path, self._encoding())).decode()
+        """Return the whole text, of 64 MiB at most: line ends stay, a byte order mark does not."""
+        whole = bytearray()
+        for chunk in utf8_chunks(self.path, self._encoding()):
+            whole += chunk
+            if len(whole) > LINE_BYTES:
+                raise SourceError(
+                    f"is longer than {LINE_BYTES >> 20} MiB",
+                    where=self.path.name,
+                    instead="give each document a file or a line of its own",
+                )
+        return whole.decode()
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Stream the lines in UTF-8, with their ends and numbers."""

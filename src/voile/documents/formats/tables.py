@@ -2,6 +2,7 @@
 
 A column with the role `text` holds documents, and its setting `spans` names the column, with the
 role `label`, that holds their spans: as JSON text, or as lists of objects with start, end, label.
+Its setting `pos` may name one that holds parts of speech, with tag in the place of label.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from voile.io import Source, open_source
 from voile.io.source import BATCH_ROWS
 from voile.roles import Roles
 
-SPANS = "spans"
+SPANS, POS = "spans", "pos"
 
 
 def corpus_of(source: Source, roles: Roles) -> Corpus:
@@ -54,21 +55,26 @@ def documents_of(
     Parameters
     ----------
     first : the number of the batch's first row in the source.
-    annotated : whether to read spans; without them the batch needs no column of spans.
+    annotated : whether to read spans; without them the batch needs no column of spans. Parts of
+        speech are read where the batch has their column.
     """
     texts = spans_of_texts(roles, batch.schema)
     columns = [_texts(batch, name) for name in texts]
     spans = [batch.column(by).to_pylist() if annotated and by else None for by in texts.values()]
+    tags = [_cells(batch, by) for by in pos_of_texts(roles).values()]
     whose = batch.column(roles.subject).to_pylist() if roles.subject else [None] * batch.num_rows
     documents = []
     for row in range(batch.num_rows):
         subject = None if whose[row] is None else str(whose[row])
-        for name, column, by, found in zip(texts, columns, texts.values(), spans, strict=True):
+        for (name, by), column, found, words in zip(
+            texts.items(), columns, spans, tags, strict=True
+        ):
             where = f"row {first + row}"
             id = f"{where}, column {name}" if len(texts) > 1 else where
             text = column[row] or ""
             marked = found and _spans(text, found[row], f"{where}, column {by}")
-            documents.append(Document(text, marked or (), id, subject))
+            pos = words and _pos(words[row], f"{where}, parts of speech")
+            documents.append(Document(text, marked or (), id, subject, pos or ()))
     return documents
 
 
@@ -95,6 +101,19 @@ def spans_of_texts(roles: Roles, columns: pa.Schema) -> dict[str, str | None]:
     return texts
 
 
+def pos_of_texts(roles: Roles) -> dict[str, str | None]:
+    """Return the text columns, and the column that holds the parts of speech of each, if any."""
+    texts = {name: roles.columns[name].settings.get(POS) for name in roles.of("text")}
+    for name, pos in texts.items():
+        if pos is not None and pos not in roles.columns:
+            raise RequestError(
+                f"the parts of speech of column {name} are in no column",
+                where="roles",
+                instead=nearest(str(pos), roles.columns),
+            )
+    return texts
+
+
 def read_table(
     thing: str | PathLike[str], encoding: str | None, subject: str | None
 ) -> Iterator[Document]:
@@ -116,7 +135,8 @@ def read_table(
 
 def _stream(source: Source, roles: Roles) -> Iterator[Document]:
     texts = spans_of_texts(roles, source.schema())
-    needed = dict.fromkeys([*texts, *filter(None, [*texts.values(), roles.subject])])
+    beside = [*texts.values(), *pos_of_texts(roles).values(), roles.subject]
+    needed = dict.fromkeys([*texts, *filter(None, beside)])
     first = 1
     for batch in source.batches(needed, batch_rows=BATCH_ROWS):
         yield from documents_of(batch, roles, first=first)
@@ -128,10 +148,23 @@ def _texts(batch: pa.RecordBatch, name: str) -> list[str | None]:
     return found
 
 
+def _cells(batch: pa.RecordBatch, name: str | None) -> list[object] | None:
+    return batch.column(name).to_pylist() if name in batch.schema.names else None
+
+
 def _spans(text: str, found: object, where: str) -> tuple[Span, ...]:
-    if isinstance(found, str):
-        try:
-            found = json.loads(found)
-        except (ValueError, RecursionError):
-            raise SourceError("the spans are no JSON", where=where) from None
-    return placed(text, listed(found, where), where)
+    return placed(text, listed(_unpacked(found, where), where), where)
+
+
+def _pos(found: object, where: str) -> tuple[tuple[int, int, str], ...]:
+    quotes = listed(_unpacked(found, where), where, ("start", "end", "tag"))
+    return tuple((*quote.places[0], quote.label) for quote in quotes)
+
+
+def _unpacked(found: object, where: str) -> object:
+    if not isinstance(found, str):
+        return found
+    try:
+        return json.loads(found)
+    except (ValueError, RecursionError):
+        raise SourceError("the spans are no JSON", where=where) from None

@@ -1,12 +1,60 @@
 """Learners of tokens, by their names."""
 
-from voile.documents.learners import adaboost, svm
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from voile.documents.learners.adaboost import AdaBoost
 from voile.documents.learners.crf import CRF, Chain
+from voile.documents.learners.ensemble import Ensemble, Judged
+from voile.documents.learners.learner import Learner, Saveable
 from voile.documents.learners.linear import Linear
+from voile.documents.learners.own import check_saveable
+from voile.documents.learners.selection import Selection
+from voile.documents.learners.svm import SVM
+from voile.errors import RequestError, nearest
 
-LEARNERS = {"crf": CRF, "svm": svm.SVM, "adaboost": adaboost.AdaBoost}
-CLASSIFIERS = {"chain": Chain, "linear": Linear}
+LEARNERS: Mapping[str, Callable[[], Learner]] = {
+    "crf": CRF,
+    "svm": SVM,
+    "adaboost": AdaBoost,
+    "ensemble": Ensemble,
+    "selection": Selection,
+    "crf-cost": partial(CRF, cost_sensitive=True),
+    "svm-cost": partial(SVM, cost_sensitive=True),
+    "adaboost-cost": partial(AdaBoost, cost_sensitive=True),
+    "ensemble-cost": partial(Ensemble, cost_sensitive=True),
+    "selection-cost": partial(Selection, cost_sensitive=True),
+}
+"""The paper's five, and each in a variant that weighs costs while it learns."""
+
+CLASSIFIERS: Mapping[str, type[Saveable]] = {"chain": Chain, "linear": Linear, "judged": Judged}
+"""What a kit can hold, by the names that it uses."""
+
+__all__ = ["CLASSIFIERS", "LEARNERS", "check_saveable", "learners_of"]
 
 
-def check_saveable(x):
-    pass
+def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
+    """Return learners by their names; a name stands for the learner of `LEARNERS`.
+
+    Raises
+    ------
+    RequestError : no learner, an unknown name, or two learners of one name.
+
+    Examples
+    --------
+    >>> list(learners_of(["crf", SVM(C=1.0)]))
+    ['crf', 'svm']
+    """
+    found: dict[str, Learner] = {}
+    for one in [given] if isinstance(given, str) else given:
+        if isinstance(one, str) and one not in LEARNERS:
+            raise RequestError(f"there is no learner {one}", instead=nearest(one, LEARNERS))
+        learner = LEARNERS[one]() if isinstance(one, str) else one
+        if learner.name in found:
+            raise RequestError(f"two learners are called {learner.name}", instead="rename one")
+        found[learner.name] = learner
+    if not found:
+        raise RequestError("no learner", instead=f"use {', '.join(LEARNERS)}")
+    return found

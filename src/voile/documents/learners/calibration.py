@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from voile.documents.learners.learner import Arrays, Margins
 from voile.documents.learners.storing import taken, unfit
+from voile.errors import RequestError
 
 Floats = NDArray[np.float64]
 
@@ -18,18 +19,19 @@ Floats = NDArray[np.float64]
 class Calibration:
     """Probabilities by isotonic regression, one curve a type (Zadrozny and Elkan, 2002).
 
-    A probability never falls as its margin rises. Fit it on margins of tokens that the
+    A probability never falls where its margin rises. Fit it on margins of tokens that the
     classifier did not learn from.
 
     Parameters
     ----------
-    knots : (k,) margins, ascending within a type; between two the curve is straight.
-    probabilities_at : (k,) what they stand for, above 0 and below 1.
-    first : (T + 1,) where each type's knots begin.
+    knots : (k,) margins, rising within a type; between two of them the curve is straight.
+    chances : (k,) the probabilities there, above 0 and below 1.
+    first : (T + 1,) where each type's knots begin; each has one at least.
 
-    Guarantees (one type): cutting the probability at 1 / (1 + L) makes T = L FN + FP on the
-    tokens of the fit as small as any cut of the margin can, for every L at once that is less
-    than the number of harmless tokens below the lowest identifier.
+    Guarantees (one type; proved, since the stretches are those of the lower convex hull): removing
+    where the probability is above 1 / (1 + L) makes T = L FN + FP on the tokens of the fit as
+    small as any cut of the margin does, for every L from 1 to the number of harmless tokens whose
+    margin is below every identifier's.
     """
 
     knots: Floats
@@ -40,21 +42,26 @@ class Calibration:
     def fit(
         cls, margins: Margins, labels: NDArray[np.int16], counted: NDArray[np.bool_]
     ) -> Calibration:
-        """Learn from the counted tokens.
+        """Learn from the counted tokens. Cost: O(n log n) a type.
 
-        The lowest and the highest stretch of a curve hold one kind of token only; they are told
-        as if one token of the other kind had been met beside theirs: of m tokens, 1 / (m + 1)
-        and m / (m + 1). So nothing is ever said to be certain. Cost: O(n log n) a type.
+        The ends of a curve may hold tokens of one kind only. They are told as if one of the other
+        kind had been met with theirs: of m tokens, 1 / (m + 1) or m / (m + 1). So nothing is ever
+        said to be certain, and the less so the fewer have been seen.
 
         Parameters
         ----------
         margins : (n, T).
         labels : (n,) 0 of harmless tokens, else 1 to T.
         counted : (n,) false of tokens that are left out.
+
+        Raises
+        ------
+        RequestError : no counted token, or a margin that is not a finite number.
         """
-        curves = [
-            _curve(margins[counted, t], labels[counted] == t + 1) for t in range(margins.shape[1])
-        ]
+        if not counted.any():
+            raise RequestError("no token to learn probabilities from", instead="give more text")
+        seen, labels = _finite(margins[counted]), labels[counted]
+        curves = [_curve(seen[:, t], labels == t + 1) for t in range(seen.shape[1])]
         none = np.zeros(0)
         return cls(
             np.concatenate([none, *(knots for knots, _ in curves)]),
@@ -63,40 +70,85 @@ class Calibration:
         )
 
     def probabilities(self, margins: Margins) -> Floats:
-        """Return each token's probability of each type, (n, T); rows sum to at most 1."""
-        found = np.zeros(margins.shape)
-        for t in range(margins.shape[1]):
-            part = slice(*self.first[t : t + 2])
-            if part.stop > part.start:
-                found[:, t] = np.interp(margins[:, t], self.knots[part], self.chances[part])
-        return found / np.maximum(found.sum(axis=1, keepdims=True), 1.0)
+        """Return each token's probability of each type, (n, T); rows sum to at most 1.
+
+        Raises
+        ------
+        RequestError : margins of another number of types, or one that is not a finite number.
+        """
+        if margins.shape[1] != len(self.first) - 1:
+            raise RequestError(
+                f"margins of {margins.shape[1]} types where {len(self.first) - 1} were learnt",
+                instead="use the classifier that was calibrated",
+            )
+        margins, found = _finite(margins), np.zeros(margins.shape)
+        for kind in range(margins.shape[1]):
+            part = slice(*self.first[kind : kind + 2])
+            found[:, kind] = np.interp(margins[:, kind], self.knots[part], self.chances[part])
+        found /= np.maximum(found.sum(axis=1, keepdims=True), 1.0)
+        return found
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all of it as arrays of numbers."""
+        return {"knots": self.knots, "chances": self.chances, "first": self.first}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Calibration:
+        """Read it back; nothing in the arrays is run."""
+        knots = taken(arrays, "knots", "f", (None,))
+        chances = taken(arrays, "chances", "f", (len(knots),))
+        first = taken(arrays, "first", "iu", (None,)).astype(np.intp)
+        if not len(first) or first[0] != 0 or first[-1] != len(knots) or (np.diff(first) < 1).any():
+            raise unfit("first")
+        starts = np.zeros(len(knots), dtype=np.bool_)
+        starts[first[:-1]] = True
+        if (np.diff(knots)[~starts[1:]] <= 0).any():
+            raise unfit("knots")
+        if (np.diff(chances)[~starts[1:]] < 0).any() or ((chances <= 0) | (chances >= 1)).any():
+            raise unfit("chances")
+        return cls(knots, chances, first)
+
+
+def _finite(margins: Margins) -> Margins:
+    """Refuse what compares with nothing: it would be kept, whatever it is."""
+    if not np.isfinite(margins).all():
+        raise RequestError("a margin is not a finite number", instead="correct the classifier")
+    return margins
 
 
 def _curve(margins: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Return one type's knots and chances."""
     from scipy.optimize import isotonic_regression
 
-    values, place = np.unique(margins, return_inverse=True)
-    total = np.bincount(place, minlength=len(values)).astype(float)
+    values, place, total = np.unique(margins, return_inverse=True, return_counts=True)
     hits = np.bincount(place, weights=positive, minlength=len(values))
-    if not len(values):
-        return values, values
-    r = isotonic_regression(hits / total, weights=total)
-    starts, ends = r.blocks[:-1], r.blocks[1:] - 1
-    m = r.weights
-    p = r.x[starts]
-    k = np.round(p * m)
-    p = np.where(k == 0, 1 / (m + 1), np.where(k == m, m / (m + 1), p))
-    p = np.maximum.accumulate(p)
-    knots = np.column_stack([values[starts], values[ends]]).ravel()
-    return knots, np.repeat(p, 2)
+    fitted = isotonic_regression(hits / total, weights=total)
+    starts, ends = fitted.blocks[:-1], fitted.blocks[1:] - 1
+    share, size = fitted.x[starts], fitted.weights
+    found = np.add.reduceat(hits, starts)
+    share = np.where(found == 0, 1 / (size + 1), np.where(found == size, size / (size + 1), share))
+    share = np.maximum.accumulate(share)
+    both = np.stack([starts, ends], axis=1).ravel()
+    kept = np.append(True, both[1:] != both[:-1])
+    return values[both[kept]], np.repeat(share, 2)[kept]
 
 
 def decide(probabilities: Floats, costs: Floats) -> NDArray[np.int16]:
-    """Return what each token is removed as: 0 to keep it, else its likeliest type, 1 to T.
+    """Return what each token is removed as, (n,): 0 to keep it, else its likeliest type, 1 to T.
 
-    It is removed where keeping it costs more than losing it would: sum_t costs_t p_t > 1 - sum_t p_t.
+    It is removed where keeping it costs more: where sum_t costs_t p_t > 1 - sum_t p_t.
+
+    Parameters
+    ----------
+    probabilities : (n, T), rows summing to at most 1.
+    costs : (T,) how many harmless tokens a missed one of each type is worth.
+
+    Examples
+    --------
+    >>> decide(np.array([[0.1, 0.05], [0.1, 0.0], [0.0, 0.2]]), np.array([5.0, 10.0])).tolist()
+    [1, 0, 2]
     """
     if not probabilities.shape[1]:
         return np.zeros(len(probabilities), np.int16)
-    remove = probabilities @ costs > 1.0 - probabilities.sum(axis=1)
-    return np.where(remove, probabilities.argmax(axis=1) + 1, 0).astype(np.int16)
+    removed = probabilities @ costs > 1.0 - probabilities.sum(axis=1)
+    return np.where(removed, probabilities.argmax(axis=1) + 1, 0).astype(np.int16)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +62,12 @@ class CRF:
         matrix = examples.matrix
         items = [str(column).encode() for column in range(matrix.shape[1])]
         names = [str(label) for label in range(examples.types + 1)]
-        for start, end in zip(examples.first, examples.first[1:], strict=False):
+        for start, end in pairwise(examples.first):
             bounds = matrix.indptr[start : end + 1]
             columns = matrix.indices[bounds[0] : bounds[-1]].tolist()
             cuts = (bounds - bounds[0]).tolist()
             seen = [items[column] for column in columns]
-            rows = [seen[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+            rows = [seen[a:b] for a, b in pairwise(cuts)]
             trainer.append(ItemSequence(rows), [names[y] for y in examples.labels[start:end]])
         trainer.train(str(path))
 
@@ -109,16 +110,16 @@ class Chain:
 
     def margins(self, sight: Sight) -> Margins:
         """Return each token's margin for each type, (n, T)."""
-        return self.odds(sight.scores(self.weights), sight.first) + self.shift
+        return self.odds(sight.scores(self.weights), sight.first)
 
     def odds(self, scores: NDArray[np.float32], first: NDArray[np.intp]) -> Margins:
-        """Return each type's log-odds, (n, T), from the scores of the labels met, (n, m)."""
+        """Return the margins, (n, T), from the scores of the labels met, (n, m)."""
         found = np.full((len(scores), len(self.shift)), -MOST)
         if len(self.labels):
             kinds = self.labels > 0
             every = log_odds(np.ascontiguousarray(scores), self.transitions, first)
             found[:, self.labels[kinds] - 1] = every[:, kinds]
-        return found
+        return np.asarray(found + self.shift)
 
     def path(self, sight: Sight) -> NDArray[np.int16]:
         """Return the labels of each document's likeliest path, (n,)."""
@@ -126,8 +127,11 @@ class Chain:
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return all of it as arrays of numbers."""
-        rest = {"transitions": self.transitions, "labels": self.labels, "shift": self.shift}
-        return packed(self.weights) | rest
+        return packed(self.weights) | {
+            "transitions": self.transitions,
+            "labels": self.labels,
+            "shift": self.shift,
+        }
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Chain:

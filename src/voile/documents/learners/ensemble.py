@@ -64,7 +64,7 @@ class Ensemble:
         weights, bias = hyperplanes(seen, examples.labels[rows], costs, self.C, seed)
         columns = examples.matrix.shape[1]
         both = np.concatenate([chain.weights, weights[:columns]], axis=1)
-        return Judged(both, chain, weights[columns:], bias, np.array(cut))
+        return Judged(both, chain, weights[columns:], bias, cut)
 
 
 def neighbours(
@@ -99,7 +99,7 @@ class Judged:
     chain: Chain
     beside: NDArray[np.float32]
     bias: NDArray[np.float32]
-    cut: NDArray[np.float64]
+    cut: float
 
     def margins(self, sight: Sight) -> Margins:
         """Return each token's margin for each type, (n, T): the SVM's where it is a candidate."""
@@ -114,8 +114,8 @@ class Judged:
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return all of it as arrays of numbers."""
-        own = {"beside": self.beside, "bias": self.bias, "cut": self.cut}
-        return self.chain.to_arrays() | packed(self.weights) | own
+        own = {"beside": self.beside, "bias": self.bias, "cut": np.array(self.cut)}
+        return {**self.chain.to_arrays(), **packed(self.weights), **own}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Judged:
@@ -127,4 +127,4 @@ class Judged:
         chain = Chain.from_arrays({**arrays, **packed(weights[:, :labels])})
         taken(arrays, "shift", "f", (types,))
         beside = taken(arrays, "beside", "f", (3 * types, types))
-        return cls(weights, chain, beside, bias, taken(arrays, "cut", "f", ()))
+        return cls(weights, chain, beside, bias, float(taken(arrays, "cut", "f", ())))

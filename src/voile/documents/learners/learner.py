@@ -30,11 +30,17 @@ class Sight(Protocol):
     """
 
     @property
-    def first(self) -> NDArray[np.intp]: ...
+    def first(self) -> NDArray[np.intp]:
+        """Where each document's tokens begin."""
+
     @property
-    def matrix(self) -> sp.csr_array: ...
+    def matrix(self) -> sp.csr_array:
+        """The tokens' columns."""
+
     @property
-    def words(self) -> Sequence[str]: ...
+    def words(self) -> Sequence[str]:
+        """The tokens' forms."""
+
     def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return ``matrix @ weights``, (n, outputs); the same array object each time is quick."""
 

@@ -12,6 +12,8 @@ from voile.errors import RequestError
 
 Weights = NDArray[np.float32]
 
+MOST_COLUMNS = 2**31 - 1
+
 
 def packed(weights: Weights) -> dict[str, NDArray[Any]]:
     """Return a classifier's weights, (columns, outputs), without the rows that are all 0."""
@@ -22,9 +24,9 @@ def packed(weights: Weights) -> dict[str, NDArray[Any]]:
 def unpacked(arrays: Arrays, outputs: int) -> Weights:
     """Return the weights that `packed` made arrays of."""
     size = int(taken(arrays, "size", "iu", ()))
-    rows = taken(arrays, "rows", "iu", (None,))
+    rows = taken(arrays, "rows", "i", (None,))
     values = taken(arrays, "weights", "f", (len(rows), outputs))
-    if len(rows) and not (0 <= rows[0] and rows[-1] < size and (np.diff(rows) > 0).all()):
+    if size > MOST_COLUMNS or (np.diff(rows, prepend=-1, append=size) < 1).any():
         raise unfit("rows")
     weights = np.zeros((size, outputs), np.float32)
     weights[rows] = values

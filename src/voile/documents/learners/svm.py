@@ -91,10 +91,9 @@ def hyperplanes(
 
     A type that no token has is never found; one that every token has is always.
     """
-    from sklearn.svm import LinearSVC
+    from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
 
-    matrix = sp.csr_array(matrix)
-    matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    matrix = narrowed(matrix)
     weights = np.zeros((matrix.shape[1], len(costs)), np.float32)
     bias = np.full(len(costs), -1, np.float32)
     for kind, cost in enumerate(costs):
@@ -108,3 +107,10 @@ def hyperplanes(
         elif positive.any():
             bias[kind] = 1
     return weights, bias
+
+
+def narrowed(matrix: sp.csr_array) -> sp.csr_array:
+    """Return the matrix with the 32-bit numbers that scikit-learn asks for."""
+    narrow = sp.csr_array(matrix)
+    narrow.indices, narrow.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    return narrow

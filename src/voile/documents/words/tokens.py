@@ -218,8 +218,8 @@ def _cut(text: str) -> tuple[list[str], Ints, Ints, NDArray[np.uint8]]:
     if breaks.any():
         words = [word for word in words if word != BREAK]
         left, right = left[~breaks], right[~breaks]
-    if plain.places is not None and len(left):
-        left, right = plain.places[left], plain.places[right]
+    if plain.places is not None and plain.ends is not None and len(left):
+        left, right = plain.places[left], plain.ends[right - 1]
     return words, left, right, gap
 
 

@@ -1,0 +1,144 @@
+"""Classifiers of a user's own: scikit-learn's here, spaCy's and Hugging Face's beside.
+
+They take part in a fit as any learner does. A kit cannot hold them, since what they have learnt
+is objects and not arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.learners.chain import MOST
+from voile.documents.learners.learner import Classifier, Examples, Margins, Saveable, Sight
+from voile.documents.learners.svm import narrowed
+from voile.errors import RequestError
+
+
+@dataclass(frozen=True)
+class Sklearn:
+    """Any scikit-learn classifier of sparse matrices that gives probabilities or scores.
+
+    Parameters
+    ----------
+    estimator : cloned for every fit; one with a `random_state` gets the fit's seed.
+    name : what history and reports call it.
+    """
+
+    estimator: Any
+    name: str = "sklearn"
+
+    def fit(self, examples: Examples, *, seed: int = 0) -> Estimated:
+        """Learn the labels of the counted tokens."""
+        from sklearn.base import clone  # type: ignore[import-untyped]
+
+        estimator = clone(self.estimator)
+        if not (hasattr(estimator, "predict_proba") or hasattr(estimator, "decision_function")):
+            raise RequestError(
+                f"{type(estimator).__name__} gives neither probabilities nor scores",
+                instead="use a classifier with predict_proba or decision_function",
+            )
+        if "random_state" in estimator.get_params():
+            estimator.set_params(random_state=seed)
+        labels = examples.labels[examples.counted]
+        classes = np.unique(labels)
+        if len(classes) > 1:
+            estimator.fit(narrowed(examples.matrix[np.flatnonzero(examples.counted)]), labels)
+        return Estimated(estimator, classes, examples.types)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimated:
+    """What a scikit-learn classifier has learnt.
+
+    Parameters
+    ----------
+    estimator : fitted, unless there is one class only.
+    classes : the labels met, ascending.
+    types : T.
+    """
+
+    estimator: Any
+    classes: NDArray[np.int16]
+    types: int
+
+    def margins(self, sight: Sight) -> Margins:
+        """Return log-odds, or how far a type's score lies above the best of the others; (n, T)."""
+        found = np.full((sight.matrix.shape[0], self.types), -MOST)
+        if len(self.classes) == 1:
+            told = np.full((len(found), 1), MOST)
+        elif hasattr(self.estimator, "predict_proba"):
+            told = log_odds_of(self.estimator.predict_proba(narrowed(sight.matrix)))
+        else:
+            told = _apart(self.estimator.decision_function(narrowed(sight.matrix)))
+        kinds = self.classes > 0
+        found[:, self.classes[kinds] - 1] = told[:, kinds]
+        return found
+
+
+def log_odds_of(probabilities: NDArray[np.floating]) -> Margins:
+    """Return log-odds; certain ones are bounded."""
+    with np.errstate(divide="ignore"):
+        odds = np.log(probabilities) - np.log1p(-probabilities)
+    return np.asarray(np.clip(odds, -MOST, MOST), dtype=np.float64)
+
+
+def _apart(scores: NDArray[np.floating]) -> Margins:
+    """Return each class's score less the best of the others, (n, classes)."""
+    if scores.ndim == 1:
+        return np.stack([-scores, scores], axis=1).astype(np.float64)
+    top = np.sort(scores, axis=1)
+    best = np.where(scores == top[:, -1:], top[:, -2:-1], top[:, -1:])
+    return np.asarray(scores - best, dtype=np.float64)
+
+
+def check_saveable(classifiers: Iterable[Classifier]) -> None:
+    """Refuse classifiers that a kit cannot hold.
+
+    Raises
+    ------
+    RequestError : one of them cannot be written as arrays.
+    """
+    for classifier in classifiers:
+        if not isinstance(classifier, Saveable):
+            raise RequestError(
+                f"a kit cannot hold a classifier of kind {type(classifier).__name__}: it is not "
+                "made of arrays",
+                instead="give it to_arrays and from_arrays, or leave its learner out",
+            )
+
+
+def library(name: str, extra: str) -> Any:
+    """Import a library that only some need.
+
+    Raises
+    ------
+    RequestError : it is not installed; the extra that brings it is named.
+    """
+    try:
+        return import_module(name)
+    except ModuleNotFoundError:
+        raise RequestError(
+            f"{name} is not installed", instead=f"install voile with the extra {extra}"
+        ) from None
+
+
+def checked(types: Mapping[str, int], count: int) -> dict[str, int]:
+    """Return which type (1 to T) each label of a user's own stands for.
+
+    Raises
+    ------
+    RequestError : a label for a type that there is not.
+    """
+    for label, kind in types.items():
+        if not 1 <= kind <= count:
+            raise RequestError(
+                f"the label {label} stands for type {kind} of {count}",
+                instead=f"give a number from 1 to {count}",
+            )
+    return dict(types)

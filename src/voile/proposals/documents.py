@@ -1,0 +1,212 @@
+"""Propose roles for documents: which columns are text, where identifiers are marked, and whose.
+
+All else is dropped or an identifier: nothing stands beside a text unless a person says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from voile.documents.formats.quotes import Quote, listed
+from voile.documents.sources import UNREAD
+from voile.proposals.column_words import find_words, is_id, names_people, split_name
+from voile.proposals.proposal import ColumnProposal, Proposal, Seen, find_subject, look
+from voile.roles import Role
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from voile.io import Source
+
+ROWS = 20_000
+BYTES = 64 << 20
+LOOK = 1_000  # rows whose annotations are read
+POS = "pos"
+TEXTS = (
+    *("text", "note", "notes", "letter", "body", "message", "post", "tweet", "content"),
+    *("report", "narrative", "summary", "history", "findings", "impression", "abstract"),
+    *("comment", "comments", "transcript"),
+)
+"""What a text's name ends in."""
+
+Said = tuple[Role, str, dict[str, Any]]
+Spans = Sequence[Sequence[Quote]]
+
+
+def examine_documents(source: Source) -> Proposal:
+    """Propose a role for every column, from its name, its type and the first 20,000 rows.
+
+    Reasons name types and counts, never values.
+    """
+    table = _Table(_first_rows(source))
+    columns = tuple(ColumnProposal(name, *table.said(name)) for name in table.seen)
+    return Proposal(source.name, len(table.rows), columns, table.subject)
+
+
+def holds_spans(source: Source) -> bool:
+    """Whether a source has a column of spans: JSON or lists of start, end and label."""
+    may = [name for name, type_ in source.columns.items() if _may_hold_spans(type_)]
+    first = next(source.batches(may, batch_rows=LOOK), None) if may else None
+    return first is not None and any(map(_spans, first.columns))
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The rows looked at, and what was found in them."""
+
+    rows: pa.Table
+
+    def said(self, name: str) -> Said:
+        """Return a column's role, the reason, and settings."""
+        seen = self.seen[name]
+        if name == self.subject:
+            return "identifier", "says whose a document is", {}
+        if name in self._spans:
+            return "label", "marks identifiers: start, end and label", {}
+        if name in self._texts:
+            return self._text(seen)
+        found = find_words(name)
+        if found is not None and found[0].role == "identifier":
+            return "identifier", f'its name says "{found[1]}": {found[0].about}', {}
+        return "drop", _why_dropped(seen, self.rows.column(name)), {}
+
+    @cached_property
+    def seen(self) -> Mapping[str, Seen]:
+        """What was counted of each column."""
+        return {one.name: one for one in look(self.rows)}
+
+    @cached_property
+    def subject(self) -> str | None:
+        """The column that says whose a document is, where people have several."""
+        named = [
+            name
+            for name, one in self.seen.items()
+            if names_people(name)
+            and one.kind in ("text", "whole")
+            and 1 < one.distinct < one.present
+            and not one.free_text
+        ]
+        return find_subject(self.seen.values()) or next(iter(named), None)
+
+    @cached_property
+    def _spans(self) -> Mapping[str, Spans]:
+        looked = self.rows.slice(0, LOOK)
+        found = {
+            name: _spans(looked.column(name))
+            for name in looked.column_names
+            if _may_hold_spans(looked.schema.field(name).type)
+        }
+        return {name: spans for name, spans in found.items() if spans}
+
+    @cached_property
+    def _texts(self) -> Mapping[str, str | None]:
+        """The columns of text, and the column that marks identifiers of each, if any."""
+        texts: dict[str, str | None] = {
+            name: None
+            for name, one in self.seen.items()
+            if name != self.subject and name not in self._spans and _is_text(one)
+        }
+        for name, spans in self._spans.items():
+            free = [text for text, by in texts.items() if by is None and self._fit(spans, text)]
+            if free:
+                texts[max(free, key=lambda text: _alike(text, name))] = name
+        return texts
+
+    def _fit(self, spans: Spans, text: str) -> bool:
+        """Whether all spans are inside the texts of a column."""
+        looked = self.rows.column(text).slice(0, LOOK).to_pylist()
+        return all(
+            end <= len(words or "")
+            for words, quotes in zip(looked, spans, strict=True)
+            for quote in quotes
+            for _, end in quote.places
+        )
+
+    def _text(self, seen: Seen) -> Said:
+        spans = self._texts[seen.name]
+        why = f"text, {seen.length:.0f} characters on average"
+        if spans is None:
+            why += "; no identifier is marked in it, so that nothing is learnt from it"
+        if unread := self.rows.column(seen.name).to_pylist().count(UNREAD):
+            why += f"; {unread:,} could not be read"
+        return "text", why, {} if spans is None else {"spans": spans}
+
+
+def _first_rows(source: Source) -> pa.Table:
+    """Return the rows to look at: fewer where they are long."""
+    import pyarrow as pa
+
+    batches: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in source.batches(batch_rows=LOOK):
+        batches.append(batch)
+        rows, size = rows + len(batch), size + batch.nbytes
+        if rows >= ROWS or size >= BYTES:
+            break
+    return pa.Table.from_batches(batches, source.schema())
+
+
+def _is_text(seen: Seen) -> bool:
+    if seen.kind != "text" or not seen.present or is_id(seen.name):
+        return False
+    if (split_name(seen.name) or [""])[-1] in TEXTS:
+        return True
+    found = find_words(seen.name)
+    return seen.free_text and (found is None or found[0].role != "identifier")
+
+
+def _alike(text: str, spans: str) -> int:
+    """Count the words that two columns' names share."""
+    return len({*split_name(text)} & {*split_name(spans)})
+
+
+def _may_hold_spans(type_: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    if not pa.types.is_list(type_):
+        return bool(pa.types.is_string(type_))
+    of = type_.value_type
+    named = {of.field(n).name for n in range(of.num_fields)} if pa.types.is_struct(of) else set()
+    return {"start", "end", "label"} <= named
+
+
+def _spans(column: pa.Array | pa.ChunkedArray) -> Spans | None:
+    """Return what is marked in each row; None where one holds something else, or none a span."""
+    try:
+        found = [listed(_unpacked(cell), "") for cell in column.to_pylist()]
+    except (ValueError, RecursionError):
+        return None
+    return found if any(found) else None
+
+
+def _unpacked(cell: object) -> object:
+    return json.loads(cell) if isinstance(cell, str) else cell
+
+
+def _why_dropped(seen: Seen, column: pa.ChunkedArray) -> str:
+    if not seen.present:
+        return "empty"
+    if seen.name == POS and _lists(column):
+        return "parts of speech, it seems: a text's setting pos names them"
+    if _lists(column):
+        return (
+            "annotations, it seems, and not of start, end and label: presidio:FILE and "
+            "doccano:FILE open those of these tools"
+        )
+    return f'"keep" lets it leave as it is, which can tell whose a text is; {seen.counts}'
+
+
+def _lists(column: pa.ChunkedArray) -> bool:
+    """Whether all cells are JSON lists of lists or objects, and one is not empty."""
+    try:
+        found = [_unpacked(cell) for cell in column.slice(0, LOOK).to_pylist() if cell is not None]
+    except (ValueError, RecursionError):
+        return False
+    parts = [part for one in found if isinstance(one, list) for part in one]
+    return all(isinstance(one, list) for one in found) and any(
+        isinstance(part, list | dict) for part in parts
+    )
