@@ -540,7 +540,9 @@ def attack_on(notes: Notes, release: Path, truth: object = None) -> list[object]
 def figures(evidence: dict[str, Any]) -> dict[str, float]:
     """Return an attack's rates by their names."""
     rates = {one["name"]: one["rate"] for one in evidence["findings"]}
-    return {name: rate["successes"] / rate["trials"] for name, rate in rates.items()}
+    return {
+        name: rate["successes"] / rate["trials"] for name, rate in rates.items() if rate["trials"]
+    }
 
 
 def test_attack_finds_what_is_left(voile: Any, notes: Notes, leaky: Path, tmp_path: Path) -> None:

@@ -108,6 +108,8 @@ def _recipe(content: Content, policy: Policy, options: ApplyOptions) -> Recipe:
     finders: tuple[Finder, ...] = _patterns(options)
     if options.deny is not None:
         finders = (Listed.read(options.deny), *finders)
+    if options.context and (words := content.context(policy)):
+        finders = (*finders, Listed(words, label="CONTEXT", name="context"))
     allow = None if options.allow is None else Listed.read(options.allow, name="allow-list")
     put = _replacer(options)
     committee = content.committee(policy)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from voile.documents.applying import REMOVALS
-from voile.documents.attack import BudgetedAttacker
+from voile.documents.attack import BudgetedAttacker, linking
 from voile.documents.attack.left import matched
 from voile.documents.corpus import Corpus
 from voile.documents.options import AttackOptions
@@ -71,6 +71,9 @@ def attack(
             training=foreign if labels == "foreign" else None,
         )
         told.append(_plain(found, scene))
+    if release.public["policy"]["replace"] == "surrogate":
+        progress("linking surrogates", 0)
+        told.append(linking(scene.published, scene.truth, random_state=streams(seed, "linking")[0]))
     return tuple(told)
 
 

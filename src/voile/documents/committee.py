@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from voile.documents.corpus import Document
 from voile.documents.learners.calibration import Calibration, decide
 from voile.documents.learners.learner import Classifier, Margins
 from voile.documents.replacing.marks import mark
 from voile.documents.words.features import Extractor, Features, Scorer, Space
-from voile.documents.words.tokens import Forms, Tokeniser, Tokens, tokenise
+from voile.documents.words.tokens import Forms, Tokeniser, Tokens, tagged, tokenise
+from voile.errors import RequestError
 
 Types = NDArray[np.int16]
 Decision = Literal["cost", "accuracy"]
@@ -61,16 +63,18 @@ class Committee:
     costs : (T,) harmless tokens that a missed identifier of each type is worth.
     space : the features that all members share.
     members : in the order of their passes.
+    tokeniser : what cuts text in the place of voile's rule.
     """
 
     labels: tuple[str, ...]
     costs: NDArray[np.float64]
     space: Space
     members: tuple[Member, ...]
+    tokeniser: Tokeniser | None = None
 
-    def remover(self, tokeniser: Tokeniser | None = None) -> Remover:
+    def remover(self) -> Remover:
         """Return what removes from text; it keeps what it has seen of words, for speed."""
-        return Remover(self, tokeniser)
+        return Remover(self)
 
     def first(self, members: int) -> Committee:
         """Return the committee as it was after so many passes."""
@@ -100,43 +104,83 @@ class Remover:
     """
 
     MOST_FORMS = 300_000
-    """Forms remembered; beyond them all are forgotten, so that memory does not follow the text."""
+    MOST_BYTES = 2**28
+    """Forms remembered, and memory for what members say of them; beyond it all are forgotten."""
 
-    def __init__(self, committee: Committee, tokeniser: Tokeniser | None = None) -> None:
-        self._committee, self._tokeniser = committee, tokeniser
+    def __init__(self, committee: Committee) -> None:
+        self._committee = committee
         self.labels = committee.labels
         self.names = [f"pass {n}, {one.learner}" for n, one in enumerate(committee.members, 1)]
         self._begin()
 
     def _begin(self) -> None:
-        self._known = Forms()
+        self._known, self._tags = Forms(), Forms()
+        self._tags.number(self._committee.space.tags)
         self._marks = mark_numbers(self._known, self._committee.labels)
         self._extractor = Extractor(self._committee.space, self._known)
         self._scorers: dict[int, Scorer] = {}
 
-    def __call__(self, texts: Iterable[str]) -> Removed:
-        """Return what is removed of each text."""
-        if len(self._known) > self.MOST_FORMS:
+    def __call__(self, texts: Iterable[str | Document]) -> Removed:
+        """Return what is removed of each text.
+
+        Raises
+        ------
+        RequestError : a text without parts of speech, where the committee learnt from them.
+        """
+        held = sum(scorer.bytes for scorer in self._scorers.values())
+        if len(self._known) > self.MOST_FORMS or held > self.MOST_BYTES:
             self._begin()
-        tokens = tokenise(texts, self._known, self._tokeniser)
+        documents = [Document(one) if isinstance(one, str) else one for one in texts]
+        tokens = tokenise((one.text for one in documents), self._known, self._committee.tokeniser)
+        if self._committee.space.tags:
+            check_tagged(documents)
+            tokens = tagged(tokens, documents, self._tags)
         return self.of(tokens)
 
     def of(self, tokens: Tokens) -> Removed:
         """Return what is removed of these tokens, which number their forms as this one does."""
         types = np.zeros(len(tokens), dtype=np.int16)
         member = np.full(len(tokens), -1, dtype=np.int16)
+        sight = Shown(self._extractor.features(tokens), self)
         for number, one in enumerate(self._committee.members):
-            sight = Shown(self._extractor.features(marked(tokens, types, self._marks)), self)
-            found = one.types(one.classifier.margins(sight), self._committee.costs)
+            margins = checked(one.classifier.margins(sight), one.learner, types, self.labels)
+            found = one.types(margins, self._committee.costs)
             new = (found > 0) & (types == 0)
             types[new], member[new] = found[new], number
+            if new.any():
+                left = marked(tokens, types, self._marks)
+                sight = Shown(self._extractor.features(left), self)
         return Removed(tokens, types, member)
 
     def scorer(self, weights: NDArray[np.float32]) -> Scorer:
         """Return the scorer of these weights, made when they are first asked for."""
-        if id(weights) not in self._scorers:
+        if id(weights) not in self._scorers:  # a scorer holds its weights: no other has their id
             self._scorers[id(weights)] = Scorer(self._extractor, weights)
         return self._scorers[id(weights)]
+
+
+def checked(margins: Margins, learner: str, of: NDArray[Any], labels: Sequence[str]) -> Margins:
+    """Return a classifier's margins, one for each token and type.
+
+    Raises
+    ------
+    RequestError : another shape, or a margin that is no number, which would keep its token.
+    """
+    if margins.shape != (len(of), len(labels)) or np.isnan(margins).any():
+        raise RequestError(
+            f"the classifier of {learner} gives no number for each token and type",
+            instead="have it return margins of shape (tokens, types) without NaN",
+        )
+    return margins
+
+
+def check_tagged(documents: Iterable[Document]) -> None:
+    """Refuse a text without parts of speech."""
+    if not all(one.pos or not one.text.strip() for one in documents):
+        raise RequestError(
+            "the committee learnt from parts of speech, and a text has none",
+            instead="add them as in training, or train without",
+        )
 
 
 def mark_numbers(known: Forms, labels: Sequence[str]) -> NDArray[np.int32]:

@@ -31,6 +31,7 @@ FOUND = (
     "identifiers",
     "documents",
     "subjects",
+    "columns",
     "cross_fit",
     "decision",
     "learners",
@@ -98,6 +99,13 @@ class Content:
             for name, x in row.items()
             if x is not None and isinstance(x, int | float) and name != "number"
         }
+
+    def context(self, policy: Policy) -> list[str]:
+        """Return the words that, left under a policy, pointed to removed values."""
+        for row in self.figures.to_pylist():
+            if (row["miss_cost"], row["passes"]) == (policy.miss_cost, policy.passes):
+                return list(row["context"])
+        return []
 
     def committee(self, policy: Policy) -> Committee:
         """Return who removes under a policy.

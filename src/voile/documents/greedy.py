@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.committee import Committee, Decision, Member, Types
+from voile.documents.committee import Committee, Decision, Member, Types, by_own_rule
 from voile.documents.crossfitting import OutOfFold
 from voile.documents.fits import Fits
 from voile.documents.learners.learner import Examples
@@ -77,6 +77,8 @@ class Loop:
     committee : H. passes : its history, the turn that did not pay included.
     removed : (n,) the training corpus as published, out of fold.
     turn : (n,) the pass in which each token was removed, 0 of those left.
+    learnt : the attacker's classifier at the end, on the very text that it learnt from; None where
+        the loop did not finish.
     stopped : ``finished``: no classifier tried lowers T, the attacker's neither; ``max passes``;
         ``interrupted``.
     """
@@ -85,6 +87,7 @@ class Loop:
     passes: tuple[Pass, ...]
     removed: Types
     turn: Types
+    learnt: Tried | None
     stopped: str
 
 
@@ -135,7 +138,17 @@ def sanitize_greedily(
     examples = training.examples(removed, costs)
     check_left(examples, least_left)
     committee = Committee(training.labels, costs, training.space, tuple(members))
-    return Loop(committee, tuple(passes), removed, turns, stopped)
+    learnt = None
+    if stopped == "finished":
+        learnt = _learnt(fits, examples, removed, passes[-1].attacker)
+    return Loop(committee, tuple(passes), removed, turns, learnt, stopped)
+
+
+def _learnt(fits: Fits, examples: Examples, removed: Types, attacker: Tried) -> Tried:
+    """Count what the attacker's classifier gets right on what it learnt from."""
+    name = attacker.learner
+    margins = fits.classifier(name, examples, removed).margins(examples)
+    return tried_of(name, "accuracy", by_own_rule(margins), examples)
 
 
 def _turn(

@@ -41,6 +41,9 @@ class FitOptions(Options):
     least_left: int = Field(
         300, ge=1, description="tokens that must be left for anything to be said of them"
     )
+    context: bool = Field(
+        False, description="words that tell of an identifier become types of their own, CONTEXT_..."
+    )
     hold_out: float = Field(
         0.0, ge=0, lt=1, description="share of subjects set aside before anything is learnt"
     )
@@ -83,6 +86,9 @@ class ApplyOptions(Options):
     )
     deny: str | None = Field(None, description="file of phrases to remove, one a line")
     allow: str | None = Field(None, description="file of phrases never to remove, one a line")
+    context: bool = Field(
+        False, description="remove the words that point to removed values, by the fit's rules"
+    )
     repeats: bool = Field(
         True, description="remove every mention of a removed name in the same document"
     )

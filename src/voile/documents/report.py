@@ -7,7 +7,13 @@ from typing import Any
 
 from voile.documents.content import Content
 from voile.documents.story import story_of
-from voile.documents.theory import Bound, Counts, bounds_of_run
+from voile.documents.theory import (
+    Bound,
+    Counts,
+    bounds_of_run,
+    deviation_of_dimension,
+    theorem_1,
+)
 from voile.documents.words.features import CLASSES
 from voile.evidence import Evidence, Rate
 from voile.kit import Kit
@@ -29,6 +35,7 @@ from voile.sections import (
 )
 from voile.wording import listed, rate, share, share_of
 
+DELTA = 0.05
 RISK = "identifiers left (100% = nothing is removed)"
 LOSS = "harmless tokens removed"
 KINDS = {
@@ -69,6 +76,7 @@ def sections(
         _passes(story, audience),
         _left(story, audience),
         _false(story, private),
+        _context(story),
         *_evidence(evidence, audience),
         _theory(story),
         _codebook(public),
@@ -286,6 +294,23 @@ def _false(story: Mapping[str, Any], private: Mapping[str, Any]) -> Section | No
     return Section("false-positives", "What was removed for nothing", (kinds, words, who))
 
 
+def _context(story: Mapping[str, Any]) -> Section | None:
+    """Show how far words left point to values removed; the words for the holder alone."""
+    chosen = story.get("chosen")
+    if not chosen:
+        return None
+    said = Prose(
+        (
+            f"{share(chosen['context_share'])} of the values removed of a subject are pointed to "
+            f"by a word left with that subject, by {chosen['context_rules']:,} rules that hold "
+            "over subjects: who knows some can guess others. `apply --context` removes "
+            "the words of these rules.",
+        )
+    )
+    words = Bullets(tuple(chosen["context"]), "internal")
+    return Section("context", "What the words around tell", (said, words))
+
+
 def _evidence(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Section]:
     for heading in dict.fromkeys(one.heading for one in evidence):
         blocks: list[Block] = []
@@ -322,8 +347,7 @@ def _theory(story: Mapping[str, Any]) -> Section | None:
             "end of its loop."
         )
         return Section("theory", "What is proved", (Prose((why,)),))
-    counts = Counts(*(chosen[f"attacker_{name}"] for name in ("tp", "fp", "tn", "fn")))
-    bounds = bounds_of_run(counts, max(chosen["inspected"][1], 1), chosen["miss_cost"])
+    bounds = _bounds(chosen, story["found"])
     said = Prose(
         (
             "For the annotated text as published, and the most accurate of the classifiers tried, "
@@ -341,6 +365,23 @@ def _theory(story: Mapping[str, Any]) -> Section | None:
         audience="internal",
     )
     return Section("theory", "What is proved", (said, plain, told))
+
+
+def _bounds(chosen: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[Bound, ...]:
+    """Put the run's own numbers into the lemmas and theorems, at 1% of tokens inspected."""
+    cost = chosen["miss_cost"]
+    attacker = Counts(*(chosen[f"attacker_{name}"] for name in ("tp", "fp", "tn", "fn")))
+    added = [Counts(*counts) for counts in chosen["added"]]
+    training, within = None, None
+    if chosen["training"] is not None:
+        training = Counts(*chosen["training"])
+        within = deviation_of_dimension(DELTA, training.n, found["columns"])
+    return (
+        theorem_1(added, attacker, found["identifiers"], cost),
+        *bounds_of_run(
+            attacker, max(chosen["inspected"][1], 1), cost, training=training, within=within
+        ),
+    )
 
 
 def _verdict(bound: Bound) -> str:

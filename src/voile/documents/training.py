@@ -86,7 +86,7 @@ class Training:
         return Extractor(self.space, self.tokens.known)
 
     @property
-    def classes(self) -> NDArray[np.int8]:
+    def classes(self) -> NDArray[np.int32]:
         """The class of each form, by its number; see `words.features.CLASSES`."""
         self._extractor.learn()
         return self._extractor.classes

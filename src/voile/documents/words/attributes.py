@@ -45,8 +45,8 @@ def attributes_of(form: str, lists: Mapping[str, frozenset[str]]) -> list[tuple[
 
 
 def is_mark(form: str) -> bool:
-    """Say whether a form stands where something was removed."""
-    return len(form) > 2 and form[0] == "["
+    """Say whether a form is written like what stands where something was removed."""
+    return len(form) > 2 and form[0] == "[" and form[-1] == "]"
 
 
 def shape_of(form: str) -> str:

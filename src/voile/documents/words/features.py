@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,9 +26,10 @@ from voile.documents.words.attributes import (
     is_mark,
     shape_of,
 )
-from voile.documents.words.gathering import add_rows, append, lengths, meet
+from voile.documents.words.gathering import add_rows, add_up, append, lengths, meet
 from voile.documents.words.tokens import GLUED, NOWHERE, Forms, Tokens
 from voile.documents.words.views import occurrences, views_of
+from voile.errors import RequestError
 
 Ints = NDArray[np.int32]
 
@@ -80,13 +82,25 @@ class Space:
         """The attributes' numbers."""
         return {name: number for number, name in enumerate(self.attributes)}
 
+    @cached_property
+    def marks(self) -> frozenset[str]:
+        """The forms that stand where something was removed."""
+        start = f"{MARK}="
+        names = (name[len(start) :] for name in self.attributes if name.startswith(start))
+        return frozenset(f"[{name}]" for name in names)
+
     @property
     def stride(self) -> int:
         """How far the keys of two blocks lie apart."""
         return max(len(self.attributes), len(self.tags), SHAPES, PLACES)
 
-    def column(self, block: int, size: int) -> Ints:
-        """Return the column of each attribute of a block, (size,); NOWHERE if it is not kept."""
+    @cached_property
+    def by_block(self) -> list[Ints]:
+        """Each block's columns, by the attributes of its channel; NOWHERE if it is not kept."""
+        sizes = [channel_size(channel, self) for channel, _, _ in BLOCKS]
+        return [self._column(block, size) for block, size in enumerate(sizes)]
+
+    def _column(self, block: int, size: int) -> Ints:
         keys = block * self.stride + np.arange(size, dtype=np.int64)
         at = np.searchsorted(self.columns, keys)
         if not len(self.columns):
@@ -111,20 +125,23 @@ class Space:
         subjects : (n,) whose each token is.
         marks : forms that will stand where something is removed, e.g. ``[NAME]``.
         """
-        lists = lists or {}
-        tokens.known.number(marks)
-        named = {name: None for form in tokens.forms for _, name in attributes_of(form, lists)}
-        everything = cls(tuple(named), _tags(tokens), np.zeros(0, dtype=np.int64), lists)
+        lists, marks = lists or {}, frozenset(marks)
+        tokens.known.number(sorted(marks))
+        shown = (seen_as(form, marks) for form in tokens.forms)
+        kind = {name: kind for form in shown for kind, name in attributes_of(form, lists)}
+        everything = cls(tuple(kind), _tags(tokens), np.zeros(0, dtype=np.int64), lists)
         whole = Extractor(everything, tokens.known)
         features = whole.features(tokens)
+        of_kind = np.array([*kind.values()], dtype=np.int8)
+        of_marks = [n for n, name in enumerate(kind) if name.startswith(MARK)]
         keys = []
-        of_marks = [n for n, name in enumerate(named) if name.startswith(MARK)]
         for number, (channel, _, kinds) in enumerate(BLOCKS):
-            table = whole.table(channel, kinds)
+            table = whole.table(channel)
             met = np.full(table.shape[1], -1, dtype=np.int32)
             meet(features.numbers(number), table.indptr, table.indices, subjects, met)
             seen = met == -2 if least > 1 else met != -1
-            if channel == "words" and kinds & WORD:
+            if channel == "words":
+                seen &= of_kind & kinds > 0
                 seen[of_marks] = True
             keys.append((number, np.flatnonzero(seen)))
         return everything._only(keys)
@@ -143,6 +160,12 @@ class Space:
         return Space(attributes, self.tags, np.concatenate(columns).astype(np.int64), self.lists)
 
 
+def channel_size(channel: str, space: Space) -> int:
+    """Return how many attributes a channel has."""
+    tags, words = len(space.tags), len(space.attributes)
+    return {"words": words, "places": PLACES, "shapes": SHAPES, "tags": tags}[channel]
+
+
 def _tags(tokens: Tokens) -> tuple[str, ...]:
     return () if tokens.tags is None else tuple(tokens.tags.known)
 
@@ -158,10 +181,9 @@ class Extractor:
 
     def __init__(self, space: Space, known: Forms) -> None:
         self.space, self.known = space, known
-        self._done = 0
-        self._kinds: list[list[tuple[int, int]]] = []
-        self._classes: list[int] = []
-        self._tables: dict[tuple[str, int], sp.csr_array] = {}
+        self.classes = np.zeros(0, dtype=np.int32)
+        """The class of each form, 1 for the first of `CLASSES`."""
+        self._indices, self._indptr = np.zeros(0, np.int32), np.zeros(1, np.int64)
 
     def features(self, tokens: Tokens) -> Features:
         """Return what is seen from each token."""
@@ -170,39 +192,28 @@ class Extractor:
 
     def learn(self) -> None:
         """Look at the forms that are new."""
-        numbers, lists = self.space.numbers, self.space.lists
-        for form in self.known.since(self._done):
-            found = attributes_of(form, lists)
-            self._kinds.append([(kind, numbers[a]) for kind, a in found if a in numbers])
-            self._classes.append(_class_of(form))
-        if len(self._kinds) > self._done:
-            self._done = len(self._kinds)
-            self._tables.clear()
+        new = [seen_as(form, self.space.marks) for form in self.known.since(len(self.classes))]
+        if new:
+            numbers, lists = self.space.numbers, self.space.lists
+            found = [
+                [numbers[name] for _, name in attributes_of(form, lists) if name in numbers]
+                for form in new
+            ]
+            ends = self._indptr[-1] + np.cumsum([len(row) for row in found])
+            flat = np.fromiter(chain.from_iterable(found), np.int32, ends[-1] - self._indptr[-1])
+            self._indices = np.concatenate([self._indices, flat])
+            self._indptr = np.concatenate([self._indptr, ends])
+            classes = np.fromiter(map(_class_of, new), np.int32, len(new))
+            self.classes = np.concatenate([self.classes, classes])
 
-    @property
-    def classes(self) -> NDArray[np.int8]:
-        """The class of each form, 1 for the first of `CLASSES`."""
-        return np.array(self._classes, dtype=np.int8)
-
-    def table(self, channel: str, kinds: int) -> sp.csr_array:
+    def table(self, channel: str) -> sp.csr_array:
         """Return the attributes of each number of a channel, (numbers, attributes) of 0 and 1."""
-        if channel != "words":
-            size = {"places": PLACES, "shapes": SHAPES, "tags": len(self.space.tags)}[channel]
-            return _identity(size)
-        if (channel, kinds) not in self._tables:
-            self._tables[channel, kinds] = self.rows(0, kinds)
-        return self._tables[channel, kinds]
+        return self.rows(0) if channel == "words" else _identity(channel_size(channel, self.space))
 
-    def rows(self, start: int, kinds: int = ALL) -> sp.csr_array:
+    def rows(self, start: int) -> sp.csr_array:
         """Return the attributes of the forms from number `start` on."""
-        rows = [[a for kind, a in row if kind & kinds] for row in self._kinds[start:]]
-        indptr = np.cumsum([0, *map(len, rows)], dtype=np.int64)
-        flat = (a for row in rows for a in row)
-        indices = np.fromiter(flat, np.int32, int(indptr[-1]))
-        shape = (len(rows), len(self.space.attributes))
-        table = sp.csr_array((np.ones(len(indices), np.float32), indices, indptr), shape=shape)
-        table.indptr, table.indices = indptr, indices
-        return table
+        indptr = self._indptr[start:] - self._indptr[start]
+        return _table(self._indices[self._indptr[start] :], indptr, len(self.space.attributes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +225,7 @@ class Features:
 
     @cached_property
     def _classes(self) -> Ints:
-        return self.extractor.classes[self.tokens.form].astype(np.int32)
+        return self.extractor.classes[self.tokens.form]
 
     @cached_property
     def _occurrences(self) -> tuple[Ints, Ints]:
@@ -252,10 +263,13 @@ class Features:
 
     def numbers(self, block: int) -> Ints:
         """Return what each token sees in a block: a number of its channel or NOWHERE, (n,)."""
+        view, numbers = self.sight(block)
+        return numbers if BLOCKS[block][1] == "here" else self._seen(numbers, view, NOWHERE)
+
+    def sight(self, block: int) -> tuple[Ints, Ints]:
+        """Return where each token looks in a block, (n,), and all numbers of its channel, (n,)."""
         channel, view, _ = BLOCKS[block]
-        if view == "here":
-            return self._channels[channel]
-        return self._seen(self._channels[channel], self._views[view], NOWHERE)
+        return self._views[view], self._channels[channel]
 
     @cached_property
     def matrix(self) -> sp.csr_array:
@@ -277,9 +291,8 @@ class Features:
 
 def _columns(extractor: Extractor, block: int) -> tuple[NDArray[np.int64], Ints]:
     """Return a block's table with columns for attributes, those not kept left out."""
-    channel, _, kinds = BLOCKS[block]
-    table = extractor.table(channel, kinds)
-    columns = extractor.space.column(block, table.shape[1])[table.indices]
+    table = extractor.table(BLOCKS[block][0])
+    columns = extractor.space.by_block[block][table.indices]
     kept = columns != NOWHERE
     before = np.concatenate([[0], np.cumsum(kept)])
     return before[table.indptr].astype(np.int64), columns[kept]
@@ -293,53 +306,89 @@ class Scorer:
     extractor : shared by all scorers of a committee.
     weights : (columns, outputs).
 
+    Raises
+    ------
+    RequestError : the weights are of other columns.
+
     Guarantees: equal to ``features.matrix @ weights`` but for rounding.
     Cost: O(tokens x blocks x outputs), and once O(attributes x outputs) for each new form.
     """
 
     def __init__(self, extractor: Extractor, weights: NDArray[np.floating]) -> None:
-        self._extractor = extractor
-        self._weights = [self._of(block, weights) for block in range(len(BLOCKS))]
-        self._outputs = weights.shape[1]
-        self._tables = [np.zeros((0, self._outputs), np.float32) for _ in BLOCKS]
+        if weights.ndim != 2 or len(weights) != len(extractor.space.columns):
+            raise RequestError("a classifier's weights are not of the features' columns")
+        self._extractor, self.weights = extractor, weights
+        self._float32 = np.ascontiguousarray(weights, dtype=np.float32)
+        self._done = 0
+        self._tables = [self._table(block) for block in range(len(BLOCKS))]
+
+    @property
+    def bytes(self) -> int:
+        """How much memory the scores of forms take."""
+        return sum(table.nbytes for table in self._tables)
 
     def __call__(self, features: Features) -> NDArray[np.float32]:
         """Return the tokens' scores, (n, outputs)."""
         self._grow()
-        out = np.zeros((len(features.tokens), self._outputs), np.float32)
+        out = np.zeros((len(features.tokens), self._float32.shape[1]), np.float32)
         for block, table in enumerate(self._tables):
             if len(table):
-                add_rows(features.numbers(block), table, out)
+                add_rows(*features.sight(block), table, out)
         return out
 
-    def _of(self, block: int, weights: NDArray[np.floating]) -> sp.csr_array:
-        """Return a block's weights by attribute, (attributes, outputs)."""
-        channel, _, kinds = BLOCKS[block]
-        columns = self._extractor.space.column(
-            block, self._extractor.table(channel, kinds).shape[1]
-        )
-        dense = np.zeros((len(columns), weights.shape[1]), np.float32)
-        dense[columns != NOWHERE] = weights[columns[columns != NOWHERE]]
-        return sp.csr_array(dense)
+    def _table(self, block: int) -> NDArray[np.float32]:
+        """Return the scores of a block's numbers; of words none is known yet."""
+        channel = BLOCKS[block][0]
+        size = 0 if channel == "words" else channel_size(channel, self._extractor.space)
+        table = np.zeros((size, self._float32.shape[1]), np.float32)
+        columns = self._extractor.space.by_block[block]
+        if size and (columns != NOWHERE).any():
+            table[columns != NOWHERE] = self._float32[columns[columns != NOWHERE]]
+        return table
 
     def _grow(self) -> None:
-        done = len(self._tables[0])
-        rows = self._extractor.rows(done) if len(self._extractor.classes) > done else None
+        """Score the forms that are new."""
+        forms = len(self._extractor.classes)
+        if forms == self._done:
+            return
+        rows = self._extractor.rows(self._done)
         for block, (channel, _, _) in enumerate(BLOCKS):
-            weights = self._weights[block]
-            if channel != "words":
-                if not len(self._tables[block]) and weights.nnz:
-                    self._tables[block] = weights.toarray()
-            elif rows is not None and rows.shape[0]:
-                new = (rows @ weights).toarray()
-                self._tables[block] = np.concatenate([self._tables[block], new])
+            if channel == "words":
+                table = _with_room(self._tables[block], forms)
+                columns = self._extractor.space.by_block[block]
+                add_up(rows.indptr, rows.indices, columns, self._float32, table[self._done : forms])
+                self._tables[block] = table
+        self._done = forms
+
+
+def _with_room(table: NDArray[np.float32], size: int) -> NDArray[np.float32]:
+    """Return a table with so many rows or more; twice as many as before, so that few are copied."""
+    if size <= len(table):
+        return table
+    larger = np.zeros((max(size, 2 * len(table)), table.shape[1]), np.float32)
+    larger[: len(table)] = table
+    return larger
 
 
 def _identity(size: int) -> sp.csr_array:
-    indices, indptr = np.arange(size, dtype=np.int32), np.arange(size + 1, dtype=np.int64)
-    table = sp.csr_array((np.ones(size, np.float32), indices, indptr), shape=(size, size))
+    return _table(np.arange(size, dtype=np.int32), np.arange(size + 1, dtype=np.int64), size)
+
+
+def _table(indices: Ints, indptr: NDArray[np.int64], columns: int) -> sp.csr_array:
+    """Return a table of 0 and 1 whose arrays keep the types that the compiled loops take."""
+    ones = np.ones(len(indices), np.float32)
+    table = sp.csr_array((ones, indices, indptr), shape=(len(indptr) - 1, columns))
     table.indptr, table.indices = indptr, indices
     return table
+
+
+def seen_as(form: str, marks: frozenset[str]) -> str:
+    """Return a form as it is looked at: a word in brackets is that word, if it is no mark.
+
+    >>> seen_as("[NAME]", frozenset({"[NAME]"})), seen_as("[SMITH]", frozenset({"[NAME]"}))
+    ('[NAME]', 'SMITH')
+    """
+    return form if form in marks or not is_mark(form) else form.strip("[]") or form
 
 
 def _class_of(form: str) -> int:

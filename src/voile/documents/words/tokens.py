@@ -1,8 +1,8 @@
 """Tokens with offsets, by one rule.
 
-A token is a mark such as `[NAME]`, a run of letters, digits and underscores, or any other single
-character that is no blank. The rule looks at the normalised text, so that invisible characters
-do not part a word; offsets are of the original.
+A token is a mark such as `[NAME]`, a run of letters with their signs, digits and underscores, or
+any other single character that is no blank. The rule looks at the normalised text, so that
+invisible characters do not part a word; offsets are of the original.
 """
 
 from __future__ import annotations
@@ -14,17 +14,21 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import TypeAlias
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.corpus import Corpus, Document
+from voile.documents.corpus import Corpus, Document, Span
 from voile.documents.words.normalising import normalise
+from voile.errors import RequestError
 
 Ints: TypeAlias = NDArray[np.int32]
 
 BREAK = "\n"
-RULE = re.compile(r"\[[A-Z0-9_]*[A-Z][A-Z0-9_]*\]|\w+|[^\w\s]|\n")
+# Vowel signs and the like stay in their word, though they are no letters to `re`.
+SIGNS = "".join(one for one in map(chr, range(0x300, 0x10000)) if category(one)[0] == "M")
+RULE = re.compile(rf"\[[0-9_]*+[A-Z][A-Z0-9_]*+\]|\w[\w{SIGNS}]*|[^\w\s]|\n")
 NOWHERE = -1
 GLUED, BLANK, LINE, PARAGRAPH = range(4)
 """What stands before a token: nothing, blanks, a line break, an empty line or the beginning."""
@@ -64,11 +68,10 @@ class Forms:
 class Layout:
     """Where n tokens of d texts stand, whatever their forms; marks in their place change nothing.
 
-        Parameters
-        ----------
-        gap : (n,) uint8, what stands before each: NOWHERE = -1
-    GLUED, BLANK, LINE or PARAGRAPH.
-        first : (d + 1,) where each text's tokens begin; the last is n.
+    Parameters
+    ----------
+    gap : (n,) uint8, what stands before each: GLUED, BLANK, LINE or PARAGRAPH.
+    first : (d + 1,) where each text's tokens begin; the last is n.
     """
 
     gap: NDArray[np.uint8]
@@ -138,8 +141,7 @@ class Tokens:
 
     @property
     def gap(self) -> NDArray[np.uint8]:
-        """What stands before each token, (n,): NOWHERE = -1
-        GLUED, BLANK, LINE or PARAGRAPH."""
+        """What stands before each token, (n,): GLUED, BLANK, LINE or PARAGRAPH."""
         return self.layout.gap
 
     @property
@@ -155,7 +157,7 @@ class Tokens:
     @property
     def sentence(self) -> NDArray[np.intp]:
         """Number the sentences, (n,): they end at a line break, and after . ! ? before a blank."""
-        ends = np.isin(self.form, self.known.number(".!?"))
+        ends = np.isin(self.form, [n for n, form in enumerate(self.forms) if form in ".!?"])
         begins = self.gap >= LINE
         begins[1:] |= ends[:-1] & (self.gap[1:] >= BLANK)
         begins[self.first[:-1][np.diff(self.first) > 0]] = True
@@ -220,7 +222,19 @@ def _cut(text: str) -> tuple[list[str], Ints, Ints, NDArray[np.uint8]]:
         left, right = left[~breaks], right[~breaks]
     if plain.places is not None and plain.ends is not None and len(left):
         left, right = plain.places[left], plain.ends[right - 1]
+        if (left[1:] < right[:-1]).any():
+            return _joined(words, left, right, gap)
     return words, left, right, gap
+
+
+def _joined(
+    words: list[str], left: Ints, right: Ints, gap: NDArray[np.uint8]
+) -> tuple[list[str], Ints, Ints, NDArray[np.uint8]]:
+    """Make one token of those that come from the same characters of the original."""
+    begins = np.flatnonzero(np.concatenate([[True], left[1:] >= np.maximum.accumulate(right)[:-1]]))
+    ends = [*begins[1:].tolist(), len(words)]
+    whole = ["".join(words[a:b]) for a, b in zip(begins.tolist(), ends, strict=True)]
+    return whole, left[begins], np.maximum.reduceat(right, begins), gap[begins]
 
 
 def _gaps(left: Ints, right: Ints, breaks: NDArray[np.bool_]) -> NDArray[np.uint8]:
@@ -238,25 +252,37 @@ def _gaps(left: Ints, right: Ints, breaks: NDArray[np.bool_]) -> NDArray[np.uint
 
 def _given(text: str, tokeniser: Tokeniser) -> tuple[list[str], Ints, Ints, NDArray[np.uint8]]:
     """Take another rule's tokens; their forms are normalised all the same."""
-    spans = [(a, b) for a, b in tokeniser(text) if text[a:b].strip()]
-    words = [normalise(text[a:b]).text for a, b in spans]
-    places = np.array(spans, dtype=np.int32).reshape(-1, 2)
-    gap = np.zeros(len(spans), dtype=np.uint8)
+    words: list[str] = []
+    spans: list[tuple[int, int]] = []
+    gap: list[int] = []
     before = 0
-    for x, (start, end) in enumerate(spans):
-        lines = text.count("\n", before, start)
-        gap[x] = LINE if lines == 1 else PARAGRAPH if lines or not x else int(start > before)
-        before = end
-    return words, places[:, 0], places[:, 1], gap
+    for start, end in [*tokeniser(text), (len(text), len(text))]:
+        between = normalise(text[before:start]).text
+        if not before <= start <= end <= len(text) or any(map(str.isalnum, between)):
+            raise RequestError(
+                "the tokens are out of order, or leave out letters or digits",
+                where=f"a text, characters {before} to {max(start, end)}",
+                instead="have the tokeniser give all of them, one after the other",
+            )
+        word = normalise(text[start:end]).text
+        if word.strip():
+            lines = between.count(BREAK)
+            gap.append(BLANK + min(lines, 2) if lines else BLANK if between else GLUED)
+            words.append(word)
+            spans.append((start, end))
+            before = end
+    gap[:1] = [PARAGRAPH] * len(gap[:1])
+    places = np.array(spans, dtype=np.int32).reshape(-1, 2)
+    return words, places[:, 0], places[:, 1], np.array(gap, dtype=np.uint8)
 
 
-def tagged(tokens: Tokens, corpus: Corpus, tags: Forms | None = None) -> Tokens:
+def tagged(tokens: Tokens, documents: Sequence[Document], tags: Forms | None = None) -> Tokens:
     """Return the tokens with the parts of speech that their documents give, where any does."""
-    if not any(document.pos for document in corpus):
+    if not any(document.pos for document in documents):
         return tokens
     tags = Forms() if tags is None else tags
     tag = np.full(len(tokens), -1, dtype=np.int32)
-    for number, document in enumerate(corpus):
+    for number, document in enumerate(documents):
         if document.pos:
             begin, end, names = zip(*sorted(document.pos), strict=True)
             part = slice(*tokens.first[number : number + 2])
@@ -274,22 +300,22 @@ def token_labels(tokens: Tokens, corpus: Corpus, labels: Sequence[str]) -> NDArr
     numbers = {label: number for number, label in enumerate(labels, 1)}
     found = np.zeros(len(tokens), dtype=np.int16)
     for number, document in enumerate(corpus):
-        if document.spans:
+        spans = [span for span in document.spans if span.label in numbers]
+        if spans:
             part = slice(*tokens.first[number : number + 2])
-            found[part] = _labels(document, tokens.starts[part], tokens.ends[part], numbers)
+            found[part] = _labels(spans, tokens.starts[part], tokens.ends[part], numbers)
     return found
 
 
 def _labels(
-    document: Document, starts: Ints, ends: Ints, numbers: dict[str, int]
+    spans: Sequence[Span], starts: Ints, ends: Ints, numbers: dict[str, int]
 ) -> NDArray[np.int16]:
-    last = np.array([span.end for span in document.spans])
+    begin = np.array([span.start for span in spans])
+    last = np.array([span.end for span in spans])
     where = np.searchsorted(last, starts, side="right")
     inside = where < len(last)
-    spans = document.spans
-    begin = np.array([span.start for span in spans])
     inside[inside] = begin[where[inside]] < ends[inside]
-    types = np.array([numbers.get(span.label, 0) for span in spans], dtype=np.int16)
+    types = np.array([numbers[span.label] for span in spans], dtype=np.int16)
     found = np.zeros(len(starts), dtype=np.int16)
     found[inside] = types[where[inside]]
     return found

@@ -1,0 +1,149 @@
+"""Probabilities that decide as well as any cut of the margin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from voile.documents.learners.calibration import Calibration, decide
+from voile.errors import RequestError
+
+COSTS = (1.0, 2.0, 3.5, 5.0, 10.0, 20.0, 50.0)
+
+
+def everything(labels: np.ndarray) -> np.ndarray:
+    return np.ones(len(labels), dtype=np.bool_)
+
+
+def worth(labels: np.ndarray, removed: np.ndarray, cost: float) -> float:
+    """Return T = L FN + FP."""
+    return cost * ((labels > 0) & ~removed).sum() + ((labels == 0) & removed).sum()
+
+
+@st.composite
+def judged(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
+    """Draw margins, tied ones among them, and labels that they tell something of."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n = draw(st.integers(1, 200))
+    labels = (rng.random(n) < draw(st.sampled_from([0.03, 0.2, 0.6]))).astype(np.int16)
+    margins = rng.normal(size=n) + labels * draw(st.sampled_from([0.0, 1.0, 3.0]))
+    digits = draw(st.sampled_from([0, 1, 8]))
+    return np.round(margins, digits)[:, None], labels
+
+
+@given(judged())
+@settings(max_examples=150, deadline=None)
+def test_no_cut_of_the_margin_does_better_at_any_cost(drawn):
+    margins, labels = drawn
+    assume(labels.any())
+    chances = Calibration.fit(margins, labels, everything(labels)).probabilities(margins)
+    surely_harmless = (margins[:, 0] < margins[labels > 0, 0].min()).sum()
+    cuts = [-np.inf, *np.unique(margins)]
+    for cost in COSTS:
+        if cost <= surely_harmless or not surely_harmless:
+            found = worth(labels, decide(chances, np.array([cost])) > 0, cost)
+            best = min(worth(labels, margins[:, 0] > cut, cost) for cut in cuts)
+            assert found <= best
+
+
+@given(judged(), st.integers(0, 1000))
+@settings(max_examples=60, deadline=None)
+def test_probabilities_rise_with_margins_and_nothing_is_certain(drawn, seed):
+    margins, labels = drawn
+    calibration = Calibration.fit(margins, labels, everything(labels))
+    new = np.sort(np.random.default_rng(seed).normal(scale=10, size=(50, 1)), axis=0)
+    chances = calibration.probabilities(new)[:, 0]
+    assert (np.diff(chances) >= 0).all()
+    assert (chances >= 1 / (len(labels) + 1)).all()
+    assert (chances <= len(labels) / (len(labels) + 1)).all()
+
+
+def test_the_ends_are_as_sure_as_they_are_long():
+    margins = np.array([-3.0, -2.0, -1.0, 1.0, 2.0])[:, None]
+    calibration = Calibration.fit(margins, np.array([0, 0, 0, 1, 1]), np.ones(5, np.bool_))
+    told = calibration.probabilities(np.array([[-9.0], [-1.0], [0.0], [1.0], [9.0]]))
+    low, high = 1 / 4, 2 / 3
+    np.testing.assert_allclose(told[:, 0], [low, low, (low + high) / 2, high, high])
+
+
+def test_no_identifier_gives_a_chance_that_shrinks_with_the_text():
+    for size in (1, 10, 1000):
+        margins = np.linspace(-1, 1, size)[:, None]
+        calibration = Calibration.fit(margins, np.zeros(size, np.int16), np.ones(size, np.bool_))
+        np.testing.assert_allclose(calibration.probabilities(margins), 1 / (size + 1))
+
+
+def test_tokens_that_do_not_count_change_nothing():
+    rng = np.random.default_rng(0)
+    margins, labels = rng.normal(size=(300, 2)), rng.integers(0, 3, 300).astype(np.int16)
+    counted = rng.random(300) < 0.7
+    one = Calibration.fit(margins, labels, counted)
+    margins[~counted], labels[~counted] = np.nan, 1
+    two = Calibration.fit(margins, labels, counted)
+    for name, array in one.to_arrays().items():
+        np.testing.assert_array_equal(array, two.to_arrays()[name])
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 4))
+@settings(max_examples=40, deadline=None)
+def test_types_never_sum_to_more_than_one(seed, types):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, types + 1, 200).astype(np.int16)
+    margins = rng.normal(size=(200, types)) + 2 * (labels[:, None] == np.arange(1, types + 1))
+    calibration = Calibration.fit(margins, labels, everything(labels))
+    told = calibration.probabilities(rng.normal(scale=4, size=(100, types)))
+    assert (told.sum(axis=1) <= 1 + 1e-9).all()
+    assert (told >= 0).all()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4))
+@settings(max_examples=40, deadline=None)
+def test_a_token_is_removed_where_keeping_it_costs_more(seed, types):
+    rng = np.random.default_rng(seed)
+    chances = rng.dirichlet(np.ones(types + 1), 50)[:, 1:]
+    costs = rng.uniform(0.5, 30, types)
+    for row, label in zip(chances, decide(chances, costs), strict=True):
+        keeping, losing = sum(row * costs), 1 - sum(row)
+        assert label == (int(np.argmax(row)) + 1 if keeping > losing else 0)
+
+
+def test_no_type_removes_nothing():
+    assert decide(np.zeros((3, 0)), np.zeros(0)).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_what_is_no_number_is_refused(wrong):
+    margins, labels = np.array([[0.0], [1.0]]), np.array([0, 1], np.int16)
+    calibration = Calibration.fit(margins, labels, np.ones(2, np.bool_))
+    margins[0] = wrong
+    with pytest.raises(RequestError, match="finite"):
+        calibration.probabilities(margins)
+    with pytest.raises(RequestError, match="finite"):
+        Calibration.fit(margins, labels, np.ones(2, np.bool_))
+
+
+def test_no_token_and_other_types_are_refused():
+    margins, labels = np.zeros((2, 1)), np.zeros(2, np.int16)
+    with pytest.raises(RequestError, match="no token"):
+        Calibration.fit(margins, labels, np.zeros(2, np.bool_))
+    calibration = Calibration.fit(margins, labels, np.ones(2, np.bool_))
+    with pytest.raises(RequestError, match="margins of 2 types where 1"):
+        calibration.probabilities(np.zeros((2, 2)))
+
+
+def test_arrays_give_it_back_and_wrong_ones_do_not():
+    rng = np.random.default_rng(0)
+    margins, labels = rng.normal(size=(300, 2)), rng.integers(0, 3, 300).astype(np.int16)
+    calibration = Calibration.fit(margins, labels, np.ones(300, np.bool_))
+    arrays = calibration.to_arrays()
+    again = Calibration.from_arrays(arrays)
+    np.testing.assert_array_equal(again.probabilities(margins), calibration.probabilities(margins))
+    for name, wrong in {
+        "knots": arrays["knots"][::-1].copy(),
+        "chances": arrays["chances"] * 3,
+        "first": arrays["first"] + 1,
+    }.items():
+        with pytest.raises(RequestError, match="not of this kind"):
+            Calibration.from_arrays({**arrays, name: wrong})
