@@ -125,10 +125,17 @@ def free(out: Path, *, force: bool, source: str | None = None) -> None:
     target = _file(str(out))
     if not target.exists():
         return
-    if source is not None and any(target.samefile(part) for part in _files(source)):
+    if source is not None and any(
+        target.samefile(place) for part in _files(source) for place in (part, *_above(part))
+    ):
         raise RequestError("this is the source itself", where=str(out), instead="use another")
     if not force:
         raise RequestError("is there already", where=str(out), instead="replace it with --force")
+
+
+def _above(part: Path) -> tuple[Path, ...]:
+    """Return the folders that a file is in, which an output may not replace."""
+    return tuple(part.resolve().parents)
 
 
 def _file(place: str) -> Path:

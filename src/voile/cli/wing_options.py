@@ -84,8 +84,10 @@ def _option(name: str, field: FieldInfo) -> click.Option:
     flag = field.annotation is bool
     kind, multiple = _kind(field.annotation)
     help = field.description or ""
+    option = key.replace("_", "-")
+    switch = f"--{option}/--no-{option}" if flag and field.default else f"--{option}"
     return click.Option(
-        [f"--{key.replace('_', '-')}", key],
+        [switch, key],
         is_flag=flag,
         multiple=multiple,
         type=None if flag else kind,

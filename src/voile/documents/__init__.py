@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from voile.documents.attack import BudgetedAttacker
     from voile.documents.corpus import Corpus, Document, Span
     from voile.documents.sanitizer import GreedySanitizer
+    from voile.documents.sources import open_source
 
-__all__ = ["BudgetedAttacker", "Corpus", "Document", "GreedySanitizer", "Span"]
+__all__ = ["BudgetedAttacker", "Corpus", "Document", "GreedySanitizer", "Span", "open_source"]
 
 __getattr__ = lazily(
     __name__,
@@ -21,5 +22,6 @@ __getattr__ = lazily(
         "Document": "corpus",
         "GreedySanitizer": "sanitizer",
         "Span": "corpus",
+        "open_source": "sources",
     },
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -143,7 +143,8 @@ class Remover:
         member = np.full(len(tokens), -1, dtype=np.int16)
         sight = Shown(self._extractor.features(tokens), self)
         for number, one in enumerate(self._committee.members):
-            margins = checked(one.classifier.margins(sight), one.learner, types, self.labels)
+            margins = one.classifier.margins(sight)
+            check_margins(margins, one.learner, (len(tokens), len(self.labels)))
             found = one.types(margins, self._committee.costs)
             new = (found > 0) & (types == 0)
             types[new], member[new] = found[new], number
@@ -159,14 +160,14 @@ class Remover:
         return self._scorers[id(weights)]
 
 
-def checked(margins: Margins, learner: str, of: NDArray[Any], labels: Sequence[str]) -> Margins:
-    """Return a classifier's margins, one for each token and type.
+def check_margins(margins: Margins, learner: str, shape: tuple[int, int]) -> Margins:
+    """Return a classifier's margins if they are one for each token and type.
 
     Raises
     ------
     RequestError : another shape, or a margin that is no number, which would keep its token.
     """
-    if margins.shape != (len(of), len(labels)) or np.isnan(margins).any():
+    if np.shape(margins) != shape or np.isnan(margins).any():
         raise RequestError(
             f"the classifier of {learner} gives no number for each token and type",
             instead="have it return margins of shape (tokens, types) without NaN",
@@ -221,6 +222,11 @@ class Shown:
         """The tokens' forms, (n,)."""
         forms = self.features.tokens.forms
         return [forms[number] for number in self.features.tokens.form]
+
+    @property
+    def form(self) -> NDArray[np.int32]:
+        """The forms' numbers, (n,)."""
+        return self.features.tokens.form
 
     def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return ``matrix @ weights`` without the matrix."""

@@ -6,15 +6,17 @@ Judged on its own training text a learner misses nothing, and the loop ends at o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from voile.documents.committee import Types, by_own_rule
+from voile.documents.committee import Types, by_own_rule, check_margins
 from voile.documents.learners.calibration import Calibration, decide
 from voile.documents.learners.learner import Examples, Learner, Margins
+from voile.documents.words.gathering import SEVERAL, meet
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +57,7 @@ def cross_fit(
     *,
     seeds: Sequence[int],
     n_jobs: int | None,
+    least: int = 1,
 ) -> list[Margins]:
     """Fit every learner on all folds but one and look at that one, for each fold.
 
@@ -63,14 +66,21 @@ def cross_fit(
     folds : (d,) of the documents; with one fold alone it is looked at by who learnt from it.
     seeds : of the learners; a fold's fit depends on its learner's seed and its number alone.
     n_jobs : processes; the answer does not depend on them.
+    least : see `shared`.
 
     Returns
     -------
     (n, T) margins of each learner.
+
+    Raises
+    ------
+    RequestError : margins of another shape, or that are no numbers.
     """
+    if not learners:
+        return []
     numbers = np.unique(folds)
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_held_out)(learners, examples, folds == fold, [s + int(fold) for s in seeds])
+        delayed(_held_out)(learners, examples, folds == fold, [s + int(fold) for s in seeds], least)
         for fold in numbers
     )
     of = np.repeat(folds, np.diff(examples.first))
@@ -82,11 +92,41 @@ def cross_fit(
 
 
 def _held_out(
-    learners: Sequence[Learner], examples: Examples, held: NDArray[np.bool_], seeds: Sequence[int]
+    learners: Sequence[Learner],
+    examples: Examples,
+    held: NDArray[np.bool_],
+    seeds: Sequence[int],
+    least: int,
 ) -> list[Margins]:
     """Look at the documents held out, by each learner; in one process, so that they share."""
-    seen, shown = examples.of(~held if not held.all() else held), examples.of(held)
+    seen = shared(examples.of(~held if not held.all() else held), least)
+    shown = examples.of(held)
     return [
-        learner.fit(seen, seed=seed).margins(shown)
+        checked(learner.fit(seen, seed=seed).margins(shown), learner.name, shown)
         for learner, seed in zip(learners, seeds, strict=True)
     ]
+
+
+def checked(margins: Margins, learner: str, examples: Examples) -> Margins:
+    """Return a classifier's margins on these examples, if they are that."""
+    return check_margins(margins, learner, (len(examples.labels), examples.types))
+
+
+def shared(examples: Examples, least: int = 2) -> Examples:
+    """Return the examples without what fewer than `least` (1 or 2) of their subjects have.
+
+    What one subject alone has is no feature (`Space.of`). Without a fold more is so: a name of two
+    subjects, one of them held out, must be as unknown here as one subject's name is in new text.
+    """
+    if least < 2:
+        return examples
+    matrix, documents = examples.matrix, np.arange(len(examples.first) - 1, dtype=np.int32)
+    subject = examples.subject if len(examples.subject) else documents
+    met = np.full(matrix.shape[1], -1, dtype=np.int32)
+    rows = np.arange(matrix.shape[0], dtype=np.int32)
+    whose = np.repeat(subject, np.diff(examples.first))
+    meet(rows, matrix.indptr.astype(np.int64), matrix.indices, whose, met)
+    kept = (met == SEVERAL)[matrix.indices]
+    ends = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr].astype(matrix.indptr.dtype)
+    fewer = sp.csr_array((matrix.data[kept], matrix.indices[kept], ends), shape=matrix.shape)
+    return replace(examples, matrix=fewer)

@@ -6,22 +6,25 @@ Loops for several costs share their first pass; an interrupted loop goes on from
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+import voile
 from voile.documents.committee import Types
-from voile.documents.crossfitting import OutOfFold, cross_fit
-from voile.documents.learners import CLASSIFIERS, LEARNERS
-from voile.documents.learners.learner import Classifier, Examples, Learner, Saveable
+from voile.documents.crossfitting import OutOfFold, checked, cross_fit, shared
+from voile.documents.learners import CLASSIFIERS
+from voile.documents.learners import learners_of as learners_of
+from voile.documents.learners.learner import Classifier, Examples, Learner, Margins, Saveable
 from voile.documents.training import Training
-from voile.errors import RequestError, nearest
 from voile.io.atomic import write_bytes
 
 Stored = dict[str, NDArray[Any]]
+T = TypeVar("T")
 
 
 class Fits:
@@ -32,8 +35,12 @@ class Fits:
     learners : by name. seeds : of each.
     folds : (d,) of the documents; None judges learners on the text that they learnt from.
     n_jobs : processes; what is found does not depend on them.
-    folder : where finished fits are kept, None for nowhere. It tells of the text: mode 0700.
+    folder : where finished fits are kept, None for nowhere. It tells of the text: mode 0700. What
+        is damaged there is fitted anew; so is what does not say by its repr what it is.
     """
+
+    MOST_BYTES = 2**30
+    """Margins that are remembered; beyond them those that were not used for longest are not."""
 
     def __init__(
         self,
@@ -47,94 +54,123 @@ class Fits:
     ) -> None:
         self.training, self.learners, self.seeds = training, learners, seeds
         documents = len(training.tokens.first) - 1
-        self.in_sample = folds is None
         self.folds = np.zeros(documents, dtype=np.intp) if folds is None else folds
-        self.n_jobs, self.folder = n_jobs, folder
-        self._held: dict[str, Stored] = {}
+        self.n_jobs, self.folder = n_jobs, None if folder is None else Path(folder)
+        self._margins: dict[str, Margins] = {}
         self._classifiers: dict[str, Classifier] = {}
-        if folder is not None:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._ground = _digest_of(training)
+        if self.folder is not None:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def margins(self, examples: Examples, removed: Types) -> dict[str, OutOfFold]:
         """Return every learner's margins on what is left after `removed`, (n,)."""
         keys = {name: self._key(name, "margins", examples, removed) for name in self.learners}
-        new = [name for name, key in keys.items() if self._stored(key) is None]
+        read = {name: self._known(name, key, examples) for name, key in keys.items()}
+        told = {name: margins for name, margins in read.items() if margins is not None}
+        new = [name for name in keys if name not in told]
         found = cross_fit(
             [self.learners[name] for name in new],
             examples,
             self.folds,
             seeds=[self.seeds[name] for name in new],
             n_jobs=self.n_jobs,
+            least=2,
         )
         for name, margins in zip(new, found, strict=True):
-            self._store(keys[name], {"margins": margins})
+            self._store(name, keys[name], {"margins": margins})
+            told[name] = margins
+        self._remember({key: told[name] for name, key in keys.items()})
         fold = np.repeat(self.folds, np.diff(examples.first))
-        return {n: OutOfFold(self._held[key]["margins"], fold) for n, key in keys.items()}
+        return {name: OutOfFold(told[name], fold) for name in keys}
 
     def classifier(self, name: str, examples: Examples, removed: Types) -> Classifier:
         """Return what a learner learns from all that is left after `removed`."""
         key = self._key(name, "classifier", examples, removed)
         if key not in self._classifiers:
-            stored = self._stored(key)
-            if stored is None:
-                fitted = self.learners[name].fit(examples, seed=self.seeds[name])
-                if isinstance(fitted, Saveable):
-                    self._store(key, {"kind": np.array(kind_of(fitted)), **fitted.to_arrays()})
-            else:
-                fitted = CLASSIFIERS[str(stored["kind"])].from_arrays(stored)
+            fitted = self._stored(name, key, lambda stored: _classifier(stored, name, examples))
+            if fitted is None:
+                fitted = self.learners[name].fit(shared(examples), seed=self.seeds[name])
+                if isinstance(fitted, Saveable) and type(fitted) in CLASSIFIERS.values():
+                    kind = np.array(kind_of(fitted))
+                    self._store(name, key, {"kind": kind, **fitted.to_arrays()})
             self._classifiers[key] = fitted
         return self._classifiers[key]
 
     def _key(self, name: str, what: str, examples: Examples, removed: Types) -> str:
         """Name a fit by all that it depends on."""
         learner = self.learners[name]
-        digest = hashlib.sha256(f"{what} {name} {learner!r} {self.seeds[name]}".encode())
+        told = (voile.__version__, what, name, type(learner).__module__, learner, self.seeds[name])
+        digest = hashlib.sha256(repr(told).encode())
+        digest.update(self._ground)
+        digest.update(np.ascontiguousarray(removed).tobytes())
         digest.update(self.folds.tobytes() if what == "margins" else b"")
-        for array in (removed, examples.labels, examples.form, examples.first):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        digest.update("\0".join(examples.forms).encode())
-        if getattr(learner, "cost_sensitive", False):
-            digest.update(examples.costs.tobytes())
+        digest.update(examples.costs.tobytes() if _looks_at_costs(learner) else b"")
         return digest.hexdigest()[:32]
 
-    def _stored(self, key: str) -> Stored | None:
-        if key not in self._held and self.folder is not None:
-            path = self.folder / f"{key}.npz"
-            if path.exists():
-                with np.load(path, allow_pickle=False) as file:
-                    self._held[key] = dict(file)
-        return self._held.get(key)
+    def _known(self, name: str, key: str, examples: Examples) -> Margins | None:
+        if key in self._margins:
+            return self._margins[key]
+        return self._stored(name, key, lambda stored: checked(stored["margins"], name, examples))
 
-    def _store(self, key: str, arrays: Stored) -> None:
-        self._held[key] = arrays
-        if self.folder is not None:
-            from io import BytesIO
+    def _remember(self, used: Mapping[str, Margins]) -> None:
+        for key in used:
+            self._margins.pop(key, None)
+        self._margins.update(used)
+        while sum(margins.nbytes for margins in self._margins.values()) > self.MOST_BYTES:
+            del self._margins[next(iter(self._margins))]
 
+    def _path(self, name: str, key: str) -> Path | None:
+        """Return where a fit is kept; nowhere, if its learner's repr may be another's as well."""
+        told = repr(self.learners[name])
+        told_apart = " at 0x" not in told and "..." not in told
+        return self.folder / f"{key}.npz" if self.folder is not None and told_apart else None
+
+    def _stored(self, name: str, key: str, read: Callable[[Stored], T]) -> T | None:
+        path = self._path(name, key)
+        if path is None or not path.exists():
+            return None
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                return read(dict(file))
+        except Exception:  # whatever is wrong with a file, another fit sets it right
+            return None
+
+    def _store(self, name: str, key: str, arrays: Stored) -> None:
+        path = self._path(name, key)
+        if path is not None:
             buffer = BytesIO()
             np.savez(buffer, **arrays)  # type: ignore[arg-type]
-            write_bytes(self.folder / f"{key}.npz", buffer.getvalue(), force=True)
+            write_bytes(path, buffer.getvalue(), force=True)
+            path.chmod(0o600)
+
+
+def _digest_of(training: Training) -> bytes:
+    """Return what tells a training corpus, as it is seen, from others."""
+    tokens, space = training.tokens, training.space
+    lists = sorted((name, sorted(words)) for name, words in space.lists.items())
+    tags = None if tokens.tags is None else tokens.tags.known
+    told = (training.labels, training.subject, tokens.forms, tags, space.attributes, lists)
+    digest = hashlib.sha256(repr(told).encode())
+    tag = np.zeros(0) if tokens.tag is None else tokens.tag
+    for array in (tokens.form, tokens.gap, tokens.first, tag, training.truth, space.columns):
+        digest.update(array.tobytes())
+    return digest.digest()
+
+
+def _looks_at_costs(learner: Learner) -> bool:
+    """Tell whether a learner's fit may depend on the costs; one that does not say may."""
+    own = getattr(learner, "cost_sensitive", True) or "cost_sensitive=True" in repr(learner)
+    return own or any(map(_looks_at_costs, getattr(learner, "learners", ())))
+
+
+def _classifier(stored: Stored, learner: str, examples: Examples) -> Classifier:
+    """Read a classifier back, and see that it is one for these examples."""
+    classifier = CLASSIFIERS[str(stored["kind"])].from_arrays(stored)
+    none = examples.of(np.zeros(len(examples.first) - 1, dtype=np.bool_))
+    checked(classifier.margins(none), learner, none)
+    return classifier
 
 
 def kind_of(classifier: Classifier) -> str:
     """Return the name under which `CLASSIFIERS` lists a classifier."""
     return next(name for name, kind in CLASSIFIERS.items() if type(classifier) is kind)
-
-
-def learners_of(given: Sequence[str | Learner]) -> dict[str, Learner]:
-    """Return learners by their names; a name stands for the learner of `LEARNERS`.
-
-    Raises
-    ------
-    RequestError : no learner, an unknown name, or two learners of one name.
-    """
-    found: dict[str, Learner] = {}
-    for one in [given] if isinstance(given, str) else given:
-        if isinstance(one, str) and one not in LEARNERS:
-            raise RequestError(f"there is no learner {one}", instead=nearest(one, LEARNERS))
-        learner = LEARNERS[one]() if isinstance(one, str) else one
-        if learner.name in found:
-            raise RequestError(f"two learners are called {learner.name}", instead="rename one")
-        found[learner.name] = learner
-    if not found:
-        raise RequestError("no learner", instead=f"use {', '.join(LEARNERS)}")
-    return found

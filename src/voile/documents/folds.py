@@ -27,15 +27,15 @@ def folds_of(
     RequestError : fewer subjects than folds.
     """
     names, whose = np.unique(np.asarray(subjects), return_inverse=True)
-    if folds < 2:
-        raise RequestError(f"{folds} folds", instead="use 2 or more")
+    if folds < 2 or int(folds) != folds:
+        raise RequestError(f"{folds} folds", instead="use a whole number from 2 up")
     if len(names) < folds:
         raise RequestError(
             f"{len(names)} subjects cannot be split into {folds} folds",
             instead="annotate more documents, or ask for fewer folds",
         )
     weight = np.bincount(whose, sizes, len(names))
-    held, fold = np.zeros(folds), np.empty(len(names), dtype=np.intp)
+    held, fold = np.zeros(int(folds)), np.empty(len(names), dtype=np.intp)
     for place, name in enumerate(rng.permutation(len(names))):
         # the first round gives every fold somebody, however short their text
         fold[name] = place if place < folds else np.argmin(held)

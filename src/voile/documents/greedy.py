@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +13,7 @@ from voile.documents.committee import Committee, Decision, Member, Types, by_own
 from voile.documents.crossfitting import OutOfFold
 from voile.documents.fits import Fits
 from voile.documents.learners.learner import Examples
-from voile.errors import InfeasibleError
+from voile.errors import InfeasibleError, RequestError
 from voile.progress import Progress
 
 LEAST_LEFT = 300
@@ -110,38 +112,52 @@ def sanitize_greedily(
     ------
     InfeasibleError : less is left than `least_left` tokens: nothing could be said of it.
     """
+    if decision not in get_args(Decision):
+        raise RequestError(f"there is no decision {decision}", instead="use cost or accuracy")
+    if max_passes < 1:
+        raise RequestError(f"{max_passes} passes", instead="allow 1 or more")
     training = fits.training
     removed = np.zeros(len(training.tokens), dtype=np.int16)
-    turns = removed.copy()
-    members: list[Member] = []
-    passes: list[Pass] = []
-    stopped = "max passes"
+    turns: list[_Turn] = []
+    learnt, stopped = None, "max passes"
     try:
-        while len(members) < max_passes:
-            progress("passes", len(members), max_passes)
+        while stopped != "finished" and len(turns) < max_passes:
+            progress("passes", len(turns), max_passes)
+            check_left(removed, least_left)
             examples = training.examples(removed, costs)
-            check_left(examples, least_left)
-            turn, found = _turn(fits, examples, removed, decision, len(passes) + 1)
-            taken = turn.taken
-            if taken is not None:
-                members.append(_member(fits, examples, removed, taken))
-            passes.append(turn)
-            if taken is None:
+            turns.append(_turn(fits, examples, removed, decision, len(turns) + 1))
+            removed = _removed(turns)[0]
+            if turns[-1].member is None:
                 stopped = "finished"
-                break
-            turns[found > 0] = len(members)
-            removed = np.where(found > 0, found, removed)
+                learnt = _learnt(fits, examples, removed, turns[-1].told.attacker)
     except KeyboardInterrupt:
-        if not members:
+        if not any(turn.member for turn in turns):
             raise
         stopped = "interrupted"
-    examples = training.examples(removed, costs)
-    check_left(examples, least_left)
-    committee = Committee(training.labels, costs, training.space, tuple(members))
-    learnt = None
-    if stopped == "finished":
-        learnt = _learnt(fits, examples, removed, passes[-1].attacker)
-    return Loop(committee, tuple(passes), removed, turns, learnt, stopped)
+    removed, when = _removed(turns)
+    check_left(removed, least_left)
+    members = tuple(turn.member for turn in turns if turn.member)
+    committee = Committee(training.labels, costs, training.space, members, training.tokeniser)
+    return Loop(committee, tuple(turn.told for turn in turns), removed, when, learnt, stopped)
+
+
+@dataclass(frozen=True, eq=False)
+class _Turn:
+    """A turn, who is added in it, and what that removes, (n,); it counts as a whole or not."""
+
+    told: Pass
+    member: Member | None
+    found: Types
+
+
+def _removed(turns: Sequence[_Turn]) -> tuple[Types, Types]:
+    """Return as what each token is removed, and in which turn, (n,)."""
+    removed = np.zeros(len(turns[0].found), dtype=np.int16)
+    when = removed.copy()
+    for turn in turns:
+        when[turn.found > 0] = turn.told.number
+        removed = np.where(turn.found > 0, turn.found, removed)
+    return removed, when
 
 
 def _learnt(fits: Fits, examples: Examples, removed: Types, attacker: Tried) -> Tried:
@@ -151,9 +167,7 @@ def _learnt(fits: Fits, examples: Examples, removed: Types, attacker: Tried) -> 
     return tried_of(name, "accuracy", by_own_rule(margins), examples)
 
 
-def _turn(
-    fits: Fits, examples: Examples, removed: Types, decision: Decision, number: int
-) -> tuple[Pass, Types]:
+def _turn(fits: Fits, examples: Examples, removed: Types, decision: Decision, number: int) -> _Turn:
     """Let every learner look, and the attacker; take who lowers T most."""
     looks = fits.margins(examples, removed)
     found: dict[tuple[str, Decision], Types] = {}
@@ -179,7 +193,10 @@ def _turn(
         taken,
         loss,
     )
-    return turn, removed if taken is None else found[taken.learner, taken.decision]
+    if taken is None:
+        return _Turn(turn, None, np.zeros_like(removed))
+    member = _member(fits, examples, removed, taken, looks[taken.learner])
+    return _Turn(turn, member, found[taken.learner, taken.decision])
 
 
 def _found(look: OutOfFold, examples: Examples, inspected: tuple[int, int]) -> tuple[int, int]:
@@ -191,12 +208,12 @@ def _found(look: OutOfFold, examples: Examples, inspected: tuple[int, int]) -> t
     return int(hits[few]), int(hits[many])
 
 
-def _member(fits: Fits, examples: Examples, removed: Types, taken: Tried) -> Member:
+def _member(
+    fits: Fits, examples: Examples, removed: Types, taken: Tried, look: OutOfFold
+) -> Member:
+    """Fit who is taken on all that is left; its calibration is of what it says out of fold."""
     classifier = fits.classifier(taken.learner, examples, removed)
-    calibration = None
-    if taken.decision == "cost":
-        look: OutOfFold = fits.margins(examples, removed)[taken.learner]
-        calibration = look.calibration(examples)
+    calibration = look.calibration(examples) if taken.decision == "cost" else None
     return Member(taken.learner, classifier, calibration, taken.decision)
 
 
@@ -224,9 +241,9 @@ def _of_types(examples: Examples, labels: Types) -> NDArray[np.int64]:
     return np.bincount(labels, minlength=examples.types + 1)[1:]
 
 
-def check_left(examples: Examples, least: int) -> None:
+def check_left(removed: Types, least: int) -> None:
     """Refuse when too little is left to say anything of what an attacker would find."""
-    left = int(examples.counted.sum())
+    left = int((removed == 0).sum())
     if left < least:
         raise InfeasibleError(
             f"only {left} tokens are left, too few to judge what an attacker would find",

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-Learner = Literal["crf", "svm", "adaboost", "ensemble", "selection"]
+Learner = Literal["crf", "svm", "adaboost", "ensemble", "selection", "consensus"]
 LEARNERS: tuple[Learner, ...] = ("crf", "svm", "adaboost", "ensemble")
 Positive = Annotated[float, Field(gt=0)]
 

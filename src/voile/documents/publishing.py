@@ -37,9 +37,13 @@ def published(committee: Committee, texts: Any, how: str | Replacer) -> Any:
     put = replacer(how) if isinstance(how, str) else how
     if isinstance(texts, Corpus):
         return Corpus(published_documents(committee.remover(), texts, put))
-    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
-        raise RequestError("sanitize takes a corpus or a list of texts")
-    plain = [Document(text) for text in texts]
+    refused = RequestError("sanitize takes a corpus or a list of texts")
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise refused
+    given = list(texts)
+    if not all(isinstance(text, str) for text in given):
+        raise refused
+    plain = [Document(text) for text in given]
     return [one.text for one in published_documents(committee.remover(), plain, put)]
 
 
@@ -62,7 +66,7 @@ def published_documents(
 def _published(
     remover: Remover, documents: Sequence[Document], put: Replacer
 ) -> Iterator[PublishedDocument]:
-    removed = remover(document.text for document in documents)
+    removed = remover(documents)
     for document, removals in zip(documents, removals_of(remover, removed), strict=True):
         yield publish(document, merged(document.text, removals), put)
 

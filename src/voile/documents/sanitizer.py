@@ -11,12 +11,16 @@ from sklearn.utils.validation import check_is_fitted  # type: ignore[import-unty
 
 from voile.documents.committee import Committee, Decision
 from voile.documents.corpus import Corpus
-from voile.documents.fits import Fits, learners_of
+from voile.documents.fits import Fits
 from voile.documents.greedy import sanitize_greedily
+from voile.documents.learners import learners_of
 from voile.documents.learners.learner import Learner
 from voile.documents.publishing import published
 from voile.documents.replacing import Replacer
 from voile.documents.training import Training, costs_of
+from voile.documents.words.normalising import normalise
+from voile.documents.words.tokens import Tokeniser
+from voile.errors import RequestError
 from voile.progress import silent
 from voile.random import RandomState, streams
 
@@ -33,7 +37,7 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
     learners : names (``crf``, ``svm``, ``adaboost``, ``ensemble``, ``selection``) or objects of
         the protocol `voile.documents.learners.learner.Learner`.
     miss_cost : L/C, how many harmless tokens a missed identifier is worth, above 0; or for each
-        type, ``{"NAME": 20, "": 5}``, where "" stands for the rest.
+        type, ``{"NAME": 20, "": 5}``, where "" stands for the rest, 10 unless given.
     cross_fit : folds, 2 or more, by subject or else document; None judges a learner on the text
         that it learnt from, as the paper.
     decision : ``cost`` removes a token where that is worth it by calibrated probabilities;
@@ -42,7 +46,10 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
     random_state : the same seed gives the same committee, on any number of processes.
     n_jobs : processes, as joblib counts them.
     lists : gazetteers, name -> words.
-    resume : a folder that keeps finished fits; a fit that was interrupted goes on from there.
+    resume : a folder that keeps finished fits; a fit that was interrupted goes on from there, if
+        it is started with the same seed. It tells of the text.
+    tokeniser : gives the (start, end) of each token of a text, in the place of voile's rule, e.g.
+        `spacy_tokeniser`.
 
     Attributes
     ----------
@@ -75,7 +82,8 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
         random_state: RandomState = None,
         n_jobs: int | None = None,
         lists: Mapping[str, Iterable[str]] | None = None,
-        resume: Path | None = None,
+        resume: str | Path | None = None,
+        tokeniser: Tokeniser | None = None,
     ) -> None:
         self.learners = learners
         self.miss_cost = miss_cost
@@ -86,6 +94,7 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.lists = lists
         self.resume = resume
+        self.tokeniser = tokeniser
 
     def fit(self, corpus: Corpus, y: Any = None) -> GreedySanitizer:
         """Learn a committee from text with spans.
@@ -96,11 +105,14 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         RequestError : no identifier in the corpus, fewer subjects than folds, a cost that is not
-            above 0.
+            above 0, a parameter that is not as described.
         InfeasibleError : too little is left to judge.
         """
-        lists = {name: frozenset(w.lower() for w in words) for name, words in self._lists.items()}
-        training = Training.of(corpus, lists=lists)
+        if not isinstance(corpus, Corpus):
+            raise RequestError("fit takes a corpus", instead="use Corpus(documents)")
+        if self.resume is not None and self.random_state is None:
+            raise RequestError("without its seed no run can go on", instead="give random_state")
+        training = Training.of(corpus, lists=self._lists(), tokeniser=self.tokeniser)
         costs = costs_of(self.miss_cost, training.labels)
         fits = fits_of(
             training,
@@ -108,7 +120,7 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
             cross_fit=self.cross_fit,
             seed=self.random_state,
             n_jobs=self.n_jobs,
-            folder=self.resume,
+            folder=None if self.resume is None else Path(self.resume),
         )
         loop = sanitize_greedily(
             fits, costs, decision=self.decision, max_passes=self.max_passes, progress=silent
@@ -121,17 +133,21 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
         self.stopped_ = loop.stopped
         return self
 
-    @property
-    def _lists(self) -> Mapping[str, Iterable[str]]:
-        return self.lists or {}
+    def _lists(self) -> dict[str, frozenset[str]]:
+        lists = self.lists or {}
+        return {
+            name: frozenset(normalise(word).text.lower() for word in words)
+            for name, words in lists.items()
+        }
 
     def sanitize(self, texts: Any, replace: str | Replacer = "mark") -> Any:
-        """Return what may be published of a corpus or of texts, as the kind that came in.
+        """Return what may be published: of a corpus a corpus, of texts a list.
 
         Parameters
         ----------
         texts : a `Corpus`, or strings. In a corpus spans move with their text: those that are
-            left are the identifiers that were missed.
+            left are the identifiers that were missed. Where parts of speech were learnt from,
+            documents must have them.
         replace : ``mark``, or what puts something else in a removed token's place.
         """
         check_is_fitted(self, "committee_")

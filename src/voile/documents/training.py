@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,6 +30,7 @@ class Training:
     labels : (T,) the types.
     subject : (d,) whose each document is.
     space : the features' columns.
+    tokeniser : what cut the text in the place of voile's rule.
     """
 
     tokens: Tokens
@@ -37,6 +38,7 @@ class Training:
     labels: tuple[str, ...]
     subject: tuple[str, ...]
     space: Space
+    tokeniser: Tokeniser | None = None
 
     @classmethod
     def of(
@@ -52,20 +54,19 @@ class Training:
         ------
         RequestError : no identifier in it.
         """
-        labels = corpus.labels
-        if not labels:
+        labels, subjects = corpus.labels, corpus.subjects
+        tokens = tokenise((document.text for document in corpus), None, tokeniser)
+        truth = token_labels(tokens, corpus, labels)
+        if not truth.any():
             raise RequestError(
                 "no identifier is marked in the training corpus",
                 instead="give text with spans; see docs/annotated-text.md",
             )
-        tokens = tokenise((document.text for document in corpus), None, tokeniser)
         tokens = tagged(tokens, corpus)
-        people = np.unique(corpus.subjects, return_inverse=True)[1].astype(np.int32)
-        whose = np.repeat(people, np.diff(tokens.first))
+        whose = np.repeat(numbered(subjects), np.diff(tokens.first))
         marks = [mark(label) for label in labels]
         space = Space.of(tokens, whose, marks=marks, lists=lists)
-        truth = token_labels(tokens, corpus, labels)
-        return cls(tokens, truth, labels, corpus.subjects, space)
+        return cls(tokens, truth, labels, subjects, space, tokeniser)
 
     def examples(self, removed: Types, costs: NDArray[np.float64]) -> Examples:
         """Return what is left after `removed`, (n,), with marks in its places; costs (T,)."""
@@ -79,7 +80,12 @@ class Training:
             costs,
             tokens.form,
             tuple(tokens.forms),
+            self._people,
         )
+
+    @cached_property
+    def _people(self) -> NDArray[np.int32]:
+        return numbered(self.subject)
 
     @cached_property
     def _extractor(self) -> Extractor:
@@ -94,6 +100,11 @@ class Training:
     def folds(self, number: int, rng: np.random.Generator) -> NDArray[np.intp]:
         """Return each document's fold, (d,), by subject."""
         return folds_of(self.subject, np.diff(self.tokens.first), number, rng)
+
+
+def numbered(subjects: Sequence[str]) -> NDArray[np.int32]:
+    """Number the subjects, (d,), whatever their order."""
+    return np.unique(np.asarray(subjects), return_inverse=True)[1].astype(np.int32)
 
 
 def costs_of(
@@ -116,7 +127,10 @@ def costs_of(
                 f"a cost for type {label}, which the corpus lacks", instead=nearest(label, labels)
             )
     rest = miss_cost.get("", 10.0)
-    costs = np.array([float(miss_cost.get(label, rest)) for label in labels])
+    try:
+        costs = np.array([float(miss_cost.get(label, rest)) for label in labels])
+    except (TypeError, ValueError):
+        costs = np.zeros(1)
     if not (np.isfinite(costs) & (costs > 0)).all():
         raise RequestError("the cost of a missed identifier is a number above 0")
     return costs

@@ -169,6 +169,23 @@ def test_of_equally_accurate_ones_she_takes_who_ranks_best():
     assert quality(true, ground.examples) > quality(-true - 4, ground.examples)
 
 
+class Lost(Wrong):
+    """Gives no numbers."""
+
+    name = "lost"
+
+    def margins(self, sight):
+        return np.full((int(sight.first[-1]), 1), np.nan)
+
+
+def test_a_learner_that_gives_no_numbers_is_not_taken_and_alone_is_refused():
+    truth = notes()
+    found = BudgetedAttacker((Lost(), Odds()), random_state=1).attack(truth, truth)
+    assert any("took: odds" in note for note in found.notes)
+    with pytest.raises(RequestError, match="lost"):
+        BudgetedAttacker((Lost(),), random_state=1).attack(truth, truth)
+
+
 class Watching(Odds):
     """Notes the words that it learns from and those that it looks at."""
 

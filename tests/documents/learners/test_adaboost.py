@@ -74,3 +74,12 @@ def test_marks_teach_nothing():
 def test_only_harmless_text_teaches_that_nothing_is_found():
     examples = harmless(made())
     assert (AdaBoost().fit(examples).margins(examples) < 0).all()
+
+
+def test_text_told_apart_long_before_the_last_round_spoils_nothing():
+    # All weights shrink by a factor each round; what rounding leaves of the sums must not grow.
+    examples = made(200, types=1)
+    margins = AdaBoost(rounds=3000).fit(examples).margins(examples)[examples.counted, 0]
+    truth = examples.labels[examples.counted] == 1
+    assert margins[truth].min() > 5
+    assert margins[~truth].max() < -5

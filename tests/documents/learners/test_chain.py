@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from hypothesis import given, settings
@@ -27,7 +27,7 @@ def paths(scores: np.ndarray, transitions: np.ndarray) -> dict[tuple[int, ...], 
     n, labels = scores.shape
     return {
         path: sum(float(scores[i, y]) for i, y in enumerate(path))
-        + sum(transitions[a, b] for a, b in zip(path, path[1:], strict=False))
+        + sum(transitions[a, b] for a, b in pairwise(path))
         for path in product(range(labels), repeat=n)
     }
 
@@ -37,7 +37,7 @@ def paths(scores: np.ndarray, transitions: np.ndarray) -> dict[tuple[int, ...], 
 def test_the_path_found_scores_as_high_as_any(chain):
     scores, transitions, first = chain
     found = best_labels(scores, transitions, first)
-    for start, end in zip(first, first[1:], strict=False):
+    for start, end in pairwise(first):
         if end > start:
             every = paths(scores[start:end], transitions)
             assert every[tuple(found[start:end].tolist())] >= max(every.values()) - 1e-4
@@ -48,7 +48,7 @@ def test_the_path_found_scores_as_high_as_any(chain):
 def test_odds_are_those_of_all_paths_summed(chain):
     scores, transitions, first = chain
     found = log_odds(scores, transitions, first)
-    for start, end in zip(first, first[1:], strict=False):
+    for start, end in pairwise(first):
         every = paths(scores[start:end], transitions)
         weights = np.exp(np.array(list(every.values())))
         steps = np.array(list(every), dtype=int)

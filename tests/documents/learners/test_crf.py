@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pycrfsuite
 import pytest
@@ -20,7 +22,7 @@ def test_labels_and_marginals_are_those_of_crfsuite(types, tmp_path):
     train, other = made(60, types=types, noise=0.1), made(20, seed=1, types=types, noise=0.1)
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
     trainer.set_params({"c1": 0.0, "c2": 1.0, "max_iterations": 50})
-    for start, end in zip(train.first, train.first[1:], strict=False):
+    for start, end in pairwise(train.first):
         trainer.append(items(train, start, end), [str(y) for y in train.labels[start:end]])
     trainer.train(str(tmp_path / "model"))
     tagger = pycrfsuite.Tagger()
@@ -28,7 +30,7 @@ def test_labels_and_marginals_are_those_of_crfsuite(types, tmp_path):
 
     ours = CRF().fit(train)
     path, margins = ours.path(other), ours.margins(other)
-    for start, end in zip(other.first, other.first[1:], strict=False):
+    for start, end in pairwise(other.first):
         theirs = tagger.tag(items(other, start, end))
         assert path[start:end].tolist() == [int(y) for y in theirs]
         for place in range(end - start):

@@ -59,12 +59,12 @@ def test_who_gives_only_labels_is_refused(monkeypatch):
 
 def test_a_recogniser_of_spacy_is_trained():
     pytest.importorskip("spacy")
-    train, other = made(60), made(10, seed=1)
-    learner = Spacy(epochs=6)
-    margins = learner.fit(train, seed=0).margins(other)
-    assert set(np.unique(margins)) <= {-1.0, 1.0}
-    told = np.where(margins.max(axis=1) > 0, margins.argmax(axis=1) + 1, 0)
-    assert (told == other.labels)[other.counted].mean() > 0.9
+    train, other = made(30, types=1), made(10, seed=1, types=1)
+    margins = Spacy(epochs=8).fit(train, seed=0).margins(other)[:, 0]
+    assert set(margins.tolist()) == {-1.0, 1.0}
+    names = other.labels == 1
+    assert (margins[names] > 0).mean() > 0.8
+    assert (margins[~names] > 0).mean() < 0.2
 
 
 def test_a_pipeline_of_spacy_is_taken_as_it_is(tmp_path):

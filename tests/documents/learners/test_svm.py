@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +16,7 @@ from voile.documents.learners.svm import SVM, past
 def followed(scores, history, first):
     """Decide token by token: the naive twin of `follow`."""
     margins = []
-    for start, end in zip(first, first[1:], strict=False):
+    for start, end in pairwise(first):
         before = []
         for row in scores[start:end].astype(np.float64):
             told = row.copy()
@@ -47,7 +49,7 @@ def test_decoding_equals_its_naive_twin(seed, types, window, sizes):
 def test_the_past_is_what_stood_before_in_the_same_document(seed, window):
     examples = made(5, seed=seed)
     dense = past(examples.labels, examples, window).toarray()
-    for start, end in zip(examples.first, examples.first[1:], strict=False):
+    for start, end in pairwise(examples.first):
         for i in range(start, end):
             told = np.zeros((window, examples.types))
             for back in range(1, min(window, i - start) + 1):

@@ -103,9 +103,11 @@ class BudgetedAttacker:
         RequestError : a setting that there is not, a truth that is not this release's, training
             that is missing or has no use, fewer than two subjects to learn from and attack.
 
-        Guarantees: what she inspects was never looked at by a classifier that learnt from the
-        same subject. Cost: 3 fits of each learner and one more, 5 of each where she learns from
-        the release's other subjects; once for each repeat where she labels by hand.
+        Guarantees: no classifier looks at a subject of the release that it learnt from; that
+        `training` is of others is the caller's to see to.
+
+        Cost: 3 fits of each learner and one more; 5 of each where she learns from the release's
+        other subjects; once for each repeat where she labels by hand.
         """
         self._check(training)
         asked = None if inspections is None else _numbers(inspections)

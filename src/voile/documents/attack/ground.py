@@ -59,7 +59,9 @@ class Ground:
         attacked = np.arange(len(everything)) >= len(known)
         return cls(examples, np.where(marks, 0, types).astype(np.int16), labels, subject, attacked)
 
-    def folds(self, number: int, of: NDArray[np.bool_], rng: np.random.Generator) -> Folds:
+    def folds(
+        self, number: int, of: NDArray[np.bool_], rng: np.random.Generator
+    ) -> NDArray[np.intp]:
         """Return the fold of each of some documents, (d,) bool, by subject; at most `number`."""
         subjects, sizes = self.subject[of], np.diff(self.examples.first)[of]
         names = [str(one) for one in subjects.tolist()]
@@ -68,9 +70,6 @@ class Ground:
     def tokens_of(self, documents: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Say which tokens are of some documents, (n,)."""
         return np.repeat(documents, np.diff(self.examples.first))
-
-
-Folds = NDArray[np.intp]
 
 
 def _examples(

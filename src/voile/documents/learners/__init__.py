@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from voile.documents.learners.adaboost import AdaBoost
+from voile.documents.learners.consensus import Agreed, Consensus
 from voile.documents.learners.crf import CRF, Chain
 from voile.documents.learners.ensemble import Ensemble, Judged
 from voile.documents.learners.learner import Learner, Saveable
@@ -21,15 +22,21 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "adaboost": AdaBoost,
     "ensemble": Ensemble,
     "selection": Selection,
+    "consensus": Consensus,
     "crf-cost": partial(CRF, cost_sensitive=True),
     "svm-cost": partial(SVM, cost_sensitive=True),
     "adaboost-cost": partial(AdaBoost, cost_sensitive=True),
     "ensemble-cost": partial(Ensemble, cost_sensitive=True),
     "selection-cost": partial(Selection, cost_sensitive=True),
 }
-"""The paper's five, and each in a variant that weighs costs while it learns."""
+"""The paper's five, each in a variant that weighs costs while it learns; and their consensus."""
 
-CLASSIFIERS: Mapping[str, type[Saveable]] = {"chain": Chain, "linear": Linear, "judged": Judged}
+CLASSIFIERS: Mapping[str, type[Saveable]] = {
+    "chain": Chain,
+    "linear": Linear,
+    "judged": Judged,
+    "agreed": Agreed,
+}
 """What a kit can hold, by the names that it uses."""
 
 __all__ = ["CLASSIFIERS", "LEARNERS", "check_saveable", "learners_of"]

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
+MOST_SCALE = 1e6
+"""Sums are taken anew where weights have shrunk so far that rounding would show in them."""
+
 
 @njit(cache=True, nogil=True)
 def boost(
@@ -35,14 +38,12 @@ def boost(
     weight : (n,) at the start, above 0; spoilt.
     prior : weight that counts as met of each class in each half, as a share of all, above 0.
 
-    Cost: O(ones) once; a round O(columns + ones in the rows of the holders).
+    Cost: O(ones), again each time the weights have shrunk by `MOST_SCALE`; a round O(columns +
+    ones in the rows of the holders).
     """
-    sums, total, scale = np.zeros((2, columns)), np.zeros(2), np.ones(2)
     weight /= weight.sum()
-    for i in range(len(positive)):
-        total[positive[i]] += weight[i]
-        for at in range(rows[0][i], rows[0][i + 1]):
-            sums[positive[i], rows[1][at]] += weight[i]
+    sums, total, scale = np.zeros((2, columns)), np.zeros(2), np.ones(2)
+    add_up(rows, positive, weight, sums, total)
     weights, bias = np.zeros(columns), 0.0
     for _ in range(rounds):
         column = least(sums, total, scale)
@@ -63,7 +64,30 @@ def boost(
                 sums[kind, rows[1][place]] += change
         scale *= np.exp(np.array([without, -without]))
         scale /= (scale * total).sum()
+        if not scale.max() < MOST_SCALE:
+            for i in range(len(positive)):
+                weight[i] *= scale[positive[i]]
+            weight /= weight.sum()
+            scale[:] = 1.0
+            add_up(rows, positive, weight, sums, total)
     return weights, bias
+
+
+@njit(cache=True, nogil=True)
+def add_up(
+    rows: tuple[Ints, Ints],
+    positive: NDArray[np.int8],
+    weight: Floats,
+    sums: Floats,
+    total: Floats,
+) -> None:
+    """Sum the weights of each class, and those in each column, from nothing."""
+    sums[:] = 0.0
+    total[:] = 0.0
+    for i in range(len(positive)):
+        total[positive[i]] += weight[i]
+        for at in range(rows[0][i], rows[0][i + 1]):
+            sums[positive[i], rows[1][at]] += weight[i]
 
 
 @njit(cache=True, nogil=True)

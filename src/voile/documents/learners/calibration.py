@@ -30,8 +30,8 @@ class Calibration:
 
     Guarantees (one type; proved, since the stretches are those of the lower convex hull): removing
     where the probability is above 1 / (1 + L) makes T = L FN + FP on the tokens of the fit as
-    small as any cut of the margin does, for every L from 1 to the number of harmless tokens whose
-    margin is below every identifier's.
+    small as any cut of the margin does, for every L above 1 and below the number of harmless
+    tokens whose margin is below every identifier's.
     """
 
     knots: Floats

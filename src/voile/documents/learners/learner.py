@@ -27,6 +27,7 @@ class Sight(Protocol):
     first : (d + 1,) where each document's tokens begin; a document is one sequence.
     matrix : (n, columns) of 0 and 1.
     words : (n,) the tokens' forms, marks among them, for classifiers that read words.
+    form : (n,) numbers of the forms: equal where the forms are.
     """
 
     @property
@@ -40,6 +41,10 @@ class Sight(Protocol):
     @property
     def words(self) -> Sequence[str]:
         """The tokens' forms."""
+
+    @property
+    def form(self) -> NDArray[np.int32]:
+        """The forms' numbers."""
 
     def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return ``matrix @ weights``, (n, outputs); the same array object each time is quick."""

@@ -83,6 +83,7 @@ class Estimated:
 
 def log_odds_of(probabilities: NDArray[np.floating]) -> Margins:
     """Return log-odds; certain ones are bounded."""
+    probabilities = np.asarray(probabilities, dtype=np.float64)
     with np.errstate(divide="ignore"):
         odds = np.log(probabilities) - np.log1p(-probabilities)
     return np.asarray(np.clip(odds, -MOST, MOST), dtype=np.float64)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-BATCH = 16
+BATCH = 4
 DROP = 0.2
 
 

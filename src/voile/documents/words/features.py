@@ -26,7 +26,7 @@ from voile.documents.words.attributes import (
     is_mark,
     shape_of,
 )
-from voile.documents.words.gathering import add_rows, add_up, append, lengths, meet
+from voile.documents.words.gathering import NOBODY, SEVERAL, add_rows, add_up, append, lengths, meet
 from voile.documents.words.tokens import GLUED, NOWHERE, Forms, Tokens
 from voile.documents.words.views import occurrences, views_of
 from voile.errors import RequestError
@@ -137,9 +137,9 @@ class Space:
         keys = []
         for number, (channel, _, kinds) in enumerate(BLOCKS):
             table = whole.table(channel)
-            met = np.full(table.shape[1], -1, dtype=np.int32)
+            met = np.full(table.shape[1], NOBODY, dtype=np.int32)
             meet(features.numbers(number), table.indptr, table.indices, subjects, met)
-            seen = met == -2 if least > 1 else met != -1
+            seen = met == SEVERAL if least > 1 else met != NOBODY
             if channel == "words":
                 seen &= of_kind & kinds > 0
                 seen[of_marks] = True

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
+NOBODY, SEVERAL = -1, -2
+
 
 @njit(cache=True, nogil=True)
 def lengths(numbers: Ints, indptr: Longs, total: Longs) -> None:
@@ -33,15 +35,15 @@ def append(numbers: Ints, indptr: Longs, indices: Ints, at: Longs, out: Ints) ->
 
 @njit(cache=True, nogil=True)
 def meet(numbers: Ints, indptr: Longs, indices: Ints, subject: Ints, met: Ints) -> None:
-    """Note in `met` of each column: -1 nobody's, -2 several subjects', else the one subject."""
+    """Note in `met` of each column: NOBODY's, SEVERAL subjects', else the one subject."""
     for i in range(len(numbers)):
         if numbers[i] >= 0:
             for j in range(indptr[numbers[i]], indptr[numbers[i] + 1]):
                 column = indices[j]
-                if met[column] == -1:
+                if met[column] == NOBODY:
                     met[column] = subject[i]
                 elif met[column] != subject[i]:
-                    met[column] = -2
+                    met[column] = SEVERAL
 
 
 @njit(cache=True, nogil=True)

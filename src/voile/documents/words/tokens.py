@@ -25,10 +25,10 @@ from voile.errors import RequestError
 
 Ints: TypeAlias = NDArray[np.int32]
 
-BREAK = "\n"
+BREAK = re.compile("\n")
 # Vowel signs and the like stay in their word, though they are no letters to `re`.
 SIGNS = "".join(one for one in map(chr, range(0x300, 0x10000)) if category(one)[0] == "M")
-RULE = re.compile(rf"\[[0-9_]*+[A-Z][A-Z0-9_]*+\]|\w[\w{SIGNS}]*|[^\w\s]|\n")
+RULE = re.compile(rf"\[[0-9_]*+[A-Z][A-Z0-9_]*+\]|\w[\w{SIGNS}]*|[^\w\s]")
 NOWHERE = -1
 GLUED, BLANK, LINE, PARAGRAPH = range(4)
 """What stands before a token: nothing, blanks, a line break, an empty line or the beginning."""
@@ -213,13 +213,9 @@ def _cut(text: str) -> tuple[list[str], Ints, Ints, NDArray[np.uint8]]:
     plain = normalise(text)
     found = list(RULE.finditer(plain.text))
     words = [one.group() for one in found]
-    places = np.array([one.span() for one in found], dtype=np.int32).reshape(-1, 2)
-    left, right = places[:, 0], places[:, 1]
-    breaks = np.fromiter((word == BREAK for word in words), np.bool_, len(words))
-    gap = _gaps(left, right, breaks)
-    if breaks.any():
-        words = [word for word in words if word != BREAK]
-        left, right = left[~breaks], right[~breaks]
+    left = np.fromiter([one.start() for one in found], np.int32, len(found))
+    right = left + np.fromiter(map(len, words), np.int32, len(words))
+    gap = _gaps(plain.text, left, right)
     if plain.places is not None and plain.ends is not None and len(left):
         left, right = plain.places[left], plain.ends[right - 1]
         if (left[1:] < right[:-1]).any():
@@ -237,16 +233,13 @@ def _joined(
     return whole, left[begins], np.maximum.reduceat(right, begins), gap[begins]
 
 
-def _gaps(left: Ints, right: Ints, breaks: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    """Say what stands before each token that is no line break."""
-    kept = np.flatnonzero(~breaks)
-    between = np.diff(kept, prepend=-1) - 1  # line breaks since the token before
-    gap = np.full(len(kept), BLANK, dtype=np.uint8)
-    if len(kept):
-        gap[1:][left[kept[1:]] == right[kept[:-1]]] = GLUED
-        gap[between == 1] = LINE
-        gap[between > 1] = PARAGRAPH
-        gap[0] = PARAGRAPH
+def _gaps(text: str, left: Ints, right: Ints) -> NDArray[np.uint8]:
+    """Say what stands before each token."""
+    breaks = [one.start() for one in BREAK.finditer(text)]
+    lines = np.diff(np.searchsorted(breaks, left), prepend=0)
+    gap = (BLANK + np.minimum(lines, 2)).astype(np.uint8)
+    gap[1:][left[1:] == right[:-1]] = GLUED
+    gap[:1] = PARAGRAPH
     return gap
 
 
@@ -266,14 +259,15 @@ def _given(text: str, tokeniser: Tokeniser) -> tuple[list[str], Ints, Ints, NDAr
             )
         word = normalise(text[start:end]).text
         if word.strip():
-            lines = between.count(BREAK)
+            lines = between.count("\n")
             gap.append(BLANK + min(lines, 2) if lines else BLANK if between else GLUED)
             words.append(word)
             spans.append((start, end))
             before = end
-    gap[:1] = [PARAGRAPH] * len(gap[:1])
     places = np.array(spans, dtype=np.int32).reshape(-1, 2)
-    return words, places[:, 0], places[:, 1], np.array(gap, dtype=np.uint8)
+    gaps = np.array(gap, dtype=np.uint8)
+    gaps[:1] = PARAGRAPH
+    return words, places[:, 0], places[:, 1], gaps
 
 
 def tagged(tokens: Tokens, documents: Sequence[Document], tags: Forms | None = None) -> Tokens:

@@ -1,0 +1,323 @@
+"""Every loop and every rival on the same folds of documents; each fit is made once, and kept.
+
+Fits and outcomes are kept below VOILE_FITS, else in the system's temporary folder, by the code
+that made them; what was interrupted goes on from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from benchmarks.documents_data import Source
+from numpy.typing import NDArray
+
+from voile import documents
+from voile.documents import Corpus
+from voile.documents.committee import Committee, Member, Types
+from voile.documents.crossfitting import OutOfFold
+from voile.documents.fits import Fits
+from voile.documents.folds import folds_of
+from voile.documents.greedy import sanitize_greedily, tried_of
+from voile.documents.learners import LEARNERS
+from voile.documents.learners.crf import CRF
+from voile.documents.learners.ensemble import Ensemble
+from voile.documents.learners.learner import Classifier, Examples, Learner
+from voile.documents.publishing import removals_of
+from voile.documents.sanitizer import GreedySanitizer, fits_of
+from voile.documents.training import Training
+from voile.documents.words.tokens import token_labels
+from voile.progress import silent
+
+MISS_COSTS = (1, 2, 5, 10, 20, 50)
+FOLDS = 4
+PAPERS = ("crf", "svm", "adaboost", "ensemble")
+SPACES = (*PAPERS, "selection")
+DEFAULT = "default"
+MOST = 20
+"""Passes of a loop, at most."""
+
+Build = Callable[["Split", float], Committee]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a committee did to the documents that it was not fitted on, (d,) each.
+
+    Parameters
+    ----------
+    left, lost : identifiers left, and harmless tokens removed.
+    identifiers, tokens : there are. members : who is in the committee.
+    removals : (start, end, type) of what is removed of each document.
+    """
+
+    left: NDArray[np.int64]
+    lost: NDArray[np.int64]
+    identifiers: NDArray[np.int64]
+    tokens: NDArray[np.int64]
+    members: tuple[str, ...]
+    removals: list[list[tuple[int, int, str]]]
+
+    def cost(self, miss_cost: float) -> NDArray[np.float64]:
+        """T of each document, (d,)."""
+        return miss_cost * self.left + self.lost
+
+    @classmethod
+    def pooled(cls, parts: Sequence[Outcome]) -> Outcome:
+        """Put the folds together; `members` are of the fold with the longest committee."""
+        arrays = ("left", "lost", "identifiers", "tokens")
+        joined = (np.concatenate([getattr(one, name) for one in parts]) for name in arrays)
+        members = max((one.members for one in parts), key=len)
+        return cls(*joined, members, [of for one in parts for of in one.removals])
+
+
+class InSample(Fits):
+    """Judge every learner on the text that it learnt from, as the paper."""
+
+    def margins(self, examples: Examples, removed: Types) -> dict[str, OutOfFold]:
+        fold = np.zeros(len(removed), dtype=np.intp)
+        return {
+            name: OutOfFold(self.classifier(name, examples, removed).margins(examples), fold)
+            for name in self.learners
+        }
+
+
+class Selecting(Fits):
+    """Show the most accurate learner alone: the paper's Selection."""
+
+    def margins(self, examples: Examples, removed: Types) -> dict[str, OutOfFold]:
+        looks = super().margins(examples, removed)
+        best = most_accurate(looks, examples)
+        return {best: looks[best]}
+
+
+def most_accurate(looks: Mapping[str, OutOfFold], examples: Examples) -> str:
+    """Return whose own rule errs least."""
+
+    def accuracy(name: str) -> float:
+        found = looks[name].types(examples, "accuracy")
+        return tried_of(name, "accuracy", found, examples).accuracy
+
+    return max(looks, key=accuracy)
+
+
+class Kept:
+    """A CRF that is not fitted twice on the same: what costs weigh in the ensemble is its SVM."""
+
+    def __init__(self, crf: CRF) -> None:
+        self.crf, self.name = crf, crf.name
+        self._fitted: dict[bytes, Classifier] = {}
+
+    def fit(self, examples: Examples, *, seed: int = 0) -> Classifier:
+        digest = hashlib.sha256(examples.labels.tobytes() + examples.form.tobytes()).digest()
+        if digest not in self._fitted:
+            self._fitted[digest] = self.crf.fit(examples, seed=seed)
+        return self._fitted[digest]
+
+
+def dealt(corpus: Corpus) -> NDArray[np.intp]:
+    """Return each document's fold, (d,), by subject."""
+    sizes = np.array([len(one.text) for one in corpus])
+    return folds_of(corpus.subjects, sizes, FOLDS, np.random.default_rng(1))
+
+
+class Split:
+    """One fold held out: the others are what the publisher has annotated.
+
+    Parameters
+    ----------
+    folder : where fits are kept.
+    """
+
+    def __init__(self, corpus: Corpus, fold: int, folder: Path) -> None:
+        folds = dealt(corpus)
+        self.test = corpus.subset(np.flatnonzero(folds == fold))
+        self.training = Training.of(corpus.subset(np.flatnonzero(folds != fold)))
+        self.labels, self.folder = self.training.labels, folder
+        self._kept = Kept(Ensemble().crf)
+        self._made: dict[tuple[str, float], Committee] = {}
+
+    @cached_property
+    def none(self) -> Types:
+        return np.zeros(len(self.training.tokens), dtype=np.int16)
+
+    def costs(self, miss_cost: float) -> NDArray[np.float64]:
+        return np.full(len(self.labels), float(miss_cost))
+
+    def fits(self, learners: Sequence[str | Learner], kind: type[Fits] = Fits) -> Fits:
+        """Return fits that share what is kept."""
+        one = fits_of(self.training, learners, cross_fit=5, seed=0, n_jobs=1, folder=self.folder)
+        folds = None if kind is InSample else one.folds
+        return kind(self.training, one.learners, seeds=one.seeds, folds=folds, folder=self.folder)
+
+    @cached_property
+    def everyone(self) -> Fits:
+        return self.fits(tuple(dict.fromkeys((*PAPERS, *GreedySanitizer().learners))))
+
+    def loop(self, fits: Fits, miss_cost: float, decision: str) -> Committee:
+        """Run Algorithm 1."""
+        return sanitize_greedily(
+            fits, self.costs(miss_cost), decision=decision, max_passes=MOST, progress=silent
+        ).committee
+
+    def one(self, learner: str, miss_cost: float, *, cut: bool) -> Committee:
+        """Fit one learner once, by its own rule or cut at its cost."""
+        examples = self.training.examples(self.none, self.costs(miss_cost))
+        classifier = self.everyone.classifier(learner, examples, self.none)
+        calibration = None
+        if cut:
+            look = self.everyone.margins(examples, self.none)[learner]
+            calibration = look.calibration(examples)
+        return self._single(learner, classifier, miss_cost, calibration)
+
+    def costly(self, learner: str, miss_cost: float) -> Committee:
+        """Fit the cost-sensitive variant of a learner, by its own rule."""
+        examples = self.training.examples(self.none, self.costs(miss_cost))
+        variant = LEARNERS[f"{learner}-cost"]()
+        if isinstance(variant, Ensemble):
+            variant = Ensemble(crf=self._kept, cost_sensitive=True)  # type: ignore[arg-type]
+        return self._single(variant.name, variant.fit(examples, seed=0), miss_cost, None)
+
+    def best(self) -> str:
+        """Return the paper's learner that is most accurate out of fold."""
+        examples = self.training.examples(self.none, self.costs(1))
+        looks = self.everyone.margins(examples, self.none)
+        return most_accurate({name: looks[name] for name in PAPERS}, examples)
+
+    def _single(
+        self, learner: str, classifier: Classifier, miss_cost: float, calibration: object
+    ) -> Committee:
+        decision = "accuracy" if calibration is None else "cost"
+        member = Member(learner, classifier, calibration, decision)  # type: ignore[arg-type]
+        return Committee(self.labels, self.costs(miss_cost), self.training.space, (member,))
+
+    def committee(self, method: str, miss_cost: float) -> Committee:
+        """Return what a method of `METHODS` fits."""
+        key = (method, 0 if method in FREE else miss_cost)
+        if key not in self._made:
+            self._made[key] = METHODS[method](self, miss_cost)
+        return self._made[key]
+
+    def outcome(self, committee: Committee) -> Outcome:
+        """Try a committee on the documents held out."""
+        remover = committee.remover()
+        removed = remover(self.test)
+        tokens, gone = removed.tokens, removed.type > 0
+        truth = token_labels(tokens, self.test, self.labels)
+
+        def count(what: NDArray[np.bool_]) -> NDArray[np.int64]:
+            return np.bincount(tokens.document[what], minlength=len(self.test))
+
+        left, lost = count((truth > 0) & ~gone), count((truth == 0) & gone)
+        every = count(np.ones(len(truth), dtype=np.bool_))
+        members = tuple(one.learner for one in committee.members)
+        gone_of = [
+            [(one.start, one.end, one.label) for one in of] for of in removals_of(remover, removed)
+        ]
+        return Outcome(left, lost, count(truth > 0), every, members, gone_of)
+
+
+def _methods() -> Iterator[tuple[str, Build]]:
+    """Yield every method by its name."""
+    yield (
+        DEFAULT,
+        lambda split, cost: split.loop(split.fits(GreedySanitizer().learners), cost, "cost"),
+    )
+    for name in PAPERS:
+        yield f"{name}, by accuracy", lambda split, cost, n=name: split.one(n, cost, cut=False)
+        yield f"{name}, cut at its cost", lambda split, cost, n=name: split.one(n, cost, cut=True)
+        yield f"{name}, cost-sensitive", lambda split, cost, n=name: split.costly(n, cost)
+    for name in SPACES:
+        yield (
+            f"loop in sample, {name}",
+            lambda split, cost, n=name: split.loop(
+                split.fits([split.best() if n == "selection" else n], InSample), cost, "accuracy"
+            ),
+        )
+        yield (
+            f"loop across, {name}",
+            lambda split, cost, n=name: split.loop(
+                split.fits(PAPERS, Selecting) if n == "selection" else split.fits([n]),
+                cost,
+                "accuracy",
+            ),
+        )
+
+
+METHODS: Mapping[str, Build] = dict(_methods())
+"""One pass of one learner in three ways, the paper's loop as it stands and cross-fitted, ours."""
+FREE = tuple(name for name in METHODS if name.endswith("by accuracy"))
+"""Methods that no miss_cost changes."""
+
+
+def outcomes(
+    sources: Mapping[str, Source], methods: Sequence[str], miss_costs: Sequence[float] = MISS_COSTS
+) -> dict[str, dict[tuple[str, float], list[Outcome]]]:
+    """Return by source what each method did for each miss_cost, fold by fold."""
+    from joblib import Parallel, delayed
+
+    jobs = [(name, fold) for fold in range(FOLDS) for name in sources]
+    found = Parallel(n_jobs=2)(
+        delayed(_outcomes)(name, sources[name], fold, methods, miss_costs) for name, fold in jobs
+    )
+    told: dict[str, dict[tuple[str, float], list[Outcome]]] = {name: {} for name in sources}
+    for (name, _), part in zip(jobs, found, strict=True):
+        for key, outcome in part.items():
+            told[name].setdefault(key, []).append(outcome)
+    return told
+
+
+def _outcomes(
+    name: str, source: Source, fold: int, methods: Sequence[str], miss_costs: Sequence[float]
+) -> dict[tuple[str, float], Outcome]:
+    folder = kept_in(name, fold)
+    split: Split | None = None
+    found = {}
+    for method in methods:
+        for cost in (0.0,) if method in FREE else miss_costs:
+            path = folder / f"{BY_LOOP} {method} {cost:g}.json"
+            if not path.exists():
+                split = split or Split(source.read(), fold, folder)
+                write(path, split.outcome(split.committee(method, cost or 1.0)))
+            for one in miss_costs if method in FREE else (cost,):
+                found[method, one] = _read(path)
+    return found
+
+
+def kept_in(name: str, fold: int) -> Path:
+    """Return where the fits of a fold are kept."""
+    root = Path(os.environ.get("VOILE_FITS", Path(tempfile.gettempdir()) / "voile-fits"))
+    return root / BY_FITS / f"{name.replace('/', '_')} {fold}"
+
+
+def write(path: Path, outcome: Outcome) -> None:
+    told = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in vars(outcome).items()}
+    path.with_suffix(".part").write_text(json.dumps(told), encoding="utf-8")
+    path.with_suffix(".part").replace(path)
+
+
+def _read(path: Path) -> Outcome:
+    told = json.loads(path.read_text(encoding="utf-8"))
+    members, removals = tuple(told.pop("members")), told.pop("removals")
+    arrays = {k: np.array(v, dtype=np.int64) for k, v in told.items()}
+    return Outcome(**arrays, members=members, removals=removals)
+
+
+def _digest(*parts: str) -> str:
+    """Name the code that a result depends on."""
+    wing = Path(documents.__file__).parent
+    code = hashlib.sha256(Path(__file__).with_name("documents_data.py").read_bytes())
+    for path in (path for part in parts for path in sorted(wing.glob(part))):
+        code.update(path.read_bytes())
+    return code.hexdigest()[:12]
+
+
+BY_FITS = _digest("words/*.py", "learners/*.py", "crossfitting.py", "folds.py", "training.py")
+BY_LOOP = _digest("greedy.py", "committee.py", "sanitizer.py")

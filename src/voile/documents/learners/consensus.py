@@ -1,0 +1,162 @@
+"""Several learners as one, and what they say of the same word elsewhere in the document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.learners.adaboost import AdaBoost
+from voile.documents.learners.crf import CRF, Chain
+from voile.documents.learners.crossing import crossed
+from voile.documents.learners.elsewhere import others
+from voile.documents.learners.history import follow
+from voile.documents.learners.learner import Arrays, Examples, Learner, Margins, Sight
+from voile.documents.learners.linear import Weights
+from voile.documents.learners.storing import packed, taken, unpacked
+from voile.documents.learners.svm import SVM
+
+Floats = NDArray[np.float64]
+
+FAR = 8.0
+"""Sums beyond this are alike."""
+TOLD = 5
+"""Numbers that the regression is told of a token; see `told`."""
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """CRF, SVM and AdaBoost added up, then weighed with the same word elsewhere in the document.
+
+    Each learner's margins are divided by how far they spread; their sum errs less than any of
+    them. A name may be plain in one place ("Dr. May") and doubtful in another ("May came"): so a
+    logistic regression for each type weighs a token's sum with the mean and the highest of the
+    others of its form in the document. It learns from sums of classifiers that had not seen the
+    token's subject (stacking: Wolpert, 1992; the same word elsewhere: Krishnan and Manning, 2006).
+
+    Parameters
+    ----------
+    crf, svm, adaboost : the learners.
+    folds : into how many parts subjects are dealt for the regression, 2 or more.
+
+    Cost of `fit`: each learner on all tokens, and `folds` times on parts of them.
+    """
+
+    crf: CRF = field(default_factory=lambda: CRF(iterations=30))
+    svm: SVM = field(default_factory=SVM)
+    adaboost: AdaBoost = field(default_factory=AdaBoost)
+    folds: int = 2
+
+    @property
+    def name(self) -> str:
+        """What history, kits and reports call it."""
+        return "consensus"
+
+    def fit(self, examples: Examples, *, seed: int = 0) -> Agreed:
+        """Learn on parts how far to trust whom, then on all tokens."""
+        learners: tuple[Learner, ...] = (self.crf, self.svm, self.adaboost)
+        fits = [partial(one.fit, seed=seed) for one in learners]
+        margins = np.array([crossed(fit, examples, self.folds, seed) for fit in fits])
+        spread = margins[:, examples.counted].std(axis=1)
+        scale = np.where(spread > 0, 1 / np.maximum(spread, 1e-9), 0.0)
+        sums = np.einsum("lnt,lt->nt", margins, scale)
+        trust, bias = regressions(told(sums, examples.form, examples.first), examples)
+        chain = self.crf.fit(examples, seed=seed)
+        svm, stumps = (one.fit(examples, seed=seed) for one in (self.svm, self.adaboost))
+        weights = np.concatenate([chain.weights, svm.weights, stumps.weights], axis=1)
+        offset = np.array([svm.bias, stumps.bias])
+        return Agreed(weights, chain, svm.history, offset, scale, trust, bias)
+
+
+def told(sums: Margins, form: NDArray[np.int32], first: NDArray[np.intp]) -> Floats:
+    """Return what is told of each token for each type, (n, T, 5).
+
+    Its own sum; and if its form stands elsewhere in the document the mean and the highest of the
+    sums there, 1, and its own sum once more; else zeros. Cost: O(n log n).
+    """
+    sums = np.clip(sums, -FAR, FAR)
+    number, mean, highest = others(sums, form, first)
+    there = np.broadcast_to((number > 0)[:, None], sums.shape)
+    return np.stack([sums, mean, highest, there, np.where(there, sums, 0.0)], axis=2)
+
+
+def regressions(seen: Floats, examples: Examples) -> tuple[Floats, Floats]:
+    """Return for each type the weights of what is told, (T, 5), and a bias, (T,).
+
+    A type that no token has is never found; one that every token has is always.
+    """
+    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+
+    seen, labels = seen[examples.counted], examples.labels[examples.counted]
+    trust, bias = np.zeros((examples.types, TOLD)), np.full(examples.types, -FAR)
+    for kind in range(examples.types):
+        positive = labels == kind + 1
+        if positive.any() and not positive.all():
+            fitted = LogisticRegression(max_iter=500).fit(seen[:, kind], positive)
+            trust[kind], bias[kind] = fitted.coef_[0], fitted.intercept_[0]
+        elif positive.any():
+            bias[kind] = FAR
+    return trust, bias
+
+
+@dataclass(frozen=True, eq=False)
+class Agreed:
+    """What a consensus has learnt.
+
+    Parameters
+    ----------
+    weights : (columns, m + 2 T) of the CRF's m labels, the SVM and AdaBoost.
+    chain : the CRF.
+    history : (window, T, T) of the SVM; see `Linear`.
+    offset : (2, T) biases of the SVM and of AdaBoost.
+    scale : (3, T) by which each learner's margins are multiplied.
+    trust : (T, 5) weights of what is told of a token; see `told`.
+    bias : (T,).
+    """
+
+    weights: Weights
+    chain: Chain
+    history: Weights
+    offset: Weights
+    scale: Floats
+    trust: Floats
+    bias: Floats
+
+    def margins(self, sight: Sight) -> Margins:
+        """Return each token's margin for each type, (n, T), in log-odds."""
+        scores = sight.scores(self.weights)
+        labels, types = len(self.chain.labels), len(self.bias)
+        odds = self.chain.odds(np.ascontiguousarray(scores[:, :labels]), sight.first)
+        linear = scores[:, labels:].reshape(-1, 2, types) + self.offset
+        svm = follow(np.ascontiguousarray(linear[:, 0]), self.history, sight.first)
+        sums = odds * self.scale[0] + svm * self.scale[1] + linear[:, 1] * self.scale[2]
+        seen = told(sums, sight.form, sight.first)
+        return np.asarray(np.einsum("ntk,tk->nt", seen, self.trust) + self.bias)
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all of it as arrays of numbers."""
+        own = {"history": self.history, "offset": self.offset, "scale": self.scale}
+        judged = {"trust": self.trust, "bias": self.bias}
+        return {**self.chain.to_arrays(), **packed(self.weights), **own, **judged}  # type: ignore[dict-item]
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Agreed:
+        """Read it back; nothing in the arrays is run."""
+        bias = taken(arrays, "bias", "f", (None,))
+        types, labels = len(bias), len(taken(arrays, "labels", "i", (None,)))
+        weights = unpacked(arrays, labels + 2 * types)
+        chain = Chain.from_arrays({**arrays, **packed(weights[:, :labels])})
+        taken(arrays, "shift", "f", (types,))
+        history = taken(arrays, "history", "f", (None, types, types))
+        return cls(
+            weights,
+            chain,
+            history.astype(np.float32, order="C"),
+            taken(arrays, "offset", "f", (2, types)).astype(np.float32),
+            taken(arrays, "scale", "f", (3, types)),
+            taken(arrays, "trust", "f", (types, TOLD)),
+            bias,
+        )
