@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Learner = Literal["crf", "svm", "adaboost", "ensemble", "selection", "consensus"]
-LEARNERS: tuple[Learner, ...] = ("crf", "svm", "adaboost", "ensemble")
+LEARNERS: tuple[Learner, ...] = ("crf", "svm", "adaboost", "ensemble", "consensus")
 Positive = Annotated[float, Field(gt=0)]
 
 
@@ -29,7 +29,9 @@ class FitOptions(Options):
         (), description="TYPE=2: one of this type is worth twice that; may be given again"
     )
     learners: tuple[Learner, ...] = Field(
-        LEARNERS, min_length=1, description="who looks in each pass; the one that pays most is kept"
+        ("consensus",),
+        min_length=1,
+        description="who looks in each pass; of several the one that pays most is kept",
     )
     cross_fit: int = Field(
         5, ge=0, description="folds of subjects; 0 judges on the text learnt from, as the paper"

@@ -34,8 +34,9 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    learners : names (``crf``, ``svm``, ``adaboost``, ``ensemble``, ``selection``) or objects of
-        the protocol `voile.documents.learners.learner.Learner`.
+    learners : names (``consensus``; the paper's ``crf``, ``svm``, ``adaboost``, ``ensemble``,
+        ``selection``) or objects of the protocol `voile.documents.learners.learner.Learner`. Of
+        several each pass takes the one that lowers T most.
     miss_cost : L/C, how many harmless tokens a missed identifier is worth, above 0; or for each
         type, ``{"NAME": 20, "": 5}``, where "" stands for the rest, 10 unless given.
     cross_fit : folds, 2 or more, by subject or else document; None judges a learner on the text
@@ -74,7 +75,7 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        learners: Sequence[str | Learner] = ("crf", "svm", "adaboost", "ensemble"),
+        learners: Sequence[str | Learner] = ("consensus",),
         miss_cost: float | Mapping[str, float] = 10,
         cross_fit: int | None = 5,
         decision: Decision = "cost",

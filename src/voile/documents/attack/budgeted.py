@@ -62,7 +62,7 @@ class BudgetedAttacker:
 
     def __init__(
         self,
-        learners: Sequence[str | Learner] = ("crf", "svm", "adaboost", "ensemble"),
+        learners: Sequence[str | Learner] = ("crf", "svm", "adaboost", "ensemble", "consensus"),
         labels: Labels = "published",
         order: Order = "margin",
         random_state: RandomState = None,
