@@ -48,7 +48,7 @@ def test_classes_that_are_not_there():
     assert ((margins[:, 1] > 0) == (train.labels == 2)).mean() > 0.95
 
 
-def test_who_gives_only_labels_is_refused(monkeypatch):
+def test_who_gives_only_labels_is_refused():
     class Mute(NearestCentroid):
         decision_function = property()
         predict_proba = property()

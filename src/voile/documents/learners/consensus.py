@@ -60,7 +60,9 @@ class Consensus:
         learners: tuple[Learner, ...] = (self.crf, self.svm, self.adaboost)
         fits = [partial(one.fit, seed=seed) for one in learners]
         margins = np.array([crossed(fit, examples, self.folds, seed) for fit in fits])
-        spread = margins[:, examples.counted].std(axis=1)
+        spread = np.zeros(margins.shape[::2])
+        if examples.counted.any():
+            spread = margins[:, examples.counted].std(axis=1)
         scale = np.where(spread > 0, 1 / np.maximum(spread, 1e-9), 0.0)
         sums = np.einsum("lnt,lt->nt", margins, scale)
         trust, bias = regressions(told(sums, examples.form, examples.first), examples)
