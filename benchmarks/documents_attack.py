@@ -113,8 +113,8 @@ def attacks(
 
 
 def _attack(sources: Mapping[str, Source], job: Job, parts: Sequence[Outcome]) -> Attack:
-    name, method, cost, labels = job
-    path = _kept(name, f"{method} {cost:g} {labels}", parts)
+    name, _, _, labels = job
+    path = _kept(name, labels, parts)
     if path.exists():
         return Attack(**json.loads(path.read_text(encoding="utf-8")))
     source = sources[name]

@@ -10,9 +10,9 @@ from benchmarks.data import folder
 
 from voile.documents import Corpus, Document
 
-NOTES, CODED = 160, 80
+NOTES, CODED = 100, 40
 """Documents of MEDDOCAN: with names alone, and with all 22 types."""
-TWEETS = 3_000
+TWEETS = 2_000
 
 
 @dataclass(frozen=True)

@@ -263,7 +263,7 @@ def outcomes(
     """Return by source what each method did for each miss_cost, fold by fold."""
     from joblib import Parallel, delayed
 
-    jobs = [(name, fold) for fold in range(FOLDS) for name in sources]
+    jobs = [(name, fold) for name in sources for fold in range(FOLDS)]
     found = Parallel(n_jobs=2)(
         delayed(_outcomes)(name, sources[name], fold, methods, miss_costs) for name, fold in jobs
     )

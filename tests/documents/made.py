@@ -10,7 +10,7 @@ from voile.documents.corpus import Corpus, Document, Span
 from voile.documents.learners.svm import SVM
 from voile.documents.training import Training
 
-NAMES = "Ana Eva Leo Max Ida Tom Pia Jan Lea Ben Mia Kai".split()
+NAMES = ["Ana", "Eva", "Leo", "Max", "Ida", "Tom", "Pia", "Jan", "Lea", "Ben", "Mia", "Kai"]
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from tests.documents.made import corpus_of, training_of
+
 from voile.documents.corpus import Corpus, Document, Span
 from voile.documents.training import Training, costs_of
 from voile.errors import RequestError
@@ -49,7 +49,8 @@ def test_marks_have_their_columns_from_the_first():
 
 
 @pytest.mark.parametrize(
-    "corpus", [Corpus([]), corpus_of("Ask her ."), Corpus([Document("a \u200b b", (Span(2, 3, "A"),))])]
+    "corpus",
+    [Corpus([]), corpus_of("Ask her ."), Corpus([Document("a \u200b b", (Span(2, 3, "A"),))])],
 )
 def test_without_identifiers_nothing_is_learnt(corpus):
     with pytest.raises(RequestError, match="no identifier"):
@@ -63,7 +64,9 @@ def test_costs():
     assert costs_of({"NAME": 20, "": 5}, labels).tolist() == [5, 20]
 
 
-@pytest.mark.parametrize("cost", [0, -1, float("nan"), float("inf"), None, "much", {"AGE": 0}, {"": None}])
+@pytest.mark.parametrize(
+    "cost", [0, -1, float("nan"), float("inf"), None, "much", {"AGE": 0}, {"": None}]
+)
 def test_a_cost_that_is_none(cost):
     with pytest.raises(RequestError, match="a number above 0"):
         costs_of(cost, ("AGE", "NAME"))

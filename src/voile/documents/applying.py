@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from voile.applying import Applying, Batch, Made
 from voile.documents.certify import COUNTED, MARK, certify
+from voile.documents.committee import Committee
 from voile.documents.content import KIND, Content, Policy
 from voile.documents.corpus import Document
-from voile.documents.formats.tables import documents_of
 from voile.documents.options import ApplyOptions
 from voile.documents.patterns import Finder, Listed, patterns_of
 from voile.documents.reading import BATCH_ROWS, KEPT, hash_of, lacks
@@ -24,6 +24,7 @@ from voile.documents.replacing import Names, Replacer, Surrogates, kind_of, repl
 from voile.documents.replacing.kinds import checked_kinds
 from voile.documents.story import story_of
 from voile.documents.working import Done, Recipe, Workbench, Worker, Workers
+from voile.errors import TamperedError
 from voile.io import Source, open_source, open_writer
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
@@ -46,6 +47,8 @@ REMOVED = pa.schema(
 )
 """Who removed what: characters of the source, and where in the release what stands for them."""
 RECORD = "pattern record "
+BUILT_IN = "built in"
+"""Where surrogate names come from, unless the user gives lists."""
 WHAT = {
     "mark": "text with marks in the place of identifiers",
     "category": "text with marks of categories in the place of identifiers",
@@ -72,10 +75,11 @@ def apply(
     ------
     RequestError : the policy is of another kit, the source has other columns, `out` exists, a
         list, pattern or secret that is not there.
+    TamperedError : the kit's classifiers are not of its features.
     """
     chosen.check(kit)
     content = Content.of(kit)
-    content.reading.check(source)
+    content.reading.check(source, annotated=False)
     policy = Policy.from_data(chosen.policy)
     recipe = _recipe(content, policy, options)
     told = _told(chosen, content, policy)
@@ -112,11 +116,20 @@ def _recipe(content: Content, policy: Policy, options: ApplyOptions) -> Recipe:
         finders = (*finders, Listed(words, label="CONTEXT", name="context"))
     allow = None if options.allow is None else Listed.read(options.allow, name="allow-list")
     put = _replacer(options)
-    committee = content.committee(policy)
+    committee = _working(content.committee(policy))
     kinds = checked_kinds(options.kinds())
     names = frozenset(t for t in committee.labels if (kinds.get(t) or kind_of(t)) == "name")
     repeated = names if options.repeats else frozenset()
     return Recipe(committee, finders, allow, repeated, put)
+
+
+def _working(committee: Committee) -> Committee:
+    """Return a committee that works: else every document would be set aside, one by one."""
+    try:
+        committee.remover()([Document("A", pos=((0, 1, ""),))])
+    except Exception:
+        raise TamperedError("the kit's classifiers do not fit its features") from None
+    return committee
 
 
 def _patterns(options: ApplyOptions) -> tuple[Finder, ...]:
@@ -165,13 +178,14 @@ class _Applying(Applying):
     ) -> None:
         self._content, self._options, self._work = content, options, work
         roles = content.reading.roles
-        self._texts = content.reading.texts
+        self._texts, pos = content.reading.texts, content.reading.pos
+        hidden = {roles.subject, *pos}
         self._shown = [
             name
             for name in source.columns
-            if name in self._texts or (roles.columns[name].role in KEPT and name != roles.subject)
+            if name in self._texts or (roles.columns[name].role in KEPT and name not in hidden)
         ]
-        self._key = bytes.fromhex(content.found["key"])
+        self._seen_key = bytes.fromhex(content.found["key"])
         self._counts: Counter[str] = Counter()
         self._by: Counter[str] = Counter()
         self._learnt = 0
@@ -182,7 +196,7 @@ class _Applying(Applying):
             source,
             roles=roles,
             hold_out=content.reading.hold_out,
-            columns=self._shown,
+            columns=[*self._shown, *pos],
             schema=pa.schema([(name, source.columns[name]) for name in self._shown]),
             progress=progress,
         )
@@ -193,11 +207,9 @@ class _Applying(Applying):
 
     def make(self, batch: Batch) -> Made:
         """Put each document through the committee; set aside what cannot be."""
-        documents = (
-            documents_of(batch.rows, self.roles, first=int(batch.numbers[0]) + 1, annotated=False)
-            if len(batch.numbers)
-            else []
-        )
+        reading = self._content.reading
+        first = int(batch.numbers[0]) if len(batch.numbers) else 0
+        documents = reading.documents(batch.rows, first, annotated=False)
         width, n = len(self._texts), len(batch.numbers)
         aside = self._lacking(batch, documents)
         fine = np.repeat(batch.counted & ~aside, width)
@@ -234,15 +246,11 @@ class _Applying(Applying):
         if name not in self._texts:
             return column
         width, place = len(self._texts), self._texts.index(name)
-        there = column.is_valid().to_pylist()
-        made = [
-            one.document.text
-            if there[row]
-            and (one := done.get(row * width + place)) is not None
-            and one.document is not None
-            else None
-            for row in range(len(column))
-        ]
+        made: list[str | None] = [None] * len(column)
+        for row in np.flatnonzero(column.is_valid()).tolist():
+            one = done.get(row * width + place)
+            if one is not None and one.document is not None:
+                made[row] = one.document.text
         return pa.array(made, pa.string())
 
     def _count(
@@ -254,25 +262,26 @@ class _Applying(Applying):
     ) -> None:
         """Note who removed what of the rows that are released, and count it."""
         width = len(self._texts)
-        rows: list[dict[str, Any]] = []
+        there = [batch.rows.column(name).is_valid().to_pylist() for name in self._texts]
+        rows: list[tuple[int | str, ...]] = []
         for place, one in done.items():
             row, column = divmod(place, width)
-            if not kept[row] or one.document is None:
+            if not kept[row] or not there[column][row] or one.document is None:
                 continue
-            document = one.document
-            null = not batch.rows.column(self._texts[column])[row].is_valid
-            self._counts["documents"] += not null
-            self._counts["characters"] += len(document.text)
-            self._counts["marks"] += len(MARK.findall(document.text))
+            text = one.document.text
+            self._counts["documents"] += 1
+            self._counts["characters"] += len(text)
+            self._counts["marks"] += len(MARK.findall(text))
             self._learnt += self._is_seen(documents[place].text)
-            for removal in one.removals:
-                self._by[removal.by.split("; ")[0]] += 1
+            self._by.update(by for removal in one.removals for by in removal.by.split("; "))
             rows += _rows(int(batch.numbers[row]), self._texts[column], one)
-        self._removals.write(pa.RecordBatch.from_pylist(rows, REMOVED))
+        cells = zip(*rows, strict=True) if rows else [()] * len(REMOVED)
+        arrays = [pa.array(column, kind) for column, kind in zip(cells, REMOVED.types, strict=True)]
+        self._removals.write(pa.RecordBatch.from_arrays(arrays, schema=REMOVED))
 
     def _is_seen(self, text: str) -> bool:
         seen = self._content.seen
-        number = hash_of(text, self._key)
+        number = hash_of(text, self._seen_key)
         at = int(np.searchsorted(seen, number))
         return at < len(seen) and int(seen[at]) == number
 
@@ -314,33 +323,23 @@ class _Applying(Applying):
 
     def kept(self) -> dict[str, Any]:
         """Keep who removed how much, and what the report says of other policies."""
+        names = BUILT_IN if self._options.names is None else "own"
         return {
             "removed_by": dict(sorted(self._by.items())),
             "learnt_from": self._learnt,
+            "surrogates": {"names": names, "kinds": self._options.kinds()},
             "story": story_of(self._content, self.chosen.number),
         }
 
 
-def _rows(row: int, column: str, one: Done) -> list[dict[str, Any]]:
-    """Say of each edit who asked for it."""
+def _rows(row: int, column: str, one: Done) -> Iterator[tuple[int | str, ...]]:
+    """Say of each edit who asked for it; cells as in `REMOVED`."""
     assert one.document is not None
-    rows = []
     at = 0
     for edit in one.document.edits:
-        who = []
+        who: dict[str, None] = {}
         while at < len(one.removals) and one.removals[at].end <= edit.source_end:
-            who.append(one.removals[at].by)
+            who |= dict.fromkeys(one.removals[at].by.split("; "))
             at += 1
-        rows.append(
-            {
-                "row": row,
-                "column": column,
-                "start": edit.source_start,
-                "end": edit.source_end,
-                "published_start": edit.start,
-                "published_end": edit.end,
-                "label": edit.label,
-                "by": "; ".join(dict.fromkeys(part for by in who for part in by.split("; "))),
-            }
-        )
-    return rows
+        here, there = (edit.source_start, edit.source_end), (edit.start, edit.end)
+        yield (row, column, *here, *there, edit.label, "; ".join(who))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +22,7 @@ SCHEMA = pa.schema(
 )
 KINDS = "biufU"
 """NumPy's kinds that may be stored: truth values, whole numbers, floats and text."""
+DTYPE = re.compile(rf"[<|][{KINDS}][1-9][0-9]{{0,5}}")
 
 
 def to_table(arrays: Mapping[str, NDArray[Any]]) -> pa.Table:
@@ -46,15 +48,18 @@ def from_table(table: pa.Table) -> dict[str, NDArray[Any]]:
 
     Raises
     ------
-    TamperedError : an array of objects, or one whose bytes are not as many as its shape says.
+    TamperedError : an array of objects, one named twice, or one whose bytes are not as many as its
+        shape says.
     """
-    found = {}
+    found: dict[str, NDArray[Any]] = {}
     for row in table.to_pylist():
         try:
-            dtype = np.dtype(row["dtype"])
-            if dtype.kind not in KINDS:
+            name, shape = row["name"], row["shape"]
+            if not isinstance(name, str) or name in found or not DTYPE.fullmatch(row["dtype"]):
                 raise ValueError
-            found[row["name"]] = np.frombuffer(row["data"], dtype).reshape(row["shape"])
-        except (TypeError, ValueError):
+            if any(length < 0 for length in shape):
+                raise ValueError
+            found[name] = np.frombuffer(row["data"], np.dtype(row["dtype"])).reshape(shape)
+        except (AttributeError, OverflowError, TypeError, ValueError):
             raise TamperedError("the kit's arrays are not whole") from None
     return found

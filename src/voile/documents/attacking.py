@@ -4,33 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from voile.documents.applying import REMOVALS
+from voile.documents.applying import BUILT_IN, REMOVALS
 from voile.documents.attack import BudgetedAttacker, linking
 from voile.documents.attack.left import matched
+from voile.documents.attack.mentions import words
 from voile.documents.corpus import Corpus
 from voile.documents.options import AttackOptions
 from voile.documents.publishing import PublishedDocument
 from voile.documents.reading import Reading
 from voile.documents.replacing import Edit
+from voile.documents.replacing.names import LANGUAGES, PARTICLES, builtin
+from voile.documents.replacing.people import TITLES
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.tokens import token_labels, tokenise
-from voile.errors import RequestError
+from voile.errors import RequestError, TamperedError
 from voile.evidence import Evidence
 from voile.io import Source, open_source
 from voile.progress import Progress
 from voile.random import streams
 from voile.release import ROW, ROWS, Release
 from voile.roles import Roles
+from voile.wording import listed
 
+KEPT = frozenset({"roles", "learnt_from", "surrogates"})
+NAMED = ("female", "male", "surnames")
 IN_SAMPLE = (
     "The committee learnt from documents of this release; it misses less in them than in text "
     "that it has not seen. Attack a release of other annotated documents for an honest figure."
 )
+UNLEARNT = "The truth marks types that the committee never learnt: {}."
 
 
 def attack(
@@ -73,15 +81,29 @@ def attack(
         told.append(_plain(found, scene))
     if release.public["policy"]["replace"] == "surrogate":
         progress("linking surrogates", 0)
-        told.append(linking(scene.published, scene.truth, random_state=streams(seed, "linking")[0]))
+        linked = linking(
+            scene.published,
+            scene.truth,
+            surrogates=builtin_words() if scene.surrogates["names"] == BUILT_IN else (),
+            kinds=scene.surrogates["kinds"],
+            random_state=streams(seed, "linking")[0],
+        )
+        told.append(_plain(linked, scene))
     return tuple(told)
+
+
+@cache
+def builtin_words() -> frozenset[str]:
+    """Return the words of surrogate names by voile's lists, which are public, and of titles."""
+    lists = (getattr(builtin(one), part) for one in LANGUAGES for part in NAMED)
+    found = {word for names in lists for name in names for word in words(name)}
+    return frozenset(found | TITLES | PARTICLES | {"and", "don", "doña"})
 
 
 def _plain(found: Evidence, scene: _Scene) -> Evidence:
     """Return it as the ground floor's, with what must be said of this release."""
     own = {one.name: getattr(found, one.name) for one in fields(Evidence)}
-    notes = (*found.notes, IN_SAMPLE) if scene.learnt_from else found.notes
-    return Evidence(**{**own, "notes": notes})
+    return Evidence(**{**own, "notes": (*found.notes, *scene.notes)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,14 +112,16 @@ class _Scene:
 
     Parameters
     ----------
-    inspections : as many as identifiers are left, and 1% of the tokens; 1 at least.
-    learnt_from : how many of the documents the committee learnt from.
+    inspections : as many as identifiers are left, and 1% of the tokens, where there are any.
+    surrogates : where they are drawn from, and what the user said that types are.
+    notes : what must be said of this release beside every figure.
     """
 
     published: Corpus
     truth: Corpus
     inspections: tuple[int, ...]
-    learnt_from: int
+    surrogates: Mapping[str, Any]
+    notes: tuple[str, ...]
 
     @classmethod
     def of(cls, release: Release, truth: Source) -> _Scene:
@@ -107,6 +131,8 @@ class _Scene:
                 "the private folder that scores an attack is not beside the release",
                 where=str(release.folder),
             )
+        if absent := sorted(KEPT - private.keys()):
+            raise TamperedError(f"the private manifest lacks {', '.join(absent)}")
         reading = Reading.all_of(Roles.model_validate(private["roles"]))
         reading.check(truth)
         source = reading.all(truth)
@@ -120,7 +146,11 @@ class _Scene:
             )
         pairs = list(_pairs(release, reading.texts, source))
         published, sources = (Corpus(documents) for documents in zip(*pairs, strict=True))
-        return cls(published, sources, _inspections(published, sources), private["learnt_from"])
+        notes = [IN_SAMPLE] if private["learnt_from"] else []
+        if unlearnt := sorted(set(sources.labels) - set(release.public["policy"]["labels"])):
+            notes.append(UNLEARNT.format(listed(unlearnt)))
+        asked = _inspections(published, sources)
+        return cls(published, sources, asked, private["surrogates"], tuple(notes))
 
 
 def _pairs(
@@ -156,7 +186,7 @@ def _inspections(published: Corpus, truth: Corpus) -> tuple[int, ...]:
     types = token_labels(tokens, left, left.labels)
     marks = np.fromiter(map(is_mark, tokens.forms), np.bool_, len(tokens.forms))[tokens.form]
     counts = (int((types > 0).sum()), int((~marks).sum()) // 100)
-    return tuple(sorted({max(count, 1) for count in counts}))
+    return tuple(sorted(set(filter(None, counts)))) or (1,)
 
 
 def _table(source: Source, columns: list[str] | None = None) -> pa.Table:

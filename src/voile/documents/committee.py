@@ -160,14 +160,16 @@ class Remover:
         return self._scorers[id(weights)]
 
 
-def check_margins(margins: Margins, learner: str, shape: tuple[int, int]) -> Margins:
+def check_margins(
+    margins: Margins, learner: str, shape: tuple[int, int], *, numbers: bool = True
+) -> Margins:
     """Return a classifier's margins if they are one for each token and type.
 
     Raises
     ------
     RequestError : another shape, or a margin that is no number, which would keep its token.
     """
-    if np.shape(margins) != shape or np.isnan(margins).any():
+    if np.shape(margins) != shape or (numbers and np.isnan(margins).any()):
         raise RequestError(
             f"the classifier of {learner} gives no number for each token and type",
             instead="have it return margins of shape (tokens, types) without NaN",

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.documents.arrays import from_table, to_table
-from voile.documents.committee import Committee, Member
+from voile.documents.committee import Committee, Decision, Member
 from voile.documents.fits import kind_of
 from voile.documents.learners import CLASSIFIERS, check_saveable
 from voile.documents.learners.calibration import Calibration
 from voile.documents.reading import Reading
 from voile.documents.words.features import Space
-from voile.errors import RequestError
+from voile.errors import RequestError, TamperedError
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
 from voile.kit import Kit
@@ -153,8 +153,16 @@ class Content:
 
     @classmethod
     def of(cls, kit: Kit) -> Content:
-        """Read a kit back; `TamperedError` when it lacks what a kit of documents holds."""
-        return kit.read(cls._of)
+        """Read a kit back; nothing in it is run.
+
+        Raises
+        ------
+        TamperedError : it lacks what a kit of documents holds, or its parts do not fit.
+        """
+        try:
+            return kit.read(cls._of)
+        except (AttributeError, IndexError, OverflowError, TypeError, ValueError):
+            raise TamperedError("the kit's parts do not fit together") from None
 
     @classmethod
     def _of(cls, kit: Kit) -> Content:
@@ -163,7 +171,7 @@ class Content:
         space = Space(
             tuple(tables["attributes"].column("attribute").to_pylist()),
             tuple(facts["tags"]),
-            arrays["columns"],
+            _rising(arrays["columns"]),
             {name: frozenset(words) for name, words in facts["lists"].items()},
         )
         read: dict[str, Any] = {}
@@ -173,24 +181,24 @@ class Content:
                 labels,
                 np.array(one["costs"]),
                 space,
-                tuple(_member(entry, arrays, read) for entry in one["members"]),
+                tuple(_member(entry, arrays, read, space) for entry in one["members"]),
             )
             for one in facts["committees"]
         }
         table = tables["frontier"]
+        risk, loss = (table.column(name).to_numpy() for name in ("risk", "loss"))
+        frontier = Frontier.of(risk, loss, np.arange(table.num_rows))
+        if len(frontier) != table.num_rows:
+            raise TamperedError("the kit's frontier holds a policy that another beats")
         roles, held = Roles.model_validate(facts["roles"]), facts["hold_out"]
         hold_out = HoldOut(held["share"], bytes.fromhex(held["key"]), roles.subject)
         return cls(
             Reading(roles, hold_out),
             committees,
-            Frontier.of(
-                table.column("risk").to_numpy(),
-                table.column("loss").to_numpy(),
-                np.arange(table.num_rows),
-            ),
+            frontier,
             table,
             tables["passes"],
-            arrays["seen"],
+            _rising(arrays["seen"]),
             {name: facts[name] for name in FOUND},
         )
 
@@ -203,7 +211,7 @@ def _stored(
     arrays: dict[str, NDArray[Any]] = {}
     places: dict[int, int] = {}
     told = []
-    for cost, committee in committees.items():
+    for number, (cost, committee) in enumerate(committees.items()):
         members: list[dict[str, Any]] = []
         for member in committee.members:
             if id(member.classifier) not in places:
@@ -212,7 +220,7 @@ def _stored(
             place = places[id(member.classifier)]
             calibration = None
             if member.calibration is not None:
-                calibration = f"calibration {cost:g} {len(members)}"
+                calibration = f"calibration {number} {len(members)}"
                 _put(arrays, calibration, member.calibration)
             members.append(
                 {
@@ -231,8 +239,18 @@ def _put(arrays: dict[str, NDArray[Any]], prefix: str, thing: Any) -> None:
     arrays.update({f"{prefix}/{name}": array for name, array in thing.to_arrays().items()})
 
 
+def _rising(numbers: NDArray[Any]) -> NDArray[np.int64]:
+    """Return numbers that are looked up by halves; refuse them out of order."""
+    if numbers.ndim != 1 or numbers.dtype != np.int64 or (np.diff(numbers) < 0).any():
+        raise TamperedError("the kit's arrays are not whole")
+    return numbers
+
+
 def _member(
-    entry: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], read: dict[str, Any]
+    entry: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    read: dict[str, Any],
+    space: Space,
 ) -> Member:
     """Read one member back; what several committees share is read once, and so scored once."""
 
@@ -241,10 +259,14 @@ def _member(
             held = {
                 key[len(name) + 1 :]: a for key, a in arrays.items() if key.startswith(name + "/")
             }
+            if held.get("size", len(space.columns)) != len(space.columns):
+                raise TamperedError("a classifier of the kit is of other features")
             read[name] = kind.from_arrays(held)
         return read[name]
 
     calibration = entry["calibration"]
+    if entry["decision"] not in get_args(Decision):
+        raise TamperedError("a classifier of the kit decides by no known rule")
     return Member(
         entry["learner"],
         part(entry["classifier"], CLASSIFIERS[entry["kind"]]),

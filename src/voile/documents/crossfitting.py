@@ -35,10 +35,11 @@ class OutOfFold:
         """Return as which type each token is removed, (n,), calibrated on the other folds."""
         found = by_own_rule(self.margins)
         if decision == "cost":
-            for fold in np.unique(self.fold):
+            for fold in np.unique(self.fold[examples.counted]):
                 here = self.fold == fold
-                others = self._calibration(examples, here if here.all() else ~here)
-                found[here] = decide(others.probabilities(self.margins[here]), examples.costs)
+                others = ~here if examples.counted[~here].any() else here
+                known = self._calibration(examples, others)
+                found[here] = decide(known.probabilities(self.margins[here]), examples.costs)
         return np.where(examples.counted, found, 0).astype(np.int16)
 
     def calibration(self, examples: Examples) -> Calibration:
@@ -74,7 +75,7 @@ def cross_fit(
 
     Raises
     ------
-    RequestError : margins of another shape, or that are no numbers.
+    RequestError : margins of another shape.
     """
     if not learners:
         return []
@@ -102,14 +103,15 @@ def _held_out(
     seen = shared(examples.of(~held if not held.all() else held), least)
     shown = examples.of(held)
     return [
-        checked(learner.fit(seen, seed=seed).margins(shown), learner.name, shown)
+        checked(learner.fit(seen, seed=seed).margins(shown), learner.name, shown, numbers=False)
         for learner, seed in zip(learners, seeds, strict=True)
     ]
 
 
-def checked(margins: Margins, learner: str, examples: Examples) -> Margins:
+def checked(margins: Margins, learner: str, examples: Examples, *, numbers: bool = True) -> Margins:
     """Return a classifier's margins on these examples, if they are that."""
-    return check_margins(margins, learner, (len(examples.labels), examples.types))
+    shape = (len(examples.labels), examples.types)
+    return check_margins(margins, learner, shape, numbers=numbers)
 
 
 def shared(examples: Examples, least: int = 2) -> Examples:

@@ -77,6 +77,7 @@ class Fits:
             least=2,
         )
         for name, margins in zip(new, found, strict=True):
+            checked(margins, name, examples)
             self._store(name, keys[name], {"margins": margins})
             told[name] = margins
         self._remember({key: told[name] for name, key in keys.items()})

@@ -43,9 +43,12 @@ def fit(
 
     Raises
     ------
-    RequestError : roles, columns or spans that do not fit; no identifier, too few subjects.
+    RequestError : roles, columns or spans that do not fit; no identifier, too few subjects; a fit
+        that is to go on without its seed.
     InfeasibleError : too little would be left to judge.
     """
+    if options.resume is not None and seed is None:
+        raise RequestError("without its seed no fit can go on", instead="give the seed")
     drawn = streams(seed, "hold-out", "committees", "seen")
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
     reading = Reading(roles, hold_out)

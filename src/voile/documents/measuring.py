@@ -33,6 +33,7 @@ def points(training: Training, cost: float, loop: Loop) -> Iterator[dict[str, An
             "loss": float((harmless & removed).sum() / max(harmless.sum(), 1)),
             "miss_cost": cost,
             "passes": passes,
+            "costs": loop.committee.costs.tolist(),
             "cost": float(loop.committee.costs @ _by_type(truth, left, training))
             + float((harmless & removed).sum()),
             "left": int(left.sum()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.documents.corpus import Corpus, Document
-from voile.documents.formats.tables import documents_of, spans_of_texts
+from voile.documents.formats.tables import documents_of, pos_of_texts, spans_of_texts
 from voile.errors import RequestError
 from voile.hold_out import HoldOut
 from voile.io import Source
@@ -50,9 +50,20 @@ class Reading:
         """The columns of text."""
         return self.roles.of("text")
 
-    def check(self, source: Source) -> None:
-        """Refuse roles that do not fit the source, or this kind of data."""
-        self.roles.check(source.columns)
+    @cached_property
+    def pos(self) -> list[str]:
+        """The columns of parts of speech; they never leave, since they tell where each word is."""
+        return list(dict.fromkeys(filter(None, pos_of_texts(self.roles).values())))
+
+    def check(self, source: Source, *, annotated: bool = True) -> None:
+        """Refuse roles that do not fit the source, or this kind of data.
+
+        Parameters
+        ----------
+        annotated : whether the columns of spans must be there, as they must to learn.
+        """
+        unread = set() if annotated else set(self.roles.of("label")) - set(source.columns)
+        self.roles.check([*source.columns, *unread])
         spans_of_texts(self.roles, source.schema())
         if untreated := self.roles.of(*UNTREATED):
             raise RequestError(
@@ -66,40 +77,56 @@ class Reading:
         """Return the annotated documents to learn from, without those held out; one pass.
 
         A document that a subject has twice is read once, and the order of rows is forgotten, so
-        that neither changes what is learnt. Texts of one row are one person's. Empty texts, and
-        those that `lacks` names, are left out. Memory: all of the text.
+        that neither changes what is learnt. Empty texts, and those that `lacks` names, are left
+        out. Memory: all of the text.
         """
-        found: dict[tuple[object, ...], Document] = {}
-        for document in self._documents(source):
-            if document.text.strip() and lacks(document.text) is None:
-                key = (document.subject or "", document.text, document.spans)
-                found.setdefault(key if self.roles.subject else (*key, document.id), document)
-        ordered = sorted(found.values(), key=lambda one: (one.subject or "", one.text, one.spans))
-        return Corpus(ordered)
+        found = {
+            (document.subject or "", document.text, document.spans): document
+            for document in self._documents(source)
+            if document.text.strip() and lacks(document.text) is None
+        }
+        return Corpus(found[key] for key in sorted(found))
 
     def all(self, source: Source) -> Corpus:
         """Return every document of a source, in order; one for each row and text column."""
         return Corpus(self._documents(source))
 
+    def documents(self, batch: pa.RecordBatch, first: int, *, annotated: bool) -> list[Document]:
+        """Return a batch's documents: row after row, and in a row a text column after the other.
+
+        The texts of a row without a subject are one person's, who is named by what they say: so
+        copies of a row are one person, wherever they stand.
+
+        Parameters
+        ----------
+        first : the number of the batch's first row in the source, from 0.
+        """
+        if not batch.num_rows:
+            return []
+        found = documents_of(batch, self.roles, first=first + 1, annotated=annotated)
+        width = len(self.texts)
+        rows = (found[start : start + width] for start in range(0, len(found), width))
+        return [
+            one for row in rows for one in (row if row[0].subject is not None else _of_one(row))
+        ]
+
     def _documents(self, source: Source) -> Iterator[Document]:
         annotated = [name for name in spans_of_texts(self.roles, source.schema()).values() if name]
         subject = [self.roles.subject] if self.roles.subject else []
-        columns = list(dict.fromkeys([*self.texts, *annotated, *subject]))
-        first = 0
+        columns = list(dict.fromkeys([*self.texts, *annotated, *self.pos, *subject]))
+        width, first = len(self.texts), 0
         for batch in source.batches(columns, batch_rows=BATCH_ROWS):
-            held = self.hold_out.held(batch, first)
-            documents = documents_of(batch, self.roles, first=first + 1)
-            width = len(self.texts)
-            for row in np.flatnonzero(~held).tolist():
-                own = documents[row * width : (row + 1) * width]
-                yield from own if subject or width == 1 else _of_one(own)
+            free = np.repeat(~self.hold_out.held(batch, first), width)
+            documents = self.documents(batch, first, annotated=True)
+            yield from (documents[place] for place in np.flatnonzero(free).tolist())
             first += len(batch)
 
 
-def _of_one(documents: list[Document]) -> list[Document]:
-    """Give the texts of a row without a subject one subject, named by what they say."""
-    said = hashlib.sha256("\0".join(one.text for one in documents).encode()).hexdigest()
-    return [replace(one, subject=said) for one in documents]
+def _of_one(row: Sequence[Document]) -> Sequence[Document]:
+    if row[0].subject is not None:
+        return row
+    said = hashlib.sha256("\0".join(one.text for one in row).encode()).hexdigest()
+    return [replace(one, subject=said) for one in row]
 
 
 def lacks(text: str) -> str | None:
@@ -122,9 +149,3 @@ def hash_of(text: str, key: bytes) -> int:
     """Return the keyed number of one text."""
     digest = hashlib.blake2b(text.encode(errors="surrogatepass"), key=key, digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
-
-
-def strings(column: pa.Array) -> list[str | None]:
-    """Return a column of text as Python strings."""
-    found: list[str | None] = column.to_pylist()
-    return found

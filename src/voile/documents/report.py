@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from voile.documents.content import Content
+from voile.documents.report_evidence import evidence_sections, strongest
+from voile.documents.report_theory import theory_section
 from voile.documents.story import story_of
-from voile.documents.theory import (
-    Bound,
-    Counts,
-    bounds_of_run,
-    deviation_of_dimension,
-    theorem_1,
-)
 from voile.documents.words.features import CLASSES
 from voile.evidence import Evidence, Rate
 from voile.kit import Kit
@@ -28,14 +25,11 @@ from voile.sections import (
     Figures,
     FrontierChart,
     Grid,
-    LineChart,
     Prose,
     Section,
-    Series,
 )
 from voile.wording import listed, rate, share, share_of
 
-DELTA = 0.05
 RISK = "identifiers left (100% = nothing is removed)"
 LOSS = "harmless tokens removed"
 KINDS = {
@@ -47,6 +41,8 @@ KINDS = {
     "mixed": "letters and numbers mixed",
     "other": "punctuation and signs",
 }
+MOST_WORDS = 15
+PUTS = {"mark": "a mark", "category": "a mark of its category", "surrogate": "a made-up value"}
 LIMITS = (
     "Text tells people apart by what happened to them as well as by their names: rare diseases, "
     "events and places stay unless they were marked as identifiers.",
@@ -71,63 +67,91 @@ def sections(
         private = subject.private or {}
         story, public = private.get("story", {}), subject.public
     parts = [
-        _summary(story, public, audience),
+        _summary(story, public, evidence, audience),
         _frontier(story),
         _passes(story, audience),
         _left(story, audience),
-        _false(story, private),
+        _false(story, private, audience),
         _context(story),
-        *_evidence(evidence, audience),
-        _theory(story),
+        *evidence_sections(evidence, audience),
+        theory_section(story),
         _codebook(public),
         Section("limits", "What this does not protect from", (Bullets(LIMITS),)),
     ]
     return tuple(part for part in parts if part is not None)
 
 
-def _summary(story: Mapping[str, Any], public: Mapping[str, Any], audience: Audience) -> Section:
+def _summary(
+    story: Mapping[str, Any],
+    public: Mapping[str, Any],
+    evidence: Sequence[Evidence],
+    audience: Audience,
+) -> Section:
+    blocks: list[Block] = []
     said: list[str] = []
-    shown: list[Figure] = []
     if public:
-        figures = public["figures"]
-        if "risk" in figures:
-            shown.append(
-                Figure(
-                    "Identifiers left",
-                    share(figures["risk"]),
-                    "of those in annotated text, by classifiers that had not seen it",
-                    _interval(story, audience),
-                )
-            )
-        if "loss" in figures:
-            shown.append(Figure("Harmless tokens removed", share(figures["loss"]), "of all"))
-        if "published_tokens" in figures:
-            shown.append(
-                Figure("Published", share(figures["published_tokens"]), "of tokens, as they were")
-            )
-        asked = public["policy"]
-        said.append(
-            f"A missed identifier was taken to be worth {asked['miss_cost']:g} harmless tokens; "
-            f"{asked['passes']} passes, each learning from what the ones before had left. "
-            f"In the place of what was removed stands a {asked['replace']}."
-        )
-        if added := public["constraints"]["patterns"]:
-            again = ["further mentions of a removed name"] * public["constraints"]["repeats"]
-            said.append(f"Removed as well, and not in these figures: {listed([*added, *again])}.")
+        shown = [*_figures(story, public["figures"], audience), *strongest(evidence, audience)]
+        blocks += [Figures(tuple(shown))] if shown else []
+        said += _policy(public)
     if story:
         found = story["found"]
         alpha = share_of(found["identifiers"] / found["tokens"], found["tokens"], audience)
+        halted = "; the fit was interrupted" * (found["stopped"] == "interrupted")
         said.append(
-            f"Learnt from {found['documents']:,} documents of {found['subjects']:,} subjects: "
-            f"{found['tokens']:,} tokens, {alpha} of them identifiers of "
-            f"{len(found['labels'])} types ({found['stopped']}). "
-            f"{len(story['frontier']['risk']):,} policies were found that no other beats."
+            f"Learnt from {_many(found['documents'], 'document')} of "
+            f"{_many(found['subjects'], 'subject')}: {found['tokens']:,} tokens, {alpha} of them "
+            f"identifiers of {_many(len(found['labels']), 'type')}{halted}."
         )
-    blocks: list[Block] = [Figures(tuple(shown))] if shown else []
     return Section("summary", "In short", (*blocks, Prose(tuple(said))), first=True)
 
 
-def _interval(story: Mapping[str, Any], audience: Audience) -> str:
+def _figures(
+    story: Mapping[str, Any], figures: Mapping[str, float], audience: Audience
+) -> list[Figure]:
+    """Return what is known of the policy."""
+    shown = []
+    if "risk" in figures:
+        within = "" if audience == "public" else _interval(story)
+        said = f"of those in the annotated text, {_judged(story)}"
+        shown.append(Figure("Identifiers left", share(figures["risk"]), said, within))
+    if "loss" in figures:
+        shown.append(Figure("Harmless tokens removed", share(figures["loss"]), "of all harmless"))
+    if "published_tokens" in figures:
+        kept = share(figures["published_tokens"])
+        shown.append(Figure("Published", kept, "of tokens, as they were"))
+    return shown
+
+
+def _policy(public: Mapping[str, Any]) -> list[str]:
+    """Say what was asked for and done."""
+    asked, also = public["policy"], public["constraints"]
+    passes = _many(asked["passes"], "pass", "passes")
+    learning = ", each learning from what the ones before had left" * (asked["passes"] > 1)
+    said = [
+        f"A missed identifier was taken to be worth {asked['miss_cost']:g} harmless tokens; "
+        f"{passes}{learning}. In the place of what was removed stands {PUTS[asked['replace']]}."
+    ]
+    patterns = [name.removeprefix("pattern ") for name in also["patterns"]]
+    again = ["further mentions of a removed name"] * also["repeats"]
+    if patterns:
+        again.insert(0, f"what patterns find ({', '.join(patterns)})")
+    if again:
+        said.append(f"Removed as well, and not in these figures: {' and '.join(again)}.")
+    return said
+
+
+def _many(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _judged(story: Mapping[str, Any]) -> str:
+    """Say on what text the figures stand."""
+    if story and not story["found"]["cross_fit"]:
+        return "by classifiers that had learnt from it: in other text more is left"
+    return "by classifiers that had not seen it"
+
+
+def _interval(story: Mapping[str, Any]) -> str:
     """Return the interval of the share left, as if each token stood alone."""
     chosen = story.get("chosen")
     if not chosen:
@@ -141,8 +165,8 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
         return None
     shown = story["frontier"]
     described = tuple(
-        f"policy {n}: a miss worth {cost:g}, {passes} passes, {share(risk)} of identifiers left, "
-        f"{share(loss)} of harmless tokens removed"
+        f"policy {n}: a miss worth {cost:g}, {_many(passes, 'pass', 'passes')}, {share(risk)} of "
+        f"identifiers left, {share(loss)} of harmless tokens removed"
         for n, cost, passes, risk, loss in zip(
             *(shown[name] for name in ("number", "miss_cost", "passes", "risk", "loss")),
             strict=True,
@@ -150,6 +174,9 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
     )
     chosen = story.get("chosen")
     marks = () if not chosen else (("chosen policy", chosen["risk"], chosen["loss"]),)
+    beaten = "policy that no other found beats" if len(described) == 1 else (
+        "policies that no other found beats"
+    )  # fmt: skip
     chart = FrontierChart(
         tuple(shown["risk"]),
         tuple(shown["loss"]),
@@ -157,7 +184,7 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
         marks,
         RISK,
         LOSS,
-        f"{len(described):,} policies that no other found beats in both risk and loss.",
+        f"{len(described):,} {beaten} in both risk and loss.",
     )
     return Section("frontier", "Every sensible trade", (chart,))
 
@@ -168,50 +195,54 @@ def _passes(story: Mapping[str, Any], audience: Audience) -> Section | None:
         return None
     found, rows = story["found"], story["passes"]
     harmless = found["tokens"] - found["identifiers"]
-    taken = [row for row in rows if row["taken"]]
-    last = max(row["pass"] for row in rows)
+    taken = {row["pass"]: row for row in rows if row["taken"]}
     lines = tuple(
         (
-            str(row["pass"]),
+            str(number),
             row["learner"],
-            "the attacker's rule" if row["attacker"] else f"by {row['decision']}",
+            "by its own rule" if row["attacker"] else f"by {row['decision']}",
             share_of(row["tp"] / found["identifiers"], found["identifiers"], audience),
             share_of(row["fp"] / max(harmless, 1), harmless, audience),
         )
-        for row in {row["pass"]: row for row in taken}.values()
+        for number, row in taken.items()
     )
     grid = Grid(
         ("pass", "learner", "removes", "identifiers removed", "harmless tokens removed"),
         lines,
-        "What each pass added, out of fold",
+        f"Of all, {_judged(story)}",
         (3, 4),
     )
-    ended = Prose(
-        (
-            f"Then pass {last} was tried: no learner's removals were worth what they cost."
-            if not any(row["pass"] == last for row in taken)
-            else "The number of passes asked for was reached.",
-        )
-    )
-    return Section("passes", "What each pass added", (grid, ended, _learners(rows, found)))
+    said = Prose((_ended(story, len(taken)),))
+    blocks = (grid, said) if taken else (said,)
+    return Section("passes", "What each pass added", (*blocks, _learners(rows)))
 
 
-def _learners(rows: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> BarChart:
+def _ended(story: Mapping[str, Any], taken: int) -> str:
+    """Say which passes the policy has, and why there were no more."""
+    last = max(row["pass"] for row in story["passes"])
+    used = story["chosen"]["passes"]
+    if last > taken:
+        why = f"Pass {last} was tried as well: no learner's removals were worth what they cost."
+    elif story["found"]["stopped"] == "interrupted":
+        why = "Then the fit was interrupted."
+    else:
+        why = "So many passes were asked for."
+    return why if used == taken else f"{why} This policy stops after {used}."
+
+
+def _learners(rows: Sequence[Mapping[str, Any]]) -> BarChart:
+    tried = [row for row in rows if not row["attacker"] and row["tp"] + row["fn"]]
     groups = tuple(
         (
             f"pass {number}",
-            tuple(
-                Bar(row["learner"], row["tp"] / found["identifiers"])
-                for row in rows
-                if row["pass"] == number and not row["attacker"]
-            ),
+            tuple(Bar(row["learner"], row["tp"] / (row["tp"] + row["fn"])) for row in of_pass),
         )
-        for number in sorted({row["pass"] for row in rows})
+        for number, of_pass in groupby(tried, key=itemgetter("pass"))
     )
     return BarChart(
         groups,
-        "share of all identifiers",
-        "What each learner would remove in each pass of what is left",
+        "share of the identifiers left before the pass",
+        "What each learner would remove of what is left",
         "internal",
     )
 
@@ -222,40 +253,36 @@ def _left(story: Mapping[str, Any], audience: Audience) -> Section | None:
     if not chosen or not found:
         return None
     lines = tuple(
-        (label, f"{total:,}", f"{left:,}", rate(Rate(left, total), "internal"))
+        (label, rate(Rate(left, total), "internal"))
         for label, total, left in zip(
             found["labels"], found["types"], chosen["left_by_type"], strict=True
         )
     )
-    grid = Grid(
-        ("type", "tokens", "left", "share left"), lines, "Left of each type", (1, 2, 3), "internal"
-    )
-    names = (
-        ("published_tokens", "tokens"),
-        ("published_sentences", "sentences"),
-        ("published_documents", "documents"),
+    types = Grid(
+        ("type", "tokens left"), lines, f"Left of each type, {_judged(story)}", (1,), "internal"
     )
     whole = Grid(
-        ("published as they were", "share"),
-        tuple((title, share(chosen[name])) for name, title in names),
-        f"At most {share(1 - found['identifiers'] / found['tokens'])} of tokens can be: the rest "
-        "are identifiers",
-        (1,),
+        ("of the annotated text", "published as they were"),
+        tuple(
+            (title, share(chosen[f"published_{title}"]))
+            for title in ("tokens", "sentences", "documents")
+        ),
+        numeric=(1,),
     )
-    blocks: tuple[Block, ...] = (whole, grid)
+    most = share(1 - found["identifiers"] / found["tokens"])
+    said = Prose((f"At most {most} of tokens could be: the others are identifiers.",))
+    blocks: tuple[Block, ...] = (whole, said, types)
     if chosen["found"] is not None:
         blocks = (*blocks, _inspected(chosen, audience))
     return Section("left", "What is left", blocks)
 
 
 def _inspected(chosen: Mapping[str, Any], audience: Audience) -> Grid:
-    left = chosen["left"]
     lines = tuple(
         (f"{inspections:,}", rate(Rate(min(found, inspections), inspections), audience))
         for inspections, found in zip(chosen["inspected"], chosen["found"], strict=True)
         if inspections
     )
-    del left
     return Grid(
         ("inspections", "of them identifiers"),
         lines,
@@ -265,33 +292,32 @@ def _inspected(chosen: Mapping[str, Any], audience: Audience) -> Grid:
     )
 
 
-def _false(story: Mapping[str, Any], private: Mapping[str, Any]) -> Section | None:
+def _false(
+    story: Mapping[str, Any], private: Mapping[str, Any], audience: Audience
+) -> Section | None:
     """Show which harmless tokens were removed."""
     chosen = story.get("chosen")
     if not chosen:
         return None
-    total = max(sum(chosen["false_by_kind"]), 1)
+    total = sum(chosen["false_by_kind"])
     lines = tuple(
-        (KINDS[kind], share(n / total))
+        (KINDS[kind], share_of(n / total, total, audience))
         for kind, n in zip(CLASSES, chosen["false_by_kind"], strict=True)
         if n
     )
-    kinds = Grid(("kind of token", "share"), lines, "Harmless tokens removed, by kind", (1,))
-    words = Grid(
-        ("token", "times"),
-        tuple((one["word"], f"{one['removed']:,}") for one in chosen["false_words"]),
-        "Harmless tokens removed most often; an allow-list keeps them",
-        (1,),
-        "internal",
-    )
-    who = Grid(
-        ("removed by", "times"),
-        tuple((by, f"{n:,}") for by, n in private.get("removed_by", {}).items()),
-        "Who removed what of this release",
-        (1,),
-        "internal",
-    )
-    return Section("false-positives", "What was removed for nothing", (kinds, words, who))
+    blocks: list[Block] = [Prose(("No harmless token of the annotated text is removed.",))]
+    if lines:
+        blocks = [Grid(("kind of token", "share"), lines, "Harmless tokens removed, by kind", (1,))]
+    often = [one for one in chosen["false_words"] if one["removed"] > 1][:MOST_WORDS]
+    if often:
+        words = tuple((one["word"], f"{one['removed']:,}") for one in often)
+        title = "Harmless tokens removed most often; an allow-list keeps them"
+        blocks.append(Grid(("token", "times"), words, title, (1,), "internal"))
+    if who := private.get("removed_by"):
+        times = tuple((by, f"{n:,}") for by, n in who.items())
+        title = "Who removed what of this release"
+        blocks.append(Grid(("removed by", "times"), times, title, (1,), "internal"))
+    return Section("false-positives", "What was removed for nothing", tuple(blocks))
 
 
 def _context(story: Mapping[str, Any]) -> Section | None:
@@ -299,97 +325,20 @@ def _context(story: Mapping[str, Any]) -> Section | None:
     chosen = story.get("chosen")
     if not chosen:
         return None
+    title = "What the words around tell"
+    if not chosen["context_rules"]:
+        none = "No word that is left points to a removed value, by rules that hold over subjects."
+        return Section("context", title, (Prose((none,)),))
+    rules = _many(chosen["context_rules"], "rule that holds", "rules that hold")
     said = Prose(
         (
             f"{share(chosen['context_share'])} of the values removed of a subject are pointed to "
-            f"by a word left with that subject, by {chosen['context_rules']:,} rules that hold "
-            "over subjects: who knows some can guess others. `apply --context` removes "
-            "the words of these rules.",
+            f"by a word left with that subject, by {rules} over subjects: who knows some can "
+            "guess others. To apply with --context removes the words of these rules.",
         )
     )
-    words = Bullets(tuple(chosen["context"]), "internal")
-    return Section("context", "What the words around tell", (said, words))
-
-
-def _evidence(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Section]:
-    for heading in dict.fromkeys(one.heading for one in evidence):
-        blocks: list[Block] = []
-        for one in evidence:
-            if one.heading == heading:
-                blocks += [Prose((one.story,)), _findings(one, audience), Bullets(one.notes)]
-                blocks += [_curves(one)] if one.curves else []
-        yield Section(heading.replace(" ", "-"), heading.capitalize(), tuple(blocks))
-
-
-def _findings(evidence: Evidence, audience: Audience) -> Grid:
-    lines = tuple(
-        (one.name, rate(one.rate, audience), rate(one.baseline, audience))
-        for one in evidence.findings
-    )
-    title = f"{evidence.attack.capitalize()}: found, with 95% intervals"
-    return Grid(("what", "found", "at random"), lines, title)
-
-
-def _curves(evidence: Evidence) -> LineChart:
-    lines = tuple(Series(c.name, c.x, c.y, c.low, c.high) for c in evidence.curves)
-    first = evidence.curves[0]
-    return LineChart(lines, first.x_name, first.y_name, evidence.attack, audience="internal")
-
-
-def _theory(story: Mapping[str, Any]) -> Section | None:
-    """Say what the theorems tell of this run, or why they do not apply."""
-    chosen = story.get("chosen")
-    if not chosen:
-        return None
-    if chosen["attacker_tp"] is None or not chosen["optimum"]:
-        why = (
-            "The theorems do not apply: they speak of a local optimum, and this policy is not the "
-            "end of its loop."
-        )
-        return Section("theory", "What is proved", (Prose((why,)),))
-    bounds = _bounds(chosen, story["found"])
-    said = Prose(
-        (
-            "For the annotated text as published, and the most accurate of the classifiers tried, "
-            f"by its own rule ({chosen['attacker_learner']}): no pass of it would pay.",
-        )
-    )
-    plain = Grid(
-        ("statement", "", "verdict"),
-        tuple((one.name, one.statement, _verdict(one)) for one in bounds),
-    )
-    told = Grid(
-        ("statement", "this run"),
-        tuple((one.name, one.verdict) for one in bounds),
-        "In numbers",
-        audience="internal",
-    )
-    return Section("theory", "What is proved", (said, plain, told))
-
-
-def _bounds(chosen: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[Bound, ...]:
-    """Put the run's own numbers into the lemmas and theorems, at 1% of tokens inspected."""
-    cost = chosen["miss_cost"]
-    attacker = Counts(*(chosen[f"attacker_{name}"] for name in ("tp", "fp", "tn", "fn")))
-    added = [Counts(*counts) for counts in chosen["added"]]
-    training, within = None, None
-    if chosen["training"] is not None:
-        training = Counts(*chosen["training"])
-        within = deviation_of_dimension(DELTA, training.n, found["columns"])
-    return (
-        theorem_1(added, attacker, found["identifiers"], cost),
-        *bounds_of_run(
-            attacker, max(chosen["inspected"][1], 1), cost, training=training, within=within
-        ),
-    )
-
-
-def _verdict(bound: Bound) -> str:
-    if not bound.applies:
-        return f"does not apply: {bound.reason}"
-    if bound.vacuous:
-        return f"vacuous: {bound.reason}"
-    return "holds" if bound.holds else "does not hold"
+    words = f"The words: {listed(chosen['context'])}."
+    return Section("context", title, (said, Prose((words,), "internal")))
 
 
 def _codebook(public: Mapping[str, Any]) -> Section | None:

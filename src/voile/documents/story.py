@@ -6,16 +6,20 @@ from typing import Any
 
 from voile.documents.content import Content
 
+SHOWN = ("number", "miss_cost", "passes", "risk", "loss")
+
 
 def story_of(content: Content, number: int | None) -> dict[str, Any]:
-    """Gather it, so that a report can be written later without the kit; it holds no word.
+    """Gather it, so that a report can be written later without the kit.
+
+    Of the policy applied it holds words of the text, for the holder alone; of the others none.
 
     Parameters
     ----------
     number : of the policy applied; None tells of the frontier alone.
     """
     story: dict[str, Any] = {
-        "frontier": content.figures.to_pydict(),
+        "frontier": content.figures.select(SHOWN).to_pydict(),
         "found": {name: x for name, x in content.found.items() if name != "key"},
     }
     if number is not None:

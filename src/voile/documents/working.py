@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import signal
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,6 +24,8 @@ from voile.errors import RequestError
 
 REPEAT = "repeat"
 LEAST_LETTERS = 3
+CHARACTERS = 1 << 19
+"""Of documents that are looked at together: what a committee says of their tokens is in memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,16 +71,19 @@ class Worker:
 
     def __call__(self, documents: Sequence[Document]) -> list[Done]:
         """Return each document as published; of those that fail, alone, nothing."""
+        return [one for part in _parts(documents) for one in self._tried(part)]
+
+    def _tried(self, documents: Sequence[Document]) -> list[Done]:
         try:
             return list(self._done(documents))
         except Exception:
             if len(documents) == 1:
                 return [Done(None)]
-            return [one for document in documents for one in self([document])]
+            return [one for document in documents for one in self._tried([document])]
 
     def _done(self, documents: Sequence[Document]) -> Iterator[Done]:
         recipe = self._recipe
-        removed = self._remover([document.text for document in documents])
+        removed = self._remover(documents)
         again = mentions(removed, self._names) if recipe.names else None
         learnt = removals_of(self._remover, removed)
         for number, (document, own) in enumerate(zip(documents, learnt, strict=True)):
@@ -96,6 +102,20 @@ class Worker:
     def _names(self) -> NDArray[np.bool_]:
         """Which types are names, (T + 1,)."""
         return np.array([False, *(label in self._recipe.names for label in self._remover.labels)])
+
+
+def _parts(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Cut documents into parts of at most so many characters, or of one document."""
+    part: list[Document] = []
+    size = 0
+    for document in documents:
+        if part and size + len(document.text) > CHARACTERS:
+            yield part
+            part, size = [], 0
+        part.append(document)
+        size += len(document.text)
+    if part:
+        yield part
 
 
 def mentions(removed: Removed, names: NDArray[np.bool_]) -> NDArray[np.int16]:
@@ -183,6 +203,7 @@ _worker: Worker
 
 def _begin(recipe: Recipe) -> None:
     global _worker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who waits for the work
     _worker = Worker(recipe)
 
 

@@ -44,7 +44,10 @@ def documents_of(given_texts):
     """Return each text's tokens: form, what stands before, tag."""
     tokens = tokenise(given_texts)
     return [
-        [(tokens.forms[tokens.form[x]], int(tokens.gap[x])) for x in range(*tokens.first[d : d + 2])]
+        [
+            (tokens.forms[tokens.form[x]], int(tokens.gap[x]))
+            for x in range(*tokens.first[d : d + 2])
+        ]
         for d in range(len(given_texts))
     ]
 
@@ -119,7 +122,9 @@ def spaced(given_texts, subjects, least, tag=False):
             spans = zip(tokens.starts[own].tolist(), tokens.ends[own].tolist(), strict=True)
             tags[number] = [str(len(f)) if f.isalpha() else None for f, _ in document]
             pos.append(
-                Document(text, pos=tuple((*s, t) for s, t in zip(spans, tags[number], strict=True) if t))
+                Document(
+                    text, pos=tuple((*s, t) for s, t in zip(spans, tags[number], strict=True) if t)
+                )
             )
         tokens = tagged(tokens, pos)
     whose = np.repeat(np.array(subjects, dtype=np.int32), np.diff(tokens.first))
@@ -171,7 +176,9 @@ def test_scores_are_the_matrix_times_the_weights_while_forms_grow(learnt, batche
     early, late = Scorer(extractor, weights), None
     for batch in batches:  # with words that the space does not know, and tags too
         tokens = tokenise([*batch, "new Word"], known)
-        documents = [Document(text, pos=((0, 2, "3"), (2, 9, "odd"))) for text in [*batch, "new Word"]]
+        documents = [
+            Document(text, pos=((0, 2, "3"), (2, 9, "odd"))) for text in [*batch, "new Word"]
+        ]
         features = extractor.features(tagged(tokens, documents, tags))
         late = late or Scorer(extractor, weights)
         for scorer in (early, late):

@@ -15,7 +15,7 @@ from voile.errors import RequestError
 
 spacy = pytest.importorskip("spacy")
 
-NAMES = "Ana Eva Leo Max Ida Tom Pia Jan".split()
+NAMES = ["Ana", "Eva", "Leo", "Max", "Ida", "Tom", "Pia", "Jan"]
 
 
 def notes():

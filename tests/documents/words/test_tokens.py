@@ -32,6 +32,7 @@ plain = st.text(st.sampled_from("aB1_.[] \n"), max_size=20)
 @example("]\u064b\u1161")
 @example("\u0958a")
 @example("a\u1161b c")
+@example("]\u1161bc")
 def test_a_token_is_a_piece_of_the_original_that_reads_as_its_form(text):
     tokens = tokenise([text])
     form = [tokens.forms[number] for number in tokens.form]
@@ -89,6 +90,10 @@ def test_signs_stay_in_their_words():
     assert tokenise(["अनामिका की , x"]).forms == ["अनामिका", "की", ",", "x"]
 
 
+def test_a_mark_has_a_capital():
+    assert tokenise(["[1B] [_A] [12] [a]"]).forms == ["[1B]", "[_A]", "[", "12", "]", "a"]
+
+
 def test_a_bracket_without_end_takes_no_time():
     tokens = tokenise(["[" + "A1" * 100_000 + " " + "[" * 1000 + "A_" * 1000])
     assert len(tokens) == 1003
@@ -135,7 +140,12 @@ def heads(text):
 
 
 def test_the_head_of_a_line_is_its_first_token():
-    assert heads("Name: Ana\nEva") == [("Name", None), (":", "Name"), ("Ana", "Name"), ("Eva", None)]
+    assert heads("Name: Ana\nEva") == [
+        ("Name", None),
+        (":", "Name"),
+        ("Ana", "Name"),
+        ("Eva", None),
+    ]
 
 
 @given(st.lists(plain, max_size=4))
@@ -188,6 +198,8 @@ def test_tags_of_the_word_that_a_token_begins_in():
     tags = [None if tag < 0 else tokens.tags.known[tag] for tag in tokens.tag.tolist()]
     assert tags == ["PROPN", "PROPN", "PROPN", "NUM", "X", None, None]
     assert tagged(tokenise(["a"]), [Document("a")]).tag is None
+    one = Document("Ana's", pos=((0, 3, "PROPN"),))
+    assert tagged(tokenise([one.text]), [one]).tag.tolist() == [0, -1, -1]
 
 
 def words_of(text):
@@ -218,11 +230,14 @@ def test_gaps_do_not_depend_on_who_cuts(text):
 def test_a_rule_that_leaves_words_out_is_refused_without_a_word(spans):
     with pytest.raises(RequestError) as refused:
         tokenise(["Ana Leo"], tokeniser=lambda _: spans)
-    assert "Ana" not in str(refused.value) and "Leo" not in str(refused.value)
+    assert "Ana" not in str(refused.value)
+    assert "Leo" not in str(refused.value)
 
 
 def test_a_rule_may_leave_points_out():
-    tokens = tokenise(["Ana,Leo\nEva"], tokeniser=lambda t: [m.span() for m in re.finditer(r"\w+", t)])
+    tokens = tokenise(
+        ["Ana,Leo\nEva"], tokeniser=lambda t: [m.span() for m in re.finditer(r"\w+", t)]
+    )
     assert tokens.forms == ["Ana", "Leo", "Eva"]
     assert tokens.gap.tolist() == [PARAGRAPH, BLANK, LINE]
     assert GLUED not in tokens.gap

@@ -1,0 +1,221 @@
+"""A policy at work on documents: repeats, lists, what fails, and several processes."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.documents.flow import kit_of
+from tests.documents.made import Told
+
+from voile.documents import working
+from voile.documents.committee import Committee, Member, Removed
+from voile.documents.content import Content
+from voile.documents.corpus import Document
+from voile.documents.patterns import Listed, patterns_of
+from voile.documents.replacing import Marks
+from voile.documents.words.attributes import shape_of
+from voile.documents.words.tokens import tokenise
+from voile.documents.working import Recipe, Worker, Workers, mentions
+
+LABELS = ("NAME", "AGE", "DOCTOR")
+TEXT = "Patient Ana Ruiz came on foot with May , and was well ."
+
+
+def recipe(**changes):
+    """Remove Ana and Ruiz in a first pass, Eva and an age in a second."""
+    content = Content.of(kit_of())
+    space = content.committee(content.policy(0)).space
+    told = (Told({"Ana": 1, "Ruiz": 1}, 3), Told({"Eva": 1, "34": 2}, 3))
+    members = tuple(Member("says", one, None, "accuracy") for one in told)
+    committee = Committee(LABELS, np.ones(3), space, members)
+    made = Recipe(committee, (), None, frozenset({"NAME"}), Marks())
+    return replace(made, **changes)
+
+
+def removed_of(texts, types):
+    """Return tokens of texts, removed as the types that words have, unless they begin with ``=``.
+
+    ``types`` : form -> type; ``=Ana`` is Ana left where she stands.
+    """
+    tokens = tokenise([text.replace("=", "") for text in texts])
+    words = [word for text in texts for word in text.split()]
+    assert [word.replace("=", "") for word in words] == [tokens.forms[n] for n in tokens.form]
+    found = np.array([types.get(word, 0) for word in words], dtype=np.int16)
+    return Removed(tokens, found, np.where(found > 0, 0, -1).astype(np.int16)), words
+
+
+def naive(texts, types, names):
+    """Say of each token what it repeats, by the words of the docstring."""
+    found = []
+    for text in texts:
+        words = text.split()
+        gone = [(word, types[word]) for word in words if types.get(word) and names[types[word]]]
+        for word in words:
+            plain = word.replace("=", "")
+            like = [
+                kind
+                for form, kind in gone
+                if form.casefold() == plain.casefold() and _named(form) and _named(plain)
+            ]
+            found.append(like[0] if like and not types.get(word) else 0)
+    return found
+
+
+def _named(form):
+    return len(form) >= 3 and form.isalpha() and "X" in shape_of(form)
+
+
+WORDS = ["Ana", "=Ana", "ANA", "=ANA", "ana", "=ana", "=Li", "Li", "R2D", "=R2D", "=Eva", "Eva"]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join), max_size=4),
+    st.fixed_dictionaries(
+        {}, optional={w: st.integers(1, 3) for w in WORDS if not w.startswith("=")}
+    ),
+    st.lists(st.booleans(), min_size=3, max_size=3),
+)
+def test_repeats_are_the_names_removed_elsewhere_in_the_same_document(texts, types, which):
+    names = np.array([False, *which])
+    removed, _ = removed_of(texts, types)
+    assert mentions(removed, names).tolist() == naive(texts, types, names)
+
+
+def test_a_repeat_is_of_the_type_that_was_removed_first():
+    types = {"Ana": 3, "ANA": 1}
+    names = np.array([False, True, False, True])
+    found = mentions(removed_of(["=Ana Ana ANA", "=Ana ANA Ana", "=Ana"], types)[0], names)
+    assert found.tolist() == [3, 0, 0, 1, 0, 0, 0]
+
+
+def done(work, *texts):
+    return work([Document(text, id=f"row {n}") for n, text in enumerate(texts, 1)])
+
+
+def test_who_removed_what_is_told():
+    finders = (Listed(["on foot"]), *patterns_of(["phone"]))
+    text = f"{TEXT} ANA called 555-123-4567 . Eva , 34 , and RUIZ did not ."
+    (one,) = done(Worker(recipe(finders=finders)), text)
+    told = [(text[r.start : r.end], r.label, r.by) for r in one.removals]
+    assert told == [
+        ("Ana Ruiz", "NAME", "pass 1, says"),
+        ("on foot", "LISTED", "deny-list"),
+        ("ANA", "NAME", "repeat"),
+        ("555-123-4567", "PHONE", "pattern phone"),
+        ("Eva", "NAME", "pass 2, says"),
+        ("34", "AGE", "pass 2, says"),
+        ("RUIZ", "NAME", "repeat"),
+    ]
+    assert one.document.text == (
+        "Patient [NAME] came [LISTED] with May , and was well . [NAME] called [PHONE] . "
+        "[NAME] , [AGE] , and [NAME] did not ."
+    )
+
+
+def test_several_removers_of_one_value_are_all_told():
+    finders = (Listed(["Ana Ruiz came"]),)
+    (one,) = done(Worker(recipe(finders=finders)), TEXT)
+    assert [(r.start, r.end, r.label, r.by) for r in one.removals] == [
+        (8, 21, "NAME", "pass 1, says; deny-list")
+    ]
+
+
+def test_without_names_nothing_is_repeated():
+    (one,) = done(Worker(recipe(names=frozenset())), f"{TEXT} ANA left .")
+    assert [removal.by for removal in one.removals] == ["pass 1, says"]
+
+
+def test_repeats_of_types_that_are_no_names_stay():
+    text = f"{TEXT} ANA left ."
+    (one,) = done(Worker(recipe(names=frozenset({"AGE", "DOCTOR"}))), text)
+    assert [removal.by for removal in one.removals] == ["pass 1, says"]
+
+
+@given(st.lists(st.sampled_from(["Ana", "Ruiz", "Ana Ruiz", "well", "May", "foot"]), min_size=1))
+def test_an_allow_list_only_subtracts(phrases):
+    text = f"{TEXT} ANA left the foot of May ."
+    finders = (Listed(["foot", "well"]),)
+    (before,) = done(Worker(recipe(finders=finders)), text)
+    (after,) = done(Worker(recipe(finders=finders, allow=Listed(phrases, name="allow"))), text)
+
+    def gone(one):
+        parts = (range(removal.start, removal.end) for removal in one.removals)
+        return {at for part in parts for at in part if not text[at].isspace()}
+
+    kept = {at for one in Listed(phrases).find(text) for at in range(one.start, one.end)}
+    assert gone(after) <= gone(before)
+    assert gone(before) - gone(after) <= kept
+
+
+@dataclass(frozen=True)
+class Failing:
+    """Marks, but for documents that say so: there it fails, or ends its process."""
+
+    ends: bool = False
+
+    def __call__(self, document, removals):
+        if "fail" in document.text and self.ends:
+            os._exit(1)
+        if "fail" in document.text:
+            raise KeyError(document.text)
+        return Marks()(document, removals)
+
+
+def test_a_document_that_fails_fails_alone():
+    texts = [TEXT, "fail Ana", TEXT, "", "Ana Ruiz will fail", TEXT]
+    whole = done(Worker(recipe()), *texts)
+    for work in (Worker(recipe(put=Failing())), Workers(recipe(put=Failing()), 2)):
+        found = done(work, *texts)
+        assert [one.document is None for one in found] == ["fail" in text for text in texts]
+        assert all(one.removals == () for one in found if one.document is None)
+        assert [a == b for a, b in zip(found, whole, strict=True) if a.document] == [True] * 4
+
+
+def test_a_process_that_dies_is_no_answer():
+    with Workers(recipe(put=Failing(ends=True)), 2) as work, pytest.raises(BrokenProcessPool):
+        done(work, *[TEXT] * 5, "fail")
+
+
+def test_documents_come_back_in_order_from_any_number_of_processes():
+    texts = [f"{TEXT} Number {n} ." for n in range(23)]
+    alone = done(Worker(recipe()), *texts)
+    assert [f"Number {n} " in one.document.text for n, one in enumerate(alone)] == [True] * 23
+    for jobs in (1, 2, 3):
+        with Workers(recipe(), jobs) as work:
+            assert done(work, *texts) == alone
+            assert done(work) == []
+            assert done(work, texts[0]) == alone[:1]
+
+
+@settings(max_examples=10)
+@given(st.lists(st.integers(0, 60), max_size=6), st.integers(1, 100))
+def test_what_is_looked_at_together_changes_nothing(lengths, limit):
+    texts = [f"{TEXT} " * (n // 20) + "Ana Ruiz " * (n % 3) for n in lengths]
+    whole = done(Worker(recipe()), *texts)
+    before, working.CHARACTERS = working.CHARACTERS, limit
+    try:
+        assert done(Worker(recipe()), *texts) == whole
+    finally:
+        working.CHARACTERS = before
+
+
+@given(st.lists(st.integers(0, 50)), st.integers(1, 60))
+def test_parts_are_as_long_as_they_may_be(lengths, limit):
+    documents = [Document("a" * n, id=str(place)) for place, n in enumerate(lengths)]
+    before, working.CHARACTERS = working.CHARACTERS, limit
+    try:
+        parts = list(working._parts(documents))
+    finally:
+        working.CHARACTERS = before
+    assert [one for part in parts for one in part] == documents
+    sizes = [sum(len(one.text) for one in part) for part in parts]
+    assert all(size <= limit or len(part) == 1 for part, size in zip(parts, sizes, strict=True))
+    for size, (_, after) in zip(sizes, pairwise(parts), strict=False):
+        assert size + len(after[0].text) > limit
