@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from tests.documents.made import Counted, Remembers, notes
+from tests.documents.made import NAMES, Counted, Remembers, corpus_of, notes
 
+from voile.documents.corpus import Corpus
 from voile.documents.fits import Fits, kind_of
-from voile.documents.learners import LEARNERS, Selection
+from voile.documents.fits import _digest_of as digest_of
+from voile.documents.fits import _looks_at_costs as looks_at_costs
+from voile.documents.learners import CRF, LEARNERS, Ensemble, Selection
 from voile.documents.learners.svm import SVM
 from voile.documents.training import Training
+from voile.documents.words.tokens import Forms
 from voile.errors import RequestError
 
 FOLDS = np.arange(24) % 12 % 3
@@ -209,6 +213,54 @@ def test_those_used_are_remembered_longest(monkeypatch):
     assert len(fits.learners["svm"].fits) == 12
     both(fits, removed=removed[1])
     assert len(fits.learners["svm"].fits) == 15
+
+
+def test_all_that_is_seen_of_a_corpus_tells_it_from_others():
+    corpus = Corpus(replace(one, pos=((0, 4, "X"),)) for one in notes(2))
+    training = Training.of(corpus, lists=LISTS)
+    tokens, space, other = training.tokens, training.space, training.tokens.tag.copy()
+    other[3] = 0
+    swapped = training.truth.copy()
+    swapped[[0, 1]] = swapped[[1, 0]]
+    changes = [
+        {"tokens": replace(tokens, form=tokens.form[::-1])},
+        {"tokens": replace(tokens, layout=replace(tokens.layout, gap=tokens.gap * 0))},
+        {"tokens": replace(tokens, layout=replace(tokens.layout, first=tokens.first[:-1]))},
+        {"tokens": replace(tokens, tag=other)},
+        {"tokens": replace(tokens, tags=Forms())},
+        {"tokens": replace(tokens, known=Forms())},
+        {"truth": swapped},
+        {"labels": ("AGE", "PLACE")},
+        {"subject": training.subject[::-1]},
+        {"space": replace(space, lists={})},
+        {"space": replace(space, columns=space.columns[1:])},
+        {"space": replace(space, attributes=space.attributes[::-1])},
+    ]
+    told = [digest_of(replace(training, **change)) for change in ({}, {}, *changes)]
+    assert told[0] == told[1]
+    assert len(set(told)) == 1 + len(changes)
+
+
+def test_what_one_subject_alone_has_is_not_learnt_from():
+    texts = ["Zed/NAME said no ."] * 2 + [f"{name} said no ." for name in NAMES[:8]]
+    training = Training.of(corpus_of(*texts))
+    fits = fits_of(learner=SVM(), training=training, folds=np.arange(10) % 2)
+    look, classifier = both(fits, costs=np.ones(1))
+    assert look.margins[0, 0] < 0
+    matrix = training.examples(training.truth * 0, np.ones(1)).matrix
+    alone = np.setdiff1d(matrix[[0]].indices, matrix[8:].indices)  # what only the first two have
+    assert classifier.weights[alone].any()
+    removed = training.truth * 0
+    removed[0] = 1  # one of the two is gone: the other is alone with the word
+    left = fits.classifier("svm", training.examples(removed, np.ones(1)), removed)
+    assert not left.weights[alone].any()
+
+
+def test_who_looks_at_costs():
+    blind = (SVM(), Ensemble(), Selection(), Remembers())
+    seeing = (Ensemble(crf=CRF(cost_sensitive=True)), CRF(cost_sensitive=True), object())
+    assert not any(map(looks_at_costs, blind))
+    assert all(map(looks_at_costs, seeing))
 
 
 def test_margins_that_are_no_numbers_are_refused(tmp_path):

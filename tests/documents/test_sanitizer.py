@@ -7,7 +7,7 @@ import inspect
 import json
 import os
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -124,6 +124,20 @@ def test_lists_are_read_as_text_is():
     sanitizer = fitted(corpus, lists={"names": [*NAMES, "JOSE\u0301"]})
     assert sanitizer.committee_.space.lists["names"] >= {"ana", "josé"}
     assert sanitizer.sanitize(["José said no ."]) == ["[NAME] said no ."]
+
+
+def test_parts_of_speech_are_asked_for_where_they_were_learnt_from():
+    def tagged(document):
+        first = document.text.split(" ")[0]
+        return replace(document, pos=((0, len(first), "FIRST"),))
+
+    sanitizer = fitted(Corpus(map(tagged, NOTES)))
+    text = Document("We saw Ana again , aged 31 , at 10 .")
+    (made,) = sanitizer.sanitize(Corpus([tagged(text)]))
+    assert made.text == "We saw [NAME] again , aged [AGE] , at 10 ."
+    for untagged in (Corpus([text]), [text.text]):
+        with pytest.raises(RequestError, match="parts of speech"):
+            sanitizer.sanitize(untagged)
 
 
 def test_in_sample_is_the_papers_loop():

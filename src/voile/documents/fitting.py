@@ -16,7 +16,6 @@ from voile.documents.greedy import Loop, sanitize_greedily
 from voile.documents.measuring import context_of, points, turns
 from voile.documents.options import FitOptions
 from voile.documents.reading import Reading, hashes
-from voile.documents.sanitizer import fits_of
 from voile.documents.training import Training, costs_of
 from voile.errors import RequestError
 from voile.frontier import Frontier
@@ -47,6 +46,8 @@ def fit(
         that is to go on without its seed.
     InfeasibleError : too little would be left to judge.
     """
+    from voile.documents.sanitizer import fits_of  # loads scikit-learn, which `choose` needs not
+
     if options.resume is not None and seed is None:
         raise RequestError("without its seed no fit can go on", instead="give the seed")
     drawn = streams(seed, "hold-out", "committees", "seen")

@@ -32,7 +32,7 @@ plain = st.text(st.sampled_from("aB1_.[] \n"), max_size=20)
 @example("]\u064b\u1161")
 @example("\u0958a")
 @example("a\u1161b c")
-@example("]\u1161bc")
+@example("]\u064b\u1161bc")
 def test_a_token_is_a_piece_of_the_original_that_reads_as_its_form(text):
     tokens = tokenise([text])
     form = [tokens.forms[number] for number in tokens.form]

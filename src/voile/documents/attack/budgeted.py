@@ -172,8 +172,8 @@ class BudgetedAttacker:
         yield f"Learners that she took: {told}. All types of identifiers count as one."
         if len(chosen) < len(seen):
             yield (
-                f"In {len(seen) - len(chosen)} of {len(seen)} repeats the text that she learns "
-                "from held no identifier, and she inspected at random."
+                f"Of {len(seen)} repeats {len(seen) - len(chosen)} had nothing to learn from: the "
+                "labelled text held no identifier, and she inspected at random."
             )
         if self.labels == "released":
             yield (
