@@ -23,6 +23,7 @@ class Options(BaseModel):
     share: float | None = Field(None, gt=0, lt=1, description="share of people")
     gap: Literal["error", "sample"] = Field("error", description="what to do")
     population: tuple[str, ...] = Field((), description="tables that count")
+    shift: tuple[int, ...] = Field((0,), min_length=1, description="by how much")
     register_: str | None = Field(None, alias="register", description="who is who")
     key_file: Path | None = Field(None, description="the secret")
 
@@ -65,6 +66,18 @@ def test_all_mistakes_are_told_at_once() -> None:
         "--k: input should be a valid integer, unable to parse string as an integer; "
         "--share: input should be less than 1; --gap: input should be 'error' or 'sample'"
     )
+
+
+def test_a_value_may_begin_with_a_minus_and_may_not_be_left_out() -> None:
+    assert given("--shift", "-1", "--shift=-2", "--gap", "sample").model_dump()["shift"] == (-1, -2)
+    with pytest.raises(click.UsageError, match="requires an argument"):
+        given("--key-file")
+
+
+def test_a_wrong_value_of_several_is_told_once() -> None:
+    with pytest.raises(RequestError) as told:
+        given("--shift", "far")
+    assert str(told.value).count("--shift") == 1
 
 
 def test_help_says_what_when_not_given() -> None:

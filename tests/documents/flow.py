@@ -92,7 +92,7 @@ def people(each=2, start=0):
     ]
     rng = np.random.default_rng(start)
     seen = [f"{{{name}|NAME}}" if rng.random() < 0.25 else rng.choice(SHIPS) for name in who]
-    letters = [f"Dear all , we saw {name} in May ." for name in seen]
+    letters = [f"Dear all , we saw {name} in May . Page {start} ." for name in seen]
     return table(notes, letters, [f"person {name}" for name in who])
 
 

@@ -19,7 +19,13 @@ from voile.documents import sources
 from voile.documents.corpus import Span
 from voile.documents.formats import documents_of, read_corpus
 from voile.documents.reading import lacks
-from voile.documents.sources import UNREAD, CorpusSource, is_corpus, open_source
+from voile.documents.sources import (
+    UNREAD,
+    CorpusSource,
+    UnreadWarning,
+    is_corpus,
+    open_source,
+)
 from voile.errors import RequestError, SourceError
 from voile.io.jsonlines import LINE_BYTES
 from voile.roles import Roles
@@ -126,7 +132,9 @@ def test_what_is_a_corpus_by_name(tmp_path):
 def test_a_file_that_is_no_text_is_set_aside_in_its_place(tmp_path):
     for name in "abcd":
         (tmp_path / f"{name}.txt").write_bytes(b"Jos\xe9" if name in "bd" else b"Ann")
-    found = rows(open_source(tmp_path))
+    with pytest.warns(UnreadWarning, match=r"b\.txt: byte 3 is not utf-8 text") as warned:
+        found = rows(open_source(tmp_path))
+    assert len(warned) == 1
     assert [row["id"] for row in found] == [*"abcd"]
     assert [row["text"] for row in found] == ["Ann", UNREAD, "Ann", UNREAD]
     assert lacks(UNREAD) is not None
@@ -138,15 +146,24 @@ def test_a_file_without_end_is_not_read_whole(tmp_path):
     with gzip.open(tmp_path / "a.txt.gz", "wb", compresslevel=1) as file:
         file.writelines([b"A" * (1 << 20)] * ((LINE_BYTES >> 20) + 1))
     put(tmp_path / "b.txt", "Ann")
-    assert [row["text"] for row in rows(open_source(tmp_path))] == [UNREAD, "Ann"]
+    with pytest.warns(UnreadWarning, match=r"a\.txt\.gz: is longer than 64 MiB"):
+        assert [row["text"] for row in rows(open_source(tmp_path))] == [UNREAD, "Ann"]
     with pytest.raises(SourceError, match=r"a\.txt\.gz: is longer than 64 MiB"):
         read_corpus(tmp_path)
 
 
-def test_wrong_spans_are_refused_and_not_set_aside(tmp_path):
+@pytest.mark.parametrize(
+    ("annotation", "message"),
+    [
+        ("T1\tNAME 4 400", "document a: the span 4 to 400 is not inside"),
+        ("T1\tNAME 0 3\tAnn", "document a: at 0 to 3 stands something else"),
+        ("T1 NAME 0 3", r"a\.ann: line 1 is no annotation"),
+    ],
+)
+def test_wrong_spans_are_refused_and_not_set_aside(tmp_path, annotation, message):
     put(tmp_path / "a.txt", CANARY)
-    put(tmp_path / "a.ann", "T1\tNAME 4 400\n")
-    with pytest.raises(RequestError, match="document a: the span 4 to 400 is not inside") as found:
+    put(tmp_path / "a.ann", f"{annotation}\n")
+    with pytest.raises(RequestError, match=message) as found:
         rows(open_source(tmp_path))
     assert CANARY not in str(found.value)
 

@@ -45,7 +45,8 @@ def tell_chosen(screen: Screen, chosen: Chosen, place: Path) -> None:
     """Say which policy was chosen, with its figures."""
     name = "an edited policy" if chosen.number is None else f"policy {chosen.number}"
     screen.say(f"{place}: {name} ({chosen.how})")
-    screen.say(f"  {_first(chosen.figures)}")
+    if chosen.figures:
+        screen.say(f"  {_first(chosen.figures)}")
     screen.result(
         {
             "policy_file": str(place),
@@ -90,7 +91,8 @@ def tell_applied(screen: Screen, release: Release, chosen: Chosen, *, allowed: b
     screen.say(f"{release.path}: {', '.join(parts)}")
     certified = release.public["figures"]
     first = {name: certified[name] for name in chosen.figures if name in certified}
-    screen.say(f"  {_first(first)}")
+    if first:
+        screen.say(f"  {_first(first)}")
     screen.result({"release": str(release.path), "counts": counts, "figures": certified})
     if not counts["set_aside"]:
         return 0

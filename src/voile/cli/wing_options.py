@@ -69,7 +69,10 @@ def checked(model: type[BaseModel], given: dict[Any, Any]) -> BaseModel:
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        mistakes = error.errors(include_input=False, include_url=False)
+        found = error.errors(include_input=False, include_url=False)
+        inside = {m["loc"][0] for m in found if len(m["loc"]) > 1}
+        # An option with a wrong value is short of a value, too: that is said once.
+        mistakes = [m for m in found if len(m["loc"]) != 1 or m["loc"][0] not in inside]
         raise RequestError("; ".join(_mistake(m["loc"], m["msg"]) for m in mistakes)) from None
 
 
@@ -88,7 +91,7 @@ def _option(name: str, field: FieldInfo) -> click.Option:
     switch = f"--{option}/--no-{option}" if flag and field.default else f"--{option}"
     return click.Option(
         [switch, key],
-        is_flag=flag,
+        is_flag=flag or None,  # of False click makes one whose value may be left out
         multiple=multiple,
         type=None if flag else kind,
         metavar=None if flag or isinstance(kind, click.Choice) else kind.name,

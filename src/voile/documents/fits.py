@@ -18,7 +18,6 @@ import voile
 from voile.documents.committee import Types
 from voile.documents.crossfitting import OutOfFold, checked, cross_fit, shared
 from voile.documents.learners import CLASSIFIERS
-from voile.documents.learners import learners_of as learners_of
 from voile.documents.learners.learner import Classifier, Examples, Learner, Margins, Saveable
 from voile.documents.training import Training
 from voile.io.atomic import write_bytes

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Learner = Literal["crf", "svm", "adaboost", "ensemble", "selection", "consensus"]
 LEARNERS: tuple[Learner, ...] = ("crf", "svm", "adaboost", "ensemble", "consensus")
-Positive = Annotated[float, Field(gt=0)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+MOST_JOBS = 256
+"""More processes than any machine of these has cores: a slip would stop it."""
+
+
+def _some(jobs: int) -> int:
+    if not 1 <= jobs <= MOST_JOBS and jobs != -1:
+        raise ValueError(f"use 1 to {MOST_JOBS}, or -1 for as many as processors")
+    return jobs
+
+
+Jobs = Annotated[int, AfterValidator(_some)]
 
 
 class Options(BaseModel):
@@ -49,7 +60,7 @@ class FitOptions(Options):
     hold_out: float = Field(
         0.0, ge=0, lt=1, description="share of subjects set aside before anything is learnt"
     )
-    jobs: int = Field(-1, description="processes, as many as processors by default")
+    jobs: Jobs = Field(-1, description="processes; -1 for as many as processors")
     resume: str | None = Field(
         None, description="folder of finished fits; one that was interrupted goes on from there"
     )
@@ -94,7 +105,7 @@ class ApplyOptions(Options):
     repeats: bool = Field(
         True, description="remove every mention of a removed name in the same document"
     )
-    jobs: int = Field(1, description="processes")
+    jobs: Jobs = Field(1, description="processes; -1 for as many as processors")
     keep_order: bool = Field(False, description="keep the source's row order, which links releases")
 
     @model_validator(mode="after")
@@ -108,6 +119,13 @@ class ApplyOptions(Options):
     def kinds(self) -> dict[str, str]:
         """Return what types are, where the user says so."""
         return dict(one.split("=", 1) for one in self.kind)
+
+    @field_validator("patterns")
+    @classmethod
+    def _alone(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(value)) > 1 and {"all", "none"} & set(value):
+            raise ValueError("all and none stand alone")
+        return value
 
     @field_validator("kind")
     @classmethod
@@ -135,4 +153,10 @@ class AttackOptions(Options):
     learners: tuple[Learner, ...] = Field(
         LEARNERS, min_length=1, description="what she trains; she takes the most accurate"
     )
-    jobs: int = Field(-1, description="processes, as many as processors by default")
+    jobs: Jobs = Field(-1, description="processes; -1 for as many as processors")
+
+    @model_validator(mode="after")
+    def _of_another(self) -> AttackOptions:
+        if "foreign" in self.labels and self.foreign is None:
+            raise ValueError("foreign labels need a corpus to learn from: add --foreign FILE")
+        return self

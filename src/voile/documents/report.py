@@ -28,7 +28,7 @@ from voile.sections import (
     Prose,
     Section,
 )
-from voile.wording import listed, rate, share, share_of
+from voile.wording import FEW, is_few, listed, rate, share, share_of
 
 RISK = "identifiers left (100% = nothing is removed)"
 LOSS = "harmless tokens removed"
@@ -97,27 +97,33 @@ def _summary(
         found = story["found"]
         alpha = share_of(found["identifiers"] / found["tokens"], found["tokens"], audience)
         halted = "; the fit was interrupted" * (found["stopped"] == "interrupted")
+        documents, subjects = (
+            _told(found[f"{one}s"], one, audience) for one in ("document", "subject")
+        )
         said.append(
-            f"Learnt from {_many(found['documents'], 'document')} of "
-            f"{_many(found['subjects'], 'subject')}: {found['tokens']:,} tokens, {alpha} of them "
+            f"Learnt from {documents} of {subjects}: {found['tokens']:,} tokens, {alpha} of them "
             f"identifiers of {_many(len(found['labels']), 'type')}{halted}."
         )
     return Section("summary", "In short", (*blocks, Prose(tuple(said))), first=True)
 
 
 def _figures(
-    story: Mapping[str, Any], figures: Mapping[str, float], audience: Audience
+    story: Mapping[str, Any], public: Mapping[str, float], audience: Audience
 ) -> list[Figure]:
-    """Return what is known of the policy."""
-    shown = []
-    if "risk" in figures:
-        within = "" if audience == "public" else _interval(story)
+    """Return what is known of the policy: by the holder's story, else by the public manifest."""
+    chosen = story.get("chosen")
+    known = chosen or public
+    shown: list[Figure] = []
+    if "risk" in known:
+        whole = story["found"]["identifiers"] if chosen else 1
+        left = share_of(known["risk"], whole, audience) if chosen else share(known["risk"])
         said = f"of those in the annotated text, {_judged(story)}"
-        shown.append(Figure("Identifiers left", share(figures["risk"]), said, within))
-    if "loss" in figures:
-        shown.append(Figure("Harmless tokens removed", share(figures["loss"]), "of all harmless"))
-    if "published_tokens" in figures:
-        kept = share(figures["published_tokens"])
+        within = _interval(chosen["left"], whole) if chosen and audience == "internal" else ""
+        shown.append(Figure("Identifiers left", left, said, within))
+    if "loss" in known:
+        shown.append(Figure("Harmless tokens removed", share(known["loss"]), "of all harmless"))
+    if "published_tokens" in known:
+        kept = share(known["published_tokens"])
         shown.append(Figure("Published", kept, "of tokens, as they were"))
     return shown
 
@@ -144,6 +150,13 @@ def _many(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def _told(number: int, one: str, audience: Audience) -> str:
+    """Count documents or people; a public report tells none of 1 to 10."""
+    if is_few(number, 1, audience):
+        return f"under {FEW} {one}s"
+    return _many(number, one)
+
+
 def _judged(story: Mapping[str, Any]) -> str:
     """Say on what text the figures stand."""
     if story and not story["found"]["cross_fit"]:
@@ -151,12 +164,9 @@ def _judged(story: Mapping[str, Any]) -> str:
     return "by classifiers that had not seen it"
 
 
-def _interval(story: Mapping[str, Any]) -> str:
+def _interval(left: int, identifiers: int) -> str:
     """Return the interval of the share left, as if each token stood alone."""
-    chosen = story.get("chosen")
-    if not chosen:
-        return ""
-    low, high = Rate(chosen["left"], story["found"]["identifiers"]).interval()
+    low, high = Rate(left, identifiers).interval()
     return f"{share(low)} to {share(high)}"
 
 

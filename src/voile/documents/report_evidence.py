@@ -21,7 +21,8 @@ def evidence_sections(evidence: Sequence[Evidence], audience: Audience) -> Itera
             if one.heading == heading:
                 new = [line for line in (*_meanings(one), *one.notes) if line not in said]
                 said |= dict.fromkeys(new)
-                blocks += [Prose((one.story,)), *_tables(one, audience), Bullets(tuple(new))]
+                blocks += [Prose((one.story,)), *_tables(one, audience)]
+                blocks += [Bullets(tuple(new))] if new else []
                 blocks += [_curves(one)] if one.curves else []
         yield Section(heading.replace(" ", "-"), heading.capitalize(), tuple(blocks))
 

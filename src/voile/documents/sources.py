@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
@@ -17,6 +18,7 @@ from voile.documents.corpus import Document
 from voile.documents.formats import FORMATS, read_documents
 from voile.documents.formats.brat import beside
 from voile.documents.formats.file import suffix
+from voile.documents.formats.quotes import AnnotationError
 from voile.documents.formats.recognising import present, recognise
 from voile.errors import RequestError, SourceError
 from voile.io.source import Source, hash_file
@@ -29,6 +31,10 @@ WITHOUT_SPANS = ("txt", "docx", "pdf")
 BATCH_CHARACTERS = 16 << 20
 UNREAD = "\N{REPLACEMENT CHARACTER}"
 """The text of a document that could not be read: no wing works on it, so it is set aside."""
+
+
+class UnreadWarning(UserWarning):
+    """A document of a source cannot be read and is set aside; said of the first one."""
 
 
 def open_source(thing: object, *, table: str | None = None, encoding: str | None = None) -> Source:
@@ -93,6 +99,7 @@ class CorpusSource(Source):
         super().__init__(path.absolute().name, format, fields, [f"read as {format}"])
         self.path = path
         self._encoding = encoding
+        self._warned = False
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         batch: list[Document] = []
@@ -114,7 +121,7 @@ class CorpusSource(Source):
     def _documents(self) -> Iterator[Document]:
         unread: list[Document] = []
         none = True
-        aside = partial(_set_aside, unread)
+        aside = partial(self._set_aside, unread)
         for document in read_documents(self.path, self.kind, encoding=self._encoding, aside=aside):
             yield from unread
             unread.clear()
@@ -123,6 +130,16 @@ class CorpusSource(Source):
         if none and not unread:
             raise SourceError("holds no document", where=self.name)
         yield from unread
+
+    def _set_aside(self, unread: list[Document], name: str, why: RequestError) -> None:
+        """Put a row in the place of a file that cannot be read; wrong annotations are refused."""
+        if not isinstance(why, SourceError) or isinstance(why, AnnotationError):
+            raise why
+        if not self._warned:
+            said = f"{why}; set aside, and so is each that cannot be read"
+            warnings.warn(said, UnreadWarning, stacklevel=2)
+            self._warned = True
+        unread.append(Document(UNREAD, id=name))
 
     def fingerprint(self) -> str:
         """Hash the files' own hashes, by name."""
@@ -136,13 +153,6 @@ class CorpusSource(Source):
             return files
         pairs = (beside(one, end) for one in files for end in (".txt", ".ann"))
         return sorted({one for one in pairs if one is not None})
-
-
-def _set_aside(unread: list[Document], name: str, why: RequestError) -> None:
-    """Put a row in the place of a file that cannot be read; wrong annotations are to be mended."""
-    if not isinstance(why, SourceError):
-        raise why
-    unread.append(Document(UNREAD, id=name))
 
 
 def _spans(document: Document) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from multiprocessing import get_all_start_methods, get_context
+from multiprocessing import get_all_start_methods, get_context, parent_process
+from multiprocessing.connection import wait
+from threading import Thread
 from types import TracebackType
 from typing import Protocol
 
@@ -204,7 +207,15 @@ _worker: Worker
 def _begin(recipe: Recipe) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who waits for the work
+    Thread(target=_end_with_parent, daemon=True).start()
     _worker = Worker(recipe)
+
+
+def _end_with_parent() -> None:
+    """End when the parent does: it may be killed, and its locks are held here as well."""
+    if (parent := parent_process()) is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _work(documents: Sequence[Document]) -> list[Done]:

@@ -92,6 +92,9 @@ def test_files_and_formats_that_are_not_there(tmp_path):
     path = put(tmp_path / "notes.txt", "x")
     with pytest.raises(RequestError, match=r"no such file or folder; did you mean notes\.txt"):
         Corpus.read(tmp_path / "note.txt")
+    with pytest.raises(RequestError, match="no name there is like it") as found:
+        Corpus.read(tmp_path / "q")
+    assert "notes" not in str(found.value)  # it may be somebody's name
     with pytest.raises(RequestError, match="there is no folder"):
         Corpus.read(tmp_path / "none" / "note.txt")
     with pytest.raises(RequestError, match="there is no format i2b2; did you mean i2b2-2"):

@@ -18,7 +18,7 @@ from voile.documents.attack.labels import FOLDS, Look, Student, looks
 from voile.documents.attack.left import matched
 from voile.documents.attack.walks import Order, Walk, sizes
 from voile.documents.corpus import Corpus
-from voile.documents.fits import learners_of
+from voile.documents.learners import learners_of
 from voile.documents.learners.learner import Learner
 from voile.documents.words.tokens import token_labels, tokenise
 from voile.errors import RequestError, nearest

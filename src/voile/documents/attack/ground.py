@@ -55,7 +55,7 @@ class Ground:
         labels = everything.labels
         types = token_labels(tokens, everything, labels)
         marks = _marks(tokens, everything)
-        examples = _examples(tokens, types, marks, np.repeat(subject, np.diff(tokens.first)), lists)
+        examples = _examples(tokens, types, marks, subject.astype(np.int32), lists)
         attacked = np.arange(len(everything)) >= len(known)
         return cls(examples, np.where(marks, 0, types).astype(np.int16), labels, subject, attacked)
 
@@ -76,11 +76,12 @@ def _examples(
     tokens: Tokens,
     types: NDArray[np.int16],
     marks: NDArray[np.bool_],
-    subject: NDArray[np.intp],
+    subject: NDArray[np.int32],
     lists: Mapping[str, frozenset[str]],
 ) -> Examples:
     shown = [form for form in tokens.forms if is_mark(form)]
-    space = Space.of(tokens, subject.astype(np.int32), marks=shown, lists=lists)
+    whose = np.repeat(subject, np.diff(tokens.first))
+    space = Space.of(tokens, whose, marks=shown, lists=lists)
     return Examples(
         Extractor(space, tokens.known).features(tokens).matrix,
         ((types > 0) & ~marks).astype(np.int16),
@@ -89,6 +90,7 @@ def _examples(
         np.ones(1),
         tokens.form,
         tuple(tokens.forms),
+        subject,
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from voile.documents.corpus import Document
 from voile.documents.formats.file import File
-from voile.documents.formats.quotes import Quote, placed
+from voile.documents.formats.quotes import AnnotationError, Quote, placed
 from voile.errors import SourceError
 
 ENTITY = re.compile(r"T\S*\t(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)(?:\t(.*))?")
@@ -48,7 +48,7 @@ def _entities(file: File) -> Iterator[Quote]:
             continue
         entity = ENTITY.fullmatch(line)
         if entity is None:
-            raise SourceError(f"line {number} is no annotation", where=file.path.name)
+            raise AnnotationError(f"line {number} is no annotation", where=file.path.name)
         label, places, words = entity.groups()
         pairs = (piece.split(" ") for piece in places.split(";"))
         yield Quote(tuple((int(start), int(end)) for start, end in pairs), label, words)

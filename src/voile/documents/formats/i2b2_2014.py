@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 from voile.documents.corpus import Document
 from voile.documents.formats.file import File
 from voile.documents.formats.markup import parse
-from voile.documents.formats.quotes import Quote, placed
+from voile.documents.formats.quotes import AnnotationError, Quote, placed
 from voile.errors import SourceError
 
 PLACE = re.compile(r"\d{1,18}")
@@ -42,5 +42,5 @@ def read(file: File) -> Iterator[Document]:
 def _quote(tag: Element, number: int, where: str) -> Quote:
     start, end = tag.get("start", ""), tag.get("end", "")
     if not (PLACE.fullmatch(start) and PLACE.fullmatch(end)):
-        raise SourceError(f"tag {number} has no start and end", where=where)
+        raise AnnotationError(f"tag {number} has no start and end", where=where)
     return Quote(((int(start), int(end)),), tag.get("TYPE") or tag.tag, tag.get("text"))

@@ -11,6 +11,10 @@ from voile.documents.corpus import Span
 from voile.errors import SourceError
 
 
+class AnnotationError(SourceError):
+    """Marks that cannot be so: to be mended, while a text that is damaged can be set aside."""
+
+
 @dataclass(frozen=True)
 class Quote:
     """One annotation.
@@ -37,13 +41,18 @@ def listed(
     if found is None:
         return []
     if not isinstance(found, list):
-        raise SourceError("the spans are no list", where=where)
+        raise AnnotationError("the spans are no list", where=where)
     quotes = []
     for number, one in enumerate(found, 1):
         values: Any = [one.get(key) for key in keys] if isinstance(one, Mapping) else one
         if not _is_span(values):
-            raise SourceError(f"span {number} has no {', '.join(keys)}", where=where)
+            raise AnnotationError(f"span {number} has no {', '.join(keys)}", where=where)
         start, end, label = values
+        if not label.strip() or not label.isprintable():
+            raise AnnotationError(
+                f"the {keys[2]} of span {number} is blank or has characters that do not print",
+                where=where,
+            )
         quoted = one.get(words) if words is not None and isinstance(one, Mapping) else None
         quotes.append(Quote(((start, end),), label, quoted if isinstance(quoted, str) else None))
     return quotes
@@ -53,7 +62,7 @@ def _is_span(values: Any) -> bool:
     if not isinstance(values, list | tuple) or len(values) != 3:
         return False
     start, end, label = values
-    return type(start) is int and type(end) is int and isinstance(label, str) and label != ""
+    return type(start) is int and type(end) is int and isinstance(label, str)
 
 
 def placed(
@@ -66,7 +75,7 @@ def placed(
 
     Raises
     ------
-    SourceError : the text holds other words than those quoted. Spans outside it are for the
+    AnnotationError : the text holds other words than those quoted. Spans outside it are for the
         document to refuse.
 
     >>> placed("a\r\nbc", [Quote(((2, 4),), "NAME", "bc")], "document 1")
@@ -81,7 +90,7 @@ def placed(
             return tuple(sorted({span for spans in moved for span in spans}))
         wrong = wrong or found
     assert wrong is not None
-    raise SourceError(
+    raise AnnotationError(
         f"at {wrong.start} to {wrong.end} stands something else than the annotation quotes",
         where=where,
         instead="count Unicode characters from 0 on",

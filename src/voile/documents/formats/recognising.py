@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator
+from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from voile.documents.formats.conll_header import TOKEN
 from voile.documents.formats.file import File, readable, suffix
 from voile.documents.formats.json_objects import objects
 from voile.documents.formats.tags import HARMLESS, TAG
-from voile.errors import RequestError, SourceError, nearest
+from voile.errors import RequestError, SourceError
 from voile.io.opening import FORMATS as TABLES
 from voile.io.postgres_address import Address
 
@@ -63,8 +64,10 @@ def present(path: Path) -> Iterator[Path]:
         yield from map(Path, found)
     else:
         names = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
-        near = nearest(path.name, names) if names else f"there is no folder {path.parent}"
-        raise RequestError("there is no such file or folder", where=str(path), instead=near)
+        close = get_close_matches(path.name, names, n=3)  # no list: files can bear people's names
+        near = f"did you mean {' or '.join(close)}?" if close else "no name there is like it"
+        there = near if path.parent.is_dir() else f"there is no folder {path.parent}"
+        raise RequestError("there is no such file or folder", where=str(path), instead=there)
 
 
 def _format(path: Path, encoding: str | None) -> str:

@@ -1,0 +1,212 @@
+"""Bad input from the command line: one sentence, exit 2, no word told, nothing written."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.documents.flow import kit_of, people
+
+from voile.cli.run import run
+
+ROLES = """
+subject = "person"
+[columns]
+person = "identifier"
+note = { role = "text", spans = "spans" }
+letter = { role = "text", spans = "letter spans" }
+spans = "label"
+"letter spans" = "label"
+ward = "keep"
+"""
+QUICK = ["--learners", "svm", "--miss-cost", "2", "--cross-fit", "3", "--jobs", "1"]
+ROWS = people().to_pylist()
+SECRET = "SECRETWORD"
+
+
+def voile(capsys, *words):
+    capsys.readouterr()
+    code = run([str(word) for word in (*words, "--quiet")])
+    return code, capsys.readouterr().err
+
+
+def refused(ran, said):
+    code, told = ran
+    assert code == 2, told
+    assert said in told
+    assert told.count("\n") == 1
+    assert SECRET not in told
+
+
+@pytest.fixture
+def fit(tmp_path, capsys):
+    """Fit lines of JSON, or bytes, under roles; nothing is written unless that is done."""
+
+    def fitted(rows, *options, roles=ROLES, name="notes.jsonl"):
+        data, toml, kit = tmp_path / name, tmp_path / "roles.toml", tmp_path / "kit"
+        lines = (
+            rows
+            if isinstance(rows, bytes)
+            else b"".join(json.dumps(r).encode() + b"\n" for r in rows)
+        )
+        data.write_bytes(lines)
+        toml.write_text(roles)
+        ran = voile(
+            capsys, "documents", "fit", data, "--roles", toml, "--out", kit, *QUICK, *options
+        )
+        assert kit.exists() == (ran[0] == 0)
+        return ran
+
+    return fitted
+
+
+def with_spans(spans, note=f"We saw {SECRET} again ."):
+    """Give the third row these spans."""
+    return [*ROWS[:2], {**ROWS[2], "note": note, "spans": json.dumps(spans)}, *ROWS[3:]]
+
+
+def span(start, end, label="NAME"):
+    return {"start": start, "end": end, "label": label}
+
+
+@pytest.mark.parametrize(
+    ("spans", "said"),
+    [
+        ([span(7, 99)], "row 3, column note"),
+        ([span(-1, 3)], "row 3, column note"),
+        ([span(9, 7)], "row 3, column note"),
+        ([span(7, 12), span(10, 17)], "row 3, column note"),
+        ([{"start": 7, "end": 17}], "row 3, column spans"),
+        ([span("7", SECRET)], "row 3, column spans"),
+        ({"a": SECRET}, "row 3, column spans"),
+    ],
+)
+def test_spans_that_cannot_be_are_refused_by_their_place(fit, spans, said):
+    refused(fit(with_spans(spans)), said)
+
+
+def test_spans_that_are_no_json_are_refused(fit):
+    rows = [*ROWS[:4], {**ROWS[4], "spans": f"[{SECRET}"}, *ROWS[5:]]
+    refused(fit(rows), "row 5, column spans")
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "said"),
+    [
+        ([{**row, "spans": None, "letter spans": None} for row in ROWS], [], "no identifier"),
+        (ROWS[:4], [], "fold"),
+        (ROWS, ["--least-left", "100000"], "tokens are left"),
+        (ROWS, ["--miss-cost", "0"], "--miss-cost"),
+        (ROWS, ["--cross-fit", "-1"], "--cross-fit"),
+        (ROWS, ["--learners", SECRET.lower()], "--learners"),
+        (ROWS, ["--weight", "NAME"], "a weight is not TYPE=NUMBER"),
+        (ROWS, ["--weight", "SHIP=2"], "SHIP"),
+        (ROWS, ["--hold-out", "1"], "--hold-out"),
+        ([{**row, "note": None, "letter": ""} for row in ROWS], [], ""),
+        ([], [], "notes.jsonl"),
+        (b'{"note": "SECRETWORD"', [], "row 1"),
+        (b'{"note": "SECRETWORD \xff"}\n', [], "UTF-8"),
+        ([{**row, "more": SECRET} for row in ROWS], [], "column more has no role"),
+        ([{k: v for k, v in row.items() if k != "ward"} for row in ROWS], [], "no column ward"),
+    ],
+)
+def test_a_source_that_nothing_can_be_learnt_from_is_refused(fit, rows, options, said):
+    refused(fit(rows, *options), said)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('ward = "keep"', 'ward = "quasi"', "column ward has the role quasi"),
+        ('spans = "spans"', 'spans = "ward"', "the spans of column note are in no column"),
+        ('"text"', '"drop"', "no column has the role text"),
+        ('subject = "person"', 'subject = "persn"', "no subject column persn"),
+    ],
+)
+def test_roles_that_do_not_fit_are_refused(fit, old, new, said):
+    refused(fit(ROWS, roles=ROLES.replace(old, new)), said)
+
+
+@pytest.fixture(scope="module")
+def kit(tmp_path_factory):
+    path = tmp_path_factory.mktemp("kit") / "kit"
+    kit_of().save(path)
+    return path
+
+
+@pytest.fixture
+def apply(tmp_path, capsys, kit):
+    """Apply the policy of least risk, as it is or edited, to lines of JSON."""
+
+    def applied(*options, rows=ROWS, edit=("", "")):
+        data, policy, out = (
+            tmp_path / name for name in ("notes.jsonl", "policy.toml", "out.jsonl")
+        )
+        data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        choose = ["documents", "choose", kit, "--max-loss", "1", "--out", policy, "--force"]
+        assert voile(capsys, *choose)[0] == 0
+        policy.write_text(policy.read_text().replace(*edit))
+        words = ["documents", "apply", kit, data, "--policy", policy, "--out", out]
+        ran = voile(capsys, *words, *options)
+        assert out.exists() == (ran[0] == 0)
+        return ran
+
+    return applied
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--replace", "surrogate"], "VOILE_SECRET"),
+        (["--secret", "key"], "secret is for surrogates"),
+        (["--language", "spanish"], "language is for surrogates"),
+        (["--replace", SECRET], "--replace"),
+        (["--patterns", SECRET.lower()], "there is no pattern"),
+        (["--deny", "nowhere.txt"], "nowhere.txt"),
+        (["--allow", "nowhere.txt"], "nowhere.txt"),
+        (["--kind", "NAME"], "TYPE=name"),
+        (["--kind", "NAME=tea"], "no kind of identifier is called tea"),
+    ],
+)
+def test_what_cannot_be_applied_is_refused(apply, monkeypatch, options, said):
+    monkeypatch.delenv("VOILE_SECRET", raising=False)
+    if SECRET in str(options).upper():
+        code, told = apply(*options)
+        assert (code, told.count("\n")) == (2, 1)
+        assert said in told
+        return
+    refused(apply(*options), said)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("miss_cost = 20.0", "miss_cost = 7.0", "no committee was trained for a miss_cost of 7"),
+        ("passes = 2", "passes = 12", "the committee has no 12 passes"),
+        ("passes = 2", "passes = 2.5", "no whole number"),
+        ("passes = 2", "", "the policy says no miss_cost or passes"),
+    ],
+)
+def test_an_edited_policy_that_there_is_not_is_refused(apply, old, new, said):
+    refused(apply(edit=(old, new)), said)
+
+
+def test_a_source_of_other_columns_is_refused(apply):
+    rows = [{k: v for k, v in row.items() if k != "letter"} for row in ROWS]
+    refused(apply(rows=rows), "no column letter")
+    refused(apply(rows=[{**row, "more": 1} for row in ROWS]), "column more has no role")
+
+
+def test_a_short_secret_is_refused(apply, tmp_path):
+    key = tmp_path / "key"
+    key.write_text(SECRET)
+    key.chmod(0o600)
+    refused(apply("--replace", "surrogate", "--secret", key), "secret")
+
+
+def test_documents_that_were_set_aside_are_said(apply, tmp_path):
+    rows = [{**ROWS[0], "note": f"{SECRET} \x00"}, *ROWS[1:]]
+    code, told = apply(rows=rows)
+    assert code == 0 or told
+    assert SECRET not in told
+    assert SECRET not in (tmp_path / "out.jsonl").read_text()
