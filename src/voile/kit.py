@@ -195,7 +195,12 @@ class Chosen:
 
     def check(self, kit: Kit) -> None:
         """Raise `RequestError` when this was chosen from another kit."""
-        if (self.kind, self.kit) != (kit.kind, kit.id):
+        if self.kind != kit.kind:
+            raise RequestError(
+                f"the policy is for {self.kind} and this is a kit of {kit.kind}",
+                instead="choose again from this kit",
+            )
+        if self.kit != kit.id:
             raise RequestError(
                 f"the policy was chosen from kit {self.kit} and this is kit {kit.id}",
                 instead="choose again from this kit",

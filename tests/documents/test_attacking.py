@@ -116,8 +116,13 @@ def test_labels_of_somebody_else_are_brought(release, tmp_path):
         "inspections, published labels",
         "inspections, foreign labels",
     ]
+    once = attacked(release, foreign=f"jsonl:{tmp_path / 'foreign.jsonl'}", labels=["foreign"])
+    assert [one.attack for one in once] == ["inspections, foreign labels"]
     with pytest.raises(RequestError):
         attacked(release, foreign=str(tmp_path / "none.jsonl"))
+    (tmp_path / "plain.jsonl").write_text(json.dumps({"text": text, "spans": []}) + "\n")
+    with pytest.raises(RequestError, match="no identifier is marked in the foreign corpus"):
+        attacked(release, foreign=str(tmp_path / "plain.jsonl"))
 
 
 def test_a_release_of_what_was_learnt_says_so(tmp_path, release):

@@ -24,7 +24,7 @@ from voile.documents.replacing import Names, Replacer, Surrogates, kind_of, repl
 from voile.documents.replacing.kinds import checked_kinds
 from voile.documents.story import story_of
 from voile.documents.working import Done, Recipe, Workbench, Worker, Workers
-from voile.errors import TamperedError
+from voile.errors import RequestError, TamperedError, nearest
 from voile.io import Source, open_source, open_writer
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
@@ -118,6 +118,12 @@ def _recipe(content: Content, policy: Policy, options: ApplyOptions) -> Recipe:
     put = _replacer(options)
     committee = _working(content.committee(policy))
     kinds = checked_kinds(options.kinds())
+    known = [*committee.labels, *(finder.label for finder in finders)]
+    for label in kinds:
+        if label not in known:
+            raise RequestError(
+                f"a kind for type {label}, which is never removed", instead=nearest(label, known)
+            )
     names = frozenset(t for t in committee.labels if (kinds.get(t) or kind_of(t)) == "name")
     repeated = names if options.repeats else frozenset()
     return Recipe(committee, finders, allow, repeated, put)
@@ -292,6 +298,8 @@ class _Applying(Applying):
         ------
         AssertionError : the release does not hold the documents that were made.
         """
+        if not self.tally.released:  # some formats cannot be read back without a row
+            return {"rows": 0.0, **dict.fromkeys(COUNTED, 0.0)}
         figures = certify(open_source(out), self._texts)
         for name in COUNTED:
             if figures[name] != self._counts[name]:
@@ -318,6 +326,9 @@ class _Applying(Applying):
             "constraints": {
                 "patterns": _kinds_of(self._options),
                 "repeats": self._options.repeats,
+                "context": self._options.context,
+                "deny_list": self._options.deny is not None,
+                "allow_list": self._options.allow is not None,
             },
         }
 

@@ -21,6 +21,7 @@ from voile.documents.reading import Reading
 from voile.documents.replacing import Edit
 from voile.documents.replacing.names import LANGUAGES, PARTICLES, builtin
 from voile.documents.replacing.people import TITLES
+from voile.documents.sources import split_format
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.tokens import token_labels, tokenise
 from voile.errors import RequestError, TamperedError
@@ -61,9 +62,10 @@ def attack(
     """
     release.check_hash()
     scene = _Scene.of(release, truth)
-    foreign = None if options.foreign is None else Corpus.read(options.foreign)
-    told = []
-    for labels in options.labels if foreign is None else (*options.labels, "foreign"):
+    foreign = None if options.foreign is None else _foreign(options.foreign)
+    told: list[Evidence] = []
+    own = () if foreign is None else ("foreign",)
+    for labels in dict.fromkeys((*options.labels, *own)):
         progress(f"learning from {labels} labels", 0)
         attacker = BudgetedAttacker(
             options.learners,
@@ -98,6 +100,15 @@ def builtin_words() -> frozenset[str]:
     lists = (getattr(builtin(one), part) for one in LANGUAGES for part in NAMED)
     found = {word for names in lists for name in names for word in words(name)}
     return frozenset(found | TITLES | PARTICLES | {"and", "don", "doña"})
+
+
+def _foreign(path: str) -> Corpus:
+    """Read the corpus that she brings; "conll:notes.txt" says its format."""
+    place, format = split_format(path)
+    corpus = Corpus.read(place, format)
+    if not corpus.labels:
+        raise RequestError("no identifier is marked in the foreign corpus", where=path)
+    return corpus
 
 
 def _plain(found: Evidence, scene: _Scene) -> Evidence:

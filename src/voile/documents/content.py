@@ -58,6 +58,8 @@ class Policy:
             policy = cls(float(data["miss_cost"]), data["passes"])
         except (KeyError, TypeError, ValueError):
             raise RequestError("the policy says no miss_cost or passes") from None
+        if more := sorted(data.keys() - {"miss_cost", "passes"}):
+            raise RequestError(f"the policy says {more[0]}, which documents do not know")
         if isinstance(policy.passes, bool) or not isinstance(policy.passes, int):
             raise RequestError("the policy's passes are no whole number")
         return policy
@@ -207,6 +209,10 @@ def _stored(
     committees: Mapping[float, Committee],
 ) -> tuple[dict[str, NDArray[Any]], list[dict[str, Any]]]:
     """Return all members' arrays, each classifier once, and who sits in which committee."""
+    if any(one.tokeniser is not None for one in committees.values()):
+        raise RequestError(
+            "a kit cannot hold a tokeniser of one's own", instead="fit with voile's rule"
+        )
     check_saveable([m.classifier for one in committees.values() for m in one.members])
     arrays: dict[str, NDArray[Any]] = {}
     places: dict[int, int] = {}

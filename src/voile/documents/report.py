@@ -141,6 +141,10 @@ def _policy(public: Mapping[str, Any]) -> list[str]:
     again = ["further mentions of a removed name"] * also["repeats"]
     if patterns:
         again.insert(0, f"what patterns find ({', '.join(patterns)})")
+    again += ["words that point to removed values"] * also.get("context", False)
+    again += ["what a list of the holder's names"] * also.get("deny_list", False)
+    if also.get("allow_list"):
+        said.append("What an allow-list of the holder's names was left, whatever found it.")
     if again:
         said.append(f"Removed as well, and not in these figures: {' and '.join(again)}.")
     return said

@@ -119,6 +119,12 @@ def test_characters_that_cannot_be_seen_make_no_other_name():
     assert plain == hidden
 
 
+def test_letters_that_look_alike_make_no_other_name():
+    plain, cyrillic, real = renamed("Anna", "\u0410nn\u0430", "\u0410\u043d\u043d\u0430")
+    assert plain == cyrillic
+    assert real != plain  # a word of Cyrillic letters alone is another name
+
+
 WORDS = st.one_of(
     st.sampled_from([*ENGLISH.female[:40], *ENGLISH.male[:40], *SPANISH.surnames[:60]]),
     st.text("abcdeéxyzñ", min_size=2, max_size=7).map(str.capitalize),

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from voile.documents.replacing.names import cleaned, folded, words_of
+from voile.documents.replacing.names import folded, seen_through, words_of
 from voile.pseudonyms import Secret, choose, pseudonym
 
 # A list of which half is taken is given up with a chance of 2^-24.
@@ -74,4 +74,4 @@ def initial_of(name: str) -> str:
 
 def whole(value: str) -> str:
     """Return all of a value, folded, its blanks made one."""
-    return " ".join(folded(cleaned(value)).split())
+    return " ".join(folded(seen_through(value)).split())

@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from voile.documents.words.normalising import as_latin
 from voile.errors import RequestError
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ LANGUAGES: tuple[Language, ...] = ("english", "spanish")
 _PARTICLES = "de del la las los san santa da das do dos di du le van von der den ter zu al el ibn"
 PARTICLES = frozenset(_PARTICLES.split())
 _WORDS = re.compile(r"[^\W\d_]+")
+_MIXED = re.compile(r"[^\W\d_]*[A-Za-z][^\W\d_]*")
 
 
 def cleaned(text: str) -> str:
@@ -31,6 +33,12 @@ def cleaned(text: str) -> str:
         return text
     composed = unicodedata.normalize("NFC", text)
     return "".join(one for one in composed if unicodedata.category(one) != "Cf")
+
+
+def seen_through(text: str) -> str:
+    """Clean a value, and make Latin of words that mix letters which only look so."""
+    plain = cleaned(text)
+    return plain if plain.isascii() else _MIXED.sub(lambda word: as_latin(word.group()), plain)
 
 
 def folded(word: str) -> str:
@@ -43,7 +51,7 @@ def folded(word: str) -> str:
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text, folded, without particles."""
-    words = map(folded, _WORDS.findall(cleaned(text)))
+    words = map(folded, _WORDS.findall(seen_through(text)))
     return [word for word in words if word and word not in PARTICLES]
 
 

@@ -10,8 +10,8 @@ from voile.documents.replacing.names import (
     PARTICLES,
     Language,
     Pool,
-    cleaned,
     folded,
+    seen_through,
     words_of,
 )
 
@@ -58,7 +58,7 @@ class People:
 
     def rename(self, value: str) -> str | None:
         """Return a name of the same form; None where there is none, or it is not a name."""
-        value = cleaned(value)
+        value = seen_through(value)
         if not _NAME.fullmatch(value):
             return None
         found = list(_WORD.finditer(value))
