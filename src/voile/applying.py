@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile import __version__
-from voile.engine.shuffle import shuffled
+from voile.engine.shuffle import MEMORY, shuffled
 from voile.hold_out import HoldOut
 from voile.io import Source, Staging, open_source, open_writer, publishing
 from voile.io.opening import split_table
@@ -119,6 +119,8 @@ class Applying(ABC):
 
     batch_rows = BATCH_ROWS
     """How many rows are worked on at a time; fewer where a row may be long."""
+    shuffle_bytes = MEMORY
+    """How many bytes of rows are put in order at a time."""
 
     def __init__(
         self,
@@ -214,7 +216,13 @@ class Applying(ABC):
             batches = self._batches(private, files)
             if not keep_order:
                 rng = self.protective.generator()
-                batches = shuffled(batches, rng=rng, directory=scratch)
+                batches = shuffled(
+                    batches,
+                    rng=rng,
+                    directory=scratch,
+                    memory=self.shuffle_bytes,
+                    batch_rows=self.batch_rows,
+                )
             release = files.enter_context(self.writer(out, force=force))
             truth = files.enter_context(open_writer(private / ROWS, self._tail))
             for batch in batches:

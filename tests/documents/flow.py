@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from voile.documents.applying import REMOVALS
+from voile.documents.content import Content
 from voile.documents.options import ApplyOptions, FitOptions
 from voile.documents.wing import apply, choose, fit
 from voile.io import open_source
@@ -105,6 +106,14 @@ def kit_of(**options):
 def fitted(rows, roles=ROLES, seed=1, **options):
     asked = FitOptions.model_validate({**QUICK, **options})
     return fit(open_source(rows), roles, asked, seed=seed, progress=silent)
+
+
+def by_cost(cost, passes=1):
+    """Choose the policy of one cost."""
+    kit = kit_of()
+    policies = [Content.of(kit).policy(n) for n in range(kit.facts["policies"])]
+    number = next(n for n, p in enumerate(policies) if (p.miss_cost, p.passes) == (cost, passes))
+    return choose(kit, Choice(policy=number))
 
 
 def applied(rows, out, *, kit=None, chosen=None, force=False, **options):

@@ -21,6 +21,7 @@ from tests.documents.flow import (
     NAMELESS,
     PEOPLE,
     applied,
+    by_cost,
     fitted,
     kit_of,
     numbers,
@@ -30,7 +31,9 @@ from tests.documents.flow import (
     table,
 )
 
+from voile.documents.applying import _recipe
 from voile.documents.content import Content
+from voile.documents.options import ApplyOptions
 from voile.documents.wing import choose, verify
 from voile.errors import RequestError
 from voile.kit import Choice
@@ -38,22 +41,6 @@ from voile.release import manifest_path
 from voile.roles import Roles
 
 PHONE = "555-123-4567"
-
-
-def by_cost(cost, passes=1):
-    """Choose the policy of one cost."""
-    kit = kit_of()
-    policies = [Content.of(kit).policy(n) for n in range(kit.facts["policies"])]
-    number = next(n for n, p in enumerate(policies) if (p.miss_cost, p.passes) == (cost, passes))
-    return choose(kit, Choice(policy=number))
-
-
-@pytest.fixture(scope="session")
-def secret(tmp_path_factory):
-    path = tmp_path_factory.mktemp("secret") / "key"
-    path.write_bytes(bytes(range(48)))
-    path.chmod(0o600)
-    return str(path)
 
 
 def test_only_texts_and_kept_columns_leave(tmp_path):
@@ -127,6 +114,24 @@ def test_a_document_that_fails_is_set_aside(tmp_path, secret):
         {"column": "note", "reason": "could not be worked on", "rows": 1},
     ]
     assert {row["row"] for row in removals(release)} == {0, 2}
+
+
+def test_a_row_is_set_aside_once_for_a_reason_and_not_where_it_is_held_out(tmp_path, secret):
+    kit = fitted(people(), hold_out=0.4)
+    blank = [" " * n for n in range(1, 31)]  # subjects that no surrogate is made for
+    notes = ["Fine ." if n % 2 else "Lost \ufffd ." for n in range(30)]
+    rows = table(notes, None, blank)
+    more = {"kit": kit, "replace": "surrogate", "secret": secret}
+    release = applied(rows, tmp_path / "r.csv", **more)
+    held = {row["row"] for row in read(release.folder / "control.parquet")}
+    lost, failed = (len([n for n in range(odd, 30, 2) if n not in held]) for odd in (0, 1))
+    assert 0 < lost < 15
+    assert release.private["counts"]["set_aside_by"] == [
+        {"column": "letter", "reason": "could not be worked on", "rows": failed},
+        {"column": "note", "reason": "characters that were lost in decoding", "rows": lost},
+        {"column": "note", "reason": "could not be worked on", "rows": failed},
+    ]
+    assert release.private["counts"]["set_aside"] == lost + failed
 
 
 def test_those_held_out_never_leave(tmp_path):
@@ -245,6 +250,23 @@ def test_words_that_point_to_removed_values_go_if_asked(tmp_path):
     assert "dog" not in manifest_path(without.path).read_text()
 
 
+@pytest.mark.parametrize(
+    ("options", "repeated"),
+    [
+        ({}, {"DOCTOR"}),
+        ({"kind": ("CITY=name",)}, {"CITY", "DOCTOR"}),
+        ({"kind": ("DOCTOR=place",)}, set()),
+        ({"repeats": False}, set()),
+    ],
+)
+def test_only_what_is_a_name_is_repeated(options, repeated):
+    notes = [f"{{{name}|DOCTOR}} came from {{Lugo|CITY}} on foot ." for name in PEOPLE]
+    content = Content.of(fitted(table(notes), miss_cost=[2]))
+    recipe = _recipe(content, content.policy(0), ApplyOptions(**options))
+    assert recipe.committee.labels == ("CITY", "DOCTOR")
+    assert recipe.names == repeated
+
+
 def test_an_allow_list_keeps_what_it_names(tmp_path):
     allow = tmp_path / "allow.txt"
     allow.write_text("Ana Ruiz\n")
@@ -341,26 +363,43 @@ def test_documents_that_were_learnt_from_are_counted(tmp_path):
     assert applied(half, tmp_path / "h.csv").private["learnt_from"] == 20
 
 
+def with_tags(rows):
+    """Return the rows with a column of parts of speech for each text: first letters."""
+    for name in ("note", "letter"):
+        words = [list(re.finditer(r"\S+", text)) for text in rows[name].to_pylist()]
+        tags = [
+            json.dumps([{"start": w.start(), "end": w.end(), "tag": w[0][0]} for w in line])
+            for line in words
+        ]
+        rows = rows.append_column(f"{name} pos", pa.array(tags))
+    return rows
+
+
 def test_parts_of_speech_are_asked_for_where_they_were_learnt(tmp_path):
-    columns = {name: COLUMNS[name] for name in ("person", "note", "spans")}
-    columns = {**columns, "note": {"role": "text", "spans": "spans", "pos": "pos"}, "pos": "drop"}
+    columns = {
+        **COLUMNS,
+        "note": {**COLUMNS["note"], "pos": "note pos"},
+        "letter": {**COLUMNS["letter"], "pos": "letter pos"},
+        "note pos": "drop",
+        "letter pos": "keep",
+    }
     roles = Roles.model_validate({"subject": "person", "columns": columns})
-    rows = people().select(["person", "note", "spans"])
-    words = [list(re.finditer(r"\S+", text)) for text in rows["note"].to_pylist()]
-    tags = [
-        json.dumps([{"start": w.start(), "end": w.end(), "tag": w[0][0]} for w in line])
-        for line in words
+    rows = with_tags(people())
+    kit = fitted(rows, roles, miss_cost=[2])
+    release = applied(rows, tmp_path / "r.csv", kit=kit)
+    assert list(read(release.path)[0]) == ["note", "letter", "ward"]
+    assert len(removals(release)) >= 72
+    some = rows["letter pos"].to_pylist()
+    some[:5] = [None] * 5
+    less = rows.set_column(rows.column_names.index("letter pos"), "letter pos", [some])
+    aside = applied(less, tmp_path / "less.csv", kit=kit)
+    assert numbers(aside) == list(range(5, 72))
+    assert min(row["row"] for row in removals(aside)) == 5
+    assert aside.private["counts"]["set_aside_by"] == [
+        {"column": "letter", "reason": "could not be worked on", "rows": 5}
     ]
-    tagged = rows.append_column("pos", pa.array(tags))
-    kit = fitted(tagged, roles, miss_cost=[2])
-    release = applied(tagged, tmp_path / "r.csv", kit=kit)
-    assert list(read(release.path)[0]) == ["note"]
-    assert len(removals(release)) == 72
-    blank = rows.append_column("pos", pa.array([None] * len(rows), pa.string()))
-    none = applied(blank, tmp_path / "none.csv", kit=kit)
-    assert none.private["counts"]["set_aside"] == len(rows)
-    with pytest.raises(RequestError, match="no column pos"):
-        applied(rows, tmp_path / "s.csv", kit=kit)
+    with pytest.raises(RequestError, match="no column note pos"):
+        applied(people(), tmp_path / "s.csv", kit=kit)
 
 
 def test_secrets_and_lists_that_are_not_there_are_refused(tmp_path, monkeypatch):

@@ -8,14 +8,25 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from tests.documents.flow import ROLES, applied, fitted, kit_of, marked_up, people, read, table
-from tests.documents.test_applying import by_cost, secret  # noqa: F401, a fixture
+from tests.documents.flow import (
+    ROLES,
+    applied,
+    by_cost,
+    fitted,
+    kit_of,
+    marked_up,
+    people,
+    read,
+    table,
+)
 
 from voile.documents import attacking
-from voile.documents.attacking import IN_SAMPLE, attack, builtin_words
+from voile.documents.attacking import attack, builtin_words
 from voile.documents.options import AttackOptions
 from voile.documents.replacing.names import builtin
+from voile.documents.story import IN_SAMPLE
 from voile.documents.wing import choose
+from voile.documents.words.tokens import tokenise
 from voile.errors import RequestError, TamperedError
 from voile.evidence import Evidence
 from voile.io import open_source
@@ -90,15 +101,33 @@ def test_what_is_left_is_counted_in_the_release(release):
         "inspections, published labels",
         "inspections, released labels",
     ]
-    assert f"identifiers found in {left} inspections" in told(one)
+    texts = [row[column].replace("[NAME]", "") for row in shown for column in ("note", "letter")]
+    tokens = len(tokenise(texts))
+    assert asked(one) == {left, tokens // 100}
+
+
+def asked(evidence):
+    """Return the numbers of inspections."""
+    found = (
+        re.fullmatch(r"identifiers found in ([\d,]+) inspections", one) for one in told(evidence)
+    )
+    return {int(one[1].replace(",", "")) for one in found if one}
 
 
 def test_inspections_may_be_given(release):
     (one,) = attacked(release, inspections=[7, 3], labels=["published"])
-    assert {name for name in told(one) if name.startswith("identifiers found")} == {
-        "identifiers found in 7 inspections",
-        "identifiers found in 3 inspections",
-    }
+    assert asked(one) == {3, 7}
+
+
+def test_where_nothing_is_left_one_token_in_a_hundred_is_inspected(tmp_path):
+    rows = table(["We saw {Ana Ruiz|NAME} again , and the chest was clear in May ."] * 60)
+    release = applied(rows, tmp_path / "r.jsonl", chosen=by_cost(2.0))
+    (one,) = attacked(release, rows, labels=["published"])
+    assert told(one)["identifiers left, NAME"].successes == 0
+    texts = [row[name] for row in read(release.path) for name in ("note", "letter")]
+    tokens = sum(len(tokenise([re.sub(r"\[[A-Z]+\]", "", text)])) for text in texts)
+    assert asked(one) == {tokens // 100}
+    assert tokens > 200
 
 
 def test_the_same_seed_finds_the_same(release):
@@ -186,7 +215,7 @@ def test_rows_that_were_set_aside_or_null_do_not_shift_the_others(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def made_up(tmp_path_factory, secret):  # noqa: F811
+def made_up(tmp_path_factory, secret):
     out = tmp_path_factory.mktemp("r") / "r.jsonl"
     more = {"replace": "surrogate", "secret": secret, "keep_order": False}
     return applied(OTHERS, out, chosen=by_cost(2.0), **more)
@@ -205,7 +234,7 @@ def _as_learnt(release):
     return replace(release, private={**release.private, "learnt_from": 1})
 
 
-def test_own_lists_are_not_known_to_her(made_up, tmp_path, secret):  # noqa: F811
+def test_own_lists_are_not_known_to_her(made_up, tmp_path, secret):
     folder = tmp_path / "names"
     folder.mkdir()
     for name in ("female", "male", "surnames"):
@@ -217,7 +246,7 @@ def test_own_lists_are_not_known_to_her(made_up, tmp_path, secret):  # noqa: F81
     assert own.private["surrogates"]["names"] != made_up.private["surrogates"]["names"]
 
 
-def test_what_the_user_said_that_types_are_holds_for_the_attack(tmp_path, secret):  # noqa: F811
+def test_what_the_user_said_that_types_are_holds_for_the_attack(tmp_path, secret):
     texts = [row["spans"].replace("NAME", "WHO") for row in OTHERS.to_pylist()]
     rows = OTHERS.set_column(OTHERS.column_names.index("spans"), "spans", [texts])
     more = [row["letter spans"].replace("NAME", "WHO") for row in OTHERS.to_pylist()]

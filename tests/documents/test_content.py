@@ -99,7 +99,8 @@ def test_a_policy_file_that_is_none_is_refused(data):
 
 def test_costs_that_print_alike_keep_their_calibrations():
     content = Content.of(kit_of())
-    low, high = content.committees.values()
+    _, high = content.committees.values()
+    low = replace(high, members=high.members[1:])
     far = replace(content, committees={1_000_001.0: low, 1_000_002.0: high})
     again = Content.of(far.to_kit())
     for one, other in zip((low, high), again.committees.values(), strict=True):
@@ -168,6 +169,17 @@ def test_an_array_that_does_not_fit_is_refused(tmp_path):
                 raise AssertionError(f"{name}, {what}: was applied")
             assert list(tmp_path.iterdir()) == []
     assert tried >= {"gone", "renamed", "huge", "no number", "shorter", "longer"}
+
+
+@pytest.mark.parametrize("more", [-1, 1, 2**20])
+def test_a_classifier_of_other_features_is_not_read(more):
+    kit = kit_of()
+    held = arrays(kit)
+    row = held["classifier 0/size"]
+    size = np.frombuffer(row["data"], row["dtype"]) + more
+    other = {**held, "classifier 0/size": {**row, "data": size.astype(row["dtype"]).tobytes()}}
+    with pytest.raises(TamperedError, match=r"of other features|do not fit"):
+        Content.of(with_arrays(kit, other.values()))
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.documents.flow import COLUMNS, NAMELESS, ROLES, people, table
 
+from voile.documents import reading
 from voile.documents.reading import LONGEST, Reading, hash_of, hashes, lacks
 from voile.errors import RequestError
 from voile.hold_out import HoldOut
@@ -39,8 +40,8 @@ def test_the_order_of_rows_and_copies_of_them_change_nothing():
     twice = pa.concat_tables([rows, rows])
     drawn = twice.take(np.random.default_rng(2).permutation(len(twice)))
     found = [
-        [(one.subject, one.text, one.spans) for one in reading.corpus(open_source(given))]
-        for reading in (ALL, Reading.all_of(NAMELESS))
+        [(one.subject, one.text, one.spans) for one in read.corpus(open_source(given))]
+        for read in (ALL, Reading.all_of(NAMELESS))
         for given in (rows, drawn)
     ]
     assert found[0] == found[1]
@@ -54,11 +55,12 @@ def test_equal_texts_of_two_people_are_both_read():
 
 
 def test_the_texts_of_a_row_that_is_nobodys_are_one_persons():
-    rows = table(["One .", "Two .", "One ."], ["Same ."] * 3, [None, None, None])
+    rows = table(["One .", "Two .", "One .", "One ."], [*["Same ."] * 3, "Other ."], [None] * 4)
     for roles in (ROLES, NAMELESS):
         subjects = [one.subject for one in Reading.all_of(roles).all(open_source(rows))]
         assert subjects[0] == subjects[1] == subjects[4] == subjects[5]
         assert subjects[2] == subjects[3] != subjects[0]
+        assert subjects[6] == subjects[7] not in subjects[:6]
 
 
 def test_who_a_row_is_about_is_whose_its_texts_are():
@@ -99,7 +101,11 @@ def test_those_held_out_are_read_by_nobody(seed, batch, named):
     rows = people(each=1).slice(0, 20)
     roles = ROLES if named else NAMELESS
     hold_out = HoldOut(0.4, seed.to_bytes(32, "big"), roles.subject)
-    read = texts(Reading(roles, hold_out).corpus(open_source(rows)))
+    before, reading.BATCH_ROWS = reading.BATCH_ROWS, batch
+    try:
+        read = texts(Reading(roles, hold_out).corpus(open_source(rows)))
+    finally:
+        reading.BATCH_ROWS = before
     expected = []
     for number, row in enumerate(rows.to_pylist()):
         one = rows.slice(number, 1).to_batches()[0]
@@ -115,9 +121,9 @@ def with_pos(**columns):
 def test_parts_of_speech_are_read_where_they_are_given():
     tags = json.dumps([{"start": 0, "end": 3, "tag": "PROPN"}])
     rows = pa.table({"note": ["Ana came ."], "pos": [tags]})
-    reading = Reading.all_of(with_pos(pos="drop"))
-    assert reading.pos == ["pos"]
-    assert reading.all(open_source(rows))[0].pos == ((0, 3, "PROPN"),)
+    tagged = Reading.all_of(with_pos(pos="drop"))
+    assert tagged.pos == ["pos"]
+    assert tagged.all(open_source(rows))[0].pos == ((0, 3, "PROPN"),)
 
 
 def test_spans_need_not_be_there_where_nothing_is_learnt():

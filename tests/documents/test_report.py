@@ -8,11 +8,11 @@ import re
 from dataclasses import asdict, replace
 
 import pytest
-from tests.documents.flow import FAMILY, GIVEN, applied, fitted, kit_of, people
-from tests.documents.test_applying import by_cost
+from tests.documents.flow import FAMILY, GIVEN, applied, by_cost, fitted, kit_of, people
 from tests.documents.test_attacking import OTHERS, attacked
 
 from voile.documents.report import sections
+from voile.documents.story import IN_SAMPLE
 from voile.documents.words.features import CLASSES
 from voile.evidence import Curve, Evidence, Finding, Rate
 from voile.release import Release
@@ -90,6 +90,12 @@ def test_no_word_of_the_text_is_in_a_public_page(release, evidence):
             assert not SAID.search(page(subject, (), audience))
 
 
+def test_what_the_holder_keeps_of_the_kit_has_no_key(release):
+    assert kit_of().facts["key"] not in json.dumps(release.private)
+    frontier = release.private["story"]["frontier"]
+    assert set(frontier) == {"number", "miss_cost", "passes", "risk", "loss"}
+
+
 def test_the_summary_says_what_was_asked_and_what_is_left(release, evidence):
     chosen, found = (release.private["story"][part] for part in ("chosen", "found"))
     blocks = shown(release, evidence)["summary"]
@@ -108,6 +114,12 @@ def test_the_summary_says_what_was_asked_and_what_is_left(release, evidence):
     ) in said(blocks)
     assert f"Learnt from {found['documents']:,} documents of 36 subjects: " in said(blocks)
     assert "identifiers of 1 type." in said(blocks)
+
+
+def test_a_figure_of_what_was_learnt_from_is_said_to_be_one(release, evidence):
+    assert IN_SAMPLE not in said(shown(release, evidence)["summary"])
+    own = [replace(one, notes=(*one.notes, IN_SAMPLE)) for one in evidence]
+    assert IN_SAMPLE in said(shown(release, own)["summary"])
 
 
 def test_few_people_are_not_counted_in_public(release):
@@ -227,9 +239,13 @@ def test_harmless_tokens_removed_are_told_by_kind_and_to_the_holder_by_word(rele
     assert chosen["false_by_kind"][CLASSES.index("Xx")] == sum(chosen["false_by_kind"])
     assert kinds.rows == (("Words with a capital", "100%"),)
     assert (words.audience, who.audience) == ("internal", "internal")
-    assert [row[0] for row in words.rows] == [
-        one["word"] for one in chosen["false_words"] if one["removed"] > 1
-    ][:15]
+    often = [{"word": f"w{n}", "removed": 20 - n} for n in range(20)]
+    words = grids(shown(changed(release, false_words=often))["false-positives"])[1]
+    assert words.rows == tuple((f"w{n}", f"{20 - n}") for n in range(15))
+    seldom = changed(
+        release, false_words=[{"word": "a", "removed": 2}, {"word": "b", "removed": 1}]
+    )
+    assert grids(shown(seldom)["false-positives"])[1].rows == (("a", "2"),)
     assert dict(who.rows) == {by: f"{n:,}" for by, n in release.private["removed_by"].items()}
     few = [3 if n else 0 for n in chosen["false_by_kind"]]
     story = changed(release, false_by_kind=few, false_words=[])

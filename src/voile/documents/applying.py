@@ -171,6 +171,7 @@ class _Applying(Applying):
     """Publish the text columns without what is removed, and the kept columns as they are."""
 
     batch_rows = BATCH_ROWS
+    shuffle_bytes = 64_000_000
 
     def __init__(
         self,
@@ -214,8 +215,7 @@ class _Applying(Applying):
     def make(self, batch: Batch) -> Made:
         """Put each document through the committee; set aside what cannot be."""
         reading = self._content.reading
-        first = int(batch.numbers[0]) if len(batch.numbers) else 0
-        documents = reading.documents(batch.rows, first, annotated=False)
+        documents = reading.documents(batch.rows, self.tally.read, annotated=False)
         width, n = len(self._texts), len(batch.numbers)
         aside = self._lacking(batch, documents)
         fine = np.repeat(batch.counted & ~aside, width)

@@ -22,6 +22,7 @@ from voile.documents.replacing import Edit
 from voile.documents.replacing.names import LANGUAGES, PARTICLES, builtin
 from voile.documents.replacing.people import TITLES
 from voile.documents.sources import split_format
+from voile.documents.story import IN_SAMPLE
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.tokens import token_labels, tokenise
 from voile.errors import RequestError, TamperedError
@@ -35,10 +36,6 @@ from voile.wording import listed
 
 KEPT = frozenset({"roles", "learnt_from", "surrogates"})
 NAMED = ("female", "male", "surnames")
-IN_SAMPLE = (
-    "The committee learnt from documents of this release; it misses less in them than in text "
-    "that it has not seen. Attack a release of other annotated documents for an honest figure."
-)
 UNLEARNT = "The truth marks types that the committee never learnt: {}."
 
 

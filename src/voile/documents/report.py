@@ -10,7 +10,7 @@ from typing import Any
 from voile.documents.content import Content
 from voile.documents.report_evidence import evidence_sections, strongest
 from voile.documents.report_theory import theory_section
-from voile.documents.story import story_of
+from voile.documents.story import IN_SAMPLE, story_of
 from voile.documents.words.features import CLASSES
 from voile.evidence import Evidence, Rate
 from voile.kit import Kit
@@ -93,6 +93,8 @@ def _summary(
         shown = [*_figures(story, public["figures"], audience), *strongest(evidence, audience)]
         blocks += [Figures(tuple(shown))] if shown else []
         said += _policy(public)
+    if any(IN_SAMPLE in one.notes for one in evidence):
+        said.append(IN_SAMPLE)
     if story:
         found = story["found"]
         alpha = share_of(found["identifiers"] / found["tokens"], found["tokens"], audience)

@@ -125,6 +125,8 @@ def merged(text: str, removals: Sequence[Removal]) -> list[Removal]:
 
 def _union(group: list[tuple[int, int, int, Removal]]) -> Removal:
     """Join removals that overlap; the lowest rank gives the label, then start, then length."""
+    if len(group) == 1:
+        return group[0][3]
     group.sort(key=lambda item: (item[1], item[0], item[2]))
     ones = [item[3] for item in group]
     return Removal(
