@@ -138,7 +138,8 @@ def test_coarse_ordinals_are_hidden_as_well():
     Z = map.encode(level[2000:], c[2000:])
     assert (map.decode(Z, c[2000:]) == level[2000:]).all()
     assert mutual_information(level, c, permutations=0).bits > 0.3
-    assert mutual_information(Z, c[2000:], permutations=0).bits < 0.04
+    # dithered anew in each run: .02 on average, with a deviation of .02
+    assert mutual_information(Z, c[2000:], permutations=0).bits < 0.12
 
 
 @pytest.mark.parametrize("base", ["normal", "uniform", "barycentre"])
