@@ -15,7 +15,8 @@ from voile.documents.corpus import Document
 from voile.documents.learners.calibration import Calibration, decide
 from voile.documents.learners.learner import Classifier, Margins
 from voile.documents.replacing.marks import mark
-from voile.documents.words.features import Extractor, Features, Scorer, Space
+from voile.documents.words.features import Extractor, Features, Space
+from voile.documents.words.scoring import Scorer
 from voile.documents.words.tokens import Forms, Tokeniser, Tokens, tagged, tokenise
 from voile.errors import RequestError
 

@@ -26,10 +26,9 @@ from voile.documents.words.attributes import (
     is_mark,
     shape_of,
 )
-from voile.documents.words.gathering import NOBODY, SEVERAL, add_rows, add_up, append, lengths, meet
+from voile.documents.words.gathering import NOBODY, SEVERAL, append, lengths, meet
 from voile.documents.words.tokens import GLUED, NOWHERE, Forms, Tokens
 from voile.documents.words.views import occurrences, views_of
-from voile.errors import RequestError
 
 Ints = NDArray[np.int32]
 
@@ -296,78 +295,6 @@ def _columns(extractor: Extractor, block: int) -> tuple[NDArray[np.int64], Ints]
     kept = columns != NOWHERE
     before = np.concatenate([[0], np.cumsum(kept)])
     return before[table.indptr].astype(np.int64), columns[kept]
-
-
-class Scorer:
-    """Score tokens by linear weights, without a matrix.
-
-    Parameters
-    ----------
-    extractor : shared by all scorers of a committee.
-    weights : (columns, outputs).
-
-    Raises
-    ------
-    RequestError : the weights are of other columns.
-
-    Guarantees: equal to ``features.matrix @ weights`` but for rounding.
-    Cost: O(tokens x blocks x outputs), and once O(attributes x outputs) for each new form.
-    """
-
-    def __init__(self, extractor: Extractor, weights: NDArray[np.floating]) -> None:
-        if weights.ndim != 2 or len(weights) != len(extractor.space.columns):
-            raise RequestError("a classifier's weights are not of the features' columns")
-        self._extractor, self.weights = extractor, weights
-        self._float32 = np.ascontiguousarray(weights, dtype=np.float32)
-        self._done = 0
-        self._tables = [self._table(block) for block in range(len(BLOCKS))]
-
-    @property
-    def bytes(self) -> int:
-        """How much memory the scores of forms take."""
-        return sum(table.nbytes for table in self._tables)
-
-    def __call__(self, features: Features) -> NDArray[np.float32]:
-        """Return the tokens' scores, (n, outputs)."""
-        self._grow()
-        out = np.zeros((len(features.tokens), self._float32.shape[1]), np.float32)
-        for block, table in enumerate(self._tables):
-            if len(table):
-                add_rows(*features.sight(block), table, out)
-        return out
-
-    def _table(self, block: int) -> NDArray[np.float32]:
-        """Return the scores of a block's numbers; of words none is known yet."""
-        channel = BLOCKS[block][0]
-        size = 0 if channel == "words" else channel_size(channel, self._extractor.space)
-        table = np.zeros((size, self._float32.shape[1]), np.float32)
-        columns = self._extractor.space.by_block[block]
-        if size and (columns != NOWHERE).any():
-            table[columns != NOWHERE] = self._float32[columns[columns != NOWHERE]]
-        return table
-
-    def _grow(self) -> None:
-        """Score the forms that are new."""
-        forms = len(self._extractor.classes)
-        if forms == self._done:
-            return
-        rows = self._extractor.rows(self._done)
-        for block, (channel, _, _) in enumerate(BLOCKS):
-            if channel == "words":
-                table = _with_room(self._tables[block], forms)
-                columns = self._extractor.space.by_block[block]
-                add_up(rows.indptr, rows.indices, columns, self._float32, table[self._done : forms])
-                self._tables[block] = table
-        self._done = forms
-
-
-def _with_room(table: NDArray[np.float32], size: int) -> NDArray[np.float32]:
-    """Return a table with so many rows or more; twice as many as before, so that few are copied."""
-    if size <= len(table):
-        return table
-    larger = np.zeros((max(size, 2 * len(table)), table.shape[1]), np.float32)
-    larger[: len(table)] = table
-    return larger
 
 
 def _identity(size: int) -> sp.csr_array:
