@@ -7,10 +7,10 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from voile.errors import RequestError, TamperedError
 
@@ -174,6 +174,27 @@ class Choice:
         raise AssertionError("unreachable")
 
 
+class Policy(Protocol):
+    """A wing's policy; two that do the same are equal."""
+
+    def to_data(self) -> Mapping[str, Any]:
+        """Return what a policy file shows and lets a person correct."""
+
+
+class Policies(Protocol):
+    """What a wing reads of its kit: the policies of the frontier, by number, and their figures."""
+
+    @property
+    def frontier(self) -> Frontier:
+        """All of them."""
+
+    def policy(self, number: int) -> Policy:
+        """Return one of them."""
+
+    def figures_of(self, number: int) -> Mapping[str, float]:
+        """Return what is known of one: risk, loss and other measures."""
+
+
 @dataclass(frozen=True)
 class Chosen:
     """One policy of a kit, as a file that a person can read and correct.
@@ -192,6 +213,32 @@ class Chosen:
     how: str
     figures: Mapping[str, float]
     policy: Mapping[str, Any]
+
+    @classmethod
+    def from_kit(cls, kit: Kit, policies: Policies, choice: Choice) -> Chosen:
+        """Pick one policy of a kit's frontier.
+
+        Raises
+        ------
+        InfeasibleError : no policy is within the limit.
+        RequestError : there is no policy of that number or name.
+        """
+        number = choice.among(policies.frontier)
+        figures, policy = policies.figures_of(number), policies.policy(number).to_data()
+        return cls(kit.kind, kit.id, number, str(choice), figures, policy)
+
+    def as_read(self, policies: Policies, policy: Policy) -> Chosen:
+        """Return it with the kit's figures, if the policy that its file says is still the kit's.
+
+        A person may have edited the file: then nothing is known of the policy.
+        """
+        number, how = self.number, self.how
+        if number is not None:
+            if 0 <= number < len(policies.frontier) and policies.policy(number) == policy:
+                figures = policies.figures_of(number)
+                return replace(self, figures=figures, policy=policy.to_data())
+            how = f"{how}, then edited"
+        return replace(self, number=None, how=how, figures={}, policy=policy.to_data())
 
     def check(self, kit: Kit) -> None:
         """Raise `RequestError` when this was chosen from another kit."""

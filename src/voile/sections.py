@@ -6,8 +6,9 @@ masks an internal block into a public one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Audience = Literal["public", "internal"]
 
@@ -180,3 +181,28 @@ class Section:
     title: str
     blocks: tuple[Block, ...]
     first: bool = False
+
+
+def frontier_chart(
+    story: Mapping[str, Any], described: Sequence[str], risk_name: str, loss_name: str
+) -> FrontierChart:
+    """Draw the policies of a wing's story, `described` one by one, and the chosen one."""
+    shown, chosen = story["frontier"], story.get("chosen")
+    marks = () if not chosen else (("chosen policy", chosen["risk"], chosen["loss"]),)
+    policies = "policy" if len(described) == 1 else "policies"
+    return FrontierChart(
+        tuple(shown["risk"]),
+        tuple(shown["loss"]),
+        tuple(described),
+        marks,
+        risk_name,
+        loss_name,
+        f"{len(described):,} {policies} that no other found beats in both risk and loss.",
+    )
+
+
+def codebook(columns: Sequence[Mapping[str, Any]]) -> Section:
+    """Say what became of each column of a release, as its manifest tells."""
+    rows = tuple((one["column"], one["role"], one["what"]) for one in columns)
+    grid = Grid(("column", "role", "in the release"), rows, "What became of each column")
+    return Section("codebook", "Codebook", (grid,))

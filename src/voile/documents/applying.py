@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from voile.applying import Applying, Batch, Made
 from voile.documents.certify import COUNTED, MARK, certify
 from voile.documents.committee import Committee
-from voile.documents.content import KIND, Content, Policy
+from voile.documents.content import Content, Policy
 from voile.documents.corpus import Document
 from voile.documents.options import ApplyOptions
 from voile.documents.patterns import Finder, Listed, patterns_of
@@ -82,7 +82,7 @@ def apply(
     content.reading.check(source, annotated=False)
     policy = Policy.from_data(chosen.policy)
     recipe = _recipe(content, policy, options)
-    told = _told(chosen, content, policy)
+    told = chosen.as_read(content, policy)
     with ExitStack() as stack:
         work: Workbench = Worker(recipe)
         if options.jobs != 1:
@@ -95,17 +95,6 @@ def _jobs(asked: int) -> int:
     import joblib  # type: ignore[import-untyped]
 
     return max(1, int(joblib.effective_n_jobs(asked)))
-
-
-def _told(chosen: Chosen, content: Content, policy: Policy) -> Chosen:
-    """Keep the kit's figures only for the kit's policy: a person may have edited the file."""
-    number = chosen.number
-    known = range(len(content.frontier))
-    if number is not None and number in known and content.policy(number) == policy:
-        figures = content.figures_of(number)
-        return Chosen(KIND, chosen.kit, number, chosen.how, figures, policy.to_data())
-    how = chosen.how if number is None else f"{chosen.how}, then edited"
-    return Chosen(KIND, chosen.kit, None, how, {}, policy.to_data())
 
 
 def _recipe(content: Content, policy: Policy, options: ApplyOptions) -> Recipe:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from voile.documents.content import KIND, Content
+from voile.documents.content import Content
 from voile.documents.context.correlated import PREFIX, correlated
 from voile.documents.fits import Fits
 from voile.documents.greedy import Loop, sanitize_greedily
@@ -158,7 +158,4 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
     InfeasibleError : no policy is within the limit.
     RequestError : there is no policy of that number or name.
     """
-    content = Content.of(kit)
-    number = choice.among(content.frontier)
-    figures = content.figures_of(number)
-    return Chosen(KIND, kit.id, number, str(choice), figures, content.policy(number).to_data())
+    return Chosen.from_kit(kit, Content.of(kit), choice)

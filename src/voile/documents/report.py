@@ -23,10 +23,11 @@ from voile.sections import (
     Bullets,
     Figure,
     Figures,
-    FrontierChart,
     Grid,
     Prose,
     Section,
+    codebook,
+    frontier_chart,
 )
 from voile.wording import FEW, is_few, listed, rate, share, share_of
 
@@ -75,7 +76,7 @@ def sections(
         _context(story),
         *evidence_sections(evidence, audience),
         theory_section(story),
-        _codebook(public),
+        codebook(public["columns"]) if public else None,
         Section("limits", "What this does not protect from", (Bullets(LIMITS),)),
     ]
     return tuple(part for part in parts if part is not None)
@@ -188,20 +189,7 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
             strict=True,
         )
     )
-    chosen = story.get("chosen")
-    marks = () if not chosen else (("chosen policy", chosen["risk"], chosen["loss"]),)
-    beaten = "policy that no other found beats" if len(described) == 1 else (
-        "policies that no other found beats"
-    )  # fmt: skip
-    chart = FrontierChart(
-        tuple(shown["risk"]),
-        tuple(shown["loss"]),
-        described,
-        marks,
-        RISK,
-        LOSS,
-        f"{len(described):,} {beaten} in both risk and loss.",
-    )
+    chart = frontier_chart(story, described, RISK, LOSS)
     return Section("frontier", "Every sensible trade", (chart,))
 
 
@@ -355,11 +343,3 @@ def _context(story: Mapping[str, Any]) -> Section | None:
     )
     words = f"The words: {listed(chosen['context'])}."
     return Section("context", title, (said, Prose((words,), "internal")))
-
-
-def _codebook(public: Mapping[str, Any]) -> Section | None:
-    if not public:
-        return None
-    rows = tuple((c["column"], c["role"], c["what"]) for c in public["columns"])
-    grid = Grid(("column", "role", "in the release"), rows, "What became of each column")
-    return Section("codebook", "Codebook", (grid,))

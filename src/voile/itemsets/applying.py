@@ -15,7 +15,7 @@ from voile.errors import InfeasibleError, RequestError
 from voile.io import Source, open_source
 from voile.io.writers import Writer
 from voile.itemsets.certify import certify
-from voile.itemsets.content import KIND, Content, Policy
+from voile.itemsets.content import Content, Policy
 from voile.itemsets.forms import Form
 from voile.itemsets.long_tables import release_writer, released
 from voile.itemsets.options import ApplyOptions
@@ -64,21 +64,9 @@ def apply(
     content.reading.check(source)
     source = content.reading.records(source)
     policy = Policy.from_data(chosen.policy, content.names)
-    applying = _Applying(kit, _told(chosen, content, policy), source, content, policy, progress)
+    applying = _Applying(kit, chosen.as_read(content, policy), source, content, policy, progress)
     applying.check_lists(out)
     return applying.write(out, keep_order=options.keep_order, force=force)
-
-
-def _told(chosen: Chosen, content: Content, policy: Policy) -> Chosen:
-    """Keep the kit's figures only for the kit's policy: a person may have edited the file."""
-    number = chosen.number
-    if number is not None and 0 <= number < len(content.frontier):
-        own = content.policy(number)
-        if own.constraint == policy.constraint and set(own.features) == set(policy.features):
-            figures = content.figures_of(number)
-            return Chosen(KIND, chosen.kit, number, chosen.how, figures, policy.to_data())
-    how = chosen.how if number is None else f"{chosen.how}, then edited"
-    return Chosen(KIND, chosen.kit, None, how, {}, policy.to_data())
 
 
 def _check_promise(policy: Policy, figures: dict[str, float]) -> None:

@@ -25,7 +25,12 @@ FOUND = ("method", "utility", "evaluations", "stopped")
 
 @dataclass(frozen=True)
 class Policy:
-    """Publish these features, and promise that they meet this constraint."""
+    """Publish these features, and promise that they meet this constraint.
+
+    Parameters
+    ----------
+    features : in the kit's order.
+    """
 
     features: tuple[str, ...]
     constraint: Constraint
@@ -48,7 +53,8 @@ class Policy:
         if unknown:
             name = min(unknown)
             raise RequestError(f"the kit has no feature {name}", instead=nearest(name, known))
-        return cls(features, constraint)
+        chosen = set(features)
+        return cls(tuple(name for name in known if name in chosen), constraint)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from voile.hold_out import HoldOut
 from voile.io import Source
 from voile.itemsets.classifying import figures, intervals
 from voile.itemsets.containment import exposure, row_anonymity
-from voile.itemsets.content import KIND, Content
+from voile.itemsets.content import Content
 from voile.itemsets.family import Family, Point
 from voile.itemsets.feasible import Feasible
 from voile.itemsets.incidence import Incidence
@@ -221,7 +221,4 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
     InfeasibleError : no policy is within the limit.
     RequestError : there is no policy of that number or name.
     """
-    content = Content.of(kit)
-    number = choice.among(content.frontier)
-    figures = content.figures_of(number)
-    return Chosen(KIND, kit.id, number, str(choice), figures, content.policy(number).to_data())
+    return Chosen.from_kit(kit, Content.of(kit), choice)

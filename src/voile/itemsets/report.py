@@ -17,12 +17,12 @@ from voile.sections import (
     Bullets,
     Figure,
     Figures,
-    FrontierChart,
     Grid,
     LineChart,
     Prose,
     Section,
     Series,
+    frontier_chart,
 )
 from voile.wording import rate, share, share_of
 
@@ -161,18 +161,7 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
             strict=True,
         )
     )
-    chosen = story.get("chosen")
-    marks = () if not chosen else (("chosen policy", chosen["risk"], chosen["loss"]),)
-    chart = FrontierChart(
-        tuple(shown["risk"]),
-        tuple(shown["loss"]),
-        described,
-        marks,
-        RISK,
-        LOSS,
-        f"{len(described):,} policies that no other found beats in both risk and loss.",
-        audience="public",
-    )
+    chart = frontier_chart(story, described, RISK, LOSS)
     return Section("frontier", "Every sensible trade", (chart,))
 
 

@@ -27,7 +27,7 @@ from voile.release import Release
 from voile.secret import Secret
 from voile.signals.certify import Certificate, certify
 from voile.signals.codec import Codec
-from voile.signals.content import KIND, Content, Policy
+from voile.signals.content import Content, Policy
 from voile.signals.lattice import OFF, Lattice
 from voile.signals.options import ApplyOptions
 from voile.signals.privacy_map import SignalsWarning
@@ -68,7 +68,7 @@ def apply(
     content.reading.check(source)
     policy = Policy.from_data(chosen.policy, content.maps)
     applying = _Applying(
-        kit, _told(chosen, content, policy), source, content, policy, options, progress
+        kit, chosen.as_read(content, policy), source, content, policy, options, progress
     )
     return applying.write(out, keep_order=options.keep_order, force=force)
 
@@ -80,17 +80,6 @@ def find_secret(key_file: Path | None) -> tuple[Secret, bool]:
     if os.environ.get("VOILE_SECRET"):
         return Secret.from_environment(), True
     return Secret(Protective().bytes(32)), False
-
-
-def _told(chosen: Chosen, content: Content, policy: Policy) -> Chosen:
-    """Keep the kit's figures only for the kit's policy: a person may have edited the file."""
-    number = chosen.number
-    known = number is not None and 0 <= number < len(content.frontier)
-    if number is not None and known and content.policy(number) == policy:
-        figures = content.figures_of(number)
-        return Chosen(KIND, chosen.kit, number, chosen.how, figures, policy.to_data())
-    how = chosen.how if number is None else f"{chosen.how}, then edited"
-    return Chosen(KIND, chosen.kit, None, how, {}, policy.to_data())
 
 
 class _Applying(Applying):

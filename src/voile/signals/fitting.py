@@ -22,7 +22,7 @@ from voile.progress import Progress
 from voile.random import streams
 from voile.roles import Roles
 from voile.signals.believing import Beliefs
-from voile.signals.content import KIND, Content, Policy
+from voile.signals.content import Content, Policy
 from voile.signals.estimating import MOST, Told, Trials, trials
 from voile.signals.methods import METHODS, Method, Private
 from voile.signals.options import FitOptions
@@ -75,10 +75,7 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
     InfeasibleError : no policy meets the limit; the closest is named.
     RequestError : there is no policy of that number or name.
     """
-    content = Content.of(kit)
-    number = choice.among(content.frontier)
-    figures = content.figures_of(number)
-    return Chosen(KIND, kit.id, number, str(choice), figures, content.policy(number).to_data())
+    return Chosen.from_kit(kit, Content.of(kit), choice)
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,14 @@ from voile.sections import (
     Bullets,
     Figure,
     Figures,
-    FrontierChart,
     Grid,
     Heading,
     LineChart,
     Prose,
     Section,
     Series,
+    codebook,
+    frontier_chart,
 )
 from voile.signals.content import Content
 from voile.signals.pictures import breaks, few, in_words, overheard, recall
@@ -61,7 +62,7 @@ def sections(
         _overheard(evidence),
         _inference(evidence, audience),
         _kit(story),
-        _codebook(public),
+        codebook(public["columns"]) if public else None,
         Section("limits", "What this does not protect from", (Bullets(LIMITS),)),
     ]
     return tuple(part for part in parts if part is not None)
@@ -151,18 +152,7 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
         f"{row['bits']:.3f} bits, loss {share(row['loss'])}"
         for row in rows
     )
-    chosen = story.get("chosen")
-    marks = () if not chosen else (("chosen policy", chosen["risk"], chosen["loss"]),)
-    chart = FrontierChart(
-        tuple(shown["risk"]),
-        tuple(shown["loss"]),
-        described,
-        marks,
-        RISK,
-        LOSS,
-        f"{len(rows):,} policies that no other found beats in both risk and loss.",
-        audience="public",
-    )
+    chart = frontier_chart(story, described, RISK, LOSS)
     lines = []
     for method in dict.fromkeys(row["method"] for row in rows):
         own = sorted((r for r in rows if r["method"] == method), key=lambda r: r["strength"])
@@ -246,11 +236,3 @@ def _kit(story: Mapping[str, Any]) -> Section | None:
     sequences = "It holds a map of sequences as well, for sessions." if story["sequences"] else ""
     prose = Prose((f"{visible[story['visibility']]} {sequences}".strip(),))
     return Section("kit", "What the kit holds", (prose, Bullets(tuple(story["holds"]))))
-
-
-def _codebook(public: Mapping[str, Any]) -> Section | None:
-    if not public:
-        return None
-    rows = tuple((c["column"], c["role"], c["what"]) for c in public["columns"])
-    grid = Grid(("column", "role", "in the release"), rows, "What became of each column")
-    return Section("codebook", "Codebook", (grid,))
