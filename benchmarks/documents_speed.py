@@ -171,7 +171,7 @@ def main() -> None:
         ways: dict[str, Callable[[Sequence[Document]], object]] = {
             "CRFsuite, strings cached": Strings(learnt, Path(place) / "crf"),
             "one CRF": Worker(recipe("crf")),
-            "one CRF, two processes": two,
+            "one CRF, two processes": lambda some: two.begin(some)(),
             "consensus (the default)": Worker(recipe("consensus")),
             "five: crf, svm, adaboost, ensemble, consensus": Worker(recipe(*five)),
             "five, with nine patterns": Worker(recipe(*five, patterns=True)),

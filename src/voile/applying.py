@@ -146,6 +146,10 @@ class Applying(ABC):
         self._set_aside: Any = None
         self._dropped: list[NDArray[np.int64]] = []
 
+    def ahead(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        """Give the batches on as they come; a wing may begin to work on some before it is asked."""
+        return batches
+
     @abstractmethod
     def make(self, batch: Batch) -> Made:
         """Put a batch through the policy; `note` what cannot be."""
@@ -237,13 +241,19 @@ class Applying(ABC):
         self._set_aside.writerow(["row", "column", "reason"])
         schema = pa.schema([(ROW, pa.int64())])
         control = files.enter_context(open_writer(private / "control.parquet", schema))
-        for batch in self.source.batches(self._columns, batch_rows=self.batch_rows):
-            first = self.tally.read
-            numbers = np.arange(first, first + len(batch))
-            held = self._hold_out.held(batch, first)
-            control.write(pa.RecordBatch.from_arrays([pa.array(numbers[held])], [ROW]))
-            yield self._released(Batch(batch, numbers, ~held))
+        for batch in self.ahead(self._read(control)):
+            yield self._released(batch)
             self.progress("applying", self.tally.read)
+
+    def _read(self, control: Writer) -> Iterator[Batch]:
+        """Yield the source's rows, and write down which are held out."""
+        first = 0
+        for rows in self.source.batches(self._columns, batch_rows=self.batch_rows):
+            numbers = np.arange(first, first + len(rows))
+            held = self._hold_out.held(rows, first)
+            control.write(pa.RecordBatch.from_arrays([pa.array(numbers[held])], [ROW]))
+            yield Batch(rows, numbers, ~held)
+            first += len(rows)
 
     def _released(self, batch: Batch) -> pa.RecordBatch:
         made = self.make(batch)

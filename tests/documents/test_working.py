@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -23,6 +22,7 @@ from voile.documents.replacing import Marks
 from voile.documents.words.attributes import shape_of
 from voile.documents.words.tokens import tokenise
 from voile.documents.working import Recipe, Worker, Workers, mentions
+from voile.errors import RequestError
 
 LABELS = ("NAME", "AGE", "DOCTOR")
 TEXT = "Patient Ana Ruiz came on foot with May , and was well ."
@@ -96,7 +96,7 @@ def test_a_repeat_is_of_the_type_that_was_removed_first():
 
 
 def done(work, *texts):
-    return work([Document(text, id=f"row {n}") for n, text in enumerate(texts, 1)])
+    return work.begin([Document(text, id=f"row {n}") for n, text in enumerate(texts, 1)])()
 
 
 def test_who_removed_what_is_told():
@@ -179,7 +179,10 @@ def test_a_document_that_fails_fails_alone():
 
 
 def test_a_process_that_dies_is_no_answer():
-    with Workers(recipe(put=Failing(ends=True)), 2) as work, pytest.raises(BrokenProcessPool):
+    with (
+        Workers(recipe(put=Failing(ends=True)), 2) as work,
+        pytest.raises(RequestError, match="was ended"),
+    ):
         done(work, *[TEXT] * 5, "fail")
 
 

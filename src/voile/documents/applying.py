@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,7 @@ from voile.documents.reading import BATCH_ROWS, KEPT, hash_of, lacks
 from voile.documents.replacing import Names, Replacer, Surrogates, kind_of, replacer
 from voile.documents.replacing.kinds import checked_kinds
 from voile.documents.story import story_of
-from voile.documents.working import Done, Recipe, Workbench, Worker, Workers
+from voile.documents.working import Done, Pending, Recipe, Workbench, Worker, Workers
 from voile.errors import RequestError, TamperedError, nearest
 from voile.io import Source, open_source, open_writer
 from voile.kit import Chosen, Kit
@@ -156,6 +158,16 @@ def _replacer(options: ApplyOptions) -> Replacer:
     )
 
 
+@dataclass(frozen=True)
+class _Begun:
+    """A batch at work: its documents, what some of them lack, and which are being done."""
+
+    documents: Sequence[Document]
+    lacking: Sequence[str | None]
+    places: Sequence[int]
+    done: Pending
+
+
 class _Applying(Applying):
     """Publish the text columns without what is removed, and the kept columns as they are."""
 
@@ -186,6 +198,7 @@ class _Applying(Applying):
         self._by: Counter[str] = Counter()
         self._learnt = 0
         self._removals: Any = None
+        self._begun: deque[_Begun] = deque()
         super().__init__(
             kit,
             chosen,
@@ -201,35 +214,45 @@ class _Applying(Applying):
         """Open the table that says who removed what."""
         self._removals = files.enter_context(open_writer(private / REMOVALS, REMOVED))
 
+    def ahead(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        """Begin with the next batch's documents before the last one's are counted and written."""
+        for before, batch in pairwise(chain([None], batches, [None])):
+            if batch is not None:
+                self._begun.append(self._begin(batch))
+            if before is not None:
+                yield before
+
+    def _begin(self, batch: Batch) -> _Begun:
+        reading, width = self._content.reading, len(self._texts)
+        first = int(batch.numbers[0]) if len(batch.numbers) else 0
+        documents = reading.documents(batch.rows, first, annotated=False)
+        lacking = [lacks(one.text) for one in documents]
+        without = np.array([why is None for why in lacking], dtype=np.bool_).reshape(-1, width)
+        places = np.flatnonzero(np.repeat(batch.counted & without.all(axis=1), width)).tolist()
+        return _Begun(documents, lacking, places, self._work.begin([documents[x] for x in places]))
+
     def make(self, batch: Batch) -> Made:
         """Put each document through the committee; set aside what cannot be."""
-        reading = self._content.reading
-        documents = reading.documents(batch.rows, self.tally.read, annotated=False)
-        width, n = len(self._texts), len(batch.numbers)
-        aside = self._lacking(batch, documents)
-        fine = np.repeat(batch.counted & ~aside, width)
-        places = np.flatnonzero(fine).tolist()
-        done = dict(zip(places, self._work([documents[x] for x in places]), strict=True))
-        failed = np.zeros(n * width, dtype=np.bool_)
-        failed[[x for x, one in done.items() if one.document is None]] = True
-        for column, name in enumerate(self._texts):
-            lost = failed.reshape(n, width)[:, column]
-            if lost.any():
-                self.note(batch, name, "could not be worked on", lost)
-        aside |= failed.reshape(n, width).any(axis=1)
+        begun, n = self._begun.popleft(), len(batch.numbers)
+        documents, why = begun.documents, list(begun.lacking)
+        done = dict(zip(begun.places, begun.done(), strict=True))
+        for place, one in done.items():
+            if one.document is None:
+                why[place] = "could not be worked on"
+        aside = self._set_aside_for(batch, why)
         kept = batch.counted & ~aside
         self._count(batch, documents, done, kept)
         columns = [self._column(batch, name, done) for name in self._shown]
         return Made(columns, aside, np.zeros(n, dtype=np.bool_))
 
-    def _lacking(self, batch: Batch, documents: Sequence[Document]) -> NDArray[np.bool_]:
-        """Note which rows have a text that cannot be worked on."""
+    def _set_aside_for(self, batch: Batch, whys: Sequence[str | None]) -> NDArray[np.bool_]:
+        """Note which rows have a text that cannot be worked on, and why."""
         width, n = len(self._texts), len(batch.numbers)
         aside = np.zeros(n, dtype=np.bool_)
         for column, name in enumerate(self._texts):
-            whys = [lacks(one.text) for one in documents[column::width]]
-            for why in dict.fromkeys(filter(None, whys)):
-                lost = np.array([w == why for w in whys], dtype=np.bool_) & batch.counted
+            here = whys[column::width]
+            for why in dict.fromkeys(filter(None, here)):
+                lost = np.array([w == why for w in here], dtype=np.bool_) & batch.counted
                 if lost.any():
                     self.note(batch, name, why, lost)
                     aside |= lost

@@ -15,6 +15,7 @@ from voile.documents.attack import BudgetedAttacker, linking
 from voile.documents.attack.left import matched
 from voile.documents.attack.mentions import words
 from voile.documents.corpus import Corpus
+from voile.documents.gazetteers import read_gazetteers
 from voile.documents.options import AttackOptions
 from voile.documents.publishing import PublishedDocument
 from voile.documents.reading import Reading
@@ -55,9 +56,10 @@ def attack(
     Raises
     ------
     RequestError : no private folder to score against, another truth than the release's, no
-        identifier in it, foreign labels without a corpus.
+        identifier in it, foreign labels without a corpus, lists that cannot be read.
     """
     release.check_hash()
+    lists = read_gazetteers(options.lists)
     scene = _Scene.of(release, truth)
     foreign = None if options.foreign is None else _foreign(options.foreign)
     told: list[Evidence] = []
@@ -70,6 +72,7 @@ def attack(
             order=options.order,
             random_state=streams(seed, labels)[0],
             n_jobs=options.jobs,
+            lists=lists,
         )
         found = attacker.attack(
             scene.published,

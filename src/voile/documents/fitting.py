@@ -12,6 +12,7 @@ import pyarrow as pa
 from voile.documents.content import Content
 from voile.documents.context.correlated import PREFIX, correlated
 from voile.documents.fits import Fits
+from voile.documents.gazetteers import read_gazetteers
 from voile.documents.greedy import Loop, sanitize_greedily
 from voile.documents.measuring import context_of, points, turns
 from voile.documents.options import FitOptions
@@ -42,14 +43,15 @@ def fit(
 
     Raises
     ------
-    RequestError : roles, columns or spans that do not fit; no identifier, too few subjects; a fit
-        that is to go on without its seed.
+    RequestError : roles, columns, spans or lists that do not fit; no identifier, too few subjects;
+        a fit that is to go on without its seed.
     InfeasibleError : too little would be left to judge.
     """
     from voile.documents.sanitizer import fits_of  # loads scikit-learn, which `choose` needs not
 
     if options.resume is not None and seed is None:
         raise RequestError("without its seed no fit can go on", instead="give the seed")
+    lists = read_gazetteers(options.lists)
     drawn = streams(seed, "hold-out", "committees", "seen")
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
     reading = Reading(roles, hold_out)
@@ -58,7 +60,7 @@ def fit(
     corpus = reading.corpus(source)
     if options.context:
         corpus = correlated(corpus)
-    training = Training.of(corpus)
+    training = Training.of(corpus, lists=lists)
     folder = None if options.resume is None else Path(options.resume)
     fits = fits_of(
         training,

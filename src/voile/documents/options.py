@@ -22,6 +22,19 @@ def _some(jobs: int) -> int:
 Jobs = Annotated[int, AfterValidator(_some)]
 
 
+def _named(lists: tuple[str, ...]) -> tuple[str, ...]:
+    names = [one.partition("=")[0] for one in lists]
+    for one, name in zip(lists, names, strict=True):
+        if not name.strip() or not one[len(name) + 1 :]:
+            raise ValueError("write NAME=FILE")
+        if names.count(name) > 1:
+            raise ValueError(f"two lists are called {name}")
+    return lists
+
+
+Lists = Annotated[tuple[str, ...], AfterValidator(_named)]
+
+
 class Options(BaseModel):
     """Options that are checked all at once and never changed afterwards."""
 
@@ -53,6 +66,11 @@ class FitOptions(Options):
     max_passes: int = Field(20, ge=1, description="most passes of one policy")
     least_left: int = Field(
         300, ge=1, description="tokens that must be left for anything to be said of them"
+    )
+    lists: Lists = Field(
+        (),
+        description="NAME=FILE: names or places, one a line, that the learners are told of; "
+        "may be given again",
     )
     context: bool = Field(
         False, description="words that tell of an identifier become types of their own, CONTEXT_..."
@@ -152,6 +170,10 @@ class AttackOptions(Options):
     )
     learners: tuple[Learner, ...] = Field(
         LEARNERS, min_length=1, description="what she trains; she takes the most accurate"
+    )
+    lists: Lists = Field(
+        (),
+        description="NAME=FILE: names or places, one a line, that she brings; may be given again",
     )
     jobs: Jobs = Field(-1, description="processes; -1 for as many as processors")
 

@@ -18,7 +18,6 @@ from voile.documents.learners.learner import Learner
 from voile.documents.publishing import published
 from voile.documents.replacing import Replacer
 from voile.documents.training import Training, costs_of
-from voile.documents.words.normalising import normalise
 from voile.documents.words.tokens import Tokeniser
 from voile.errors import RequestError
 from voile.progress import silent
@@ -46,7 +45,7 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
     max_passes : 1 or more.
     random_state : the same seed gives the same committee, on any number of processes.
     n_jobs : processes, as joblib counts them.
-    lists : gazetteers, name -> words.
+    lists : gazetteers, name -> phrases; which of them a word is on is a feature.
     resume : a folder that keeps finished fits; a fit that was interrupted goes on from there, if
         it is started with the same seed. It tells of the text.
     tokeniser : gives the (start, end) of each token of a text, in the place of voile's rule, e.g.
@@ -113,7 +112,7 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
             raise RequestError("fit takes a corpus", instead="use Corpus(documents)")
         if self.resume is not None and self.random_state is None:
             raise RequestError("without its seed no run can go on", instead="give random_state")
-        training = Training.of(corpus, lists=self._lists(), tokeniser=self.tokeniser)
+        training = Training.of(corpus, lists=self.lists, tokeniser=self.tokeniser)
         costs = costs_of(self.miss_cost, training.labels)
         fits = fits_of(
             training,
@@ -133,13 +132,6 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
         self.removed_ = loop.removed
         self.stopped_ = loop.stopped
         return self
-
-    def _lists(self) -> dict[str, frozenset[str]]:
-        lists = self.lists or {}
-        return {
-            name: frozenset(normalise(word).text.lower() for word in words)
-            for name, words in lists.items()
-        }
 
     def sanitize(self, texts: Any, replace: str | Replacer = "mark") -> Any:
         """Return what may be published: of a corpus a corpus, of texts a list.

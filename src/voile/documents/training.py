@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from voile.documents.committee import Types, mark_numbers, marked
 from voile.documents.corpus import Corpus
 from voile.documents.folds import folds_of
+from voile.documents.gazetteers import words_of
 from voile.documents.learners.learner import Examples
 from voile.documents.replacing.marks import mark
 from voile.documents.words.features import Extractor, Space
@@ -45,10 +46,14 @@ class Training:
         cls,
         corpus: Corpus,
         *,
-        lists: Mapping[str, frozenset[str]] | None = None,
+        lists: Mapping[str, Iterable[str]] | None = None,
         tokeniser: Tokeniser | None = None,
     ) -> Training:
         """Read a corpus.
+
+        Parameters
+        ----------
+        lists : gazetteers, name -> phrases.
 
         Raises
         ------
@@ -65,7 +70,7 @@ class Training:
         tokens = tagged(tokens, corpus)
         whose = np.repeat(numbered(subjects), np.diff(tokens.first))
         marks = [mark(label) for label in labels]
-        space = Space.of(tokens, whose, marks=marks, lists=lists)
+        space = Space.of(tokens, whose, marks=marks, lists=words_of(lists or {}, tokeniser))
         return cls(tokens, truth, labels, subjects, space, tokeniser)
 
     def examples(self, removed: Types, costs: NDArray[np.float64]) -> Examples:

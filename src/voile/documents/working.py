@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from multiprocessing import get_all_start_methods, get_context, parent_process
 from multiprocessing.connection import wait
@@ -27,6 +29,8 @@ from voile.errors import RequestError
 
 REPEAT = "repeat"
 LEAST_LETTERS = 3
+PARTS = 3
+"""For each process, of what it is given at once: the last to end leaves less waiting."""
 CHARACTERS = 1 << 19
 """Of documents that are looked at together: what a committee says of their tokens is in memory."""
 
@@ -58,11 +62,15 @@ class Done:
     removals: tuple[Removal, ...] = ()
 
 
+Pending = Callable[[], list[Done]]
+"""Waits until documents are done."""
+
+
 class Workbench(Protocol):
     """Works on documents, in order."""
 
-    def __call__(self, documents: Sequence[Document]) -> list[Done]:
-        """Return each document as published."""
+    def begin(self, documents: Sequence[Document]) -> Pending:
+        """Return what gives each document as published; there may be several at work."""
 
 
 class Worker:
@@ -75,6 +83,10 @@ class Worker:
     def __call__(self, documents: Sequence[Document]) -> list[Done]:
         """Return each document as published; of those that fail, alone, nothing."""
         return [one for part in _parts(documents) for one in self._tried(part)]
+
+    def begin(self, documents: Sequence[Document]) -> Pending:
+        """Begin once asked for."""
+        return partial(self, documents)
 
     def _tried(self, documents: Sequence[Document]) -> list[Done]:
         try:
@@ -183,11 +195,14 @@ class Workers:
             jobs, mp_context=get_context("fork"), initializer=_begin, initargs=(recipe,)
         )
 
-    def __call__(self, documents: Sequence[Document]) -> list[Done]:
-        """Return each document as published."""
-        cuts = np.linspace(0, len(documents), 2 * self._jobs + 1).astype(int).tolist()
+    def begin(self, documents: Sequence[Document]) -> Pending:
+        """Deal the documents to the processes, in parts of about as many characters."""
+        ends = np.cumsum([len(one.text) for one in documents])
+        goals = np.linspace(0, ends[-1] if len(ends) else 0, PARTS * self._jobs + 1)
+        cuts = [0, *np.searchsorted(ends, goals[1:-1]).tolist(), len(documents)]
         parts = [documents[a:b] for a, b in pairwise(cuts) if b > a]
-        return [one for part in self._pool.map(_work, parts) for one in part]
+        done = [self._pool.submit(_work, part) for part in parts]
+        return partial(_all, done)
 
     def __enter__(self) -> Workers:
         return self
@@ -199,6 +214,16 @@ class Workers:
         traceback: TracebackType | None,
     ) -> None:
         self._pool.shutdown(cancel_futures=True)
+
+
+def _all(parts: Iterable[Future[list[Done]]]) -> list[Done]:
+    try:
+        return [one for part in parts for one in part.result()]
+    except BrokenProcessPool:
+        raise RequestError(
+            "a process that worked on documents was ended from outside, perhaps for want of memory",
+            instead="use one job, or shorter documents",
+        ) from None
 
 
 _worker: Worker

@@ -8,6 +8,7 @@ knows a mark when she sees one and passes it by; a surrogate looks like any othe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Integral
 from typing import Literal, get_args
 
 import numpy as np
@@ -18,6 +19,7 @@ from voile.documents.attack.labels import FOLDS, Look, Student, looks
 from voile.documents.attack.left import matched
 from voile.documents.attack.walks import Order, Walk, sizes
 from voile.documents.corpus import Corpus
+from voile.documents.gazetteers import words_of
 from voile.documents.learners import learners_of
 from voile.documents.learners.learner import Learner
 from voile.documents.words.tokens import token_labels, tokenise
@@ -46,7 +48,7 @@ class BudgetedAttacker:
     n_jobs : processes, as joblib counts them.
     repeats : times that the labelled share and the order of equals are drawn anew, 1 or more.
     share : of the subjects that she labels by hand, in (0, 1).
-    lists : gazetteers that she brings, name -> words.
+    lists : gazetteers that she brings, name -> phrases.
 
     Examples
     --------
@@ -114,7 +116,7 @@ class BudgetedAttacker:
         learners = learners_of(self.learners)
         pairs = list(matched(published, truth))
         release = Corpus(one for one, _ in pairs)
-        ground = Ground.of(release, training, self._lists())
+        ground = Ground.of(release, training, words_of(self.lists or {}))
         names = [f"repeat {number}" for number in range(self.repeats)]
         seeds, interval, *rngs = streams(self.random_state, "seeds", "interval", *names)
         student = Student(
@@ -151,12 +153,6 @@ class BudgetedAttacker:
             )
         if self.repeats < 1 or not 0 < self.share < 1:
             raise RequestError("repeats are 1 or more, and the share is above 0 and below 1")
-
-    def _lists(self) -> dict[str, frozenset[str]]:
-        return {
-            name: frozenset(word.lower() for word in words)
-            for name, words in (self.lists or {}).items()
-        }
 
     def _story(self, training: Corpus | None) -> str:
         learns = _LEARNS["others" if self.labels == "published" and not training else self.labels]
@@ -214,9 +210,10 @@ _INSPECTS = {
 
 
 def _numbers(inspections: int | Sequence[int]) -> list[int]:
-    numbers = [inspections] if isinstance(inspections, int) else list(inspections)
-    if not numbers or min(numbers) < 1:
-        raise RequestError("the number of inspections is 1 or more")
+    numbers = list(inspections) if isinstance(inspections, Iterable) else [inspections]
+    whole = all(isinstance(one, Integral) and not isinstance(one, bool) for one in numbers)
+    if not numbers or not whole or min(numbers) < 1:
+        raise RequestError("the number of inspections is a whole number from 1 up")
     return numbers
 
 

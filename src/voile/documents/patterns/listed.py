@@ -17,6 +17,24 @@ from voile.errors import RequestError, SourceError
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
+def phrases_of(path: str | PathLike[str]) -> list[str]:
+    """Read a list from a text file in UTF-8, one phrase a line; empty lines are left out.
+
+    Raises
+    ------
+    SourceError : the file cannot be read, or is not UTF-8.
+    RequestError : no phrase in it.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = "is not UTF-8" if isinstance(error, ValueError) else "cannot be read"
+        raise SourceError(f"the list {reason}", where=str(path)) from error
+    if not (phrases := [line for line in lines if line.strip()]):
+        raise RequestError("the list has no phrase", where=str(path))
+    return phrases
+
+
 class Listed:
     """Find phrases of a list: whole tokens, whatever blanks part them.
 
@@ -83,18 +101,8 @@ class Listed:
         name: str = "deny-list",
         ignore_case: bool = True,
     ) -> Listed:
-        """Read a list from a text file in UTF-8, one phrase a line; empty lines are left out.
-
-        Raises
-        ------
-        SourceError : the file cannot be read, or is not UTF-8.
-        """
-        try:
-            lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            reason = "is not UTF-8" if isinstance(error, ValueError) else "cannot be read"
-            raise SourceError(f"the list {reason}", where=str(path)) from error
-        return cls(lines, label=label, name=name, ignore_case=ignore_case)
+        """Read a list from a text file, see `phrases_of`."""
+        return cls(phrases_of(path), label=label, name=name, ignore_case=ignore_case)
 
     def find(self, text: str) -> list[Removal]:
         """Find every phrase in a text as it came."""
