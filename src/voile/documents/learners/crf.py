@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from dataclasses import dataclass
 from itertools import pairwise
@@ -78,17 +79,29 @@ def _exported(
     """Return the weights of CRFsuite's model: of states, and of transitions."""
     from pycrfsuite import Tagger
 
+    told = path.with_suffix(".txt")
     tagger = Tagger()
     with tagger.open(str(path)):
-        learnt = tagger.info()
-    place = {str(label): number for number, label in enumerate(labels)}
+        tagger.dump(str(told))
+    text = told.read_text(encoding="ascii")
     states = np.zeros((columns, len(labels)), np.float32)
-    for (item, label), weight in learnt.state_features.items():
-        states[int(item), place[label]] = weight
+    item, label, weight = _section(text, "STATE_FEATURES")
+    states[item, np.searchsorted(labels, label)] = weight
     transitions = np.zeros((len(labels), len(labels)))
-    for (before, label), weight in learnt.transitions.items():
-        transitions[place[before], place[label]] = weight
+    before, label, weight = _section(text, "TRANSITIONS")
+    transitions[np.searchsorted(labels, before), np.searchsorted(labels, label)] = weight
     return states, transitions
+
+
+def _section(
+    text: str, name: str
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+    """Read a section of CRFsuite's dump, whose lines are as "(0) 12 --> 1: 0.345600"."""
+    start = text.index(f"{name} = {{\n") + len(name) + 5
+    lines = text[start : text.index("}", start)]
+    numbers = re.sub(r"\(\d\)|-->|:", " ", lines)
+    one = np.array(numbers.split(), dtype=np.float64).reshape(-1, 3)
+    return one[:, 0].astype(np.intp), one[:, 1].astype(np.intp), one[:, 2]
 
 
 @dataclass(frozen=True, eq=False)
