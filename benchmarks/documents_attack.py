@@ -32,7 +32,7 @@ from voile.documents.replacing import Removal, merged, replacer
 from voile.evidence import Rate
 
 MISS_COSTS = (5, 10)
-ATTACKERS = ("crf", "svm", "adaboost")
+ATTACKERS = ("crf", "svm", "adaboost", "consensus")
 COSTLY = tuple(f"{name}, cost-sensitive" for name in PAPERS)
 SINGLE = tuple(f"{name}, by accuracy" for name in PAPERS)
 REPEATS, SHARE = 3, 0.25
@@ -105,16 +105,21 @@ def attacks(
     found: Mapping[str, Mapping[tuple[str, float], Sequence[Outcome]]],
     jobs: Sequence[Job],
 ) -> dict[Job, Attack]:
-    """Make each attack, or take it from where it is kept."""
+    """Make each attack, or take it from where it is kept; releases that are alike share one."""
+    parts = {job: found[job[0]][job[1], job[2]] for job in jobs}
+    paths = {job: _kept(job[0], job[3], parts[job]) for job in jobs}
+    first = {path: job for job, path in reversed(paths.items())}
     told = Parallel(n_jobs=2)(
-        delayed(_attack)(sources, job, found[job[0]][job[1], job[2]]) for job in jobs
+        delayed(_attack)(sources, job, parts[job], path) for path, job in first.items()
     )
-    return dict(zip(jobs, told, strict=True))
+    made = dict(zip(first, told, strict=True))
+    return {job: made[path] for job, path in paths.items()}
 
 
-def _attack(sources: Mapping[str, Source], job: Job, parts: Sequence[Outcome]) -> Attack:
+def _attack(
+    sources: Mapping[str, Source], job: Job, parts: Sequence[Outcome], path: Path
+) -> Attack:
     name, _, _, labels = job
-    path = _kept(name, labels, parts)
     if path.exists():
         return Attack(**json.loads(path.read_text(encoding="utf-8")))
     source = sources[name]

@@ -67,6 +67,14 @@ def test_choose_writes_a_policy(voile: Any, files: Any, tmp_path: Path, how: lis
     assert ran.json["number"] == Chosen.read(out).number
 
 
+def test_a_release_that_was_changed_is_not_reported(
+    voile: Any, release: Path, tmp_path: Path
+) -> None:
+    release.write_text(release.read_text() + "\n")
+    ran = voile("report", release, "--out", tmp_path / "page.html")
+    assert (ran.code, "bytes" in ran.err, (tmp_path / "page.html").exists()) == (1, True, False)
+
+
 def test_choose_takes_exactly_one_way(voile: Any, files: Any, tmp_path: Path) -> None:
     ran = voile("tables", "choose", files.kit, "--out", tmp_path / "policy.toml")
     assert ran.code == 2

@@ -57,7 +57,11 @@ def _open(place: Path) -> Kit | Release:
     from voile.kit import INDEX, Kit
     from voile.release import Release
 
-    return Kit.load(place) if (place / INDEX).exists() else Release.open(place)
+    if (place / INDEX).exists():
+        return Kit.load(place)
+    release = Release.open(place)
+    release.check_hash()  # the page names the hash, and speaks of these bytes
+    return release
 
 
 def _evidence(shown: Kit | Release, given: tuple[Path, ...]) -> tuple[Evidence, ...]:
