@@ -79,6 +79,21 @@ def test_only_one_last_newline_is_cut(tmp_path):
     assert pseudonym(Secret.from_file(path), "A") == pseudonym(Secret(b"x" * 16 + b"\n"), "A")
 
 
+def test_a_file_goes_before_the_environment_and_there_may_be_neither(tmp_path, monkeypatch):
+    path = tmp_path / "key"
+    path.write_bytes(b"f" * 16)
+    path.chmod(0o600)
+    for text in (None, "", "e" * 16):
+        monkeypatch.delenv("VOILE_SECRET", raising=False)
+        if text is not None:
+            monkeypatch.setenv("VOILE_SECRET", text)
+        assert pseudonym(Secret.find(path), "A") == pseudonym(Secret(b"f" * 16), "A")
+        if text:
+            assert pseudonym(Secret.find(None), "A") == pseudonym(Secret(b"e" * 16), "A")
+        else:
+            assert Secret.find(None) is None
+
+
 def test_no_secret_in_the_environment_is_refused(monkeypatch):
     monkeypatch.delenv("VOILE_SECRET", raising=False)
     with pytest.raises(RequestError, match="VOILE_SECRET"):

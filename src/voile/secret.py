@@ -74,6 +74,13 @@ class Secret:
             )
         return cls(key.removesuffix(b"\n").removesuffix(b"\r"), where=where)
 
+    @classmethod
+    def find(cls, key_file: str | os.PathLike[str] | None) -> Secret | None:
+        """Read the secret from a file, else from VOILE_SECRET where that is set."""
+        if key_file is not None:
+            return cls.from_file(key_file)
+        return cls.from_environment() if os.environ.get("VOILE_SECRET") else None
+
     def derive(self, use: str, *parts: str) -> bytes:
         """Return the 32-byte key of one use, keyed again with HMAC-SHA-256 by each part in turn.
 

@@ -14,7 +14,7 @@ from voile.progress import silent
 from voile.release import Release
 from voile.roles import Roles
 from voile.signals.options import AttackOptions
-from voile.signals.pictures import in_words
+from voile.signals.report_pictures import in_words
 from voile.signals.wing import attack
 
 

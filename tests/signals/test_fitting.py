@@ -25,10 +25,10 @@ from voile.kit import Kit
 from voile.signals import Session
 from voile.signals.content import Content, Policy
 from voile.signals.estimating import Trials, points, trials
-from voile.signals.information import contributions
+from voile.signals.information.mutual import contributions
 from voile.signals.methods import METHODS
 from voile.signals.options import FitOptions
-from voile.signals.sources import Rows, without_copies
+from voile.signals.readings.sources import Rows, without_copies
 from voile.signals.wing import fit
 
 

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from voile.signals.bases import BASES, class_steps
 from voile.signals.codec import Codec
+from voile.signals.codec.steps import Affine
+from voile.signals.maps.bases import BASES, class_steps
 from voile.signals.methods import exponential, gamma, normal, uniform
 from voile.signals.methods.fitted import Fitted, normal_law, plain
-from voile.signals.steps import Affine
 
 CLASSES = 3
 SEEDS = st.integers(0, 2**32)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from voile.io import Source
     from voile.signals.channel import Broker, Login
     from voile.signals.content import Content
-    from voile.signals.sequence import SequenceCodec
+    from voile.signals.sequences import SequenceCodec
 
 NEAR = ("localhost", "127.0.0.1", "::1")
 
@@ -74,7 +74,7 @@ def sequences_of(kit: str, kind: str) -> tuple[Content, SequenceCodec]:
 
 def classes_in(content: Content, classes: Source) -> dict[str, str]:
     """Return each subject's class, from a table with the columns that the kit was fitted to."""
-    from voile.signals.sources import subjects_of
+    from voile.signals.readings.sources import subjects_of
 
     names = [content.reading.subject, content.reading.private]
     for name in names:

@@ -115,7 +115,7 @@ def _way(
     from voile.kit import Chosen
     from voile.signals.content import Content, Policy
     from voile.signals.fhir import Sequences, Singles
-    from voile.signals.stored import mark_of
+    from voile.signals.maps.stored import mark_of
 
     opened = open_told(screen, classes, table, encoding)
     if policy is None:

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 from voile.lazy import lazily
 
 if TYPE_CHECKING:
-    from voile.signals.auditing import Audit, audit
+    from voile.signals.attack import Audit, audit
     from voile.signals.codec import Codec
-    from voile.signals.information import mutual_information
-    from voile.signals.privacy_map import PrivacyMap, SignalsWarning
-    from voile.signals.sequence import SequenceCodec
-    from voile.signals.sequence_map import SequenceMap
-    from voile.signals.session import Session
-    from voile.signals.subjects import Subjects
+    from voile.signals.information import Subjects, mutual_information
+    from voile.signals.maps import PrivacyMap, SignalsWarning
+    from voile.signals.sequences import SequenceCodec, SequenceMap, Session
 
 __all__ = [
     "Audit",
@@ -32,15 +29,15 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
-        "Audit": "auditing",
+        "Audit": "attack",
         "Codec": "codec",
-        "PrivacyMap": "privacy_map",
-        "SequenceCodec": "sequence",
-        "SequenceMap": "sequence_map",
-        "Session": "session",
-        "SignalsWarning": "privacy_map",
-        "Subjects": "subjects",
-        "audit": "auditing",
+        "PrivacyMap": "maps",
+        "SequenceCodec": "sequences",
+        "SequenceMap": "sequences",
+        "Session": "sequences",
+        "SignalsWarning": "maps",
+        "Subjects": "information",
+        "audit": "attack",
         "mutual_information": "information",
     },
 )

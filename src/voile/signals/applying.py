@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -27,12 +26,12 @@ from voile.release import Release
 from voile.secret import Secret
 from voile.signals.certify import Certificate, certify
 from voile.signals.codec import Codec
+from voile.signals.codec.lattice import OFF, Lattice
 from voile.signals.content import Content, Policy
-from voile.signals.lattice import OFF, Lattice
+from voile.signals.maps import SignalsWarning
+from voile.signals.maps.stored import mark_of
 from voile.signals.options import ApplyOptions
-from voile.signals.privacy_map import SignalsWarning
-from voile.signals.sources import Seen, nothing
-from voile.signals.stored import mark_of
+from voile.signals.readings.sources import Seen, nothing
 from voile.signals.story import story_of
 
 KEPT = ("label", "sensitive", "keep")
@@ -73,15 +72,6 @@ def apply(
     return applying.write(out, keep_order=options.keep_order, force=force)
 
 
-def find_secret(key_file: Path | None) -> tuple[Secret, bool]:
-    """Read the secret from a file, else from VOILE_SECRET, else draw one; say whether it lasts."""
-    if key_file is not None:
-        return Secret.from_file(key_file), True
-    if os.environ.get("VOILE_SECRET"):
-        return Secret.from_environment(), True
-    return Secret(Protective().bytes(32)), False
-
-
 class _Applying(Applying):
     """Encode rows, each by the map of its class."""
 
@@ -101,7 +91,8 @@ class _Applying(Applying):
         self._codec = replace(map.codec_, places=options.places)
         self._scores = map.codec(base="normal", strength=1.0)
         self._passes = options.missing == "pass"
-        self._secret, self._lasts = find_secret(options.key_file)
+        secret = Secret.find(options.key_file)
+        self._secret, self._lasts = secret or Secret(Protective().bytes(32)), secret is not None
         self._classes: dict[str, tuple[int, str]] = {}
         self._heard: set[str] = set()  # whose message is in the release
         self._certificate = Certificate()

@@ -13,16 +13,14 @@ from voile.io import Source
 from voile.progress import Progress
 from voile.random import streams
 from voile.release import Release
-from voile.signals import breaks
-from voile.signals.attackers import Attacker, Codes, bayes, by_chances, learners
-from voile.signals.breaks import Break
-from voile.signals.information import Information, mutual_information
-from voile.signals.known import known_columns
+from voile.signals.attack import Break, breaks
+from voile.signals.attack.attackers import Attacker, bayes, by_chances, learners
+from voile.signals.attack.known import known_columns
+from voile.signals.attack.overheard import as_numbers, overheard
+from voile.signals.attack.scene import LENGTHS, People, Scene
+from voile.signals.codec.pieces import Codes, Floats
+from voile.signals.information import Information, Subjects, mutual_information
 from voile.signals.options import AttackOptions
-from voile.signals.overheard import as_numbers, overheard
-from voile.signals.pieces import Floats
-from voile.signals.scene import LENGTHS, People, Scene
-from voile.signals.subjects import Subjects
 
 STORY = (
     "She overhears one message of each person, and knows the classes of half of them. She learns "

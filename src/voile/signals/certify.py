@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from voile.errors import TamperedError
 from voile.io import Source
 from voile.release import ROW
-from voile.signals.codec import GRAIN, Codec
-from voile.signals.forms import Form
-from voile.signals.pieces import Floats
-from voile.signals.sources import Reading
+from voile.signals.codec import Codec
+from voile.signals.codec.codec import GRAIN
+from voile.signals.codec.pieces import Floats
+from voile.signals.readings import Form, Reading
 
 ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits: no short pattern
 NOBODY = -1

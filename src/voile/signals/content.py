@@ -13,12 +13,11 @@ from voile.frontier import Frontier
 from voile.hold_out import HoldOut
 from voile.kit import Kit, Visibility
 from voile.roles import Roles
-from voile.signals.codec import Codec
-from voile.signals.lattice import Lattice
+from voile.signals.codec import Codec, Lattice
+from voile.signals.maps.stored import StoredMap, from_table, to_table
 from voile.signals.options import Base
-from voile.signals.sequence import SequenceCodec
-from voile.signals.sources import Reading
-from voile.signals.stored import StoredMap, from_table, to_table
+from voile.signals.readings import Reading
+from voile.signals.sequences import SequenceCodec
 
 KIND = "signals"
 SEQUENCE = "sequence"

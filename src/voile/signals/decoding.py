@@ -19,9 +19,9 @@ from voile.signals.applying import PSEUDONYM
 from voile.signals.certify import messages
 from voile.signals.codec import Codec
 from voile.signals.content import Content, Policy
-from voile.signals.forms import type_named
-from voile.signals.sources import Reading, subjects_of
-from voile.signals.stored import mark_of
+from voile.signals.maps.stored import mark_of
+from voile.signals.readings.forms import type_named
+from voile.signals.readings.sources import Reading, subjects_of
 
 
 def decode(

@@ -15,16 +15,14 @@ from numpy.typing import NDArray
 
 from voile.evidence import Z95
 from voile.measures import Measure
-from voile.signals.attackers import Codes
-from voile.signals.codec import Column
-from voile.signals.information import NEIGHBOURS, contributions
-from voile.signals.lattice import Lattice
+from voile.signals.codec import Assignment, Lattice
+from voile.signals.codec.codec import Column
+from voile.signals.codec.pieces import Codes, Floats
+from voile.signals.information import Known, Subjects
+from voile.signals.information.mutual import NEIGHBOURS, contributions
+from voile.signals.maps import StoredMap
 from voile.signals.methods import Fitted, Method, Sample
 from voile.signals.methods.transport import FOLDS, folds
-from voile.signals.nominal import Assignment
-from voile.signals.pieces import Floats
-from voile.signals.stored import StoredMap
-from voile.signals.subjects import Known, Subjects
 
 APART = 1e3  # between nominal values, in standard deviations of numbers: neighbours share theirs
 DEALS = 50

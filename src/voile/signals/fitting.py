@@ -21,18 +21,15 @@ from voile.kit import Choice, Chosen, Kit
 from voile.progress import Progress
 from voile.random import streams
 from voile.roles import Roles
-from voile.signals.believing import Beliefs
+from voile.signals.codec.pieces import Floats
 from voile.signals.content import Content, Policy
 from voile.signals.estimating import MOST, Told, Trials, trials
+from voile.signals.information import Beliefs, Known, Subjects
+from voile.signals.maps import PrivacyMap, SignalsWarning, StoredMap
 from voile.signals.methods import METHODS, Method, Private
 from voile.signals.options import FitOptions
-from voile.signals.pieces import Floats
-from voile.signals.privacy_map import PrivacyMap, SignalsWarning
-from voile.signals.sequence import SequenceCodec
-from voile.signals.sequence_map import SequenceMap
-from voile.signals.sources import Reading, Rows, check_classes, without_copies
-from voile.signals.stored import StoredMap
-from voile.signals.subjects import Known, Subjects
+from voile.signals.readings.sources import Reading, Rows, check_classes, without_copies
+from voile.signals.sequences import SequenceCodec, SequenceMap
 
 
 def fit(

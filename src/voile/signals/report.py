@@ -23,7 +23,7 @@ from voile.sections import (
     frontier_chart,
 )
 from voile.signals.content import Content
-from voile.signals.pictures import breaks, few, in_words, overheard, recall
+from voile.signals.report_pictures import breaks, few, in_words, overheard, recall
 from voile.signals.story import story_of
 from voile.wording import listed, rate, share
 

@@ -10,7 +10,7 @@ from voile.errors import TamperedError
 from voile.io import Source, open_source
 from voile.release import Release
 from voile.signals.certify import messages, no_finer
-from voile.signals.forms import Form, ReadingSettings
+from voile.signals.readings import Form, ReadingSettings
 
 
 def verify(release: Release) -> Iterator[tuple[str, bool]]:

@@ -16,12 +16,13 @@ from voile.io import Source, open_source
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
 from voile.release import Release
+from voile.secret import Secret
 from voile.tables.certify import certify
 from voile.tables.codebook import Codebook
 from voile.tables.content import Content
 from voile.tables.fitting import chosen_of
 from voile.tables.options import ApplyOptions
-from voile.tables.plan import find_secret, plan
+from voile.tables.plan import plan
 from voile.tables.policy import Policy
 from voile.tables.recode import Recoded, Recoder
 from voile.wording import FEW, is_few
@@ -113,7 +114,7 @@ class _Applying(Applying):
         progress: Progress,
     ) -> None:
         self._content, self._policy = content, policy
-        secret = find_secret(options.key_file)
+        secret = Secret.find(options.key_file)
         self._outputs = plan(
             policy, content.roles, source.columns, bounds=options.bounds, secret=secret
         )

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -81,13 +79,6 @@ def plan(
     if twice := [name for name in names if names.count(name) > 1]:
         raise RequestError(f"two columns of the release would be called {twice[0]}")
     return tuple(outputs)
-
-
-def find_secret(key_file: Path | None) -> Secret | None:
-    """Read the secret from a file, else from VOILE_SECRET where that is set."""
-    if key_file is not None:
-        return Secret.from_file(key_file)
-    return Secret.from_environment() if os.environ.get("VOILE_SECRET") else None
 
 
 def _check_subject(name: str, type_: pa.DataType) -> None:

@@ -17,7 +17,7 @@ from voile.signals import Session
 from voile.signals.channel import Taken
 from voile.signals.channel.posts import LONGEST, Letter, Post, Reply
 from voile.signals.channel.recipient import READINGS
-from voile.signals.messages import Receipt
+from voile.signals.sequences import Receipt
 
 
 def refusal(device, clinic, posts):

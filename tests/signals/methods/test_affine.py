@@ -12,10 +12,10 @@ from sklearn.mixture import GaussianMixture
 
 from voile.errors import RequestError
 from voile.signals import PrivacyMap, mutual_information
+from voile.signals.codec.steps import Affine
 from voile.signals.methods.affine import LearnedAffine, Objective
 from voile.signals.methods.objectives import by_histogram, told_by
 from voile.signals.methods.optimisers import OPTIMISERS
-from voile.signals.steps import Affine
 
 pytestmark = pytest.mark.filterwarnings("ignore:a class has only")
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 from voile.errors import RequestError
-from voile.signals.messages import Message, Receipt
+from voile.signals.sequences import Message, Receipt
 
 FORMAT = 1
 LONGEST = 1 << 16  # bytes of an envelope

@@ -12,9 +12,8 @@ from typing import TypeAlias
 from voile.errors import RequestError
 from voile.signals.channel.posts import NOBODY, Letter, Plain, Post, Reply
 from voile.signals.channel.store import Store
-from voile.signals.messages import Receipt
-from voile.signals.sequence import SequenceCodec
-from voile.signals.session import Reading, Session
+from voile.signals.sequences import Receipt, SequenceCodec
+from voile.signals.sequences.session import Reading, Session
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS sessions (

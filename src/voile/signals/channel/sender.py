@@ -12,8 +12,8 @@ from voile.errors import RequestError
 from voile.random import Protective
 from voile.signals.channel.posts import NOBODY, Letter, Plain, Post, Reply, is_beside, is_name
 from voile.signals.channel.store import Store
-from voile.signals.sequence import SequenceCodec
-from voile.signals.session import Session, on_lattice
+from voile.signals.sequences import SequenceCodec
+from voile.signals.sequences.session import Session, on_lattice
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS ends (

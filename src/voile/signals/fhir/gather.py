@@ -11,11 +11,11 @@ from typing import TypeAlias, TypeGuard
 import numpy as np
 
 from voile.errors import RequestError
+from voile.signals.codec import Lattice
 from voile.signals.fhir.fields import MOST, Decimals, Field
 from voile.signals.fhir.observations import Element, Mark, written
 from voile.signals.fhir.ways import Sent, Way
-from voile.signals.lattice import Lattice
-from voile.signals.session import on_lattice
+from voile.signals.sequences.session import on_lattice
 
 Key: TypeAlias = tuple[str, str, int]  # a subject; a time, or a session; which one of these
 Tag: TypeAlias = dict[str, str | int]

@@ -11,12 +11,9 @@ import numpy as np
 
 from voile.errors import RequestError
 from voile.random import Protective
-from voile.signals.codec import Codec
-from voile.signals.lattice import Lattice
-from voile.signals.messages import Message
-from voile.signals.pieces import Floats
-from voile.signals.sequence import SequenceCodec
-from voile.signals.session import Session
+from voile.signals.codec import Codec, Lattice
+from voile.signals.codec.pieces import Floats
+from voile.signals.sequences import Message, SequenceCodec, Session
 
 ClassOf = Callable[[str], str | int]
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from voile.errors import RequestError
 from voile.random import RandomState, streams
+from voile.signals.codec.pieces import Codes, Floats
+from voile.signals.codec.steps import Affine
 from voile.signals.methods.fitted import Fitted, Sample, normal_law, plain
-from voile.signals.methods.objectives import Codes, told_by
+from voile.signals.methods.objectives import told_by
 from voile.signals.methods.optimisers import OPTIMISERS
-from voile.signals.pieces import Floats
-from voile.signals.steps import Affine
 
 Objective: TypeAlias = Literal["histogram", "mixture", "neighbours"]
 Optimiser: TypeAlias = Literal["local", "evolution", "genetic", "cma"]

@@ -6,9 +6,9 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from voile.random import RandomState
+from voile.signals.codec.pieces import Floats
+from voile.signals.codec.steps import Affine
 from voile.signals.methods.fitted import SCORES, Fitted, Sample, plain, refuse_below
-from voile.signals.pieces import Floats
-from voile.signals.steps import Affine
 
 
 class Exponential:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from voile.errors import RequestError
 from voile.random import RandomState, streams
-from voile.signals.codec import FARTHEST
-from voile.signals.pieces import Floats
-from voile.signals.steps import Affine, Curve, KnotheRosenblatt
+from voile.signals.codec.codec import FARTHEST
+from voile.signals.codec.pieces import Floats
+from voile.signals.codec.steps import Affine, Curve, KnotheRosenblatt
 
 # Normal scores at which laws are tabulated: beyond, curves go on straight.
 SCORES = np.linspace(-FARTHEST, FARTHEST, 171)

@@ -10,9 +10,9 @@ from scipy.stats import chi2
 
 from voile.errors import RequestError
 from voile.random import RandomState
+from voile.signals.codec.pieces import Floats
+from voile.signals.codec.steps import Affine
 from voile.signals.methods.fitted import SCORES, Fitted, Sample, plain, refuse_below
-from voile.signals.pieces import Floats
-from voile.signals.steps import Affine
 
 DIFFERENT = 1e-3  # shapes differ when a likelihood-ratio test says so at this level
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.signals.codec.pieces import Floats
+from voile.signals.codec.steps import KnotheRosenblatt
 from voile.signals.methods.smoothing import curve_of, normal_tails, tails
-from voile.signals.pieces import Floats
-from voile.signals.steps import KnotheRosenblatt
 
 HELD = 3.0  # conditional mean and spread stay as they are beyond this score
 NEWTON = 5  # steps to the log spread: its likelihood is all but quadratic

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from voile.random import RandomState
+from voile.signals.codec.pieces import Floats
+from voile.signals.codec.steps import Affine
 from voile.signals.methods.fitted import Fitted, Sample, normal_law, plain
-from voile.signals.pieces import Floats
-from voile.signals.steps import Affine
 
 
 class Normal:

@@ -6,14 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import entr
 
-from voile.signals.information import NEIGHBOURS, contributions
-from voile.signals.pieces import Floats
-from voile.signals.steps import Affine
+from voile.signals.codec.pieces import Codes, Floats
+from voile.signals.codec.steps import Affine
+from voile.signals.information.mutual import NEIGHBOURS, contributions
 
-Codes: TypeAlias = NDArray[np.intp]
 Beliefs: TypeAlias = tuple[Floats, Floats]  # the distinct p(c | s), (g, k), and p(s) of each, (g,)
 Told: TypeAlias = Callable[[Sequence[Affine]], float]
 FEWEST = 5  # readings per bin and class aimed at

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import differential_evolution, minimize
 
 from voile.errors import RequestError
-from voile.signals.pieces import Floats
+from voile.signals.codec.pieces import Floats
 
 Loss: TypeAlias = Callable[[Floats], float]
 REACH = 2.0

@@ -12,10 +12,10 @@ from scipy.special import ndtr, ndtri
 
 from voile.errors import RequestError
 from voile.random import Protective, RandomState, streams
+from voile.signals.codec.pieces import Floats
 from voile.signals.methods.fitted import Fitted, Method, Sample
 from voile.signals.methods.noise import discrete_laplace
 from voile.signals.methods.transport import Transport
-from voile.signals.pieces import Floats
 
 HELD = 2.0  # scores are clipped to it for the correlation
 GRAIN = 1 << 10  # products of scores are whole numbers of 1 / GRAIN

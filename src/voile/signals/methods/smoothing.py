@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from voile.signals.pieces import Floats
+from voile.signals.codec.pieces import Floats
 
 SPACING = 0.05
 STEEP = 50.0  # no curve is steeper or, the other way round, flatter: decoding stays exact

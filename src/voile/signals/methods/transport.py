@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.random import RandomState, streams
+from voile.signals.codec.pieces import Floats
+from voile.signals.codec.steps import Affine, Curve, KnotheRosenblatt
 from voile.signals.methods.fitted import Fitted, Sample, normal_law, plain
 from voile.signals.methods.layers import Settings, fit_layer
 from voile.signals.methods.smoothing import grid_over
-from voile.signals.pieces import Floats
-from voile.signals.steps import Affine, Curve, KnotheRosenblatt
 
 FOLDS = 3
 TRIED = 2  # folds that choices are scored on, the same for all: the rest would change few choices

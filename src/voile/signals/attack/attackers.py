@@ -1,0 +1,158 @@
+"""Those who infer the class from what they overhear: learners, and Bayes with the map's file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.evidence import Z95, Rate
+from voile.signals.codec.pieces import Codes, Floats
+from voile.signals.codec.posterior import after
+from voile.signals.maps import PrivacyMap
+
+MOST = 5_000  # readings that the support vectors learn from: their cost grows with the square
+DOUBT = 1e-4  # added to each chance, so that one wrong certainty does not decide the bits
+
+
+@dataclass(frozen=True)
+class Attacker:
+    """How well one attacker tells the class of people she did not learn from.
+
+    Parameters
+    ----------
+    name : the kind of learner.
+    accuracy : when she wants to be right as often as may be; compare with the majority class.
+    balanced : the mean recall of the classes when each counts alike, with `low` and `high`, its
+        95% interval; chance is 1 / classes.
+    recall : per class, as for `balanced`.
+    auc : per class against the rest; chance is 1/2.
+    bits, bits_low, bits_high : H(C) less her log-loss, and its 95% interval; NaN for an attacker
+        without chances.
+    """
+
+    name: str
+    accuracy: Rate
+    balanced: float
+    low: float
+    high: float
+    recall: tuple[Rate, ...]
+    auc: tuple[float, ...]
+    bits: float
+    bits_low: float
+    bits_high: float
+
+
+def learners(
+    Z: Floats, c: Codes, fresh: Floats, d: Codes, seed: int, prior: Floats | None = None
+) -> tuple[Attacker, ...]:
+    """Let each learner learn from `Z` and its classes, and try it on `fresh`.
+
+    Where she believes `prior`, (n, k) p(c | s), of those she tries, she weighs the chances that
+    she has learnt by it. Support vectors have no chances to weigh.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier  # type: ignore[import-untyped]
+    from sklearn.neighbors import KNeighborsClassifier  # type: ignore[import-untyped]
+    from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
+    from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
+
+    near = int(np.clip(len(c) // 15, 5, 400))
+    kinds = {
+        "random forest": RandomForestClassifier(100, min_samples_leaf=10, random_state=seed),
+        "gradient boosting": HistGradientBoostingClassifier(
+            learning_rate=0.05, max_iter=40, max_leaf_nodes=8, random_state=seed
+        ),
+        "nearest neighbours": make_pipeline(StandardScaler(), KNeighborsClassifier(near)),
+    }
+    guessed = []
+    for name, kind in kinds.items():
+        chances = kind.fit(Z, c).predict_proba(fresh)
+        if prior is not None:
+            chances = chances * prior / (np.bincount(c) / len(c)) + 1e-300
+            chances /= chances.sum(axis=1, keepdims=True)
+        guessed.append(by_chances(name, chances, d, prior))
+    return (_support_vectors(Z[:MOST], c[:MOST], fresh, d), *guessed)
+
+
+def _support_vectors(Z: Floats, c: Codes, fresh: Floats, d: Codes) -> Attacker:
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC  # type: ignore[import-untyped]
+
+    plain, fair = (
+        make_pipeline(StandardScaler(), SVC(class_weight=weigh)).fit(Z, c)
+        for weigh in (None, "balanced")
+    )
+    scores = fair.decision_function(fresh)
+    scores = np.stack([-scores, scores], axis=1) if scores.ndim == 1 else scores
+    return _scored("support vectors", d, plain.predict(fresh), fair.predict(fresh), scores)
+
+
+def bayes(map: PrivacyMap, Z: Floats, d: Codes, prior: Floats | None = None) -> Attacker:
+    """Let the attacker use Bayes' rule with the densities that the map's own model says.
+
+    She needs all columns to be numbers. Where the model is right nobody does better; at strength
+    1 it says that all classes look alike, and leaves her with what she believed before: `prior`,
+    (n, k) p(c | s), or the shares that the map was fitted to.
+    """
+    fitted = map.fitted_
+    assert fitted is not None  # the audit is of numbers
+    full = map.codec(base="normal", strength=1.0)
+    logs = map.codec_.log_densities(np.ascontiguousarray(Z.T, dtype=np.float64), full)
+    chances = after(fitted.shares if prior is None else prior, logs)
+    return by_chances("Bayes, the map's model", chances, d, prior)
+
+
+def by_chances(name: str, chances: Floats, d: Codes, prior: Floats | None = None) -> Attacker:
+    """Score an attacker who gives each class a chance, (n, k); the classes of `d` are known.
+
+    Bits are those gained over `prior`, (n, k), what she believed before; None: the shares of `d`.
+    """
+    k = chances.shape[1]
+    shares = np.bincount(d, minlength=k) / len(d)
+    rows = np.arange(len(d)), d
+    before = shares[d] if prior is None else (prior[rows] + DOUBT) / (1 + k * DOUBT)
+    chances = (chances + DOUBT) / (1 + k * DOUBT)
+    fair = chances / np.maximum(shares, 1 / len(d))
+    own = np.log2(chances[rows]) - np.log2(before)
+    error = Z95 * own.std() / np.sqrt(len(d))
+    bits = float(own.mean())
+    guesses = chances.argmax(axis=1), fair.argmax(axis=1)
+    return _scored(name, d, *guesses, chances, (bits, bits - error, bits + error))
+
+
+def _scored(
+    name: str,
+    d: Codes,
+    guess: NDArray[Any],
+    fair: NDArray[Any],
+    scores: Floats,
+    bits: tuple[float, float, float] = (np.nan,) * 3,
+) -> Attacker:
+    from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
+
+    k = scores.shape[1]
+    recall = tuple(
+        Rate(int((fair[d == one] == one).sum()), int((d == one).sum())) for one in range(k)
+    )
+    values = np.array([rate.value for rate in recall])
+    # the spread of a mean of independent shares, each a little smoothed so that none is certain
+    spread = sum(
+        (rate.successes + 1) / (rate.trials + 2) * (1 - (rate.successes + 1) / (rate.trials + 2))
+        / rate.trials
+        for rate in recall
+    )  # fmt: skip
+    half = Z95 * float(np.sqrt(spread)) / k
+    balanced = float(values.mean())
+    return Attacker(
+        name,
+        Rate(int((guess == d).sum()), len(d)),
+        balanced,
+        balanced - half,
+        balanced + half,
+        recall,
+        tuple(float(roc_auc_score(d == one, scores[:, one])) for one in range(k)),
+        *(float(one) for one in bits),
+    )

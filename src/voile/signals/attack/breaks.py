@@ -1,0 +1,183 @@
+"""The standard breaks: ways round a map that hides single readings well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from voile.evidence import Rate
+from voile.signals.codec import Codec
+from voile.signals.codec.pieces import Codes, Floats
+from voile.signals.sequences import Message, SequenceCodec, Session
+
+
+@dataclass(frozen=True)
+class Break:
+    """What one way round the map achieves.
+
+    Parameters
+    ----------
+    name : of the break.
+    rate : how often she names the right class.
+    baseline : how often she would without what she overheard.
+    without : the same with the remedy left off; None where it is not tried.
+    promised : whether the wing promises that `rate` is no better than `baseline`.
+    """
+
+    name: str
+    rate: Rate
+    baseline: Rate
+    without: Rate | None = None
+    promised: bool = True
+
+
+def lattice(codec: Codec, X: Floats, Z: Floats, c: Codes) -> Break:
+    """Decode with every class's map; name the one whose result lies nearest to the lattice.
+
+    Beside it, the same for readings sent without dither. Classes come equally often.
+    """
+    rows = equal(c)
+    plain = np.empty_like(X)
+    for which in range(len(codec.classes)):
+        own = c == which
+        plain[own] = codec.forward(np.ascontiguousarray(X[own].T), which).T
+    tries = [_right(_off(codec, V[rows]).argmin(axis=1), c[rows]) for V in (Z, plain)]
+    return Break("rounding lattice", tries[0], _chance(codec, rows), tries[1])
+
+
+def known_plaintext(codec: Codec, X: Floats, Z: Floats, c: Codes) -> Break:
+    """Know one reading and its message; name the class whose map takes one to the other."""
+    rows = equal(c)
+    off = [np.abs(_decoded(codec, Z[rows], k) - X[rows]).sum(axis=1) for k in _classes(codec)]
+    guess = np.argmin(off, axis=0)
+    return Break("known plaintext", _right(guess, c[rows]), _chance(codec, rows), promised=False)
+
+
+def invariants(codec: Codec, Z: Floats, c: Codes, columns: Sequence[int]) -> Break:
+    """Decode all messages of a subject with every class's map; name the one that keeps still.
+
+    Parameters
+    ----------
+    Z : (subjects, T, d) messages.
+    c : (subjects,) classes.
+    columns : that are known never to change.
+    """
+    rows = equal(c)
+    n, T, d = Z[rows].shape
+    cells = np.array([codec.columns[j].resolution for j in columns])  # type: ignore[union-attr]
+    moved = []
+    for which in _classes(codec):
+        V = codec.inverse(np.ascontiguousarray(Z[rows].reshape(n * T, d).T), which)[list(columns)]
+        spread = V.T.reshape(n, T, len(columns)).std(axis=1) / cells
+        # dither alone spreads by 12^(-1/2) of a cell: less is as wrong as more
+        moved.append(np.abs(np.log(spread * np.sqrt(12) + 1e-12)).sum(axis=1))
+    guess = np.argmin(moved, axis=0)
+    rate = _right(guess, c[rows])
+    return Break(f"invariants, {T} messages", rate, _chance(codec, rows), promised=False)
+
+
+def repeats(Z: Floats, c: Codes, seed: int) -> tuple[Rate, Rate]:
+    """Learn from half of the subjects what T messages look like, and name the others' classes.
+
+    Parameters
+    ----------
+    Z : (subjects, T, d) messages.
+    c : (subjects,) classes.
+
+    Returns
+    -------
+    How often the better of forest and boosting is right, and how often who names the class that
+    is commonest in the other half.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier  # type: ignore[import-untyped]
+
+    F, half = features(Z), len(c) // 2
+    kinds = (
+        RandomForestClassifier(200, min_samples_leaf=5, random_state=seed),
+        HistGradientBoostingClassifier(
+            learning_rate=0.05, max_iter=60, max_leaf_nodes=8, random_state=seed
+        ),
+    )
+    rates = [_right(kind.fit(F[:half], c[:half]).predict(F[half:]), c[half:]) for kind in kinds]
+    common = np.full(len(c) - half, np.bincount(c[:half]).argmax())
+    return max(rates, key=lambda rate: rate.successes), _right(common, c[half:])
+
+
+def features(Z: Floats) -> Floats:
+    """Return per subject what tells of level, swings, and how they go on: (subjects, features)."""
+    centred, moves = Z - Z.mean(axis=1, keepdims=True), np.diff(Z, axis=1)
+    pairs = [(i, j) for i in range(Z.shape[2]) for j in range(i)]
+    together = [(V[:, :, i] * V[:, :, j]).mean(axis=1) for V in (centred, moves) for i, j in pairs]
+    return np.concatenate(
+        [
+            Z[:, 0],
+            Z.mean(axis=1),
+            Z.std(axis=1),
+            (moves**2).mean(axis=1),
+            (centred[:, 1:] * centred[:, :-1]).mean(axis=1),
+            centred.min(axis=1),
+            centred.max(axis=1),
+            *(one[:, None] for one in together),
+        ],
+        axis=1,
+    )
+
+
+def sent(codec: SequenceCodec, X: Floats, c: Codes) -> tuple[Floats, Floats]:
+    """Send each subject's readings through a session.
+
+    Parameters
+    ----------
+    X : (subjects, T, d) readings.
+    c : (subjects,) numbers of classes.
+
+    Returns
+    -------
+    The first messages, (subjects, d), and of all messages what varies, (subjects, T, m).
+    """
+    first, varying = [], []
+    for whose, (readings, which) in enumerate(zip(X.tolist(), c, strict=True)):
+        session = Session(codec, codec.codec.classes[which], str(whose))
+        messages: list[Message] = []
+        for reading in readings:
+            session.send(reading)
+            messages.extend(session.pending())
+            session.acknowledge(session.expected())
+        first.append(messages[0].values)
+        k = codec.invariants
+        varying.append([messages[0].values[k:], *(message.values for message in messages[1:])])
+    return np.array(first), np.array(varying)
+
+
+def equal(c: Codes) -> Codes:
+    """Return rows in which all classes come equally often."""
+    least = np.bincount(c).min()
+    return np.concatenate([np.flatnonzero(c == k)[:least] for k in range(c.max() + 1)])
+
+
+def _classes(codec: Codec) -> range:
+    return range(len(codec.classes))
+
+
+def _decoded(codec: Codec, Z: Floats, which: int) -> Floats:
+    return np.asarray(codec.decode(Z, codec.classes[which]), dtype=np.float64)
+
+
+def _off(codec: Codec, Z: Floats) -> Floats:
+    """Return how far from the lattice messages lie by each class's map, (n, classes), in cells."""
+    cells = np.array([col.resolution for col in codec.columns])  # type: ignore[union-attr]
+    columns = []
+    for which in _classes(codec):
+        V = codec.inverse(np.ascontiguousarray(Z.T), which).T
+        columns.append((np.abs(V - _decoded(codec, Z, which)) / cells).sum(axis=1))
+    return np.stack(columns, axis=1)
+
+
+def _right(guess: Codes, c: Codes) -> Rate:
+    return Rate(int((guess == c).sum()), len(c))
+
+
+def _chance(codec: Codec, rows: Codes) -> Rate:
+    return Rate(len(rows) // len(codec.classes), len(rows))

@@ -1,0 +1,37 @@
+"""Columns that an adversary knows of everyone, as learners take them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from voile.io import Source
+from voile.signals.codec.pieces import Floats
+from voile.signals.readings.forms import NUMBER
+
+COMMONEST = 30  # values of a column of names that are told apart
+AS_NUMBER = 0.9  # of texts: above this share of numbers, a column is one of numbers
+
+
+def known_columns(source: Source, names: Sequence[str], rows: NDArray[np.int64]) -> Floats:
+    """Return (rows, features): numbers, missing ones as the median, and names as 0 and 1."""
+    batches = source.batches(list(names))
+    table = pa.Table.from_batches(batches, source.schema(list(names))).take(pa.array(rows))
+    return np.concatenate([_features(table[name].combine_chunks()) for name in names], axis=1)
+
+
+def _features(column: pa.Array) -> Floats:
+    text = column.cast(pa.string())
+    good = pc.fill_null(pc.match_substring_regex(text, NUMBER), False)
+    there = max(len(text) - text.null_count, 1)
+    if (pc.sum(good).as_py() or 0) > AS_NUMBER * there:
+        v = np.array(pc.if_else(good, text, None).cast(pa.float64()).to_numpy(zero_copy_only=False))
+        return np.where(np.isnan(v), np.nanmedian(v), v)[:, None]
+    values = np.array(pc.fill_null(text, "").to_pylist())
+    names, counts = np.unique(values, return_counts=True)
+    shown = names[np.argsort(-counts, kind="stable")[:COMMONEST]]
+    return np.stack([(values == one).astype(np.float64) for one in shown], axis=1)

@@ -1,0 +1,253 @@
+"""Everything that an attack is given: what is overheard, the truth, and who is where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.errors import RequestError
+from voile.evidence import Rate
+from voile.hold_out import HoldOut
+from voile.io import Source, open_source
+from voile.kit import Kit
+from voile.random import Protective
+from voile.release import ROW, ROWS, Release
+from voile.roles import Roles
+from voile.signals.attack.overheard import as_numbers
+from voile.signals.certify import messages
+from voile.signals.codec.pieces import Codes, Floats
+from voile.signals.content import KIND, Content, Policy
+from voile.signals.information import Beliefs
+from voile.signals.maps.stored import StoredMap, mark_of
+from voile.signals.options import AttackOptions
+from voile.signals.readings import Form, Reading, Rows
+
+LENGTHS = (2, 5, 10, 30)
+FEWEST = 10  # subjects of a class, in each half, to learn from and to be tried on
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """One message of each subject, the subjects mixed.
+
+    Parameters
+    ----------
+    X : (n, d) readings. table : (n, d) messages. Z : (n, features) messages as numbers.
+    c : (n,) classes. whose : (n,) subjects. number : (n,) rows of the truth.
+    prior : (n, k) what she thinks of each beforehand; None: the shares of those she learns from.
+    """
+
+    X: NDArray[Any]
+    table: NDArray[Any]
+    Z: Floats
+    c: Codes
+    whose: Codes
+    number: NDArray[np.int64]
+    prior: Floats | None
+
+    @property
+    def half(self) -> int:
+        """How many of them she learns from."""
+        return len(self.c) // 2
+
+    @property
+    def after(self) -> Floats | None:
+        """What she thinks of those on whom she is tried."""
+        return None if self.prior is None else self.prior[self.half :]
+
+    @property
+    def majority(self) -> Rate:
+        """How often who hears nothing is right: of the others' classes, the commonest or likeliest.
+
+        Commonest it is among those she learns from; likeliest where she thinks of each something.
+        """
+        half = self.half
+        if self.after is not None:
+            guess = self.after.argmax(axis=1)
+            return Rate(int((self.c[half:] == guess).sum()), len(guess))
+        common = np.bincount(self.c[:half]).argmax()
+        return Rate(int((self.c[half:] == common).sum()), len(self.c) - half)
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A release beside the truth.
+
+    Parameters
+    ----------
+    rows : of the truth, those that were sent, in each subject's order.
+    table : (n, d) their messages. Z : (n, features) the same as numbers.
+    c : (n,) numbers of their classes.
+    classes : the classes, sorted.
+    map : what she is said to know; None where she is not.
+    """
+
+    release: Release
+    truth: Source
+    options: AttackOptions
+    reading: Reading
+    rows: Rows
+    table: NDArray[Any]
+    Z: Floats
+    c: Codes
+    classes: tuple[str, ...]
+    map: StoredMap | None
+
+    @classmethod
+    def of(cls, release: Release, truth: Source, options: AttackOptions) -> Scene:
+        """Read everything; refuse what cannot be scored."""
+        if release.private is None:
+            raise RequestError(
+                "the private folder that scores an attack is not beside the release",
+                where=str(release.folder),
+            )
+        _check_known(release, options)
+        reading = _reading(release)
+        rows = reading.read(truth, strict=False)
+        release.check_truth(len(rows.labels) + rows.left_out, truth.name)
+        table, numbers = _messages(release, reading)
+        place = np.full(len(rows.labels) + rows.left_out, -1, dtype=np.intp)
+        place[numbers] = np.arange(len(numbers))
+        order = np.lexsort((rows.number, rows.moments, rows.whose))
+        rows = rows.take(order[place[rows.number[order]] >= 0])
+        table = table[place[rows.number]]
+        classes = tuple(np.unique(rows.labels).tolist())
+        map = _public_map(release, options)
+        if map is not None and tuple(map.classes_.tolist()) != classes:
+            raise RequestError("nobody of some class is in the release", where=str(release.path))
+        c = np.searchsorted(np.array(classes), rows.labels)
+        Z = as_numbers(reading.forms, table)
+        return cls(release, truth, options, reading, rows, table, Z, c, classes, map)
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """The forms of the columns of readings."""
+        return self.reading.forms
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of readings."""
+        return self.reading.columns
+
+    @property
+    def invariants(self) -> list[int]:
+        """The columns that never change within a subject."""
+        return self.reading.invariants
+
+    def people(self, rng: np.random.Generator) -> People:
+        """Draw one message of each subject, the subjects in an order drawn at random.
+
+        Raises
+        ------
+        RequestError : some class has too few subjects to learn from and to be tried on.
+        """
+        picked = rng.permutation(self.rows.one_each(rng))
+        if not self.enough(self.c[picked]):
+            raise RequestError(
+                f"a class has under {2 * FEWEST} subjects in the release, too few to attack"
+            )
+        rows = self.rows.take(picked)
+        parts = self.table[picked], self.Z[picked], self.c[picked]
+        return People(rows.table, *parts, rows.whose, rows.number, self._prior(rows))
+
+    @cached_property
+    def _beliefs(self) -> Beliefs | None:
+        if self.options.beliefs is None:
+            return None
+        return Beliefs.read(open_source(self.options.beliefs), self.reading.subject, self.classes)
+
+    def _prior(self, rows: Rows) -> Floats | None:
+        return None if self._beliefs is None else self._beliefs.of(rows.names, rows.whose)
+
+    def enough(self, c: Codes) -> bool:
+        """Say whether each class has enough subjects in each half."""
+        half = len(c) // 2
+        counts = [np.bincount(part, minlength=len(self.classes)) for part in (c[:half], c[half:])]
+        return len(self.classes) > 1 and min(count.min() for count in counts) >= FEWEST
+
+    def runs(self, people: People, length: int) -> tuple[Codes, Codes]:
+        """Return the first rows of those who have as many, (m, length), and their classes."""
+        sizes = np.bincount(self.rows.whose)
+        first = np.searchsorted(self.rows.whose, people.whose)
+        long = first[sizes[people.whose] >= length]
+        return long[:, None] + np.arange(length), self.c[long]
+
+    def fresh(self) -> tuple[Floats, Codes, Floats | None] | None:
+        """Send people whom the map was not fitted to; None without the map, or such people."""
+        if self.map is None:
+            return None
+        rows = self._control
+        known = np.isin(rows.labels, self.map.classes_)
+        rows = rows.take(known)
+        if set(rows.labels) != set(self.classes):
+            return None
+        Z = self.map.codec_.encode(rows.table, rows.labels, protective=Protective())
+        c = np.searchsorted(np.array(self.classes), rows.labels)
+        return as_numbers(self.forms, Z), c, self._prior(rows)
+
+    @cached_property
+    def _control(self) -> Rows:
+        """One row of each person who is not in the release."""
+        if self.options.control is not None:
+            rows = self.reading.read(open_source(self.options.control), strict=False)
+        else:
+            rows = self.reading.read(self.truth, strict=False)
+            held = _column(open_source(self.release.folder / "control.parquet"), ROW)
+            rows = rows.take(np.isin(rows.number, held))
+        return rows.take(np.unique(rows.whose, return_index=True)[1])
+
+
+def _reading(release: Release) -> Reading:
+    private = dict(release.private or {})
+    roles = Roles.model_validate(private["roles"])
+    story = private["story"]
+    return Reading(roles, tuple(story["columns"]), HoldOut(0.0, b"", roles.subject), story["time"])
+
+
+def _messages(release: Release, reading: Reading) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the messages of a release, and of which rows of the truth they are."""
+    numbers = _column(open_source(release.folder / ROWS), ROW)
+    tables, there = [], []
+    for batch in open_source(release.path).batches(list(reading.columns)):
+        Z, blank = messages(batch, reading.forms)
+        tables.append(Z[~blank])
+        there.append(~blank)
+    if not tables or not np.concatenate(there).any():
+        raise RequestError("there is no message in the release", where=str(release.path))
+    return np.concatenate(tables), numbers[np.concatenate(there)]
+
+
+def _public_map(release: Release, options: AttackOptions) -> StoredMap | None:
+    """Return the map that she is said to know: the one that the release was sent by."""
+    if options.public_map is None:
+        return None
+    kit = Kit.load(options.public_map)
+    if kit.kind != KIND:
+        raise RequestError(f"this is a kit of {kit.kind}", where=str(options.public_map))
+    content = Content.of(kit)
+    map = content.map(Policy.from_data(release.public["policy"], content.maps))
+    if mark_of(map.codec_) != release.public["map"]:
+        raise RequestError(
+            "the release was sent by another map",
+            where=str(options.public_map),
+            instead="give the kit that it was applied with",
+        )
+    return map
+
+
+def _check_known(release: Release, options: AttackOptions) -> None:
+    kept = [one["column"] for one in release.public["columns"] if one["what"] == "as in the source"]
+    for name in options.knows:
+        if name not in kept:
+            said = f"there are {', '.join(kept)}" if kept else "the release keeps none"
+            raise RequestError(f"no kept column is called {name}", where="--knows", instead=said)
+
+
+def _column(source: Source, name: str) -> NDArray[np.int64]:
+    table = pa.Table.from_batches(source.batches([name]), source.schema([name]))
+    return np.asarray(table.column(name).to_numpy(), dtype=np.int64)

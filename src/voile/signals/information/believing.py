@@ -1,0 +1,85 @@
+"""What an adversary thinks of each subject's class before she hears a message: p(c | s)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.errors import RequestError, nearest
+from voile.io import Source
+from voile.signals.codec.pieces import Floats
+from voile.signals.information.subjects import OFF
+from voile.signals.readings import Form, ReadingSettings
+from voile.signals.readings.sources import subjects_of
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """The chances of each class that a table gives to each subject.
+
+    Parameters
+    ----------
+    place : each subject's row. chances : (subjects, k) p(c | s), rows of sum 1. where : the table.
+    """
+
+    place: dict[str, int]
+    chances: Floats
+    where: str
+
+    @classmethod
+    def read(cls, source: Source, subject: str, classes: Sequence[str]) -> Beliefs:
+        """Read a table with the column of subjects, and one of chances for each class.
+
+        Raises
+        ------
+        RequestError : a column is not there; a subject is nobody or comes twice; chances are no
+            numbers from 0 up, or their sum is not 1.
+        """
+        names = [subject, *classes]
+        for name in names:
+            if name not in source.columns:
+                remedy = nearest(name, source.columns)
+                raise RequestError(f"there is no column {name}", where=source.name, instead=remedy)
+        place: dict[str, int] = {}
+        parts = [np.zeros((0, len(classes)))]
+        for batch in source.batches(names):
+            cells = [Form(name, ReadingSettings()).cells(batch.column(name)) for name in classes]
+            parts.append(np.stack([one.values for one in cells], axis=1))
+            for who in subjects_of(batch.column(subject)):
+                if who is None or who in place:
+                    raise RequestError(
+                        "a subject is nobody, or has chances already",
+                        where=f"{source.name}, row {len(place) + 1:,}",
+                    )
+                place[who] = len(place)
+        chances = np.concatenate(parts)
+        wrong = ~((chances >= 0).all(axis=1) & (np.abs(chances.sum(axis=1) - 1) <= OFF))
+        if wrong.any():
+            raise RequestError(
+                "the chances of a subject's classes are not numbers of sum 1",
+                where=f"{source.name}, row {int(wrong.argmax()) + 1:,}",
+            )
+        return cls(place, chances, source.name)
+
+    def of(self, names: NDArray[np.str_], whose: NDArray[np.intp]) -> Floats:
+        """Return the chances, (n, k), of the subjects that rows are of.
+
+        Raises
+        ------
+        RequestError : the table does not have them all.
+        """
+        places = np.full(len(names), -1)
+        for number in np.unique(whose).tolist():
+            places[number] = self.place.get(str(names[number]), -1)
+        rows = places[whose]
+        if (rows < 0).any():
+            lacking = len(np.unique(whose[rows < 0]))
+            raise RequestError(
+                f"{lacking:,} of {len(np.unique(whose)):,} subjects have no chances",
+                where=self.where,
+                instead="give everyone a row",
+            )
+        return np.asarray(self.chances[rows])

@@ -1,0 +1,114 @@
+"""Whose the readings are, and what an adversary may believe of each subject (Section 3.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voile.errors import RequestError
+from voile.signals.codec.given import as_given
+from voile.signals.codec.pieces import Floats
+
+OFF = 1e-6  # what the chances of one subject's classes may miss of 1
+
+
+@dataclass(frozen=True, eq=False)
+class Subjects:
+    """The paper's p(s), p(c | s) and p(x | c, s), row by row beside the readings.
+
+    The story: an adversary hears whose message it is. She may know how often each subject sends,
+    how likely each class is of this one, and how this one's readings differ from the others'.
+
+    Parameters
+    ----------
+    names : (n,) whose reading each is.
+    weights : (n,) p(s) of each reading's subject, in any unit, >= 0; None: as often as readings.
+    beliefs : (n, k) p(c | s) of each reading's subject, classes sorted, rows of sum 1; None: p(c),
+        the same of everyone; where `own`, how often each class is the subject's.
+    own : whether p(x | c, s) is each subject's own; otherwise it is p(x | c), everyone's.
+    """
+
+    names: ArrayLike
+    weights: ArrayLike | None = None
+    beliefs: ArrayLike | None = None
+    own: bool = False
+
+
+Whose: TypeAlias = "ArrayLike | Subjects | None"
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """The same, checked and numbered.
+
+    Parameters
+    ----------
+    names : (m,) the subjects, sorted.
+    whose : (n,) the number of each reading's subject.
+    share : (n,) each reading's part of its subject's p(s); of sum 1.
+    beliefs : (n, k), or None: p(c).
+    own : as in `Subjects`.
+    """
+
+    names: NDArray[Any]
+    whose: NDArray[np.intp]
+    share: Floats
+    beliefs: Floats | None
+    own: bool
+
+    @classmethod
+    def of(cls, subjects: Whose, n: int, classes: int) -> Known:
+        """Check the subjects of n readings; None: each reading is a person's only one.
+
+        Raises
+        ------
+        RequestError : other sizes; weights or chances below 0; chances not of sum 1; a subject
+            with two weights or two beliefs.
+        """
+        if subjects is None:
+            subjects = Subjects(np.arange(n))
+        elif not isinstance(subjects, Subjects):
+            subjects = Subjects(subjects)
+        names, first, whose, counts = np.unique(
+            as_given(subjects.names, n), return_index=True, return_inverse=True, return_counts=True
+        )
+        share = np.full(n, 1 / max(n, 1))
+        if subjects.weights is not None:
+            share = _rows(subjects.weights, (n,), first[whose]) / counts[whose]
+            if not share.sum() > 0:
+                raise RequestError("no subject has a weight above 0", where="subjects")
+            share /= share.sum()
+        beliefs = None
+        if subjects.beliefs is not None:
+            beliefs = _rows(subjects.beliefs, (n, classes), first[whose])
+            if (np.abs(beliefs.sum(axis=1) - 1) > OFF).any():
+                raise RequestError("the chances of a subject's classes are not of sum 1")
+        return cls(names, whose, share, beliefs, subjects.own)
+
+    def distinct(self, codes: NDArray[np.intp], classes: int) -> tuple[Floats, Floats]:
+        """Return the distinct beliefs, (g, k), and the p(s) of all who are believed so, (g,)."""
+        if self.beliefs is None:
+            common = np.bincount(codes, minlength=classes) / max(len(codes), 1)
+            return common[None], np.ones(1)
+        rows, which = np.unique(self.beliefs, axis=0, return_inverse=True)
+        return rows, np.bincount(which.ravel(), self.share).astype(np.float64)
+
+    def at(self, rows: NDArray[np.intp]) -> Known:
+        """Return what is known of some of the readings, one or more of each subject's."""
+        share = self.share[rows]
+        beliefs = None if self.beliefs is None else self.beliefs[rows]
+        names, whose = np.unique(self.names[self.whose[rows]], return_inverse=True)
+        return Known(names, whose, share / share.sum(), beliefs, self.own)
+
+
+def _rows(given: ArrayLike, shape: tuple[int, ...], first: NDArray[np.intp]) -> Floats:
+    """Return numbers from 0 up, the same in all rows of a subject."""
+    rows = np.asarray(given, dtype=np.float64)
+    if rows.shape != shape or not (np.isfinite(rows) & (rows >= 0)).all():
+        raise RequestError(f"weights and chances must be numbers from 0 up, of shape {shape}")
+    if (rows != rows[first]).any():
+        raise RequestError("a subject has two weights or two beliefs", where="subjects")
+    return rows

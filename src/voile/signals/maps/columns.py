@@ -1,0 +1,87 @@
+"""The columns that a map is fitted to: each one's lattice or assignment, and the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.errors import RequestError
+from voile.signals.codec import Lattice
+from voile.signals.codec.codec import Column
+from voile.signals.codec.nominal import NOMINAL, Assignment
+from voile.signals.information import Known
+
+if TYPE_CHECKING:
+    from voile.signals.methods import Sample
+
+Resolution: TypeAlias = "float | str | Sequence[float | str | None] | None"
+
+
+def columns_of(
+    table: NDArray[Any], codes: NDArray[np.intp], classes: int, resolution: Resolution
+) -> tuple[Column, ...]:
+    """Return each column's lattice or assignment."""
+    return tuple(
+        _column(table[:, j], codes, classes, one, f"column {j}")
+        for j, one in enumerate(_resolutions(resolution, table.shape[1]))
+    )
+
+
+def _resolutions(said: Resolution, d: int) -> list[float | str | None]:
+    """Return what was declared for each column."""
+    if said is None or isinstance(said, str | int | float):
+        return [said] * d
+    if len(said) != d:
+        raise RequestError(f"there are {len(said)} resolutions for {d} columns")
+    return list(said)
+
+
+def _column(
+    x: NDArray[Any], codes: NDArray[np.intp], classes: int, said: float | str | None, where: str
+) -> Column:
+    if said == NOMINAL or (said is None and any(isinstance(value, str) for value in x)):
+        if not all(isinstance(value, str) for value in x):
+            raise RequestError("a nominal value is missing or not text", where=where)
+        return Assignment.of(x.astype(str), codes, classes)
+    if isinstance(said, str):
+        raise RequestError(f"no resolution {said!r}", where=where, instead="a number or nominal")
+    numbers = x.astype(np.float64)
+    if not np.isfinite(numbers).all():
+        row = int((~np.isfinite(numbers)).argmax()) + 1
+        raise RequestError(
+            "a reading is missing or infinite",
+            where=f"{where}, row {row}",
+            instead="set such rows aside",
+        )
+    for k in range(classes):
+        if np.ptp(numbers[codes == k]) == 0:
+            raise RequestError(
+                "the readings of a class are all the same", where=where, instead="leave it out"
+            )
+    found = Lattice.found(numbers, where) if said is None else None
+    return found or Lattice.declared(float(said or 0), numbers, where)
+
+
+def sample_of(
+    table: NDArray[Any],
+    kinds: Sequence[Column],
+    numeric: Sequence[int],
+    codes: NDArray[np.intp],
+    known: Known,
+) -> Sample:
+    """Return the numeric columns, each reading moved onto its lattice."""
+    from voile.signals.methods import Sample
+
+    lattices = [kind for kind in kinds if isinstance(kind, Lattice)]
+    X = table[:, numeric].astype(np.float64)
+    on = np.empty_like(X)
+    for j, lattice in enumerate(lattices):
+        on[:, j] = lattice.nearest(X[:, j])
+    cells = np.array([lattice.resolution for lattice in lattices])
+    beliefs = None
+    if known.beliefs is not None:
+        beliefs = known.distinct(codes, known.beliefs.shape[1])
+    return Sample(on, codes, known.whose, cells, beliefs)

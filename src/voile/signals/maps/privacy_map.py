@@ -1,0 +1,344 @@
+"""`PrivacyMap`: learn from readings of known classes the map that hides the class."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voile.errors import RequestError, nearest
+from voile.random import Protective, RandomState
+from voile.signals.codec import Assignment, Codec, Lattice
+from voile.signals.codec.codec import MOST_PLACES
+from voile.signals.codec.given import as_given, as_labels, as_table
+from voile.signals.information.subjects import Known, Whose
+from voile.signals.maps.columns import Resolution, columns_of, sample_of
+
+if TYPE_CHECKING:
+    from voile.signals.codec import Posterior
+    from voile.signals.codec.steps import Step
+    from voile.signals.maps.levels import Levels
+    from voile.signals.methods import Method, Sample
+
+LEAST = 20
+FEW = 100
+COARSEST = 0.1  # of a cell: fewer points sent of each, and the lattice would show by their number
+
+
+class SignalsWarning(UserWarning):
+    """A map was fitted, but promises less than it seems to."""
+
+
+class PrivacyMap:
+    """Learn one injective map per private class, after which all classes look alike.
+
+    The story: a patient's device sends readings to a clinic that knows her condition, the class.
+    Someone overhears them, knows every map and has as many readings of each class as she likes,
+    and guesses the class. The clinic decodes every reading exactly; the guess should be no better
+    than one made without the readings.
+
+    Parameters
+    ----------
+    method : `transport`; the closed forms `normal`, `exponential`, `gamma` and `uniform`
+        (Theorems 2 to 5); the paper's learned `affine`; or a method with parameters of its own.
+    base : what overheard values look like: `normal`, `uniform`, or `barycentre`, which keeps the
+        source's units. It changes no risk.
+    strength : 0 (nothing is hidden) to 1; injective throughout.
+    resolution : of each column, or one for all: a decimal number; `nominal`; None to find it.
+    random_state : of the fit: its folds, starts and dither. What is sent is dithered by
+        protective randomness, which no seed gives.
+    places : decimal places of what is sent, 0 to 12; None: float64, at its finest. Refused where
+        readings of the fit would not all come back, or their cells hold few such decimals.
+
+    Attributes
+    ----------
+    classes_ : (k,) the classes, sorted.
+    codec_ : all that encoding and decoding needs, `voile.signals.codec.codec.Codec`.
+    fitted_ : frames and layers per class, from which codecs of any base and strength are made.
+    levels_ : where p(x | c, s) is the subjects' own, what is known of each; else None.
+
+    Guarantee: decoding is exact, proved for each value as it is encoded. Privacy is measured, not
+    proved: perfect only where the readings are of the method's family.
+
+    Source: Aranki, Bajcsy, *Private Disclosure of Information in Health Tele-monitoring*, 2015.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> c = rng.choice(["ill", "well"], 400)
+    >>> weight = np.round(rng.normal(np.where(c == "ill", 50, 80), 9), 1)
+    >>> map = PrivacyMap(method="normal", base="barycentre").fit(weight, c)
+    >>> sent = map.encode(weight, c)
+    >>> bool((map.decode(sent, c) == weight).all())
+    True
+    >>> bool(abs(sent[c == "ill"].mean() - sent[c == "well"].mean()) < 1)
+    True
+    """
+
+    levels_: Levels | None = None
+
+    def __init__(
+        self,
+        method: str | Method = "transport",
+        base: str = "normal",
+        strength: float = 1.0,
+        resolution: Resolution = None,
+        random_state: RandomState = None,
+        places: int | None = None,
+    ) -> None:
+        self.method = method
+        self.base = base
+        self.strength = strength
+        self.resolution = resolution
+        self.random_state = random_state
+        self.places = places
+
+    def fit(self, X: ArrayLike, c: ArrayLike, subjects: Whose = None) -> PrivacyMap:
+        """Learn the map.
+
+        Parameters
+        ----------
+        X : (n, d) readings, or (n,); d up to about 10. Missing values are refused.
+        c : (n,) strings or whole numbers.
+        subjects : (n,) whose reading each is; None: each a person's only one. Class sizes and
+            folds count subjects. Or `Subjects`: weights and beliefs decide how much each class
+            counts, in the barycentre and in what `affine` searches for; `own` laws, for classes
+            that change within a subject, give each subject a codec of its own beside the common
+            one, for adversaries who know how this subject's readings differ.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        RequestError : an unknown method or base, a strength outside 0..1, a missing reading, no
+            resolution found, a class of under 20 subjects, a column constant within a class, or
+            readings that the method does not stand for.
+
+        Warns
+        -----
+        SignalsWarning : a class of under 100 subjects.
+        """
+        method = self._method()
+        table, labels = as_table(X), as_labels(np.asarray(c))
+        if labels.shape != (len(table),):
+            raise RequestError(f"there are {len(table)} readings and {len(labels)} classes")
+        classes, codes = np.unique(labels, return_inverse=True)
+        known = Known.of(subjects, len(table), len(classes))
+        check_sizes(classes, codes, known.whose)
+        kinds = columns_of(table, codes, len(classes), self.resolution)
+        numeric = [j for j, kind in enumerate(kinds) if isinstance(kind, Lattice)]
+        sample = sample_of(table, kinds, numeric, codes, known)
+        self.fitted_ = method.fit(sample, self.random_state) if numeric else None
+        self._kinds = kinds
+        self._sent: set[object] = set()
+        self.classes_ = classes
+        self.levels_ = None
+        if self.fitted_ is not None and self.fitted_.epsilon is not None:
+            self._check_private(known)
+        if known.own:
+            self.levels_ = self._levels(sample, known)
+        self.codec_ = self.codec(base=self.base, strength=self.strength)
+        if self.places is not None:
+            self._check_places(table, labels, sample)
+        return self
+
+    def _check_private(self, known: Known) -> None:
+        """Refuse what differential privacy would not cover."""
+        if known.own or any(isinstance(kind, Assignment) for kind in self._kinds):
+            what = "own laws and nominal columns are not differentially private"
+            raise RequestError(what, instead="leave them out")
+        said = self.resolution
+        if said is None or (not isinstance(said, str | int | float) and None in said):
+            what = "a resolution found in the data is not differentially private"
+            raise RequestError(what, instead="declare one for each column")
+
+    def _levels(self, sample: Sample, known: Known) -> Levels:
+        """Fit what is known of each subject's scores, as they are sent."""
+        from voile.signals.maps.levels import pooled
+        from voile.signals.methods.fitted import SCORES
+
+        if self.fitted_ is None or (self.fitted_.law != SCORES).any():
+            remedy = "use transport or normal"
+            raise RequestError("own laws need normal scores", where="subjects", instead=remedy)
+        scores = self.codec(base="normal", strength=1.0)
+        X = sample.dithered(self.random_state).X.T
+        Y = np.empty_like(X)
+        for which in range(len(self.classes_)):
+            own = sample.c == which
+            Y[:, own] = scores.forward(np.ascontiguousarray(X[:, own]), which)
+        return pooled(Y, sample.c, known.whose, known.names)
+
+    def _check_places(self, table: NDArray[Any], labels: NDArray[Any], sample: Sample) -> None:
+        """Refuse decimal places that readings of the fit show to be too few."""
+
+        def carries(codec: Codec) -> bool:
+            for which in range(len(self.classes_)):
+                own = np.ascontiguousarray(sample.X[sample.c == which].T)
+                if codec.steps[which] and (codec.reach(own, which).mean(axis=1) > COARSEST).any():
+                    return False
+            try:
+                codec.encode(table, labels)
+            except RequestError:
+                return False
+            return True
+
+        if not carries(self.codec_):
+            more = range((self.codec_.places or 0) + 1, MOST_PLACES + 1)
+            enough = (one for one in more if carries(replace(self.codec_, places=one)))
+            raise RequestError(
+                f"{self.places} decimal places are too few to carry the readings",
+                where="places",
+                instead=f"send {next(enough, MOST_PLACES)} or more, or float64",
+            )
+
+    def codec(self, *, base: str, strength: float, subject: object = None) -> Codec:
+        """Make the codec of another base or strength from the same fit, or one subject's own.
+
+        A subject who was not fitted, or whose law is not its own, has the codec of everyone.
+        """
+        from voile.signals.maps.bases import class_steps
+
+        _check_looks(base, strength)
+        nothing: tuple[tuple[Step, ...], ...] = ((),) * len(self.classes_)
+        if strength == 0:
+            plain = (k.plain() if isinstance(k, Assignment) else k for k in self._kinds)
+            return Codec(self.classes_, tuple(plain), nothing)
+        own = None if self.levels_ is None else self.levels_.steps(subject)
+        steps = class_steps(self.fitted_, base, strength, own) if self.fitted_ else nothing
+        return Codec(self.classes_, self._kinds, steps, self.places)
+
+    def encode(
+        self,
+        X: ArrayLike,
+        c: ArrayLike,
+        subjects: ArrayLike | None = None,
+        *,
+        protective: Protective | None = None,
+    ) -> NDArray[Any]:
+        """Return what is sent for readings of known classes; see `Codec.encode`.
+
+        Parameters
+        ----------
+        subjects : (n,) whose reading each is; None: each a person's only one. Where laws are the
+            subjects' own, each is sent by its own codec, and needs `subjects` to be decoded.
+
+        Warns
+        -----
+        SignalsWarning : a subject has a second reading, here or in an earlier call of this map:
+            each is hidden by itself, but many tell the class by and by.
+        """
+
+        def encode(codec: Codec, X: NDArray[Any], c: NDArray[Any]) -> NDArray[Any]:
+            return codec.encode(X, c, protective=protective)
+
+        if subjects is None:
+            return self._codec().encode(X, c, protective=protective)
+        sent = self._each(encode, X, c, subjects)
+        self._count(as_given(subjects, len(sent)))
+        return sent
+
+    def _each(
+        self,
+        work: Callable[[Codec, NDArray[Any], NDArray[Any]], NDArray[Any]],
+        X: ArrayLike,
+        c: ArrayLike,
+        subjects: ArrayLike,
+    ) -> NDArray[Any]:
+        """Do the work with each subject's codec; with the common one where laws are not own."""
+        codec, table = self._codec(), np.asarray(X)
+        whose = as_given(subjects, len(table))
+        labels = np.asarray(c)
+        if self.levels_ is None:
+            return work(codec, table, labels)
+        labels = np.full(len(table), labels) if labels.ndim == 0 else labels
+        mixed = len(codec.numeric) < len(codec.columns)
+        out = np.empty(table.shape, dtype=object if mixed else np.float64)
+        for name in np.unique(whose):
+            own = whose == name
+            mine = self.codec(base=self.base, strength=self.strength, subject=name)
+            out[own] = work(mine, table[own], labels[own])
+        return out
+
+    def _count(self, subjects: NDArray[Any]) -> None:
+        """Remember whose readings were sent, and warn of those who had one sent before."""
+        once = set(subjects.tolist())
+        again = len(subjects) - len(once - self._sent)
+        self._sent |= once
+        if again:
+            note = f"{again} readings are not their subject's first: use a Session"
+            warnings.warn(note, SignalsWarning, stacklevel=3)
+
+    def decode(self, Z: ArrayLike, c: ArrayLike, subjects: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the readings again; see `Codec.decode`. Subjects count for own laws alone."""
+        if subjects is None:
+            return self._codec().decode(Z, c)
+        return self._each(Codec.decode, Z, c, subjects)
+
+    def posterior(self, Z: ArrayLike, prior: ArrayLike, subject: object = None) -> Posterior:
+        """Say what messages may mean to a recipient not sure of the class; see `Codec.posterior`.
+
+        Parameters
+        ----------
+        subject : who sent them all, where laws are the subjects' own.
+        """
+        self._codec()
+        codec, model = (
+            self.codec(base=base, strength=strength, subject=subject)
+            for base, strength in ((self.base, self.strength), ("normal", 1.0))
+        )
+        return codec.posterior(Z, prior, model)
+
+    def outside(self, X: ArrayLike, c: ArrayLike) -> NDArray[np.bool_]:
+        """Flag readings rarer in their class than once in 40,000; see `Codec.outside`."""
+        self._codec()
+        return self.codec(base="normal", strength=1.0).outside(X, c)
+
+    def _codec(self) -> Codec:
+        if not hasattr(self, "codec_"):
+            raise RequestError("the map is not fitted", instead="call fit first")
+        return self.codec_
+
+    def _method(self) -> Method:
+        """Return the method meant, all that can be checked without readings being right."""
+        from voile.signals.methods import METHODS
+
+        _check_looks(self.base, self.strength)
+        if not isinstance(self.method, str):
+            return self.method
+        if self.method not in METHODS:
+            raise RequestError(f"no method {self.method!r}", instead=nearest(self.method, METHODS))
+        return METHODS[self.method]
+
+
+def _check_looks(base: str, strength: float) -> None:
+    from voile.signals.maps.bases import BASES
+
+    if base not in BASES:
+        raise RequestError(f"no base {base!r}", instead=nearest(base, BASES))
+    if not 0 <= strength <= 1:
+        raise RequestError("the strength must lie between 0 and 1")
+
+
+def check_sizes(classes: NDArray[Any], codes: NDArray[np.intp], whose: NDArray[np.intp]) -> None:
+    """Refuse classes too small to hide, warn of small ones."""
+    if not len(codes):
+        raise RequestError("there are no readings")
+    if len(classes) == len(codes) > 1:
+        raise RequestError("every reading has a class of its own", where="c")
+    pairs = np.unique(np.stack([codes, whose]), axis=1)[0]
+    sizes = np.bincount(pairs)
+    if sizes.min() < LEAST:
+        raise RequestError(
+            f"a class has {sizes.min()} subjects, fewer than {LEAST}",
+            where="c",
+            instead="merge it with another",
+        )
+    if sizes.min() < FEW:
+        note = f"a class has only {sizes.min()} subjects: the map hides it less well"
+        warnings.warn(note, SignalsWarning, stacklevel=3)

@@ -1,0 +1,213 @@
+"""How the cells of a reading column become numbers, or nominal values, and what they are not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from voile.errors import RequestError
+from voile.roles import Roles
+from voile.signals.codec.nominal import NOMINAL
+
+NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+INFINITE = r"^(?i)\s*[+-]?(inf|infinity|nan)\s*$"
+
+
+class ReadingSettings(BaseModel):
+    """What a roles file says of a column of readings beside its role.
+
+    Parameters
+    ----------
+    resolution : the width of the cell that readings were rounded to; None: found.
+    nominal : whether its values are names without an order.
+    ordinal : its values in their order, where they are names; they travel as 0, 1, 2, ...
+    invariant : whether it never changes within a subject, as height does.
+    bounds : the least and largest reading there can be, from knowledge, never from the data; for
+        differential privacy.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    resolution: float | None = Field(default=None, gt=0)
+    nominal: bool = False
+    ordinal: tuple[str, ...] | None = Field(default=None, min_length=2)
+    invariant: bool = False
+    bounds: tuple[float, float] | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> ReadingSettings:
+        if self.nominal + (self.ordinal is not None) + (self.resolution is not None) > 1:
+            raise ValueError("is either nominal, ordinal or of a resolution")
+        if self.ordinal is not None and len(set(self.ordinal)) < len(self.ordinal):
+            raise ValueError("an ordinal value is named twice")
+        if self.bounds is not None and not self.bounds[0] < self.bounds[1]:
+            raise ValueError("the bounds do not rise")
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """What the cells of a column hold.
+
+    Parameters
+    ----------
+    values : (n,) float64, NaN where there is no finite number; of nominal columns text, "" there.
+    missing : (n,) bool: null, not a number, or infinite.
+    strange : (n,) bool: what the column cannot hold, such as text among numbers.
+    """
+
+    values: NDArray[Any]
+    missing: NDArray[np.bool_]
+    strange: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Form:
+    """A column of readings, and what its cells are."""
+
+    column: str
+    settings: ReadingSettings
+
+    @classmethod
+    def all_of(cls, roles: Roles, columns: Sequence[str]) -> tuple[Form, ...]:
+        """Return the form of each of these columns of readings.
+
+        Raises
+        ------
+        RequestError : a setting that is not known, or of another kind.
+        """
+        return tuple(cls(name, _settings(roles, name)) for name in columns)
+
+    @property
+    def resolution(self) -> float | str | None:
+        """The resolution as `PrivacyMap` takes it."""
+        if self.settings.ordinal is not None:
+            return 1.0
+        return NOMINAL if self.settings.nominal else self.settings.resolution
+
+    @property
+    def lacks(self) -> str:
+        """What a strange cell is not."""
+        if self.settings.ordinal is not None:
+            return "none of its values in their order"
+        return "no text" if self.settings.nominal else "no number"
+
+    def cells(self, column: pa.Array) -> Cells:
+        """Read a column."""
+        if self.settings.nominal:
+            return _names(column)
+        if self.settings.ordinal is not None:
+            return _places(column, self.settings.ordinal)
+        return _numbers(column)
+
+    def messages(self, column: pa.Array) -> Cells:
+        """Read a column of what was sent."""
+        return _names(column) if self.settings.nominal else _numbers(column)
+
+    def restored(self, values: NDArray[Any], blank: NDArray[np.bool_], type_: pa.DataType) -> Any:
+        """Return decoded values as a column of the source's type; text becomes numbers."""
+        if self.settings.nominal:
+            return pa.array(values.astype(str), mask=blank).cast(type_)
+        if self.settings.ordinal is not None:
+            names = np.array(self.settings.ordinal, dtype=object)
+            places = np.where(blank, 0, values).astype(np.int64)
+            return pa.array(names[places], pa.string(), mask=blank).cast(type_)
+        return pa.array(values.astype(np.float64), mask=blank).cast(type_)
+
+    def decoded_type(self, type_: pa.DataType) -> pa.DataType:
+        """Return the type that decoded readings have: the source's, but for text of numbers."""
+        named = self.settings.nominal or self.settings.ordinal is not None
+        if _is_text(type_):
+            return pa.string() if named else pa.float64()
+        return type_
+
+    @property
+    def sent_type(self) -> pa.DataType:
+        """Return the type of what is sent."""
+        return pa.string() if self.settings.nominal else pa.float64()
+
+
+def type_named(name: str) -> pa.DataType:
+    """Return the type that Arrow writes so.
+
+    >>> type_named(str(pa.decimal128(6, 2))), type_named(str(pa.float32()))
+    (Decimal128Type(decimal128(6, 2)), DataType(float))
+    """
+    if found := re.fullmatch(r"decimal(\d+)\((\d+), (-?\d+)\)", name):
+        width, *places = map(int, found.groups())
+        return {128: pa.decimal128, 256: pa.decimal256}[width](*places)
+    return pa.type_for_alias(name)
+
+
+def _settings(roles: Roles, name: str) -> ReadingSettings:
+    try:
+        return ReadingSettings.model_validate(roles.settings_of(name))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        said = first["msg"].removeprefix("Value error, ")
+        raise RequestError(
+            f"{place}: {said}" if place else said,
+            where=f"roles, column {name}",
+            instead="its settings are resolution, nominal, ordinal, invariant and bounds",
+        ) from None
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    if pa.types.is_dictionary(type_):
+        type_ = type_.value_type
+    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
+
+
+def _true(mask: pa.Array) -> NDArray[np.bool_]:
+    return np.asarray(pc.fill_null(mask, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def _names(column: pa.Array) -> Cells:
+    text = column.cast(pa.string())
+    missing = _true(text.is_null())
+    values = np.array(pc.fill_null(text, "").to_pylist(), dtype=object)
+    return Cells(values, missing, np.zeros(len(column), dtype=np.bool_))
+
+
+def _places(column: pa.Array, names: tuple[str, ...]) -> Cells:
+    text = column.cast(pa.string())
+    missing = _true(text.is_null())
+    place = pc.index_in(text, pa.array(names, pa.string()))
+    strange = _true(place.is_null()) & ~missing
+    values = pc.fill_null(place, 0).to_numpy(zero_copy_only=False).astype(np.float64)
+    values[missing | strange] = np.nan
+    return Cells(values, missing, strange)
+
+
+def _numbers(column: pa.Array) -> Cells:
+    strange = np.zeros(len(column), dtype=np.bool_)
+    if _is_text(column.type):
+        text = column.cast(pa.string())
+        good = pc.match_substring_regex(text, NUMBER)
+        strange = ~_true(good) & ~_true(text.is_null())
+        strange &= ~_true(pc.match_substring_regex(text, INFINITE))
+        column = pc.if_else(good, text, None)
+    elif pa.types.is_float32(column.type):
+        # 70.1 as float32 is 70.0999985 as float64; its shortest text is 70.1
+        column = column.cast(pa.string())
+    elif not _is_number(column.type):
+        everything = np.ones(len(column), dtype=np.bool_)
+        return Cells(np.full(len(column), np.nan), ~everything, everything)
+    values = np.array(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+    missing = ~np.isfinite(values) & ~strange
+    values[missing] = np.nan
+    return Cells(values + 0.0, missing, strange)  # -0.0 becomes 0.0
+
+
+def _is_number(type_: pa.DataType) -> bool:
+    of = pa.types
+    return bool(of.is_integer(type_) or of.is_floating(type_) or of.is_decimal(type_))

@@ -1,0 +1,373 @@
+"""From a source with roles to readings, their classes and whose they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from voile.errors import RequestError
+from voile.hold_out import HoldOut
+from voile.io import Source
+from voile.roles import Roles
+from voile.signals.readings.forms import NUMBER, Cells, Form
+from voile.signals.readings.merging import PrivateSettings
+
+UNTREATED = ("quasi", "items")
+FEW_EACH = 2  # subjects a class, on average: below, a column holds a value for each, no class
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Readings in an order that their source's does not tell.
+
+    Parameters
+    ----------
+    table : (n, d) float64; objects where a column is nominal.
+    labels : (n,) text, the classes.
+    whose : (n,) the number of each reading's subject, from 0 up; a subject's in order of time.
+    moments : (n,) where each stands in time, 0 where no column says so.
+    number : (n,) each row's place in the source, from 0.
+    names : of the subjects, by their numbers.
+    left_out : rows without a class, a subject or a whole reading.
+    """
+
+    table: NDArray[Any]
+    labels: NDArray[np.str_]
+    whose: NDArray[np.intp]
+    moments: NDArray[np.intp]
+    number: NDArray[np.int64]
+    names: NDArray[np.str_]
+    left_out: int
+
+    def take(self, rows: NDArray[Any]) -> Rows:
+        """Return some of the rows."""
+        parts = (self.table, self.labels, self.whose, self.moments, self.number)
+        table, labels, whose, moments, number = (part[rows] for part in parts)
+        return Rows(table, labels, whose, moments, number, self.names, self.left_out)
+
+    def one_each(self, rng: np.random.Generator) -> NDArray[np.intp]:
+        """Draw one row of each subject."""
+        order = rng.permutation(len(self.whose))
+        return np.sort(order[np.unique(self.whose[order], return_index=True)[1]])
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What a batch holds, row by row.
+
+    Parameters
+    ----------
+    cells : of each column of readings.
+    labels : (n,) text or None. subjects : (n,) text or None.
+    """
+
+    cells: tuple[Cells, ...]
+    labels: NDArray[np.object_]
+    subjects: NDArray[np.object_]
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """The rows that lack a reading."""
+        return np.asarray(np.any([one.missing for one in self.cells], axis=0))
+
+    @property
+    def strange(self) -> NDArray[np.bool_]:
+        """The rows with a cell that its column cannot hold."""
+        return np.asarray(np.any([one.strange for one in self.cells], axis=0))
+
+    @property
+    def nameless(self) -> NDArray[np.bool_]:
+        """The rows without a class or a subject."""
+        return nothing(self.labels) | nothing(self.subjects)
+
+    def table(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return the readings of some rows."""
+        return np.stack([one.values[rows] for one in self.cells], axis=1)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Say which rows and columns of a source are read, and how.
+
+    Parameters
+    ----------
+    roles : of every column.
+    columns : of readings; a map stands on their order, which a kit's roles do not keep.
+    hold_out : who is set aside.
+    time : the column that orders a subject's readings, where there is one.
+    """
+
+    roles: Roles
+    columns: tuple[str, ...]
+    hold_out: HoldOut
+    time: str | None = None
+
+    @cached_property
+    def forms(self) -> tuple[Form, ...]:
+        """The form of each column of readings."""
+        return Form.all_of(self.roles, self.columns)
+
+    @cached_property
+    def private(self) -> str:
+        """The column of classes."""
+        return self.roles.of("private")[0]
+
+    @cached_property
+    def merged(self) -> Mapping[str, str]:
+        """What each class that is merged with others is called."""
+        return PrivateSettings.of(self.roles, self.private).names
+
+    def classes(self, column: pa.Array) -> NDArray[np.object_]:
+        """Return a column of classes as text, those merged by their common name."""
+        labels = classes_of(column, self.private)
+        named = [self.merged.get(one, one) for one in labels] if self.merged else labels
+        return np.array(named, dtype=object)
+
+    def named(self, error: RequestError) -> RequestError:
+        """Call columns by their names where the library counts them, and the class by its."""
+
+        def name(found: re.Match[str]) -> str:
+            return f"column {self.columns[int(found[1])]}"
+
+        where = re.sub(r"\bcolumn (\d+)\b", name, error.where or "")
+        where = f"column {self.private}" if where == "c" else where
+        return type(error)(error.what, where=where or None, instead=error.instead)
+
+    @property
+    def subject(self) -> str:
+        """The column of subjects."""
+        assert self.roles.subject is not None  # `check` saw to it
+        return self.roles.subject
+
+    @property
+    def resolutions(self) -> list[float | str | None]:
+        """The resolution of each column, as maps take it."""
+        return [form.resolution for form in self.forms]
+
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        """The least and largest reading there can be, of each column.
+
+        Raises
+        ------
+        RequestError : a column without them.
+        """
+        without = [form.column for form in self.forms if form.settings.bounds is None]
+        if without:
+            raise RequestError(
+                f"column {without[0]} has no bounds, which differential privacy needs",
+                where="roles",
+                instead="say bounds = [LEAST, LARGEST], from knowledge rather than from the data",
+            )
+        return [form.settings.bounds for form in self.forms if form.settings.bounds]
+
+    @property
+    def invariants(self) -> list[int]:
+        """The columns that never change within a subject."""
+        return [j for j, form in enumerate(self.forms) if form.settings.invariant]
+
+    def check(self, source: Source) -> None:
+        """Refuse roles that do not fit the source, or this kind of data."""
+        self.roles.check(source.columns)
+        if not self.forms:
+            raise RequestError(
+                "no column has the role reading", where="roles", instead="say which hold them"
+            )
+        if len(classes := self.roles.of("private")) != 1:
+            raise RequestError(
+                f"{len(classes) or 'no'} columns have the role private",
+                where="roles",
+                instead="give it to the one column of classes that readings shall not tell",
+            )
+        PrivateSettings.of(self.roles, self.private)
+        if self.roles.subject is None:
+            raise RequestError(
+                "the roles name no subject, by whom the recipient finds the class",
+                where="roles",
+                instead='say subject = "COLUMN"',
+            )
+        if other := [c for c in self.roles.columns if self.roles.columns[c].role in UNTREATED]:
+            raise RequestError(
+                f"column {other[0]} has the role {self.roles.columns[other[0]].role}, "
+                "which signals do not treat",
+                where="roles",
+                instead="make it a reading, keep or drop it",
+            )
+        if self.time is not None and self.time not in source.columns:
+            raise RequestError(f"there is no column {self.time}", where="--time")
+
+    def see(self, batch: pa.RecordBatch) -> Seen:
+        """Read a batch of the source."""
+        cells = tuple(form.cells(batch.column(form.column)) for form in self.forms)
+        return Seen(
+            cells,
+            self.classes(batch.column(self.private)),
+            subjects_of(batch.column(self.subject)),
+        )
+
+    def read(self, source: Source, *, strict: bool = True) -> Rows:
+        """Read all rows that have a class, a subject and every reading.
+
+        Where `strict`, rows of those held out are left alone, and a cell that its column cannot
+        hold is refused. Order: by subject, time and readings, so that the source's tells nothing.
+        """
+        seen, numbers, times, read = [], [], [], 0
+        for batch, number in self._batches(source, strict=strict):
+            one = self.see(batch)
+            if strict:
+                self._refuse_strange(one, number, source.name)
+            good = ~(one.missing | one.strange | one.nameless)
+            read += len(good)
+            seen.append((one.table(good), one.labels[good], one.subjects[good]))
+            numbers.append(number[good])
+            times.append(batch.column(self.time).filter(pa.array(good)) if self.time else None)
+        tables, labels, subjects = zip(*seen, strict=True) if seen else ((), (), ())
+        number = np.concatenate([np.zeros(0, np.int64), *numbers])
+        if not len(number):
+            raise RequestError("no row has a class, a subject and every reading", where=source.name)
+        moments = _ranks(times) if self.time else np.zeros(len(number), dtype=np.intp)
+        return _ordered(
+            np.concatenate(tables),
+            np.concatenate(labels).astype(str),
+            np.concatenate(subjects).astype(str),
+            moments,
+            number,
+            left_out=read - len(number),
+        )
+
+    def _batches(
+        self, source: Source, *, strict: bool
+    ) -> Iterator[tuple[pa.RecordBatch, NDArray[np.int64]]]:
+        time = [self.time] if self.time else []
+        columns = [*self.columns, self.private, self.subject, *time]
+        first = 0
+        for batch in source.batches(list(dict.fromkeys(columns))):
+            number = np.arange(first, first + len(batch))
+            first += len(batch)
+            if strict:
+                learnt = ~self.hold_out.held(batch, int(number[0]) if len(number) else 0)
+                batch, number = batch.filter(pa.array(learnt)), number[learnt]
+            yield batch, number
+
+    def _refuse_strange(self, seen: Seen, number: NDArray[np.int64], name: str) -> None:
+        for form, cells in zip(self.forms, seen.cells, strict=True):
+            if cells.strange.any():
+                row = int(number[cells.strange.argmax()]) + 1
+                raise RequestError(
+                    f"a cell holds {form.lacks}",
+                    where=f"{name}, row {row:,}, column {form.column}",
+                    instead="correct it, or say nominal or ordinal in the roles file",
+                )
+
+
+def _ordered(
+    table: NDArray[Any],
+    labels: NDArray[np.str_],
+    subjects: NDArray[np.str_],
+    moments: NDArray[np.intp],
+    number: NDArray[np.int64],
+    *,
+    left_out: int,
+) -> Rows:
+    """Order rows by what they hold, equal ones by their place in the source."""
+    names, whose = np.unique(subjects, return_inverse=True)
+    ranks = [np.unique(column, return_inverse=True)[1] for column in table.T]
+    order = np.lexsort((number, *ranks[::-1], moments, whose))
+    return Rows(table, labels, whose, moments, number, names, left_out).take(order)
+
+
+def without_copies(rows: Rows) -> Rows:
+    """Return each subject's readings in their proportions, as few as there can be.
+
+    Every row written twice, or a subject's alone, is as if written once.
+    """
+    columns = [np.unique(column, return_inverse=True)[1] for column in rows.table.T]
+    keys = np.stack([rows.whose, rows.moments, *columns], axis=1)
+    kind, times = np.unique(keys, axis=0, return_inverse=True, return_counts=True)[1:]
+    kind = kind.ravel()
+    owner = np.zeros(len(times), dtype=np.intp)
+    owner[kind] = rows.whose
+    common = np.zeros(rows.whose.max() + 1, dtype=np.int64)
+    np.gcd.at(common, owner, times)
+    kept = times[kind] // common[rows.whose]
+    # number the copies of each kind of reading, in order, and keep the first few
+    order = np.argsort(kind, kind="stable")
+    starts = np.cumsum(times) - times
+    copy = np.empty(len(kind), dtype=np.int64)
+    copy[order] = np.arange(len(kind)) - np.repeat(starts, times)
+    return rows.take(np.flatnonzero(copy < kept))
+
+
+def check_classes(rows: Rows, private: str) -> None:
+    """Refuse a column of one class or of hardly two people in a class, and a subject of two."""
+    _, first = np.unique(rows.whose, return_index=True)
+    if len(first) < FEW_EACH * len(np.unique(rows.labels)):
+        raise RequestError(
+            "almost every subject has a class of its own",
+            where=f"column {private}",
+            instead="give the role private to a column of a few classes of many people",
+        )
+    if (rows.labels != rows.labels[first][rows.whose]).any():
+        raise RequestError(
+            "a subject is of two classes",
+            where=f"column {private}",
+            instead="give each person one class, or each enrolment a subject of its own",
+        )
+    if (rows.labels == rows.labels[0]).all():
+        raise RequestError("all readings are of one class", where=f"column {private}")
+
+
+def _ranks(times: Sequence[pa.Array]) -> NDArray[np.intp]:
+    """Return each moment's place among all; equal moments share theirs, and null comes last.
+
+    Text is ordered as numbers where it holds nothing else, and as text otherwise: ISO dates.
+
+    >>> _ranks([pa.array(["10", "9"])]).tolist()
+    [2, 1]
+    """
+    moments = pa.chunked_array(times).combine_chunks()
+    if pa.types.is_dictionary(moments.type):
+        moments = moments.cast(moments.type.value_type)
+    if pa.types.is_string(moments.type):
+        numbers = pc.all(pc.match_substring_regex(moments, NUMBER)).as_py()
+        moments = moments.cast(pa.float64()) if numbers else moments
+    ranks = pc.rank(moments, sort_keys="ascending", tiebreaker="dense")
+    return np.asarray(ranks.to_numpy(), dtype=np.intp)
+
+
+def nothing(values: NDArray[np.object_]) -> NDArray[np.bool_]:
+    """Say which texts are not there."""
+    return np.array([value is None for value in values], dtype=np.bool_)
+
+
+def classes_of(column: pa.Array, name: str) -> NDArray[np.object_]:
+    """Return classes as text: whole numbers are their digits, also where they came as floats."""
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), None, column)
+        try:
+            column = column.cast(pa.int64())
+        except pa.ArrowInvalid:
+            raise RequestError(
+                "a class is a fraction", where=f"column {name}", instead="make it text"
+            ) from None
+    return _text(column)
+
+
+def subjects_of(column: pa.Array) -> NDArray[np.object_]:
+    """Return subjects as text; who is blank is nobody."""
+    text = column.cast(pa.string())
+    blank = pc.equal(pc.utf8_trim_whitespace(text), "")
+    return _text(pc.if_else(blank, None, text))
+
+
+def _text(column: pa.Array) -> NDArray[np.object_]:
+    values: NDArray[np.object_] = column.cast(pa.string()).to_numpy(zero_copy_only=False)
+    return values

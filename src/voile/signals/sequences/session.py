@@ -1,0 +1,343 @@
+"""`Session`: one subject's readings, from the device to the clinic, in step whatever gets lost."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, NamedTuple
+
+from voile.errors import RequestError
+from voile.random import Protective
+from voile.signals.codec.codec import GRAIN
+from voile.signals.codec.lattice import MARGIN, OFF, Lattice
+from voile.signals.sequences.messages import Message, Receipt, beginning, chain, finite
+from voile.signals.sequences.scalar import Point
+from voile.signals.sequences.sequence_codec import Belief, Outlook, SequenceCodec, State
+
+FORMAT = 1
+Values = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A reading that has come: its number from 1 up, and its values in the source's order."""
+
+    number: int
+    values: Values
+
+
+class Base(NamedTuple):
+    """What both ends know once the first `number` readings have come.
+
+    Parameters
+    ----------
+    number : how many have come.
+    check : the digest of their messages.
+    fixed : the subject's invariants; empty before the first reading.
+    state : what is known of the scores to come.
+    """
+
+    number: int
+    check: str
+    fixed: Values
+    state: State
+
+
+class Session:
+    """Send one subject's readings, or receive them; one object at each end, made alike.
+
+    The sender calls `send` with a reading, hands on whatever is `pending`, as often as it takes,
+    and gives `acknowledge` what comes back. The recipient gives each message to `receive`, and
+    hands back its `receipt`. A message stands on acknowledged readings alone, and says on which:
+    so messages may be lost, doubled or come in any order, and either end may be saved, stopped
+    and loaded again. What cannot be decoded for certain is refused, never decoded wrong.
+
+    Parameters
+    ----------
+    codec : the map of sequences.
+    c : the subject's class.
+    name : of this session, public, the same at both ends; another for each session of a map.
+    ahead : how many messages may be under way unacknowledged, >= 1, the same at both ends. With
+        1, each is new to whoever heard the others; with more, those under way together do not
+        stand on each other, and tell of the class as readings sent one by one do.
+    protective : the dither's randomness; another than the system's in tests only.
+
+    Save the sender's end before a message is handed on, and the recipient's before its receipt
+    is. An end that was not, and is loaded from before, is found out by the digest, and refused:
+    then begin a new session. A saved session holds readings: it is private.
+
+    Cost: O(d^2 + d log g) a reading.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from voile.signals.sequences.sequence_map import SequenceMap
+    >>> rng = np.random.default_rng(0)
+    >>> whose = np.repeat(np.arange(240), 4)
+    >>> weight = np.round(rng.normal(70, 9, 240)[whose] + rng.normal(0, 1, 960), 1)
+    >>> map = SequenceMap(random_state=0).fit(weight, whose % 2, whose)
+    >>> device, clinic = (Session(map.codec_, 1, "a") for _ in range(2))
+    >>> for kilograms in (71.3, 71.9):
+    ...     device.send([kilograms])
+    ...     for message in device.pending():
+    ...         print(clinic.receive(message).values)
+    ...     device.acknowledge(clinic.receipt())
+    (71.3,)
+    (71.9,)
+    """
+
+    def __init__(
+        self,
+        codec: SequenceCodec,
+        c: object,
+        name: str,
+        *,
+        ahead: int = 1,
+        protective: Protective | None = None,
+    ) -> None:
+        if ahead < 1:
+            raise RequestError("at least one message must be under way", where="ahead")
+        self.codec = codec
+        self.name = name
+        self.ahead = ahead
+        self._which = codec.which(c)
+        self._law = codec.law[self._which]
+        self._protective = protective or Protective()
+        self._names = tuple(f"column {j}" for j in codec.order)
+        # the bases that messages under way may stand on, the latest last
+        self._bases = [Base(0, beginning(name, codec.mark), (), self._law.begin())]
+        self._waiting: list[Values] = []  # the sender's: not yet made into messages
+        self._out: list[tuple[Message, Values]] = []  # the sender's: not yet acknowledged
+        self._early: dict[int, tuple[Message, Values]] = {}  # the recipient's: beyond a gap
+
+    def send(self, x: Sequence[float]) -> None:
+        """Take the next reading, in the source's columns; it waits for its turn in `pending`.
+
+        Raises
+        ------
+        RequestError : a reading that is missing, infinite or off its lattice, of other columns, or
+            with an invariant that has changed. It is not taken.
+        """
+        if len(x) != len(self.codec.order):
+            raise RequestError(f"a reading has {len(x)} columns, not {len(self.codec.order)}")
+        given = [float(x[j]) for j in self.codec.order]
+        parts = zip(given, self.codec.lattices, self._names, strict=True)
+        values = tuple([on_lattice(lattice, v, name) for v, lattice, name in parts])
+        k = self.codec.invariants
+        first = self._first()
+        if first and values[:k] != first[:k]:
+            remedy = "begin a new session"
+            raise RequestError("an invariant has changed", where="X", instead=remedy)
+        self._waiting.append(values)
+
+    def pending(self) -> tuple[Message, ...]:
+        """Return the messages to hand on now, or again: those not acknowledged, at most `ahead`.
+
+        The same bytes each time, so that repeating one tells nothing.
+
+        Raises
+        ------
+        RequestError : a reading lies too far out to be carried exactly. It is left out; go on.
+        """
+        while self._waiting and len(self._out) < self.ahead:
+            values = self._waiting.pop(0)
+            self._out.append((self._message(values), values))
+        return tuple(message for message, _ in self._out)
+
+    def acknowledge(self, receipt: Receipt) -> None:
+        """Take a receipt; an old one changes nothing.
+
+        Raises
+        ------
+        RequestError : of another session, or for other messages than this end has sent.
+        """
+        base = self._bases[-1]
+        if receipt.session != self.name:
+            raise RequestError("a receipt is of another session")
+        if receipt.number < base.number or (receipt.number, receipt.check) == base[:2]:
+            return
+        done = self._out[: receipt.number - base.number]
+        for message, values in done:
+            base = self._after(base, message, values)
+        if (base.number, base.check) != (receipt.number, receipt.check):
+            remedy = "begin a new session"
+            raise RequestError("a receipt is for messages never sent", instead=remedy)
+        self._bases, self._out = [base], self._out[len(done) :]
+
+    def expected(self) -> Receipt:
+        """Return the receipt for all that is under way, as the sender would have it."""
+        base = self._bases[-1]
+        check = base.check
+        for message, _ in self._out:
+            check = chain(check, message.values)
+        return Receipt(self.name, base.number + len(self._out), check)
+
+    def receive(self, message: Message) -> Reading | None:
+        """Return the reading that a message carries; None if it had come before.
+
+        Raises
+        ------
+        RequestError : a message of another session, map or version, or one that stands on readings
+            that this end does not have. Nothing is decoded.
+        """
+        if message.session != self.name:
+            raise RequestError("a message is of another session")
+        latest = self._bases[-1].number
+        if message.number <= latest or message.number in self._early:
+            return None
+        base = next((one for one in self._bases if one.number == message.after), None)
+        size = len(self.codec.order) - (self.codec.invariants if message.after else 0)
+        if base is None or message.number > message.after + self.ahead:
+            remedy = "load this end as last saved, or begin a new session"
+            raise RequestError("a message stands on readings that are not here", instead=remedy)
+        if base.check != message.check or len(message.values) != size or not finite(message.values):
+            remedy = "begin a new session with the same map at both ends"
+            raise RequestError("a message is of another map, or out of step", instead=remedy)
+        outlook = self._law.outlook(base.state, message.number - base.number)
+        values = self._nearest(self._read(base, outlook, message.values))
+        self._early[message.number] = message, values
+        while (number := self._bases[-1].number + 1) in self._early:
+            self._bases.append(self._after(self._bases[-1], *self._early.pop(number)))
+        del self._bases[: -self.ahead]
+        return Reading(message.number, self._shown(values))
+
+    def receipt(self) -> Receipt:
+        """Return what to hand back: up to where all has come."""
+        base = self._bases[-1]
+        return Receipt(self.name, base.number, base.check)
+
+    def _first(self) -> Values:
+        """Return the invariants as far as they are known."""
+        if self._bases[-1].fixed:
+            return self._bases[-1].fixed
+        return next(iter([values for _, values in self._out] + self._waiting), ())
+
+    def _message(self, values: Values) -> Message:
+        """Make the next message of a reading, and look whether it decodes with room to spare."""
+        base, k = self._bases[-1], self.codec.invariants
+        number = base.number + len(self._out) + 1
+        u = drawn(len(values), self._protective)
+        lattices = self.codec.lattices
+        moved = [v + t * lat.step / lat.per for v, t, lat in zip(values, u, lattices, strict=True)]
+        path = self._law.path
+        scores = path.forward([*values[:k], *moved[k:]])
+        outlook = self._law.outlook(base.state, number - base.number)
+        sent = tuple(self._law.hide(outlook, scores[k:]))
+        if not base.number:
+            # while the first is under way, the others repeat its invariants as they were sent
+            fixed = self._out[0][0].values[:k] if self._out else tuple(path.forward(moved)[:k])
+            sent = (*fixed, *sent)
+        sent = tuple([round(value / GRAIN) * GRAIN for value in sent])
+        message = Message(self.name, number, base.number, base.check, sent)
+        for x, v, lattice in zip(self._read(base, outlook, sent), values, lattices, strict=True):
+            if not abs(place(lattice, x) - round(place(lattice, v))) < 0.5 - MARGIN / 2:
+                raise RequestError(
+                    "a reading lies too far out to be carried exactly",
+                    where=f"reading {number}",
+                    instead="set it aside, or fit with a coarser resolution",
+                )
+        return message
+
+    def _read(self, base: Base, outlook: Outlook | None, sent: Values) -> Point:
+        """Return what is said, invariants first, within the rounding cells."""
+        k, path = self.codec.invariants, self._law.path
+        if not k:
+            return path.inverse(self._law.show(outlook, sent))
+        moved: Point = base.fixed
+        fixed = base.fixed
+        if not base.number:
+            moved = path.inverse([*sent[:k], *([0.0] * len(sent[k:]))])[:k]
+            fixed, sent = self._nearest(moved), sent[k:]
+        held = path.forward([*fixed, *([0.0] * len(sent))])[:k]
+        return [*moved, *path.inverse([*held, *self._law.show(outlook, sent)])[k:]]
+
+    def _after(self, base: Base, message: Message, values: Values) -> Base:
+        """Return what is known once one more reading has come."""
+        k = self.codec.invariants
+        # of the rounded reading, which both ends know to the last bit
+        scores = self._law.path.forward(values)[k:]
+        state = self._law.learn(base.state, scores)
+        return Base(base.number + 1, chain(base.check, message.values), values[:k], state)
+
+    def _nearest(self, point: Point) -> Values:
+        return tuple(
+            nearest(lattice, v) for v, lattice in zip(point, self.codec.lattices, strict=False)
+        )
+
+    def _shown(self, values: Values) -> Values:
+        """Return values in the source's order."""
+        return tuple(value for _, value in sorted(zip(self.codec.order, values, strict=True)))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data for `json`, all but the map: private, since it holds readings."""
+        return {
+            "format": FORMAT,
+            "mark": self.codec.mark,
+            "class": self._which,
+            "name": self.name,
+            "ahead": self.ahead,
+            "bases": [[base.number, base.check, base.fixed, base.state] for base in self._bases],
+            "waiting": self._waiting,
+            "out": [[message.to_json(), values] for message, values in self._out],
+            "early": [[message.to_json(), values] for message, values in self._early.values()],
+        }
+
+    @classmethod
+    def from_json(cls, codec: SequenceCodec, data: Mapping[str, Any]) -> Session:
+        """Rebuild an end of a session with its map, or raise a RequestError if it is none."""
+        try:
+            if data["format"] != FORMAT or data["mark"] != codec.mark:
+                raise RequestError("the session is of another map or version of voile")
+            label = codec.codec.classes[data["class"]]
+            session = cls(codec, label, str(data["name"]), ahead=int(data["ahead"]))
+            session._bases = [
+                Base(number, check, tuple(fixed), tuple(Belief(*each) for each in state))
+                for number, check, fixed, state in data["bases"]
+            ]
+            session._waiting = [tuple(values) for values in data["waiting"]]
+            session._out, early = (
+                [(Message.from_json(message), tuple(values)) for message, values in data[place]]
+                for place in ("out", "early")
+            )
+            session._early = {message.number: (message, values) for message, values in early}
+        except (LookupError, TypeError, ValueError) as wrong:
+            if isinstance(wrong, RequestError):
+                raise
+            raise RequestError("this is no saved session") from wrong
+        return session
+
+
+def on_lattice(lattice: Lattice, v: float, where: str) -> float:
+    """Return the value of the lattice that a reading is, or raise a RequestError."""
+    if not isfinite(v):
+        raise RequestError("a reading is missing or infinite", where=where, instead="set it aside")
+    value = nearest(lattice, v)
+    if abs(value - v) > OFF * lattice.resolution or abs(v) * lattice.per >= 2.0**52:
+        raise RequestError(
+            f"a reading contradicts the resolution {lattice.resolution:g}",
+            where=where,
+            instead="round it, or declare a finer resolution and fit again",
+        )
+    return value
+
+
+def nearest(lattice: Lattice, v: float) -> float:
+    """Return the value whose cell a point lies in: `Lattice.nearest`, of one."""
+    return (lattice.offset + lattice.step * round(place(lattice, v))) / lattice.per
+
+
+def place(lattice: Lattice, v: float) -> float:
+    """Return where a point lies, in cells; who checks and who decodes must round the same number.
+
+    Far out the products themselves are rounded: a point well within its cell may come to lie on
+    the edge.
+    """
+    return (v * lattice.per - lattice.offset) / lattice.step
+
+
+def drawn(n: int, protective: Protective) -> list[float]:
+    """Draw n points of a cell: `lattice.dither`, of few."""
+    whole = struct.unpack(f"<{n}Q", protective.bytes(8 * n))
+    return [((bits >> 11) * 2.0**-53 - 0.5) * (1 - 2 * MARGIN) for bits in whole]

@@ -1,0 +1,34 @@
+"""FHIR: the file that says which code and unit each column has."""
+
+from __future__ import annotations
+
+import pytest
+from tests.signals.fhir.made import (
+    COLUMNS,
+    FIELDS,
+)
+
+from voile.errors import RequestError
+from voile.signals.fhir import read_fields
+
+
+def test_fields_are_read_from_a_file(tmp_path):
+    path = tmp_path / "fields.toml"
+    path.write_text(
+        '[weight]\ncode = "29463-7"\nunit = "kg"\n[height]\ncode = "8302-2"\nunit = "cm"\n'
+    )
+    assert read_fields(path, COLUMNS) == FIELDS
+    for text, message in (
+        ("", "column height has no code and unit"),
+        ('[height]\ncode = "1"\n', "column height has no code and unit"),
+        ('[heigth]\ncode = "1"\nunit = "cm"\n', "no column heigth; did you mean height"),
+        ('[height]\ncode = 1\nunit = "cm"\n', "wrong type"),
+        ('[height]\ncode = "1"\nunit = "cm"\ndecimals = 1.5\n', "wrong type"),
+        ('[height]\ncode = "1"\nunit = "cm"\ndecimals = 99\n', "neither a number of places"),
+        ("[height", "no TOML"),
+    ):
+        path.write_text(text)
+        with pytest.raises(RequestError, match=message):
+            read_fields(path, COLUMNS)
+    with pytest.raises(RequestError, match="cannot be read"):
+        read_fields(tmp_path / "absent", COLUMNS)
