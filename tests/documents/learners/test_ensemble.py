@@ -10,6 +10,7 @@ from voile.documents.learners.adaboost import AdaBoost
 from voile.documents.learners.crf import CRF
 from voile.documents.learners.crossing import classes_of, crossed, parts
 from voile.documents.learners.ensemble import NEAR, Ensemble, neighbours
+from voile.documents.learners.learner import Saveable
 from voile.documents.learners.selection import Selection
 from voile.documents.learners.svm import SVM
 
@@ -100,20 +101,47 @@ def test_selection_takes_the_most_accurate():
     weak, strong = AdaBoost(rounds=1), SVM()
     for learners in ((weak, strong), (strong, weak)):
         selection = Selection(learners)
-        assert selection.best(examples) is strong
-        assert selection.errors(strong, examples, 0) < selection.errors(weak, examples, 0)
-    same = Selection((SVM(C=0.1), SVM(C=0.1)))
-    assert same.best(examples) is same.learners[0]
+        few, many = (
+            selection.errors(selection.look(one, examples, 0), examples) for one in (strong, weak)
+        )
+        assert few < many
+        chosen = selection.fit(examples).classifier.margins(examples)
+        np.testing.assert_array_equal(chosen, strong.fit(examples).margins(examples))
 
 
 def test_selection_by_cost_counts_the_missed_at_their_costs():
     examples = made(60, noise=0.2)
     selection = Selection(cost_sensitive=True)
-    eager, wary = SVM(cost_sensitive=True), SVM()
-    assert selection.errors(eager, examples, 0) < selection.errors(wary, examples, 0)
-    assert Selection().errors(wary, examples, 0) < Selection().errors(eager, examples, 0)
-    found = classes_of(crossed(lambda some: wary.fit(some), examples, 3, 0))
+    eager, wary = (selection.look(one, examples, 0) for one in (SVM(cost_sensitive=True), SVM()))
+    assert selection.errors(eager, examples) < selection.errors(wary, examples)
+    assert Selection().errors(wary, examples) < Selection().errors(eager, examples)
+    found = classes_of(wary)
     missed = (examples.labels > 0) & (found == 0)
     false = (examples.labels == 0) & (found > 0) & examples.counted
-    told = selection.errors(wary, examples, 0)
+    told = selection.errors(wary, examples)
     assert told == pytest.approx(10 * missed.sum() + false.sum())
+
+
+def test_whoever_is_chosen_the_margins_are_of_one_size():
+    examples, other = made(120, noise=0.2), made(60, noise=0.2, seed=3)
+    odds = [Selection((one,)).fit(examples).margins(other) for one in (CRF(), SVM(), AdaBoost())]
+    plain = [one.fit(examples).margins(other) for one in (CRF(), SVM(), AdaBoost())]
+    spreads = [np.std([one.std() for one in several]) for several in (odds, plain)]
+    assert spreads[0] < spreads[1] / 2
+    for margins in odds:
+        sure = margins.max(axis=1) > 0
+        hit = (other.labels > 0)[sure & other.counted]
+        assert hit.mean() > 0.5
+
+
+def test_a_selection_of_the_users_own_is_not_kept():
+    class Plain:
+        name = "plain"
+
+        def fit(self, examples, *, seed):
+            chain = CRF().fit(examples)
+            return type("Plainly", (), {"margins": staticmethod(chain.margins)})()
+
+    fitted = Selection((Plain(),)).fit(made(30))
+    assert fitted.margins(made(5)).shape[1] == made(5).types
+    assert not isinstance(fitted, Saveable)

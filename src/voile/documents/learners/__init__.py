@@ -12,7 +12,7 @@ from voile.documents.learners.ensemble import Ensemble, Judged
 from voile.documents.learners.learner import Learner, Saveable
 from voile.documents.learners.linear import Linear
 from voile.documents.learners.own import check_saveable
-from voile.documents.learners.selection import Selection
+from voile.documents.learners.selection import KeptSelected, Selection
 from voile.documents.learners.svm import SVM
 from voile.errors import RequestError, nearest
 
@@ -36,6 +36,7 @@ CLASSIFIERS: Mapping[str, type[Saveable]] = {
     "linear": Linear,
     "judged": Judged,
     "agreed": Agreed,
+    "selected": KeptSelected,
 }
 """What a kit can hold, by the names that it uses."""
 

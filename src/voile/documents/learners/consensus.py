@@ -16,6 +16,7 @@ from voile.documents.learners.elsewhere import others
 from voile.documents.learners.history import follow
 from voile.documents.learners.learner import Arrays, Examples, Learner, Margins, Sight
 from voile.documents.learners.linear import Weights
+from voile.documents.learners.logistic import regressions
 from voile.documents.learners.storing import packed, taken, unpacked
 from voile.documents.learners.svm import SVM
 
@@ -83,25 +84,6 @@ def told(sums: Margins, form: NDArray[np.int32], first: NDArray[np.intp]) -> Flo
     number, mean, highest = others(sums, form, first)
     there = np.broadcast_to((number > 0)[:, None], sums.shape)
     return np.stack([sums, mean, highest, there, np.where(there, sums, 0.0)], axis=2)
-
-
-def regressions(seen: Floats, examples: Examples) -> tuple[Floats, Floats]:
-    """Return for each type the weights of what is told, (T, 5), and a bias, (T,).
-
-    A type that no token has is never found; one that every token has is always.
-    """
-    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
-
-    seen, labels = seen[examples.counted], examples.labels[examples.counted]
-    trust, bias = np.zeros((examples.types, TOLD)), np.full(examples.types, -FAR)
-    for kind in range(examples.types):
-        positive = labels == kind + 1
-        if positive.any() and not positive.all():
-            fitted = LogisticRegression(max_iter=500).fit(seen[:, kind], positive)
-            trust[kind], bias[kind] = fitted.coef_[0], fitted.intercept_[0]
-        elif positive.any():
-            bias[kind] = FAR
-    return trust, bias
 
 
 @dataclass(frozen=True, eq=False)
