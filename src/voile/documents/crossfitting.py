@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -51,6 +52,16 @@ class OutOfFold:
         return Calibration.fit(self.margins[of], labels, counted)
 
 
+class Store(Protocol):
+    """Keeps what a learner, by its place, says of a fold."""
+
+    def read(self, learner: int, fold: int) -> Margins | None:
+        """Return what was kept, if anything."""
+
+    def write(self, learner: int, fold: int, margins: Margins) -> None:
+        """Keep it."""
+
+
 def cross_fit(
     learners: Sequence[Learner],
     examples: Examples,
@@ -59,6 +70,7 @@ def cross_fit(
     seeds: Sequence[int],
     n_jobs: int | None,
     least: int = 1,
+    store: Store | None = None,
 ) -> list[Margins]:
     """Fit every learner on all folds but one and look at that one, for each fold.
 
@@ -68,6 +80,7 @@ def cross_fit(
     seeds : of the learners; a fold's fit depends on its learner's seed and its number alone.
     n_jobs : processes; the answer does not depend on them.
     least : see `shared`.
+    store : what it has is not fitted again, and what is fitted is written there fold by fold.
 
     Returns
     -------
@@ -79,16 +92,29 @@ def cross_fit(
     """
     if not learners:
         return []
-    numbers = np.unique(folds)
-    found = Parallel(n_jobs=n_jobs)(
-        delayed(_held_out)(learners, examples, folds == fold, [s + int(fold) for s in seeds], least)
-        for fold in numbers
+    numbers, places = np.unique(folds).tolist(), range(len(learners))
+    known = {(x, fold): store.read(x, fold) for x in places for fold in numbers} if store else {}
+    missing = {fold: [x for x in places if known.get((x, fold)) is None] for fold in numbers}
+    missing = {fold: which for fold, which in missing.items() if which}
+    found = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(_held_out)(
+            [learners[x] for x in which],
+            examples,
+            folds == fold,
+            [seeds[x] + fold for x in which],
+            least,
+        )
+        for fold, which in missing.items()
     )
+    for (fold, which), parts in zip(missing.items(), found, strict=True):
+        for x, part in zip(which, parts, strict=True):
+            known[x, fold] = part
+            if store:
+                store.write(x, fold, part)
     of = np.repeat(folds, np.diff(examples.first))
     told = [np.zeros((len(of), examples.types)) for _ in learners]
-    for fold, parts in zip(numbers, found, strict=True):
-        for margins, part in zip(told, parts, strict=True):
-            margins[of == fold] = part
+    for (x, fold), part in known.items():
+        told[x][of == fold] = part
     return told
 
 

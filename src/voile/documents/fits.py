@@ -6,7 +6,7 @@ Loops for several costs share their first pass; an interrupted loop goes on from
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import voile
-from voile.documents.committee import Types
+from voile.documents.committee import Types, check_margins
 from voile.documents.crossfitting import OutOfFold, checked, cross_fit, shared
 from voile.documents.learners import CLASSIFIERS
 from voile.documents.learners.learner import Classifier, Examples, Learner, Margins, Saveable
@@ -64,8 +64,7 @@ class Fits:
     def margins(self, examples: Examples, removed: Types) -> dict[str, OutOfFold]:
         """Return every learner's margins on what is left after `removed`, (n,)."""
         keys = {name: self._key(name, "margins", examples, removed) for name in self.learners}
-        read = {name: self._known(name, key, examples) for name, key in keys.items()}
-        told = {name: margins for name, margins in read.items() if margins is not None}
+        told = {name: self._margins[key] for name, key in keys.items() if key in self._margins}
         new = [name for name in keys if name not in told]
         found = cross_fit(
             [self.learners[name] for name in new],
@@ -74,11 +73,10 @@ class Fits:
             seeds=[self.seeds[name] for name in new],
             n_jobs=self.n_jobs,
             least=2,
+            store=_Parts(self, [(name, keys[name]) for name in new], examples),
         )
         for name, margins in zip(new, found, strict=True):
-            checked(margins, name, examples)
-            self._store(name, keys[name], {"margins": margins})
-            told[name] = margins
+            told[name] = checked(margins, name, examples)
         self._remember({key: told[name] for name, key in keys.items()})
         fold = np.repeat(self.folds, np.diff(examples.first))
         return {name: OutOfFold(told[name], fold) for name in keys}
@@ -87,12 +85,12 @@ class Fits:
         """Return what a learner learns from all that is left after `removed`."""
         key = self._key(name, "classifier", examples, removed)
         if key not in self._classifiers:
-            fitted = self._stored(name, key, lambda stored: _classifier(stored, name, examples))
+            fitted = self.stored(name, key, lambda stored: _classifier(stored, name, examples))
             if fitted is None:
                 fitted = self.learners[name].fit(shared(examples), seed=self.seeds[name])
                 if isinstance(fitted, Saveable) and type(fitted) in CLASSIFIERS.values():
                     kind = np.array(kind_of(fitted))
-                    self._store(name, key, {"kind": kind, **fitted.to_arrays()})
+                    self.store(name, key, {"kind": kind, **fitted.to_arrays()})
             self._classifiers[key] = fitted
         return self._classifiers[key]
 
@@ -107,11 +105,6 @@ class Fits:
         digest.update(examples.costs.tobytes() if _looks_at_costs(learner) else b"")
         return digest.hexdigest()[:32]
 
-    def _known(self, name: str, key: str, examples: Examples) -> Margins | None:
-        if key in self._margins:
-            return self._margins[key]
-        return self._stored(name, key, lambda stored: checked(stored["margins"], name, examples))
-
     def _remember(self, used: Mapping[str, Margins]) -> None:
         for key in used:
             self._margins.pop(key, None)
@@ -125,7 +118,8 @@ class Fits:
         told_apart = " at 0x" not in told and "..." not in told
         return self.folder / f"{key}.npz" if self.folder is not None and told_apart else None
 
-    def _stored(self, name: str, key: str, read: Callable[[Stored], T]) -> T | None:
+    def stored(self, name: str, key: str, read: Callable[[Stored], T]) -> T | None:
+        """Return what was kept of a learner under a key, if it can be read."""
         path = self._path(name, key)
         if path is None or not path.exists():
             return None
@@ -135,13 +129,37 @@ class Fits:
         except Exception:  # whatever is wrong with a file, another fit sets it right
             return None
 
-    def _store(self, name: str, key: str, arrays: Stored) -> None:
+    def store(self, name: str, key: str, arrays: Stored) -> None:
+        """Keep arrays of a learner under a key."""
         path = self._path(name, key)
         if path is not None:
             buffer = BytesIO()
             np.savez(buffer, **arrays)  # type: ignore[arg-type]
             write_bytes(path, buffer.getvalue(), force=True)
             path.chmod(0o600)
+
+
+class _Parts:
+    """What learners say of each fold, kept as soon as it is known."""
+
+    def __init__(self, fits: Fits, keys: Sequence[tuple[str, str]], examples: Examples) -> None:
+        self._fits, self._keys = fits, keys
+        sizes = np.bincount(fits.folds, np.diff(examples.first)).astype(int)
+        self._shapes = [(size, examples.types) for size in sizes.tolist()]
+
+    def read(self, learner: int, fold: int) -> Margins | None:
+        """Return what was kept."""
+        name, key = self._keys[learner]
+        shape = self._shapes[fold]
+        return self._fits.stored(
+            name, f"{key}-{fold}", lambda stored: check_margins(stored["margins"], name, shape)
+        )
+
+    def write(self, learner: int, fold: int, margins: Margins) -> None:
+        """Keep it."""
+        name, key = self._keys[learner]
+        check_margins(margins, name, self._shapes[fold])
+        self._fits.store(name, f"{key}-{fold}", {"margins": margins})
 
 
 def _digest_of(training: Training) -> bytes:
