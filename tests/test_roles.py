@@ -116,6 +116,13 @@ def test_a_column_without_a_role_is_an_error_and_so_is_a_role_without_a_column()
     Roles.model_validate({"columns": {"age": "quasi"}}).check(["age"])
 
 
+def test_a_row_that_is_taken_for_the_header_is_not_told():
+    roles = Roles.model_validate({"columns": {"age": "quasi", "text": "text"}})
+    with pytest.raises(RequestError, match="none of the 2 columns") as caught:
+        roles.check(["34", "Ana Ruiz came"])
+    assert "Ana" not in str(caught.value)
+
+
 def test_files_are_looked_for_beside_the_roles_file_also_inside_a_table(tmp_path):
     for name in ("places.csv", "order.txt"):
         (tmp_path / name).write_text("")

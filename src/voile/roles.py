@@ -87,9 +87,16 @@ class Roles(BaseModel):
     def check(self, present: Iterable[str]) -> None:
         """Refuse a source whose columns are not those of the file, all mistakes at once.
 
-        A column without a role is an error, since a kept column can undo the rest.
+        A column without a role is an error, since a kept column can undo the rest. Where nothing
+        fits, what the source calls its columns is not told: it may be a row without a header.
         """
         present = list(present)
+        if present and self.columns and not self.columns.keys() & set(present):
+            raise RequestError(  # what stands in the first row may be a person's
+                f"the source has none of the {len(self.columns)} columns of the roles",
+                where="roles",
+                instead="its first row names its columns: see that it does, or inspect it anew",
+            )
         without = [f"column {name} has no role" for name in present if name not in self.columns]
         absent = [
             f"there is no column {name} ({nearest(name, present)})"
