@@ -31,8 +31,9 @@ class JsonLinesSource(FileSource):
     """
 
     def __init__(self, path: Path, *, encoding: str | None = None) -> None:
-        self._encoding = known_encoding(encoding) if encoding else find_encoding(path)
         self.path = path
+        found = known_encoding(encoding) if encoding else find_encoding(path, windows=False)
+        self._encoding = found
         kinds: dict[str, Kinds] = defaultdict(Kinds)
         with unreadable(path.name, "json lines"):
             for batch in self._batches(BATCH_ROWS):

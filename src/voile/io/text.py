@@ -71,11 +71,15 @@ def _no_text(path: Path, offset: int, encoding: str) -> SourceError:
     )
 
 
-def find_encoding(path: Path) -> str:
+def find_encoding(path: Path, *, windows: bool = True) -> str:
     """Find a text file's encoding: utf-8, utf-8-sig, utf-16 or windows-1252; reads it once.
 
     A byte order mark decides. Else it is UTF-8 when all of it is; else windows-1252, unless
     something before the first bad byte is UTF-8 beyond ASCII: that file is damaged, and refused.
+
+    Parameters
+    ----------
+    windows : whether the format's programs write windows-1252; else that is refused as well.
     """
     head = next(raw_chunks(path), b"")
     for mark, encoding in MARKS.items():
@@ -89,7 +93,7 @@ def find_encoding(path: Path) -> str:
         try:
             text = decoder.decode(chunk, final=not chunk)
         except UnicodeDecodeError as error:
-            if ascii_so_far and error.object[: error.start].isascii():
+            if windows and ascii_so_far and error.object[: error.start].isascii():
                 return "windows-1252"
             raise _no_text(path, start - held + error.start, "utf-8") from None
         ascii_so_far = ascii_so_far and text.isascii()
