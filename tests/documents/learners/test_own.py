@@ -11,6 +11,7 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.svm import LinearSVC
 from tests.documents.learners.made import harmless, made, of_forms
 
+from voile.documents.learners import learners_of
 from voile.documents.learners.own import Sklearn
 from voile.documents.learners.own_spacy import Spacy
 from voile.documents.learners.own_transformers import Transformers
@@ -46,6 +47,16 @@ def test_classes_that_are_not_there():
     margins = Sklearn(LinearSVC()).fit(second).margins(train)
     assert (margins[:, 0] < -100).all()
     assert ((margins[:, 1] > 0) == (train.labels == 2)).mean() > 0.95
+
+
+def test_nothing_to_look_at_gives_nothing():
+    fitted = Sklearn(LogisticRegression()).fit(made(20))
+    assert fitted.margins(made(0)).shape == (0, 2)
+
+
+def test_a_classifier_that_is_not_wrapped_is_no_learner():
+    with pytest.raises(RequestError, match="a LogisticRegression is no learner"):
+        learners_of([LogisticRegression()])
 
 
 def test_who_gives_only_labels_is_refused():

@@ -48,7 +48,7 @@ def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
 
     Raises
     ------
-    RequestError : no learner, an unknown name, or two learners of one name.
+    RequestError : no learner, an unknown name, two learners of one name, or what is no learner.
 
     Examples
     --------
@@ -60,6 +60,11 @@ def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
         if isinstance(one, str) and one not in LEARNERS:
             raise RequestError(f"there is no learner {one}", instead=nearest(one, LEARNERS))
         learner = LEARNERS[one]() if isinstance(one, str) else one
+        if not (hasattr(learner, "name") and hasattr(learner, "fit")):
+            raise RequestError(
+                f"a {type(learner).__name__} is no learner: it lacks a name or fit",
+                instead="wrap a classifier of scikit-learn in voile.documents.learners.own.Sklearn",
+            )
         if learner.name in found:
             raise RequestError(f"two learners are called {learner.name}", instead="rename one")
         found[learner.name] = learner

@@ -70,6 +70,8 @@ class Estimated:
     def margins(self, sight: Sight) -> Margins:
         """Return log-odds, or how far a type's score lies above the best of the others; (n, T)."""
         found = np.full((sight.matrix.shape[0], self.types), -MOST)
+        if not len(found):  # scikit-learn refuses to look at nothing
+            return found
         if len(self.classes) == 1:
             told = np.full((len(found), 1), MOST)
         elif hasattr(self.estimator, "predict_proba"):
