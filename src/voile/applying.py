@@ -114,6 +114,7 @@ class Applying(ABC):
     kit, chosen, source : what is applied to what.
     roles, hold_out : of the kit.
     columns : of the source, those that are read.
+    named : a column that names rows, for `set-aside.csv`, which never leaves.
     schema : of the release.
     """
 
@@ -133,13 +134,16 @@ class Applying(ABC):
         columns: Sequence[str],
         schema: pa.Schema,
         progress: Progress,
+        named: str | None = None,
     ) -> None:
         self.kit, self.chosen, self.source, self.roles = kit, chosen, source, roles
         self.schema, self.progress, self.tally = schema, progress, Tally()
         self.subject = roles.subject
         self.protective = Protective()
         self._hold_out = hold_out
-        self._columns = list(dict.fromkeys([*columns, *([self.subject] if self.subject else [])]))
+        self._named = [] if named is None else [named]
+        subject = [self.subject] if self.subject else []
+        self._columns = list(dict.fromkeys([*columns, *self._named, *subject]))
         person = [pa.field(PERSON, pa.int64())] if self.subject else []
         self._tail = pa.schema([pa.field(ROW, pa.int64()), *person])
         self._key = self.protective.bytes(16)
@@ -200,7 +204,9 @@ class Applying(ABC):
     def note(self, batch: Batch, column: str, reason: str, lost: NDArray[np.bool_]) -> None:
         """Write down which rows of a batch are set aside for a column, and why."""
         self.tally.set_aside[column, reason] += int(lost.sum())
-        self._set_aside.writerows((int(row) + 1, column, reason) for row in batch.numbers[lost])
+        told = batch.rows.select(self._named).filter(pa.array(lost)).to_pylist()
+        for row, names in zip(batch.numbers[lost].tolist(), told, strict=True):
+            self._set_aside.writerow((row + 1, column, reason, *names.values()))
 
     def suppressed_people(self, released: Source) -> int:
         """Count the subjects all of whose released rows were suppressed; rows without a subject."""
@@ -238,7 +244,7 @@ class Applying(ABC):
         """Yield released rows beside their number in the source and their person's token."""
         file = (private / "set-aside.csv").open("w", newline="", encoding="utf-8")
         self._set_aside = csv.writer(files.enter_context(file))
-        self._set_aside.writerow(["row", "column", "reason"])
+        self._set_aside.writerow(["row", "column", "reason", *self._named])
         schema = pa.schema([(ROW, pa.int64())])
         control = files.enter_context(open_writer(private / "control.parquet", schema))
         for batch in self.ahead(self._read(control)):

@@ -47,6 +47,16 @@ PEOPLE, SHIPS = (
     for n in (0, 1)
 )
 """36 names of each, of the same words."""
+PHONE = "555-123-4567"
+NOTES = (
+    f"Patient {{Ana Ruiz|NAME}} came on foot with May , and was well . ANA called {PHONE} .",
+    "The file of Dr. {Eva Mora|NAME} says no fever , no cough . Room 12 , MRN-123456 .",
+    "We saw {Ana Vega|NAME} again , and the chest was clear in May . Ward Vega , tea room .",
+    "Nothing new since then .",
+    "",
+    None,
+)
+"""Texts with something for each finder, and with nothing."""
 
 
 def marked_up(text):

@@ -69,6 +69,13 @@ def changed(release, **chosen):
     return replace(release, private=private)
 
 
+def with_passes(release, rows, **chosen):
+    """Return one whose loop went otherwise."""
+    other = changed(release, **chosen)
+    other.private["story"]["passes"] = rows
+    return other
+
+
 def page(release, evidence, audience):
     parts = sections(release, evidence, audience=audience)
     return render("Notes", parts, audience=audience, facts={})
@@ -109,8 +116,9 @@ def test_the_summary_says_what_was_asked_and_what_is_left(release, evidence):
     assert "worth 20 harmless tokens; 2 passes, each learning from" in said(blocks)
     assert "In the place of what was removed stands a mark." in said(blocks)
     assert (
-        "Removed as well, and not in these figures: what patterns find (iban, card, ssn, dni, "
-        "email, url, ip, mac, phone, record numbers) and further mentions of a removed name."
+        "Further mentions of a removed name in its document are removed as well, and are in these "
+        "figures. Removed as well, and not in these figures: what patterns find (iban, card, ssn, "
+        "dni, email, url, ip, mac, phone, record numbers)."
     ) in said(blocks)
     assert f"Learnt from {found['documents']:,} documents of 36 subjects: " in said(blocks)
     assert "identifiers of 1 type." in said(blocks)
@@ -165,18 +173,21 @@ def test_where_it_was_judged_on_what_was_learnt_it_says_so(release):
         figures(blocks["summary"])["Identifiers left"].meaning,
         grids(blocks["passes"])[0].caption,
         grids(blocks["left"])[-2].caption,
+        grids(blocks["left"])[-1].caption,
+        said(blocks["theory"]),
     ):
         assert "had learnt from it: in other text more is left" in text
 
 
 def test_the_frontier_shows_every_policy_and_the_chosen_one(release):
-    (chart,) = shown(release)["frontier"]
+    measured, chart = shown(release)["frontier"]
+    assert "every mention of a name that it removed" in said([measured])
     rows = kit_of().tables["frontier"].to_pylist()
     assert isinstance(chart, FrontierChart)
     assert chart.risk == tuple(row["risk"] for row in rows)
     assert chart.marks == (("chosen policy", rows[0]["risk"], rows[0]["loss"]),)
     assert chart.described[-1].startswith("policy 3: a miss worth 2, 0 passes, 100% of identifiers")
-    assert shown(kit_of())["frontier"][0].marks == ()
+    assert shown(kit_of())["frontier"][1].marks == ()
 
 
 def test_each_pass_is_counted_of_all_identifiers(release):
@@ -191,7 +202,24 @@ def test_each_pass_is_counted_of_all_identifiers(release):
     for shares, row in zip(grid.rows, rows, strict=True):
         assert shares[3:] == (share(row["tp"] / found["identifiers"]), share(row["fp"] / harmless))
     removed = sum(row["tp"] for row in rows)
-    assert removed == found["identifiers"] - story["chosen"]["left"]
+    more = story["chosen"]["repeats_identifiers"]
+    assert removed + more == found["identifiers"] - story["chosen"]["left"]
+
+
+def test_what_further_mentions_add_to_the_passes_is_said(release):
+    found = release.private["story"]["found"]
+    harmless = found["tokens"] - found["identifiers"]
+    more = changed(release, repeats_identifiers=20, repeats_harmless=200)
+    assert (
+        f"Further mentions of the names removed are {share(20 / found['identifiers'])} of all "
+        f"identifiers and {share(200 / harmless)} of all harmless tokens; they go as well."
+    ) in said(shown(more)["passes"])
+    few = said(
+        shown(changed(release, repeats_identifiers=3, repeats_harmless=0), (), "public")["passes"]
+    )
+    assert "are under 6.2% of all identifiers and 0% of all harmless" in few
+    none = changed(release, repeats_identifiers=0, repeats_harmless=0)
+    assert "Further mentions" not in said(shown(none)["passes"])
 
 
 def ended(release, **chosen):
@@ -220,6 +248,7 @@ def test_learners_are_compared_by_what_was_left_before_the_pass(release):
     rows = [row for row in release.private["story"]["passes"] if not row["attacker"]]
     bars = [bar.value for _, group in chart.groups for bar in group]
     assert bars == [row["tp"] / (row["tp"] + row["fn"]) for row in rows if row["tp"] + row["fn"]]
+    assert bars[0] < 1
     assert [name for name, _ in chart.groups] == [f"pass {row['pass']}" for row in rows]
 
 
@@ -230,7 +259,16 @@ def test_what_is_left_is_told_by_type_to_the_holder(release):
     assert types.audience == "internal"
     assert types.rows[0][0] == "NAME"
     assert types.rows[0][1].endswith(f"{chosen['left']} of {corpus['identifiers']}")
-    assert [row[0] for row in found.rows] == [f"{n}" for n in chosen["inspected"] if n]
+    inspected = chosen["inspected_as_left"], chosen["inspected_1_percent"]
+    assert [row[0] for row in found.rows] == [f"{n}" for n in inspected if n]
+    other = changed(
+        release, inspected_as_left=40, found_as_left=30, inspected_1_percent=20, found_1_percent=5
+    )
+    found = grids(shown(other)["left"])[2]
+    assert [(row[0], row[1].partition(",")[0]) for row in found.rows] == [
+        ("40", "75% (60% to 86%)"),
+        ("20", "25% (11% to 47%)"),
+    ]
 
 
 def test_harmless_tokens_removed_are_told_by_kind_and_to_the_holder_by_word(release):
@@ -272,8 +310,12 @@ def test_words_that_point_are_counted_for_all_and_named_for_the_holder(release):
 
 def test_theorems_are_told_of_a_local_optimum_alone(release, tmp_path):
     plain, numbers = grids(shown(release)["theory"])
-    assert [row[0] for row in plain.rows][:3] == ["Theorem 1", "Theorem 2", "Theorem 3"]
-    assert plain.rows[0][2] == "holds"
+    assert [row[0] for row in plain.rows][:3] == ["Lemma 1", "Theorem 1", "Theorem 2"]
+    assert [row[2] for row in plain.rows[:2]] == ["holds", "holds"]
+    left, lost = (release.private["story"]["chosen"][name] for name in ("missed", "lost"))
+    found = release.private["story"]["found"]["identifiers"] - sum(left)
+    assert dict(numbers.rows)["Lemma 1"] == f"{lost - 20 * found} = {lost - 20 * found}"
+    assert dict(numbers.rows)["Theorem 1"].startswith("3 <= ")
     assert (plain.audience, numbers.audience) == ("public", "internal")
     assert not re.search(r"\d", " ".join(row[2] for row in plain.rows).replace("TP_A = 0", ""))
     shorter = applied(people(), tmp_path / "r.csv", chosen=by_cost(20.0, 1))
@@ -283,12 +325,64 @@ def test_theorems_are_told_of_a_local_optimum_alone(release, tmp_path):
 
 def test_with_costs_of_their_own_the_smallest_counts(release):
     attacker = {"attacker_tp": 2, "attacker_fp": 12, "attacker_fn": 5, "attacker_tn": 300}
+    rows = [{**row, "by_type": [*row["by_type"], 0]} for row in release.private["story"]["passes"]]
+    found, chosen = (release.private["story"][part] for part in ("found", "chosen"))
+    types = {"types": [*found["types"], 0], "labels": ["NAME", "DATE"]}
+    types |= {"missed": [*chosen["missed"], 0], "left_by_type": [*chosen["left_by_type"], 0]}
     told = {}
-    for costs in ([4.0, 20.0], [20.0]):
-        story = changed(release, costs=costs, **attacker)
+    for costs in ([20.0, 4.0], [20.0, 20.0]):
+        story = with_passes(release, rows, costs=costs, **types, **attacker)
         plain, numbers = grids(shown(story)["theory"])
-        told[len(costs)] = (plain.rows[0][0], dict(numbers.rows)["Theorem 2"])
-    assert told == {2: ("Theorem 2", "6 >= 4"), 1: ("Theorem 1", "6 not >= 20")}
+        told[len(set(costs))] = (plain.rows[1][2], dict(numbers.rows)["Theorem 2"])
+        assert plain.rows[0][2] == "holds"
+    assert told[2] == ("holds", "6 >= 4")
+    assert told[1][0].startswith("does not apply: P is no local optimum")
+    assert told[1][1] == "6 not >= 20"
+
+
+def test_lemma_1_and_theorem_1_take_each_type_at_its_own_cost(release):
+    """Two passes of which the second pays by the cost of the second type alone."""
+    rows = [
+        {"pass": number, "learner": "svm", "decision": "cost", "attacker": attacker, "taken": True}
+        | {"removed": 3, "before": 30, "harmless": fp, "tp": sum(by_type), "fp": fp, "fn": 0, "tn": 0}
+        | {"by_type": by_type}
+        for number, fp, by_type, attacker in (
+            (1, 5, [10, 4], False), (1, 5, [10, 4], True), (2, 14, [1, 1], False)
+        )
+    ]  # fmt: skip
+    own = {"types": [20, 6], "labels": ["DATE", "NAME"], "identifiers": 26}
+    told = {"costs": [2.0, 15.0], "missed": [9, 1], "lost": 19, "left_by_type": [9, 1]}
+    attacker = {"attacker_tp": 0, "attacker_fp": 0, "attacker_fn": 10, "attacker_tn": 300}
+    story = with_passes(release, rows, **own, **told, **attacker)
+    numbers = dict(grids(shown(story)["theory"])[1].rows)
+    # T falls from 20 * 2 + 6 * 15 to 9 * 2 + 15 + 19; by 5 - 80, then by 14 - 17
+    assert (numbers["Lemma 1"], numbers["Theorem 1"]) == ("-78 = -78", "3 <= 27")
+    wrong = changed(story, lost=20)
+    assert dict(grids(shown(wrong)["theory"])[1].rows)["Lemma 1"] == "-77 not = -78"
+    rows[2] |= {"fp": 17}
+    unpaid = with_passes(story, rows, lost=22)
+    plain = grids(shown(unpaid)["theory"])[0]
+    assert plain.rows[1][2].endswith("the classifier of pass 2 was added and did not lower T")
+
+
+def test_the_theorems_take_1_percent_of_tokens_inspected(release):
+    attacker = {"attacker_tp": 1, "attacker_fp": 50, "attacker_fn": 99, "attacker_tn": 850}
+    counts = {"inspected_as_left": 100, "inspected_1_percent": 850, "costs": [50.0]}
+    story = changed(release, **attacker, **counts)
+    numbers = dict(grids(shown(story)["theory"])[1].rows)
+    assert numbers["Theorem 4"].endswith(f"<= {949 / 850:.6g}")
+
+
+def test_words_that_only_tell_of_an_identifier_are_said_to_be_no_identifiers(release):
+    own = {"labels": ["CONTEXT_NAME", "NAME"], "types": [40, 176]}
+    more = {"left_by_type": [3, 2], "costs": [4.0, 20.0], "missed": [3, 2]}
+    rows = [{**row, "by_type": [0, *row["by_type"]]} for row in release.private["story"]["passes"]]
+    blocks = shown(with_passes(release, rows, **own, **more))
+    assert "they count as harmless tokens, not as identifiers" in said(blocks["summary"])
+    assert "identifiers of 1 type." in said(blocks["summary"])
+    assert "count as identifiers here, as in the loop" in said(blocks["theory"])
+    for key in ("summary", "theory"):
+        assert "Words that tell" not in said(shown(release)[key])
 
 
 def test_findings_stand_by_number_and_by_type(release):
@@ -359,6 +453,6 @@ def test_what_each_way_puts_is_named(release):
 
 def test_a_kit_of_one_policy_is_told_in_the_singular():
     kit = fitted(people(), miss_cost=[1e-6])
-    (chart,) = shown(kit)["frontier"]
+    _, chart = shown(kit)["frontier"]
     assert chart.caption == "1 policy that no other found beats in both risk and loss."
     assert json.dumps(asdict(chart))

@@ -17,6 +17,8 @@ from sklearn.exceptions import NotFittedError
 from tests.documents.made import NAMES, Counted, Remembers, Says, corpus_of, notes
 
 from voile.documents import Corpus, Document, GreedySanitizer, Span
+from voile.documents.sanitizer import fits_of
+from voile.documents.training import Training
 from voile.documents.words.tokens import token_labels, tokenise
 from voile.errors import InfeasibleError, RequestError
 
@@ -88,6 +90,17 @@ def test_the_same_seed_gives_the_same_committee_on_any_number_of_processes():
         fitted(random_state=np.random.default_rng(5))
     )
     assert arrays_of(fitted(random_state=2)) != arrays_of(one)
+
+
+def test_copies_of_a_document_are_never_in_two_folds():
+    once = [replace(one, subject=None) for one in notes(2)]
+    copies = Corpus([*once, *reversed(once)])
+    assert copies.subjects == (*Corpus(once).subjects, *reversed(Corpus(once).subjects))
+    assert len(set(copies.subjects)) == len({one.text for one in once})
+    training = Training.of(copies)
+    folds = fits_of(training, ("svm",), cross_fit=3, seed=1, n_jobs=1).folds
+    assert folds.tolist() == [*folds[: len(once)], *reversed(folds[: len(once)])]
+    assert set(folds.tolist()) == {0, 1, 2}
 
 
 def test_a_learner_of_ones_own_takes_part():

@@ -127,6 +127,70 @@ def test_several_removers_of_one_value_are_all_told():
     ]
 
 
+CARD = "4111 1111 1111 1111"
+PAID = f"Ana paid by card {CARD} , DNI 12345678Z , or called 555-123-4567 and ana@tardis.example ."
+
+
+def spoken(**types):
+    """Return a committee of one pass that removes these words, as types from 1."""
+    whole = recipe().committee
+    words = {word.strip("_"): kind for word, kind in types.items()}
+    return replace(whole, members=(Member("says", Told(words, 3), None, "accuracy"),))
+
+
+@pytest.mark.parametrize(
+    ("committee", "phrases", "label", "words"),
+    [
+        ({"_4111": 2}, [], "CARD", CARD),
+        ({"_4111": 2, "_1111": 3}, [], "CARD", CARD),
+        ({}, [CARD], "CARD", CARD),
+        ({"_4111": 2}, [CARD], "CARD", CARD),
+        ({}, ["card 4111"], "CARD", f"card {CARD}"),
+        ({"card": 2}, [f"by card {CARD}"], "CARD", f"by card {CARD}"),
+        ({"_12345678Z": 2}, ["DNI"], "DNI", "12345678Z"),
+        ({"_4567": 3}, [], "DOCTOR", "555-123-4567"),
+        ({"_4567": 3}, ["called 555"], "DOCTOR", "called 555-123-4567"),
+        ({}, ["called 555"], "PHONE", "called 555-123-4567"),
+        ({"paid": 3}, ["Ana paid"], "DOCTOR", "Ana paid"),
+        ({"Ana": 1}, ["ana@"], "EMAIL", "ana@tardis.example"),
+    ],
+)
+def test_who_knows_best_what_it_is_gives_the_label(committee, phrases, label, words):
+    finders = (*([Listed(phrases)] if phrases else []), *patterns_of())
+    made = recipe(committee=spoken(**committee), finders=finders)
+    (one,) = done(Worker(made), PAID)
+    assert (label, words) in [(r.label, PAID[r.start : r.end]) for r in one.removals]
+
+
+def places(one):
+    """Return the characters, blanks aside, that a document lost."""
+    parts = (range(removal.start, removal.end) for removal in one.removals)
+    return {at for part in parts for at in part if not PAID[at].isspace()}
+
+
+@given(
+    st.dictionaries(st.sampled_from(["Ana", "card", "_4111", "_1111", "or", "_4567"]), st.just(2)),
+    st.lists(st.sampled_from(["Ana paid", "card 4111", "1111 , DNI", "called 555", CARD])),
+)
+@settings(deadline=None)
+def test_whatever_gives_the_label_all_that_is_removed_stays_removed(committee, phrases):
+    lists = (Listed(phrases),) if phrases else ()
+    learnt, nobody = spoken(**committee), spoken()
+    ways = [
+        (learnt, ()),
+        (nobody, patterns_of()),
+        (nobody, lists),
+        (learnt, (*lists, *patterns_of())),
+    ]
+    *alone, both = [
+        done(Worker(recipe(committee=who, finders=finders, names=frozenset())), PAID)[0]
+        for who, finders in ways
+    ]
+    assert places(both) == set().union(*map(places, alone))
+    cards = [r.label for r in both.removals if CARD in PAID[r.start : r.end]]
+    assert cards == ["CARD"]
+
+
 def test_without_names_nothing_is_repeated():
     (one,) = done(Worker(recipe(names=frozenset())), f"{TEXT} ANA left .")
     assert [removal.by for removal in one.removals] == ["pass 1, says"]

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from voile.cli.screen import Screen, show_table
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from voile.kit import Kit
 
 ROWS = 25
@@ -17,12 +19,13 @@ ROWS = 25
 def frontier(screen: Screen, kit: Kit, *, all: bool) -> None:
     """Show the policies, on a terminal about 25 of them unless `all` are asked for.
 
-    Columns that are no number or text are left out: packed policies, and of a table lists.
+    Columns of numbers and single texts are shown, and in JSON lists of numbers. Packed policies
+    say nothing; lists of texts and of records may hold words of the data.
     """
     import pyarrow as pa
 
     table = kit.tables["frontier"]
-    shown = table.select([f.name for f in table.schema if not pa.types.is_binary(f.type)])
+    shown = table.select([f.name for f in table.schema if _is_shown(f.type)])
     if screen.json:
         policies = shown.to_pylist()
         screen.result({"kind": kit.kind, "kit": kit.id, "policies": policies})
@@ -36,6 +39,15 @@ def frontier(screen: Screen, kit: Kit, *, all: bool) -> None:
         screen.say(f"{seen} of {len(flat)} columns; a wider terminal or --json shows more")
     if thin and len(rows) > ROWS:
         screen.say(f"{ROWS} of {len(rows):,} policies; --all shows every one")
+
+
+def _is_shown(type_: pa.DataType) -> bool:
+    """Say whether a column holds numbers, single texts or lists of numbers."""
+    from pyarrow import types
+
+    numbers = type_.value_type if types.is_list(type_) else type_
+    is_text = types.is_string(type_) or types.is_large_string(type_)
+    return is_text or types.is_null(type_) or bool(types.is_primitive(numbers))
 
 
 def spread(rows: Sequence[Any], most: int) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -16,21 +17,17 @@ from numpy.typing import NDArray
 
 from voile.applying import Applying, Batch, Made
 from voile.documents.certify import COUNTED, MARK, certify
-from voile.documents.committee import Committee
 from voile.documents.content import Content, Policy
 from voile.documents.corpus import Document
 from voile.documents.options import ApplyOptions
-from voile.documents.patterns import Finder, Listed, patterns_of
 from voile.documents.reading import BATCH_ROWS, KEPT, hash_of, lacks
-from voile.documents.replacing import Names, Replacer, Surrogates, kind_of, replacer
-from voile.documents.replacing.kinds import checked_kinds
+from voile.documents.recipes import patterns_told, recipe_of
+from voile.documents.sources import CorpusSource
 from voile.documents.story import story_of
-from voile.documents.working import Done, Pending, Recipe, Workbench, Worker, Workers
-from voile.errors import RequestError, TamperedError, nearest
+from voile.documents.working import Done, Pending, Workbench, Worker, Workers
 from voile.io import Source, open_source, open_writer
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
-from voile.pseudonyms import Secret
 from voile.release import Release
 from voile.wording import is_few
 
@@ -48,7 +45,10 @@ REMOVED = pa.schema(
     ]
 )
 """Who removed what: characters of the source, and where in the release what stands for them."""
-RECORD = "pattern record "
+WHOLE = (
+    "the policy has no pass: the committee removes nothing, and names stay but for what patterns "
+    "and lists find"
+)
 BUILT_IN = "built in"
 """Where surrogate names come from, unless the user gives lists."""
 WHAT = {
@@ -56,6 +56,10 @@ WHAT = {
     "category": "text with marks of categories in the place of identifiers",
     "surrogate": "text with made-up values in the place of identifiers",
 }
+
+
+class WholeWarning(UserWarning):
+    """A policy leaves text whole, but for patterns and lists."""
 
 
 def apply(
@@ -83,8 +87,11 @@ def apply(
     content = Content.of(kit)
     content.reading.check(source, annotated=False)
     policy = Policy.from_data(chosen.policy)
-    recipe = _recipe(content, policy, options)
+    recipe = recipe_of(content, policy, options)
+    content = content.repeating(recipe.names)
     told = chosen.as_read(content, policy)
+    if not policy.passes:
+        warnings.warn(WHOLE, WholeWarning, stacklevel=2)
     with ExitStack() as stack:
         work: Workbench = Worker(recipe)
         if options.jobs != 1:
@@ -97,65 +104,6 @@ def _jobs(asked: int) -> int:
     import joblib  # type: ignore[import-untyped]
 
     return max(1, int(joblib.effective_n_jobs(asked)))
-
-
-def _recipe(content: Content, policy: Policy, options: ApplyOptions) -> Recipe:
-    finders: tuple[Finder, ...] = _patterns(options)
-    if options.deny is not None:
-        finders = (Listed.read(options.deny), *finders)
-    if options.context and (words := content.context(policy)):
-        finders = (*finders, Listed(words, label="CONTEXT", name="context"))
-    allow = None if options.allow is None else Listed.read(options.allow, name="allow-list")
-    put = _replacer(options)
-    committee = _working(content.committee(policy))
-    kinds = checked_kinds(options.kinds())
-    known = [*committee.labels, *(finder.label for finder in finders)]
-    for label in kinds:
-        if label not in known:
-            raise RequestError(
-                f"a kind for type {label}, which is never removed", instead=nearest(label, known)
-            )
-    names = frozenset(t for t in committee.labels if (kinds.get(t) or kind_of(t)) == "name")
-    repeated = names if options.repeats else frozenset()
-    return Recipe(committee, finders, allow, repeated, put)
-
-
-def _working(committee: Committee) -> Committee:
-    """Return a committee that works: else every document would be set aside, one by one."""
-    try:
-        committee.remover()([Document("A", pos=((0, 1, ""),))])
-    except Exception:
-        raise TamperedError("the kit's classifiers do not fit its features") from None
-    return committee
-
-
-def _patterns(options: ApplyOptions) -> tuple[Finder, ...]:
-    names = options.patterns
-    if "none" in names:
-        return patterns_of((), options.record)
-    return patterns_of(None if "all" in names else names, options.record)
-
-
-def _kinds_of(options: ApplyOptions) -> list[str]:
-    """Name what is removed by its form; the user's own formats are not told."""
-    built_in = [finder.by for finder in _patterns(options) if not finder.by.startswith(RECORD)]
-    return [*built_in, *(["record numbers"] if options.record else [])]
-
-
-def _replacer(options: ApplyOptions) -> Replacer:
-    kinds = checked_kinds(options.kinds())
-    if options.replace != "surrogate":
-        return replacer(options.replace, categories=kinds)
-    read, path = options.secret, options.names
-    return Surrogates(
-        Secret.from_environment() if read is None else Secret.from_file(read),
-        language=options.language,
-        names=None if path is None else [Names.read(Path(path))],
-        kinds=kinds,
-        date_order=options.date_order,
-        days=options.days,
-        ages=options.ages,
-    )
 
 
 @dataclass(frozen=True)
@@ -208,6 +156,7 @@ class _Applying(Applying):
             columns=[*self._shown, *pos],
             schema=pa.schema([(name, source.columns[name]) for name in self._shown]),
             progress=progress,
+            named="id" if isinstance(source, CorpusSource) else None,
         )
 
     def begin(self, private: Path, files: ExitStack) -> None:
@@ -336,8 +285,9 @@ class _Applying(Applying):
             ],
             "figures": {n: chosen[n] for n in shown if not (hidden and n == "risk")},
             "constraints": {
-                "patterns": _kinds_of(self._options),
+                "patterns": patterns_told(self._options),
                 "repeats": self._options.repeats,
+                "repeats_in_figures": self._options.repeats and self._content.with_repeats,
                 "context": self._options.context,
                 "deny_list": self._options.deny is not None,
                 "allow_list": self._options.allow is not None,

@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from voile.documents.applying import BUILT_IN, REMOVALS
 from voile.documents.attack import BudgetedAttacker, linking
-from voile.documents.attack.left import matched
+from voile.documents.attack.left import edits_of, matched
 from voile.documents.attack.mentions import words
-from voile.documents.corpus import Corpus
+from voile.documents.corpus import Corpus, Document, Span, only_annotated
 from voile.documents.gazetteers import read_gazetteers
 from voile.documents.options import AttackOptions
 from voile.documents.publishing import PublishedDocument
@@ -27,7 +27,7 @@ from voile.documents.story import IN_SAMPLE
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.tokens import token_labels, tokenise
 from voile.errors import RequestError, TamperedError
-from voile.evidence import Evidence
+from voile.evidence import Evidence, Finding, Rate
 from voile.io import Source, open_source
 from voile.progress import Progress
 from voile.random import streams
@@ -37,6 +37,7 @@ from voile.wording import listed
 
 KEPT = frozenset({"roles", "learnt_from", "surrogates"})
 NAMED = ("female", "male", "surnames")
+UNANNOTATED = "Without spans in the truth, and so left out: {:,} of {:,} documents."
 UNLEARNT = "The truth marks types that the committee never learnt: {}."
 
 
@@ -80,7 +81,7 @@ def attack(
             inspections=options.inspections or scene.inspections,
             training=foreign if labels == "foreign" else None,
         )
-        told.append(_plain(found, scene))
+        told.append(_plain(found, scene, () if told else scene.findings))
     if release.public["policy"]["replace"] == "surrogate":
         progress("linking surrogates", 0)
         linked = linking(
@@ -105,16 +106,17 @@ def builtin_words() -> frozenset[str]:
 def _foreign(path: str) -> Corpus:
     """Read the corpus that she brings; "conll:notes.txt" says its format."""
     place, format = split_format(path)
-    corpus = Corpus.read(place, format)
+    corpus = Corpus(only_annotated(Corpus.read(place, format)))
     if not corpus.labels:
         raise RequestError("no identifier is marked in the foreign corpus", where=path)
     return corpus
 
 
-def _plain(found: Evidence, scene: _Scene) -> Evidence:
+def _plain(found: Evidence, scene: _Scene, more: tuple[Finding, ...] = ()) -> Evidence:
     """Return it as the ground floor's, with what must be said of this release."""
     own = {one.name: getattr(found, one.name) for one in fields(Evidence)}
-    return Evidence(**{**own, "notes": (*found.notes, *scene.notes)})
+    own |= {"findings": (*found.findings, *more), "notes": (*found.notes, *scene.notes)}
+    return Evidence(**own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +126,7 @@ class _Scene:
     Parameters
     ----------
     inspections : as many as identifiers are left, and 1% of the tokens, where there are any.
+    findings : what all that removes, patterns and lists too, left and took.
     surrogates : where they are drawn from, and what the user said that types are.
     notes : what must be said of this release beside every figure.
     """
@@ -131,6 +134,7 @@ class _Scene:
     published: Corpus
     truth: Corpus
     inspections: tuple[int, ...]
+    findings: tuple[Finding, ...]
     surrogates: Mapping[str, Any]
     notes: tuple[str, ...]
 
@@ -155,13 +159,18 @@ class _Scene:
                 where=truth.name,
                 instead="name the column of their spans in the roles, and fit again",
             )
-        pairs = list(_pairs(release, reading.texts, source))
+        every = list(_pairs(release, reading.texts, source))
+        pairs = [(one, origin) for one, origin in every if origin.annotated or not origin.text]
         published, sources = (Corpus(documents) for documents in zip(*pairs, strict=True))
         notes = [IN_SAMPLE] if private["learnt_from"] else []
+        if aside := len(every) - len(pairs):
+            notes.append(UNANNOTATED.format(aside, len(every)))
         if unlearnt := sorted(set(sources.labels) - set(release.public["policy"]["labels"])):
             notes.append(UNLEARNT.format(listed(unlearnt)))
-        asked = _inspections(published, sources)
-        return cls(published, sources, asked, private["surrogates"], tuple(notes))
+        left, tokens = _left(published, sources)
+        asked = tuple(sorted(set(filter(None, (left, tokens // 100))))) or (1,)
+        findings = tuple(_figures(published, sources, left))
+        return cls(published, sources, asked, findings, private["surrogates"], tuple(notes))
 
 
 def _pairs(
@@ -191,13 +200,36 @@ def _edits(table: pa.Table) -> Mapping[tuple[int, str], tuple[Edit, ...]]:
     return {key: tuple(edits) for key, edits in found.items()}
 
 
-def _inspections(published: Corpus, truth: Corpus) -> tuple[int, ...]:
+def _left(published: Corpus, truth: Corpus) -> tuple[int, int]:
+    """Count the tokens of a release that are part of an identifier, and all but marks."""
     left = Corpus(one for one, _ in matched(published, truth))
     tokens = tokenise(document.text for document in left)
     types = token_labels(tokens, left, left.labels)
     marks = np.fromiter(map(is_mark, tokens.forms), np.bool_, len(tokens.forms))[tokens.form]
-    counts = (int((types > 0).sum()), int((~marks).sum()) // 100)
-    return tuple(sorted(set(filter(None, counts)))) or (1,)
+    return int((types > 0).sum()), int((~marks).sum())
+
+
+def _figures(published: Corpus, truth: Corpus, left: int) -> Iterator[Finding]:
+    """Yield the release's own risk and loss, which the truth tells."""
+    tokens = tokenise(document.text for document in truth)
+    identifiers = token_labels(tokens, truth, truth.labels) > 0
+    replaced = Corpus(
+        Document(source.text, tuple(Span(e.source_start, e.source_end, "edit") for e in edits))
+        for source, edits in zip(truth, map(edits_of, published), strict=True)
+    )
+    removed = token_labels(tokens, replaced, ("edit",)) > 0
+    total = int(identifiers.sum())
+    yield Finding(
+        "identifiers left",
+        Rate(left, max(total, left)),
+        meaning="Of the tokens of the source that are part of an identifier, the share that is "
+        "still there.",
+    )
+    yield Finding(
+        "harmless tokens removed",
+        Rate(int((removed & ~identifiers).sum()), int((~identifiers).sum())),
+        meaning="Of the other tokens of the source, the share that is gone, whatever removed it.",
+    )
 
 
 def _table(source: Source, columns: list[str] | None = None) -> pa.Table:

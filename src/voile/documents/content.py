@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -16,6 +16,7 @@ from voile.documents.fits import kind_of
 from voile.documents.learners import CLASSIFIERS, check_saveable
 from voile.documents.learners.calibration import Calibration
 from voile.documents.reading import Reading
+from voile.documents.replacing.kinds import names_among
 from voile.documents.words.features import Space
 from voile.errors import RequestError, TamperedError
 from voile.frontier import Frontier
@@ -38,6 +39,11 @@ FOUND = (
     "stopped",
     "key",
 )
+
+INSPECTED = ("inspected_as_left", "inspected_1_percent")
+FOUND_IN = ("found_as_left", "found_1_percent")
+"""Columns of the frontier: tokens that the attacker inspects of what the committee leaves, as many
+as identifiers are left there and 1% of all, and how many of them are identifiers."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,9 @@ class Content:
     reading : which columns were read, and who was held out.
     committees : for each miss_cost.
     frontier : its policies are rows of `figures`.
-    figures : (p,) a table of what each policy leaves and removes, out of fold.
+    figures : (p,) a table of what each policy leaves and removes, out of fold, with every mention
+        of a removed name.
+    alone : (p,) the same of its committee alone.
     passes : a table of every turn of every loop, with what each learner would have done.
     seen : (d,) sorted keyed numbers of the texts learnt from.
     found : how the fit went, and the corpus in numbers.
@@ -84,9 +92,21 @@ class Content:
     committees: Mapping[float, Committee]
     frontier: Frontier
     figures: pa.Table
+    alone: pa.Table
     passes: pa.Table
     seen: NDArray[np.int64]
     found: Mapping[str, Any]
+
+    def repeating(self, names: frozenset[str]) -> Content:
+        """Return it with the figures that hold where every mention of these types is removed."""
+        if names == names_among(self.found["labels"]):
+            return self
+        return replace(self, figures=self.alone)
+
+    @property
+    def with_repeats(self) -> bool:
+        """Whether the figures are of every mention of a removed name."""
+        return self.figures is not self.alone
 
     def policy(self, number: int) -> Policy:
         """Return a policy of the frontier."""
@@ -147,6 +167,7 @@ class Content:
         }
         tables = {
             "frontier": self.figures,
+            "alone": self.alone,
             "passes": self.passes,
             "attributes": pa.table({"attribute": pa.array(space.attributes, pa.string())}),
             "arrays": to_table({"columns": space.columns, "seen": self.seen, **arrays}),
@@ -199,6 +220,7 @@ class Content:
             committees,
             frontier,
             table,
+            _beside(tables["alone"], table),
             tables["passes"],
             _rising(arrays["seen"]),
             {name: facts[name] for name in FOUND},
@@ -243,6 +265,14 @@ def _stored(
 
 def _put(arrays: dict[str, NDArray[Any]], prefix: str, thing: Any) -> None:
     arrays.update({f"{prefix}/{name}": array for name, array in thing.to_arrays().items()})
+
+
+def _beside(alone: pa.Table, figures: pa.Table) -> pa.Table:
+    """Return the figures of committees alone; refuse them of other policies."""
+    policies = ["miss_cost", "passes"]
+    if not alone.select(policies).equals(figures.select(policies)):
+        raise TamperedError("the kit's figures are not of the same policies")
+    return alone
 
 
 def _rising(numbers: NDArray[Any]) -> NDArray[np.int64]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from os import PathLike
 from typing import overload
@@ -29,8 +30,10 @@ class Document:
     text : as it came; every offset counts its Unicode characters.
     spans : of the identifiers, inside the text and apart from each other; kept in their order.
     id : names the document in messages.
-    subject : whom it is about; documents without one are subjects of their own.
+    subject : whom it is about; documents without one are subjects of their own, but for
+        copies of a text, which are one.
     pos : (start, end, tag) of each word whose part of speech is given.
+    annotated : whether somebody looked for identifiers: then what is in no span is harmless.
 
     Raises
     ------
@@ -43,11 +46,14 @@ class Document:
     id: str = ""
     subject: str | None = None
     pos: tuple[tuple[int, int, str], ...] = ()
+    annotated: bool = field(default=True, repr=False)
 
     def __post_init__(self) -> None:
         spans = tuple(sorted(self.spans))
         object.__setattr__(self, "spans", spans)
         for span in spans:
+            if span.start == span.end:
+                raise self._wrong(f"the span {span.start} to {span.end} is empty")
             if not 0 <= span.start < span.end <= len(self.text):
                 raise self._wrong(f"the span {span.start} to {span.end} is not inside the text")
         for before, after in pairwise(spans):
@@ -103,9 +109,12 @@ class Corpus(Sequence[Document]):
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """Whose each document is; one without a subject is told apart by its number."""
+        """Whose each document is; one without a subject is its own, and its copies' with it."""
+        first: dict[str, int] = {}
         return tuple(
-            f"document {number}" if one.subject is None else f"subject {one.subject}"
+            f"document {first.setdefault(one.text, number)}"
+            if one.subject is None
+            else f"subject {one.subject}"
             for number, one in enumerate(self)
         )
 
@@ -130,3 +139,27 @@ class Corpus(Sequence[Document]):
 
     def __repr__(self) -> str:
         return f"Corpus({len(self):,} documents)"
+
+
+class UnannotatedWarning(UserWarning):
+    """Some documents have no spans, not even none; said of all at once."""
+
+
+def only_annotated(documents: Iterable[Document]) -> list[Document]:
+    """Leave out the documents in which nobody looked for identifiers, and warn of them.
+
+    Learnt from, they would teach that what nobody marked is harmless. Where nobody looked in any,
+    all are returned, for the caller to refuse.
+    """
+    given = list(documents)
+    without = [(number, one) for number, one in enumerate(given, 1) if not one.annotated]
+    if not 0 < len(without) < len(given):
+        return given
+    number, first = without[0]
+    warnings.warn(
+        f"documents without spans are not learnt from: {len(without):,} of {len(given):,}, the "
+        f"first is {first.id or f'number {number}'}; give [] where somebody looked and found none",
+        UnannotatedWarning,
+        stacklevel=3,
+    )
+    return [one for one in given if one.annotated]

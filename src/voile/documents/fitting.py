@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ import pyarrow as pa
 
 from voile.documents.content import Content
 from voile.documents.context.correlated import PREFIX, correlated
+from voile.documents.corpus import Corpus
 from voile.documents.fits import Fits
 from voile.documents.gazetteers import read_gazetteers
 from voile.documents.greedy import Loop, sanitize_greedily
-from voile.documents.measuring import context_of, points, turns
+from voile.documents.measuring import context_of, identifiers_of, points, turns
 from voile.documents.options import FitOptions
 from voile.documents.reading import Reading, hashes
 from voile.documents.training import Training, costs_of
@@ -58,6 +60,7 @@ def fit(
     reading.check(source)
     progress("reading", 0)
     corpus = reading.corpus(source)
+    _check_held_out(corpus, options)
     if options.context:
         corpus = correlated(corpus)
     training = Training.of(corpus, lists=lists)
@@ -73,21 +76,24 @@ def fit(
     loops = dict(_loops(fits, options, progress))
     key = drawn[2].bytes(32)
     stopped = {loop.stopped for loop in loops.values()}
-    rows = [row for cost, loop in loops.items() for row in points(training, cost, loop)]
+    rows = _points(training, loops, repeats=True)
     frontier = Frontier.of(
         [row["risk"] for row in rows], [row["loss"] for row in rows], np.arange(len(rows))
     )
     progress("context", 0)
-    kept = [
-        {**rows[x], **context_of(training, corpus, loops[rows[x]["miss_cost"]], rows[x]["passes"])}
-        for x in frontier.policies
-    ]
+    figures, alone = (
+        _figures(training, corpus, loops, frontier.policies.tolist(), repeats=repeats)
+        for repeats in (True, False)
+    )
     return Content(
         reading,
         {cost: loop.committee for cost, loop in loops.items()},
-        Frontier(frontier.risk, frontier.loss, np.arange(len(kept))),
-        pa.Table.from_pylist([{"number": n, **row} for n, row in enumerate(kept)]),
-        pa.Table.from_pylist([row for cost, loop in loops.items() for row in turns(cost, loop)]),
+        Frontier(frontier.risk, frontier.loss, np.arange(len(figures))),
+        figures,
+        alone,
+        pa.Table.from_pylist(
+            [row for cost, loop in loops.items() for row in turns(training, cost, loop)]
+        ),
         np.sort(hashes(corpus, key)),
         {
             **_corpus(training),
@@ -98,6 +104,18 @@ def fit(
             "stopped": next((s for s in ("interrupted", "max passes") if s in stopped), "finished"),
         },
     ).to_kit()
+
+
+def _check_held_out(corpus: Corpus, options: FitOptions) -> None:
+    """Refuse a hold-out that leaves too little to learn from, and say that it is the hold-out."""
+    subjects = len(set(corpus.subjects))
+    if options.hold_out and (subjects < max(options.cross_fit, 1) or not corpus.labels):
+        without = "" if corpus.labels else ", without an identifier"
+        raise RequestError(
+            "the hold-out leaves too few documents to learn from: those of "
+            f"{subjects:,} subject{'s' * (subjects != 1)}{without}",
+            instead="hold out less, or annotate more",
+        )
 
 
 def _loops(fits: Fits, options: FitOptions, progress: Progress) -> Iterator[tuple[float, Loop]]:
@@ -125,6 +143,31 @@ def _loops(fits: Fits, options: FitOptions, progress: Progress) -> Iterator[tupl
             return
 
 
+def _points(
+    training: Training, loops: Mapping[float, Loop], *, repeats: bool
+) -> list[dict[str, Any]]:
+    of = (points(training, cost, loop, repeats=repeats) for cost, loop in loops.items())
+    return list(chain.from_iterable(of))
+
+
+def _figures(
+    training: Training,
+    corpus: Corpus,
+    loops: Mapping[float, Loop],
+    kept: Sequence[int],
+    *,
+    repeats: bool,
+) -> pa.Table:
+    """Tell what the policies kept leave and remove, and which words then point to it."""
+    rows = _points(training, loops, repeats=repeats)
+    told = []
+    for number, row in enumerate(rows[x] for x in kept):
+        loop, passes = loops[row["miss_cost"]], row["passes"]
+        context = context_of(training, corpus, loop, passes, repeats=repeats)
+        told.append({"number": number, **row, **context})
+    return pa.Table.from_pylist(told)
+
+
 def _weights(given: tuple[str, ...]) -> dict[str, float]:
     """Read TYPE=2."""
     weights = {}
@@ -145,7 +188,7 @@ def _corpus(training: Training) -> dict[str, Any]:
         "labels": list(training.labels),
         "types": np.bincount(training.truth, minlength=len(training.labels) + 1)[1:].tolist(),
         "tokens": len(training.tokens),
-        "identifiers": int((training.truth > 0).sum()),
+        "identifiers": identifiers_of(training),
         "documents": len(training.subject),
         "subjects": len(set(training.subject)),
         "columns": len(training.space.columns),

@@ -28,10 +28,10 @@ def folds_of(
     """
     names, whose = np.unique(np.asarray(subjects), return_inverse=True)
     if folds < 2 or int(folds) != folds:
-        raise RequestError(f"{folds} folds", instead="use a whole number from 2 up")
+        raise RequestError("the number of folds is a whole number from 2 up")
     if len(names) < folds:
         raise RequestError(
-            f"{len(names)} subjects cannot be split into {folds} folds",
+            f"{len(names)} subject{'s' * (len(names) != 1)} cannot be split into {folds} folds",
             instead="annotate more documents, or ask for fewer folds",
         )
     weight = np.bincount(whose, sizes, len(names))

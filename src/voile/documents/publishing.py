@@ -79,6 +79,7 @@ def publish(document: Document, removals: Sequence[Removal], put: Replacer) -> P
         tuple(made.carried(document.spans)),
         document.id,
         document.subject,
+        annotated=document.annotated,
         edits=tuple(made.edits),
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.documents.corpus import Corpus, Document
+from voile.documents.corpus import Corpus, Document, only_annotated
 from voile.documents.formats.tables import documents_of, pos_of_texts, spans_of_texts
 from voile.errors import RequestError
 from voile.hold_out import HoldOut
@@ -77,13 +77,17 @@ class Reading:
         """Return the annotated documents to learn from, without those held out; one pass.
 
         A document that a subject has twice is read once, and the order of rows is forgotten, so
-        that neither changes what is learnt. Empty texts, and those that `lacks` names, are left
-        out. Memory: all of the text.
+        that neither changes what is learnt. Empty texts, those that `lacks` names, and, with a
+        warning, those that nobody annotated are left out. Memory: all of the text.
         """
-        found = {
-            (document.subject or "", document.text, document.spans): document
+        whole = (
+            document
             for document in self._documents(source)
             if document.text.strip() and lacks(document.text) is None
+        )
+        found = {
+            (document.subject or "", document.text, document.spans): document
+            for document in only_annotated(whole)
         }
         return Corpus(found[key] for key in sorted(found))
 

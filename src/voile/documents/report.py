@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
-from voile.documents.content import Content
+from voile.documents.content import FOUND_IN, INSPECTED, Content
+from voile.documents.context import of_context
 from voile.documents.report_evidence import evidence_sections, strongest
+from voile.documents.report_passes import passes_section
 from voile.documents.report_theory import theory_section
-from voile.documents.story import IN_SAMPLE, story_of
+from voile.documents.story import IN_SAMPLE, judged, story_of
 from voile.documents.words.features import CLASSES
 from voile.evidence import Evidence, Rate
 from voile.kit import Kit
 from voile.release import Release
 from voile.sections import (
     Audience,
-    Bar,
-    BarChart,
     Block,
     Bullets,
     Figure,
@@ -33,6 +31,11 @@ from voile.wording import FEW, is_few, listed, rate, share, share_of
 
 RISK = "identifiers left (100% = nothing is removed)"
 LOSS = "harmless tokens removed"
+MEASURED = {
+    True: "Each policy is a committee, and every mention of a name that it removed in the same "
+    "document; patterns and lists remove more.",
+    False: "Each policy is a committee alone; patterns and lists remove more.",
+}
 KINDS = {
     "mark": "marks",
     "X": "CAPITALS",
@@ -42,6 +45,10 @@ KINDS = {
     "mixed": "letters and numbers mixed",
     "other": "punctuation and signs",
 }
+OF_CONTEXT = (
+    "Words that tell of an identifier were learnt as types of their own, CONTEXT_...: in these "
+    "figures they count as harmless tokens, not as identifiers."
+)
 MOST_WORDS = 15
 PUTS = {"mark": "a mark", "category": "a mark of its category", "surrogate": "a made-up value"}
 LIMITS = (
@@ -70,7 +77,7 @@ def sections(
     parts = [
         _summary(story, public, evidence, audience),
         _frontier(story),
-        _passes(story, audience),
+        passes_section(story, audience),
         _left(story, audience),
         _false(story, private, audience),
         _context(story),
@@ -99,14 +106,17 @@ def _summary(
     if story:
         found = story["found"]
         alpha = share_of(found["identifiers"] / found["tokens"], found["tokens"], audience)
+        context = of_context(found["labels"])
         halted = "; the fit was interrupted" * (found["stopped"] == "interrupted")
         documents, subjects = (
             _told(found[f"{one}s"], one, audience) for one in ("document", "subject")
         )
         said.append(
             f"Learnt from {documents} of {subjects}: {found['tokens']:,} tokens, {alpha} of them "
-            f"identifiers of {_many(len(found['labels']), 'type')}{halted}."
+            f"identifiers of {_many(int((~context).sum()), 'type')}{halted}."
         )
+        if context.any():
+            said.append(OF_CONTEXT)
     return Section("summary", "In short", (*blocks, Prose(tuple(said))), first=True)
 
 
@@ -120,7 +130,7 @@ def _figures(
     if "risk" in known:
         whole = story["found"]["identifiers"] if chosen else 1
         left = share_of(known["risk"], whole, audience) if chosen else share(known["risk"])
-        said = f"of those in the annotated text, {_judged(story)}"
+        said = f"of those in the annotated text, {judged(story)}"
         within = _interval(chosen["left"], whole) if chosen and audience == "internal" else ""
         shown.append(Figure("Identifiers left", left, said, within))
     if "loss" in known:
@@ -141,7 +151,12 @@ def _policy(public: Mapping[str, Any]) -> list[str]:
         f"{passes}{learning}. In the place of what was removed stands {PUTS[asked['replace']]}."
     ]
     patterns = [name.removeprefix("pattern ") for name in also["patterns"]]
-    again = ["further mentions of a removed name"] * also["repeats"]
+    mentions = "Further mentions of a removed name in its document are removed as well"
+    again = []
+    if also["repeats_in_figures"]:
+        said.append(f"{mentions}, and are in these figures.")
+    elif also["repeats"]:
+        again = ["further mentions of a removed name"]
     if patterns:
         again.insert(0, f"what patterns find ({', '.join(patterns)})")
     again += ["words that point to removed values"] * also.get("context", False)
@@ -164,13 +179,6 @@ def _told(number: int, one: str, audience: Audience) -> str:
     return _many(number, one)
 
 
-def _judged(story: Mapping[str, Any]) -> str:
-    """Say on what text the figures stand."""
-    if story and not story["found"]["cross_fit"]:
-        return "by classifiers that had learnt from it: in other text more is left"
-    return "by classifiers that had not seen it"
-
-
 def _interval(left: int, identifiers: int) -> str:
     """Return the interval of the share left, as if each token stood alone."""
     low, high = Rate(left, identifiers).interval()
@@ -190,65 +198,8 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
         )
     )
     chart = frontier_chart(story, described, RISK, LOSS)
-    return Section("frontier", "Every sensible trade", (chart,))
-
-
-def _passes(story: Mapping[str, Any], audience: Audience) -> Section | None:
-    """Show what each pass added, and what the other learners would have done."""
-    if not story.get("passes"):
-        return None
-    found, rows = story["found"], story["passes"]
-    harmless = found["tokens"] - found["identifiers"]
-    taken = {row["pass"]: row for row in rows if row["taken"]}
-    lines = tuple(
-        (
-            str(number),
-            row["learner"],
-            "by its own rule" if row["attacker"] else f"by {row['decision']}",
-            share_of(row["tp"] / found["identifiers"], found["identifiers"], audience),
-            share_of(row["fp"] / max(harmless, 1), harmless, audience),
-        )
-        for number, row in taken.items()
-    )
-    grid = Grid(
-        ("pass", "learner", "removes", "identifiers removed", "harmless tokens removed"),
-        lines,
-        f"Of all, {_judged(story)}",
-        (3, 4),
-    )
-    said = Prose((_ended(story, len(taken)),))
-    blocks = (grid, said) if taken else (said,)
-    return Section("passes", "What each pass added", (*blocks, _learners(rows)))
-
-
-def _ended(story: Mapping[str, Any], taken: int) -> str:
-    """Say which passes the policy has, and why there were no more."""
-    last = max(row["pass"] for row in story["passes"])
-    used = story["chosen"]["passes"]
-    if last > taken:
-        why = f"Pass {last} was tried as well: no learner's removals were worth what they cost."
-    elif story["found"]["stopped"] == "interrupted":
-        why = "Then the fit was interrupted."
-    else:
-        why = "So many passes were asked for."
-    return why if used == taken else f"{why} This policy stops after {used}."
-
-
-def _learners(rows: Sequence[Mapping[str, Any]]) -> BarChart:
-    tried = [row for row in rows if not row["attacker"] and row["tp"] + row["fn"]]
-    groups = tuple(
-        (
-            f"pass {number}",
-            tuple(Bar(row["learner"], row["tp"] / (row["tp"] + row["fn"])) for row in of_pass),
-        )
-        for number, of_pass in groupby(tried, key=itemgetter("pass"))
-    )
-    return BarChart(
-        groups,
-        "share of the identifiers left before the pass",
-        "What each learner would remove of what is left",
-        "internal",
-    )
+    said = Prose((MEASURED[story["repeats"]],))
+    return Section("frontier", "Every sensible trade", (said, chart))
 
 
 def _left(story: Mapping[str, Any], audience: Audience) -> Section | None:
@@ -263,7 +214,7 @@ def _left(story: Mapping[str, Any], audience: Audience) -> Section | None:
         )
     )
     types = Grid(
-        ("type", "tokens left"), lines, f"Left of each type, {_judged(story)}", (1,), "internal"
+        ("type", "tokens left"), lines, f"Left of each type, {judged(story)}", (1,), "internal"
     )
     whole = Grid(
         ("of the annotated text", "published as they were"),
@@ -276,22 +227,23 @@ def _left(story: Mapping[str, Any], audience: Audience) -> Section | None:
     most = share(1 - found["identifiers"] / found["tokens"])
     said = Prose((f"At most {most} of tokens could be: the others are identifiers.",))
     blocks: tuple[Block, ...] = (whole, said, types)
-    if chosen["found"] is not None:
-        blocks = (*blocks, _inspected(chosen, audience))
+    if chosen[FOUND_IN[0]] is not None:
+        blocks = (*blocks, _inspected(story, audience))
     return Section("left", "What is left", blocks)
 
 
-def _inspected(chosen: Mapping[str, Any], audience: Audience) -> Grid:
+def _inspected(story: Mapping[str, Any], audience: Audience) -> Grid:
+    inspected, hits = ([story["chosen"][x] for x in names] for names in (INSPECTED, FOUND_IN))
     lines = tuple(
         (f"{inspections:,}", rate(Rate(min(found, inspections), inspections), audience))
-        for inspections, found in zip(chosen["inspected"], chosen["found"], strict=True)
+        for inspections, found in zip(inspected, hits, strict=True)
         if inspections
     )
     return Grid(
         ("inspections", "of them identifiers"),
         lines,
-        "Found in the annotated text by the most accurate classifier that learnt from what was "
-        "left of other subjects",
+        "Found in what the committee alone leaves of the annotated text, by the most accurate "
+        f"classifier; judged {judged(story)}",
         (0, 1),
     )
 

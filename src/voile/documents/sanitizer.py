@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
 from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
 
 from voile.documents.committee import Committee, Decision
-from voile.documents.corpus import Corpus
+from voile.documents.corpus import Corpus, only_annotated
 from voile.documents.fits import Fits
 from voile.documents.greedy import sanitize_greedily
 from voile.documents.learners import learners_of
@@ -55,7 +55,7 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
     ----------
     labels_ : the types of identifiers. committee_ : what `sanitize` applies.
     passes_ : the passes that were added. history_ : every turn, with what each learner would do.
-    removed_ : (n,) what is removed of the training corpus, out of fold.
+    removed_ : (n,) what is removed of the annotated documents learnt from, out of fold.
     stopped_ : ``finished``, ``max passes`` or ``interrupted``.
 
     Examples
@@ -97,7 +97,7 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
         self.tokeniser = tokeniser
 
     def fit(self, corpus: Corpus, y: Any = None) -> GreedySanitizer:
-        """Learn a committee from text with spans.
+        """Learn a committee from text with spans; documents that nobody annotated are left out.
 
         Cost: for each pass and learner, `cross_fit` + 1 fits. Memory: O(tokens x columns each
         has, about 30).
@@ -112,6 +112,7 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
             raise RequestError("fit takes a corpus", instead="use Corpus(documents)")
         if self.resume is not None and self.random_state is None:
             raise RequestError("without its seed no run can go on", instead="give random_state")
+        corpus = Corpus(only_annotated(corpus))
         training = Training.of(corpus, lists=self.lists, tokeniser=self.tokeniser)
         costs = costs_of(self.miss_cost, training.labels)
         fits = fits_of(

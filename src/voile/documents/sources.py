@@ -27,7 +27,6 @@ TABLE = "table"
 BY_NAME = (".conll", ".bio", ".iob", ".ann", ".xml", ".json", ".docx", ".pdf")
 """What ends the names of files that are corpora and nothing else."""
 BY_CONTENT = (".txt", ".tsv")
-WITHOUT_SPANS = ("txt", "docx", "pdf")
 BATCH_CHARACTERS = 16 << 20
 UNREAD = "\N{REPLACEMENT CHARACTER}"
 """The text of a document that could not be read: no wing works on it, so it is set aside."""
@@ -114,8 +113,7 @@ class CorpusSource(Source):
             yield self._rows(batch, columns)
 
     def _rows(self, documents: list[Document], columns: list[str]) -> pa.RecordBatch:
-        cells = {**_CELLS, "spans": _no_spans if self.kind in WITHOUT_SPANS else _spans}
-        arrays = [pa.array(map(cells[name], documents), pa.string()) for name in columns]
+        arrays = [pa.array(map(_CELLS[name], documents), pa.string()) for name in columns]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema(columns))
 
     def _documents(self) -> Iterator[Document]:
@@ -139,7 +137,7 @@ class CorpusSource(Source):
             said = f"{why}; set aside, and so is each that cannot be read"
             warnings.warn(said, UnreadWarning, stacklevel=2)
             self._warned = True
-        unread.append(Document(UNREAD, id=name))
+        unread.append(Document(UNREAD, id=name, annotated=False))
 
     def fingerprint(self) -> str:
         """Hash the files' own hashes, by name."""
@@ -155,13 +153,11 @@ class CorpusSource(Source):
         return sorted({one for one in pairs if one is not None})
 
 
-def _spans(document: Document) -> str:
+def _spans(document: Document) -> str | None:
+    if not document.annotated:
+        return None
     spans = [{"start": s.start, "end": s.end, "label": s.label} for s in document.spans]
     return _json(spans)
-
-
-def _no_spans(_: Document) -> None:
-    return None
 
 
 def _pos(document: Document) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from voile.documents.content import Content
@@ -24,6 +25,7 @@ def story_of(content: Content, number: int | None) -> dict[str, Any]:
     """
     story: dict[str, Any] = {
         "frontier": content.figures.select(SHOWN).to_pydict(),
+        "repeats": content.with_repeats,
         "found": {name: x for name, x in content.found.items() if name != "key"},
     }
     if number is not None:
@@ -32,3 +34,15 @@ def story_of(content: Content, number: int | None) -> dict[str, Any]:
         rows = content.passes.to_pylist()
         story["passes"] = [row for row in rows if row["miss_cost"] == chosen["miss_cost"]]
     return story
+
+
+def judged(story: Mapping[str, Any]) -> str:
+    """Say on what text the figures stand."""
+    if story and not story["found"]["cross_fit"]:
+        return "by classifiers that had learnt from it: in other text more is left"
+    return "by classifiers that had not seen it"
+
+
+def taken_of(story: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
+    """Return who was added in each pass of the policy's loop, and what that did."""
+    return {row["pass"]: row for row in story["passes"] if row["taken"]}

@@ -79,6 +79,9 @@ class Worker:
     def __init__(self, recipe: Recipe) -> None:
         self._recipe = recipe
         self._remover = recipe.committee.remover()
+        self._lists = tuple(one for one in recipe.finders if isinstance(one, Listed))
+        self._patterns = tuple(one for one in recipe.finders if not isinstance(one, Listed))
+        self._checked = frozenset(one.by for one in self._patterns if one.checked)
 
     def __call__(self, documents: Sequence[Document]) -> list[Done]:
         """Return each document as published; of those that fail, alone, nothing."""
@@ -106,12 +109,25 @@ class Worker:
             repeated = (
                 [] if again is None else _repeated(removed, again, number, self._remover.labels)
             )
-            found = find(text, recipe.finders) if recipe.finders else []
-            removals = joined(own, found, repeated)
+            removals = self._joined(text, own, repeated)
             if recipe.allow is not None:
                 removals = recipe.allow.subtract(text, removals)
             whole = tuple(merged(text, removals))
             yield Done(publish(document, whole, recipe.put), whole)
+
+    def _joined(
+        self, text: str, own: Sequence[Removal], repeated: Sequence[Removal]
+    ) -> list[Removal]:
+        """Join what is removed; where some overlap, who knows best what it is gives the label.
+
+        A checksum knows, then the committee, which learnt the corpus's own types; then other
+        patterns. A list says nothing of a type.
+        """
+        found = find(text, self._patterns) if self._patterns else []
+        listed = find(text, self._lists) if self._lists else []
+        sure = [one for one in found if one.by in self._checked]
+        rest = [one for one in found if one.by not in self._checked]
+        return joined(sure, own, rest, repeated, listed)
 
     @property
     def _names(self) -> NDArray[np.bool_]:

@@ -228,6 +228,20 @@ def test_a_share_of_the_subjects_is_drawn_and_never_all():
         assert len(of) == 3 * people
 
 
+@pytest.mark.parametrize("wrong", [["x"], "x", [], 0, [5, -1], 1.5, [True], [None], [[1]]])
+def test_inspections_are_whole_numbers(wrong):
+    truth = notes(8)
+    with pytest.raises(RequestError, match="inspections is a whole number from 1 up"):
+        attacked(truth, truth, inspections=wrong)
+
+
+def test_inspections_may_be_of_any_kind_of_whole_number():
+    truth = notes(8)
+    asked = (3, [3], (3,), np.int64(3), np.array([3]), range(3, 4))
+    found = {attacked(truth, truth, inspections=one).true_positives for one in asked}
+    assert found == {3}
+
+
 def test_evidence_is_read_back():
     truth = notes(8)
     evidence = attacked(truth, truth)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.stats import binom
 
 from voile.documents.attack.walks import Walk, at_random, order_of, spread
 
@@ -124,3 +125,14 @@ def test_its_interval_holds_95_of_100_draws():
     inside = np.mean([told.low[0] <= one <= told.high[0] for one in draws])
     assert 0.94 < inside < 0.985
     assert abs(np.mean(draws) - told.mean[0]) < 0.3
+
+
+def test_the_interval_is_95_of_100_draws_of_subjects():
+    """Of 400 people 1 in 4 is named, 5 tokens each: how many are drawn is binomial."""
+    named = np.repeat(np.arange(400) % 4 == 0, 5).astype(np.int16)
+    told = spread([Walk(named, np.arange(2000) // 5)], np.array([2000]), np.random.default_rng(0))
+    low, high = (5 * binom.ppf(end, 400, 0.25) for end in (0.025, 0.975))
+    assert told.mean[0] == 500
+    # 200 draws tell their ends to about 12; those of 50 of 100 draws are 55 nearer
+    assert told.low[0] == pytest.approx(low, abs=25)
+    assert told.high[0] == pytest.approx(high, abs=25)

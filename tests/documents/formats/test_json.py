@@ -96,7 +96,7 @@ def test_the_same_span_said_twice_is_one(tmp_path):
 
 SPANS = {
     '[{"start": 0, "end": 99, "label": "A"}]': "document 7: the span 0 to 99 is not inside",
-    '[{"start": 3, "end": 3, "label": "A"}]': "document 7: the span 3 to 3 is not inside",
+    '[{"start": 3, "end": 3, "label": "A"}]': "document 7: the span 3 to 3 is empty",
     '[{"start": -2, "end": 3, "label": "A"}]': "document 7: the span -2 to 3 is not inside",
     '[[0, 5, "A"], [4, 6, "B"]]': "document 7: the spans 0 to 5 and 4 to 6 overlap",
     '[[0, 5, "A"], [0, 5, "B"]]': "document 7: the spans 0 to 5 and 0 to 5 overlap",

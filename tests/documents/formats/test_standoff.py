@@ -201,7 +201,7 @@ XML = {
     "<R><RECORD><TEXT>ab<PHI>Qwert</PHI></TEXT></RECORD></R>": "document 1: the element at 2",
     "<R><RECORD><TEXT><Qwert TYPE='A'/></TEXT></RECORD></R>": "the element at 0 is no PHI",
     "<R><RECORD><TEXT><PHI TYPE='A'><PHI TYPE='B'/></PHI></TEXT></RECORD></R>": "the element at 0",
-    "<R><RECORD><TEXT><PHI TYPE='A'/></TEXT></RECORD></R>": "the span 0 to 0 is not inside",
+    "<R><RECORD><TEXT><PHI TYPE='A'/></TEXT></RECORD></R>": "the span 0 to 0 is empty",
     "<R><!-- <RECORD --></R>": "holds no RECORD element",
     "<R><RECORD><TEXT>a\r\ufdd0</TEXT></RECORD></R>": "holds U\\+FDD0",
 }  # fmt: skip

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from voile.documents.theory import (
     Counts,
     change,
+    change_by_type,
     cost,
+    cost_by_type,
     is_local_optimum,
     lemma_1,
     theorem_1,
@@ -80,15 +82,42 @@ def games(draw, ratios=(1, 3, 2, 1, 5, 9)):
 def test_lemma_1_is_the_change_of_cost_for_any_set_and_classifier(game):
     for H in game.sets():
         for h in range(len(game.classifiers)):
-            told = lemma_1(game.counts(h, H), game.cost(H), game.cost((*H, h)), game.ratio)
+            told = lemma_1(
+                [change(game.counts(h, H), game.ratio)], game.cost(H), game.cost((*H, h))
+            )
             assert told.holds
             assert told.value == game.cost((*H, h)) - game.cost(H)
 
 
 def test_lemma_1_says_so_where_the_numbers_are_not_of_one_run():
-    told = lemma_1(Counts(3, 4, 5, 6), Fraction(70), Fraction(45), 10)
+    told = lemma_1([change(Counts(3, 4, 5, 6), 10)], Fraction(70), Fraction(45))
     assert told.holds is False
     assert told.verdict == "-25 not = -26"
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.frozensets(st.integers(0, 2))), min_size=1),
+    st.tuples(st.fractions(0.1, 20), st.floats(0.1, 20)),
+)
+def test_lemma_1_of_one_after_the_other_holds_where_each_type_has_its_own_cost(tokens, costs):
+    """Each token has a type, 0 of none, and the classifiers that would remove it."""
+
+    def total(H):
+        """T(H), token by token."""
+        worth = [Fraction(1), *map(Fraction, costs)]
+        bad = [kind for kind, said in tokens if said.isdisjoint(H) == bool(kind)]
+        return sum((worth[kind] for kind in bad), Fraction(0))
+
+    told, H = [], ()
+    for h in range(3):
+        new = [kind for kind, said in tokens if h in said and said.isdisjoint(H)]
+        found = [new.count(1), new.count(2)]
+        told.append(change_by_type(found, new.count(0), costs))
+        H = (*H, h)
+        assert lemma_1(told, total(()), total(H)).holds
+    missed = [[kind for kind, said in tokens if said.isdisjoint(H)].count(one) for one in (1, 2)]
+    lost = sum(not kind and not said.isdisjoint(H) for kind, said in tokens)
+    assert cost_by_type(missed, lost, costs) == total(H)
 
 
 @given(games())
@@ -97,6 +126,10 @@ def test_definition_4_1_and_theorem_2_tell_local_optima(game):
         attacker = game.counts(game.attackers(H), H)
         assert is_local_optimum(attacker, game.ratio) == game.optimal(H)
         assert theorem_2(attacker, game.ratio).holds == game.optimal(H)
+
+
+def changes(added, ratio):
+    return [change(one, ratio) for one in added]
 
 
 def greedy(game):
@@ -113,7 +146,7 @@ def greedy(game):
 @given(games())
 def test_theorem_1_greedy_ends_at_a_local_optimum_in_time(game):
     H, kept, last = greedy(game)
-    told = theorem_1(kept, last, len(game.identifiers), game.ratio)
+    told = theorem_1(changes(kept, game.ratio), last, len(game.identifiers), game.ratio)
     assert told.holds
     assert game.optimal(H)
     assert told.observed == len(H) + 1 <= len(game.identifiers) + 1
@@ -122,7 +155,7 @@ def test_theorem_1_greedy_ends_at_a_local_optimum_in_time(game):
 def test_theorem_1_bound_is_reached():
     each = tuple(frozenset({token}) for token in range(4))
     H, kept, last = greedy(Game(frozenset(range(4)), 6, each, Fraction(2)))
-    told = theorem_1(kept, last, 4, 2)
+    told = theorem_1(changes(kept, 2), last, 4, 2)
     assert len(H) == 4
     assert told.observed == told.value == 5
 
@@ -130,7 +163,7 @@ def test_theorem_1_bound_is_reached():
 def test_theorem_1_does_not_apply_to_a_loop_that_stopped_early_or_went_on():
     pays, does_not = Counts(2, 3, 5, 1), Counts(1, 3, 5, 1)
     assert theorem_1([], pays, 3, 2).applies is False
-    told = theorem_1([pays, does_not], does_not, 3, 2)
+    told = theorem_1(changes([pays, does_not], 2), does_not, 3, 2)
     assert told.verdict == "does not apply: the classifier of pass 2 was added and did not lower T"
 
 

@@ -5,7 +5,7 @@ Datasets*, 2016, the section on context; the rules are those of Chow, Golle, Sta
 Privacy Leaks Using Corpus-Based Association Rules*, 2008, with one word on the left.
 """
 
-from voile.documents.context.correlated import associations, correlated
+from voile.documents.context.correlated import associations, correlated, of_context
 from voile.documents.context.pointing import Pointing, Trial, pointing, trial
 from voile.documents.context.rules import Least, Rule, Rules
 
@@ -17,6 +17,7 @@ __all__ = [
     "Trial",
     "associations",
     "correlated",
+    "of_context",
     "pointing",
     "trial",
 ]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voile.documents.context.left import Left, incidence
 from voile.documents.context.rules import Least, Rules, mine
@@ -15,6 +16,16 @@ from voile.errors import RequestError, nearest
 
 PREFIX = "CONTEXT_"
 SEEN = Least(subjects=5)
+
+
+def of_context(labels: Sequence[str]) -> NDArray[np.bool_]:
+    """Say which types only tell of another of these types, (T,): their words identify nobody.
+
+    >>> of_context(["CONTEXT_NAME", "CONTEXT_ROOM", "NAME"]).tolist()
+    [True, False, False]
+    """
+    told = [one.startswith(PREFIX) and one.removeprefix(PREFIX) in labels for one in labels]
+    return np.array(told, dtype=np.bool_)
 
 
 def associations(

@@ -11,7 +11,7 @@ from typing import Any
 from voile.documents.corpus import Document
 from voile.documents.formats.file import File
 from voile.documents.formats.json_objects import annotated
-from voile.documents.formats.quotes import Quote, listed
+from voile.documents.formats.quotes import Quote, looked
 from voile.errors import SourceError
 
 KEYS = ("start_offset", "end_offset", "label")
@@ -23,9 +23,9 @@ def read(file: File) -> Iterator[Document]:
     return annotated(file, "text", _quotes)
 
 
-def _quotes(row: dict[str, Any], where: str) -> list[Quote]:
+def _quotes(row: dict[str, Any], where: str) -> list[Quote] | None:
     there = [name for name in FIELDS if name in row]
     if len(there) != 1:
         said = f"has {' and '.join(there)}" if there else f"has none of {', '.join(FIELDS)}"
         raise SourceError(said, where=where)
-    return listed(row[there[0]], where, KEYS)
+    return looked(row[there[0]], where, KEYS)

@@ -68,6 +68,7 @@ class File:
         id: str,
         subject: str | None = None,
         pos: Sequence[tuple[int, int, str]] = (),
+        annotated: bool = True,
     ) -> Document:
         """Make a document, whose text can be written again."""
         try:
@@ -76,7 +77,7 @@ class File:
             raise SourceError(
                 f"character {error.start} is half of a character", where=f"document {id}"
             ) from None
-        return Document(text, tuple(spans), id, subject, tuple(pos))
+        return Document(text, tuple(spans), id, subject, tuple(pos), annotated)
 
     def _encoding(self) -> str:
         head = next(raw_chunks(self.path), b"")

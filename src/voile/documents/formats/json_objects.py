@@ -43,14 +43,15 @@ def _list(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def annotated(
-    file: File, text: str, quotes: Callable[[dict[str, Any], str], list[Quote]]
+    file: File, text: str, quotes: Callable[[dict[str, Any], str], list[Quote] | None]
 ) -> Iterator[Document]:
     """Make a document of each object.
 
     Parameters
     ----------
     text : the field that holds it; an empty text is one, none is refused.
-    quotes : gives an object's annotations; told where it is, for what it refuses.
+    quotes : gives an object's annotations, None where it has none; told where it is, for what it
+        refuses.
     """
     for number, row in objects(file):
         content = row.get(text)
@@ -58,8 +59,10 @@ def annotated(
             raise SourceError(f"row {number} has no text in the field {text}", where=file.path.name)
         own = [row[key] for key in ("id", "doc_id") if row.get(key) not in (None, "")]
         id = file.called(own[0] if own else number)
-        spans = placed(content, quotes(row, f"document {id}"), f"document {id}")
-        yield file.document(content, spans, id=id, subject=_subject(file, number, row))
+        found = quotes(row, f"document {id}")
+        spans = placed(content, found or (), f"document {id}")
+        subject, annotated = _subject(file, number, row), found is not None
+        yield file.document(content, spans, id=id, subject=subject, annotated=annotated)
 
 
 def _subject(file: File, number: int, row: dict[str, Any]) -> str | None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from voile.documents.corpus import Document
 from voile.documents.formats.file import File
 from voile.documents.formats.json_objects import annotated
-from voile.documents.formats.quotes import listed
+from voile.documents.formats.quotes import looked
 
 
 def read(file: File) -> Iterator[Document]:
     """Read documents; fields of other names are left."""
-    return annotated(file, "text", lambda row, where: listed(row.get("spans"), where))
+    return annotated(file, "text", lambda row, where: looked(row.get("spans"), where))

@@ -32,7 +32,7 @@ def read_docx(file: File) -> Iterator[Document]:
         import docx
 
         text = "\n".join(_paragraphs(docx.Document(str(file.path))))
-    yield file.document(text, id=file.name)
+    yield file.document(text, id=file.name, annotated=False)
 
 
 def read_pdf(file: File) -> Iterator[Document]:
@@ -52,7 +52,7 @@ def read_pdf(file: File) -> Iterator[Document]:
             where=file.path.name,
             instead="let a scanned document's characters be recognised first",
         )
-    yield file.document(text, id=file.name)
+    yield file.document(text, id=file.name, annotated=False)
 
 
 def _paragraphs(word: Word) -> Iterator[str]:

@@ -10,4 +10,4 @@ from voile.documents.formats.file import File
 
 def read(file: File) -> Iterator[Document]:
     """Read one document, as it is."""
-    yield file.document(file.text(), id=file.name)
+    yield file.document(file.text(), id=file.name, annotated=False)

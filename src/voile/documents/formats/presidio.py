@@ -11,7 +11,7 @@ from typing import Any
 from voile.documents.corpus import Document
 from voile.documents.formats.file import File
 from voile.documents.formats.json_objects import annotated
-from voile.documents.formats.quotes import Quote, listed
+from voile.documents.formats.quotes import Quote, looked
 
 KEYS = ("start_position", "end_position", "entity_type")
 
@@ -21,5 +21,5 @@ def read(file: File) -> Iterator[Document]:
     return annotated(file, "full_text", _quotes)
 
 
-def _quotes(row: dict[str, Any], where: str) -> list[Quote]:
-    return listed(row.get("spans"), where, KEYS, "entity_value")
+def _quotes(row: dict[str, Any], where: str) -> list[Quote] | None:
+    return looked(row.get("spans"), where, KEYS, "entity_value")

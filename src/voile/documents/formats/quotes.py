@@ -58,6 +58,16 @@ def listed(
     return quotes
 
 
+def looked(
+    found: object,
+    where: str,
+    keys: tuple[str, str, str] = ("start", "end", "label"),
+    words: str | None = None,
+) -> list[Quote] | None:
+    """Return what is listed; None for a null, or no value at all: nobody may have looked."""
+    return None if found is None else listed(found, where, keys, words)
+
+
 def _is_span(values: Any) -> bool:
     if not isinstance(values, list | tuple) or len(values) != 3:
         return False

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from voile.documents.corpus import Corpus, Document, Span
-from voile.documents.formats.quotes import listed, placed
+from voile.documents.formats.quotes import listed, looked, placed
 from voile.errors import RequestError, SourceError, nearest
 from voile.io import Source, open_source
 from voile.io.source import BATCH_ROWS
@@ -28,7 +28,8 @@ def corpus_of(source: Source, roles: Roles) -> Corpus:
     """Read the documents of a source: one for each row and text column, in that order.
 
     Their ids are "row 17", or "row 17, column note" where there are several text columns; their
-    subject is that of the row. A null is an empty document. Memory: all of them.
+    subject is that of the row. A null is an empty document, and a null for its spans one that
+    nobody annotated. Memory: all of them.
 
     Raises
     ------
@@ -74,7 +75,8 @@ def documents_of(
             text = column[row] or ""
             marked = found and _spans(text, found[row], f"{where}, column {by}")
             pos = words and _pos(words[row], f"{where}, parts of speech")
-            documents.append(Document(text, marked or (), id, subject, pos or ()))
+            looked = marked is not None
+            documents.append(Document(text, marked or (), id, subject, pos or (), looked))
     return documents
 
 
@@ -152,8 +154,9 @@ def _cells(batch: pa.RecordBatch, name: str | None) -> list[object] | None:
     return batch.column(name).to_pylist() if name in batch.schema.names else None
 
 
-def _spans(text: str, found: object, where: str) -> tuple[Span, ...]:
-    return placed(text, listed(_unpacked(found, where), where), where)
+def _spans(text: str, found: object, where: str) -> tuple[Span, ...] | None:
+    quotes = looked(_unpacked(found, where), where)
+    return None if quotes is None else placed(text, quotes, where)
 
 
 def _pos(found: object, where: str) -> tuple[tuple[int, int, str], ...]:

@@ -19,10 +19,10 @@ PATTERNS: Mapping[str, Pattern] = MappingProxyType(
     {
         pattern.name: pattern
         for pattern in (
-            Pattern("iban", "IBAN", ibans),
-            Pattern("card", "CARD", cards),
+            Pattern("iban", "IBAN", ibans, checked=True),
+            Pattern("card", "CARD", cards, checked=True),
             Pattern("ssn", "SSN", ssns),
-            Pattern("dni", "DNI", dnis),
+            Pattern("dni", "DNI", dnis, checked=True),
             Pattern("email", "EMAIL", emails),
             Pattern("url", "URL", urls),
             Pattern("ip", "IP", ips),

@@ -67,6 +67,8 @@ class Listed:
     []
     """
 
+    checked = False
+
     def __init__(
         self,
         phrases: Iterable[str],

@@ -20,6 +20,10 @@ class Finder(Protocol):
         """Say who removes: "pattern phone"."""
 
     @property
+    def checked(self) -> bool:
+        """Say whether a checksum tells what is found from what only looks like it."""
+
+    @property
     def label(self) -> str:
         """Name the type of what is found."""
 
@@ -36,6 +40,7 @@ class Pattern:
     name : what the user calls it.
     label : the type that its removals bear.
     slices : finds the (start, end) of each in a normalised text.
+    checked : whether a checksum tells it from what only looks like it.
 
     Examples
     --------
@@ -47,6 +52,7 @@ class Pattern:
     name: str
     label: str
     slices: Callable[[str], Iterable[Slice]]
+    checked: bool = False
 
     @property
     def by(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from voile.errors import RequestError, nearest
@@ -71,6 +71,16 @@ def kind_of(label: str) -> str:
     ('name', 'number', 'other')
     """
     return KIND_OF.get(safe(label), "other")
+
+
+def names_among(labels: Iterable[str], kinds: Mapping[str, str] | None = None) -> frozenset[str]:
+    """Return the types that are names, unless a user's own kinds say otherwise.
+
+    >>> sorted(names_among(["PER", "CITY", "WARD"], {"WARD": "name"}))
+    ['PER', 'WARD']
+    """
+    told = kinds or {}
+    return frozenset(label for label in labels if (told.get(label) or kind_of(label)) == "name")
 
 
 def checked_kinds(kinds: Mapping[str, str]) -> dict[str, str]:

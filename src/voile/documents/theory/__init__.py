@@ -7,7 +7,14 @@ not apply or says nothing.
 
 from voile.documents.theory.bound import Bound
 from voile.documents.theory.counts import Counts
-from voile.documents.theory.game import change, cost, is_local_optimum, utility
+from voile.documents.theory.game import (
+    change,
+    change_by_type,
+    cost,
+    cost_by_type,
+    is_local_optimum,
+    utility,
+)
 from voile.documents.theory.inspecting import lemma_2, lemma_3, theorem_4
 from voile.documents.theory.optimum import lemma_1, theorem_1, theorem_2, theorem_3
 from voile.documents.theory.run import bounds_of_run
@@ -24,7 +31,9 @@ __all__ = [
     "Counts",
     "bounds_of_run",
     "change",
+    "change_by_type",
     "cost",
+    "cost_by_type",
     "deviation",
     "deviation_of_dimension",
     "is_local_optimum",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
 
@@ -32,6 +33,40 @@ def change(added: Counts, miss_cost: float | Fraction) -> Fraction:
     added : of the classifier h on what is published without it.
     """
     return added.fp - exact(miss_cost) * added.tp
+
+
+def cost_by_type(missed: Sequence[int], lost: int, costs: Sequence[float | Fraction]) -> Fraction:
+    """Return T(H) where each type of identifier has its own L/C.
+
+    Parameters
+    ----------
+    missed : (T,) identifiers of each type that no classifier of H removes.
+    lost : harmless tokens that some classifier of H removes.
+    costs : (T,) L/C of each type, > 0.
+
+    >>> cost_by_type([3, 1], lost=7, costs=[10, 2])
+    Fraction(39, 1)
+    """
+    return lost + _worth(missed, costs)
+
+
+def change_by_type(found: Sequence[int], lost: int, costs: Sequence[float | Fraction]) -> Fraction:
+    """Return T(H and h) - T(H) where each type of identifier has its own L/C.
+
+    Parameters
+    ----------
+    found : (T,) identifiers of each type that h removes of what is published without it.
+    lost : harmless tokens that it removes.
+    costs : (T,) L/C of each type, > 0.
+
+    >>> change_by_type([3, 1], lost=7, costs=[10, 2])
+    Fraction(-25, 1)
+    """
+    return lost - _worth(found, costs)
+
+
+def _worth(identifiers: Sequence[int], costs: Sequence[float | Fraction]) -> Fraction:
+    return sum((exact(L) * n for L, n in zip(costs, identifiers, strict=True)), Fraction(0))
 
 
 def is_local_optimum(attacker: Counts, miss_cost: float | Fraction) -> bool:

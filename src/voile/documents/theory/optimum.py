@@ -7,33 +7,34 @@ from fractions import Fraction
 
 from voile.documents.theory.bound import Bound
 from voile.documents.theory.counts import Counts, exact
-from voile.documents.theory.game import change, is_local_optimum
+from voile.documents.theory.game import is_local_optimum
 
 NO_OPTIMUM = "P is no local optimum: the attacker's classifier, added to H, would lower T"
 
 
-def lemma_1(added: Counts, before: Fraction, after: Fraction, miss_cost: float | Fraction) -> Bound:
-    """State that a classifier changes T by what it does on P alone (Lemma 1).
+def lemma_1(changes: Sequence[Fraction], before: Fraction, after: Fraction) -> Bound:
+    """State that classifiers change T by what each does on P alone (Lemma 1).
 
     Proof: P holds what no classifier of H removes. h moves TP(h, P) tokens from FN(H) to removed,
-    and FP(h, P) harmless tokens to FP(H); it changes nothing that H had removed before.
+    and FP(h, P) harmless tokens to FP(H); it changes nothing that H had removed before. So with
+    one after the other, and with types of their own L/C.
 
     Parameters
     ----------
-    added : of h on P(H).
-    before, after : T(H) and T(H with h), in units of C, counted over the whole source.
+    changes : `change`, or `change_by_type`, of each classifier on P(H) as it was before it.
+    before, after : T(H) and T(H with all of them), in units of C, counted over the whole source.
     """
     return Bound(
         "Lemma 1",
         "T(H with h) - T(H) = C FP(h, P) - L TP(h, P)",
         "=",
-        value=change(added, miss_cost),
+        value=sum(changes, Fraction(0)),
         observed=after - before,
     )
 
 
 def theorem_1(
-    added: Sequence[Counts], last: Counts, identifiers: int, miss_cost: float | Fraction
+    changes: Sequence[Fraction], last: Counts, identifiers: int, miss_cost: float | Fraction
 ) -> Bound:
     """Bound the passes of GreedySanitize, which ends at a local optimum (Theorem 1).
 
@@ -43,19 +44,20 @@ def theorem_1(
 
     Parameters
     ----------
-    added : of each classifier that was kept, on what was published before it.
+    changes : of T by each classifier that was kept, as of `lemma_1`.
     last : of the one that was left out, the attacker's most accurate.
     identifiers : in the source.
+    miss_cost : L/C; with several types the smallest (see `is_local_optimum`).
     """
     name, statement = "Theorem 1", "ends at a local optimum within alpha n + 1 passes"
     if not is_local_optimum(last, miss_cost):
         return Bound(name, statement, "<=", applies=False, reason=NO_OPTIMUM)
-    for number, one in enumerate(added, start=1):
-        if change(one, miss_cost) >= 0:
+    for number, one in enumerate(changes, start=1):
+        if one >= 0:
             reason = f"the classifier of pass {number} was added and did not lower T"
             return Bound(name, statement, "<=", applies=False, reason=reason)
     return Bound(
-        name, statement, "<=", value=Fraction(identifiers + 1), observed=Fraction(len(added) + 1)
+        name, statement, "<=", value=Fraction(identifiers + 1), observed=Fraction(len(changes) + 1)
     )
 
 

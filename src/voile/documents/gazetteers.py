@@ -1,0 +1,51 @@
+"""Gazetteers: lists of names, places or drugs whose words the learners are told of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+
+import numpy as np
+
+from voile.documents.patterns.listed import phrases_of
+from voile.documents.words.tokens import LINE, Tokeniser, tokenise
+
+
+def read_gazetteers(given: Iterable[str]) -> dict[str, list[str]]:
+    """Read each NAME=FILE: the phrases by the list's name.
+
+    Raises
+    ------
+    SourceError : a file cannot be read, or is not UTF-8.
+    RequestError : a file without a phrase.
+    """
+    pairs = (one.split("=", 1) for one in given)
+    return {name: phrases_of(path) for name, path in pairs}
+
+
+def words_of(
+    lists: Mapping[str, Iterable[str]], tokeniser: Tokeniser | None = None
+) -> dict[str, frozenset[str]]:
+    """Take the phrases of lists apart into words as a text has them, in small letters.
+
+    A learner is told of a token which lists its word is on. Of a phrase with capitals the words
+    in small letters are left out, since they stand everywhere; so are signs.
+
+    Examples
+    --------
+    >>> {name: sorted(words) for name, words in words_of({"place": ["Isle of Dogs"]}).items()}
+    {'place': ['dogs', 'isle']}
+    """
+    return {name: frozenset(_words(phrases, tokeniser)) for name, phrases in lists.items()}
+
+
+def _words(phrases: Iterable[str], tokeniser: Tokeniser | None) -> Iterable[str]:
+    texts = ["\n".join(phrases)] if tokeniser is None else phrases  # one text is far quicker
+    tokens = tokenise(texts, None, tokeniser)
+    forms = tokens.forms
+    begins = [*np.flatnonzero(tokens.gap >= LINE).tolist(), len(tokens)]
+    for start, end in pairwise(begins):
+        words = [forms[number] for number in tokens.form[start:end].tolist()]
+        words = [word for word in words if any(map(str.isalnum, word))]
+        telling = [word for word in words if not word[0].islower()]
+        yield from (word.lower() for word in telling or words)

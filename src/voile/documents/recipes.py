@@ -1,0 +1,83 @@
+"""What `apply` was asked for, made ready to work: who removes, and what comes instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from voile.documents.committee import Committee
+from voile.documents.content import Content, Policy
+from voile.documents.corpus import Document
+from voile.documents.options import ApplyOptions
+from voile.documents.patterns import Finder, Listed, patterns_of
+from voile.documents.replacing import Names, Replacer, Surrogates, replacer
+from voile.documents.replacing.kinds import checked_kinds, names_among
+from voile.documents.working import Recipe
+from voile.errors import RequestError, TamperedError, nearest
+from voile.pseudonyms import Secret
+
+RECORD = "pattern record "
+
+
+def recipe_of(content: Content, policy: Policy, options: ApplyOptions) -> Recipe:
+    """Return what is removed under a policy with these options, and what comes in its place.
+
+    Raises
+    ------
+    RequestError : a list, pattern, kind of type or secret that is not there.
+    TamperedError : the kit's classifiers are not of its features.
+    """
+    finders: tuple[Finder, ...] = _patterns(options)
+    if options.deny is not None:
+        finders = (Listed.read(options.deny), *finders)
+    committee = _working(content.committee(policy))
+    kinds = checked_kinds(options.kinds())
+    repeated = names_among(committee.labels, kinds) if options.repeats else frozenset()
+    if options.context and (words := content.repeating(repeated).context(policy)):
+        finders = (*finders, Listed(words, label="CONTEXT", name="context"))
+    allow = None if options.allow is None else Listed.read(options.allow, name="allow-list")
+    put = _replacer(options)
+    known = [*committee.labels, *(finder.label for finder in finders)]
+    for label in kinds:
+        if label not in known:
+            raise RequestError(
+                f"a kind for type {label}, which is never removed", instead=nearest(label, known)
+            )
+    return Recipe(committee, finders, allow, repeated, put)
+
+
+def _working(committee: Committee) -> Committee:
+    """Return a committee that works: else every document would be set aside, one by one."""
+    try:
+        committee.remover()([Document("A", pos=((0, 1, ""),))])
+    except Exception:
+        raise TamperedError("the kit's classifiers do not fit its features") from None
+    return committee
+
+
+def _patterns(options: ApplyOptions) -> tuple[Finder, ...]:
+    names = options.patterns
+    if "none" in names:
+        return patterns_of((), options.record)
+    return patterns_of(None if "all" in names else names, options.record)
+
+
+def patterns_told(options: ApplyOptions) -> list[str]:
+    """Name what is removed by its form; the user's own formats are not told."""
+    built_in = [finder.by for finder in _patterns(options) if not finder.by.startswith(RECORD)]
+    return [*built_in, *(["record numbers"] if options.record else [])]
+
+
+def _replacer(options: ApplyOptions) -> Replacer:
+    kinds = checked_kinds(options.kinds())
+    if options.replace != "surrogate":
+        return replacer(options.replace, categories=kinds)
+    read, path = options.secret, options.names
+    return Surrogates(
+        Secret.from_environment() if read is None else Secret.from_file(read),
+        language=options.language,
+        names=None if path is None else [Names.read(Path(path))],
+        kinds=kinds,
+        date_order=options.date_order,
+        days=options.days,
+        ages=options.ages,
+    )

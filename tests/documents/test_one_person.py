@@ -1,0 +1,36 @@
+"""One person is one surrogate, wherever she stands."""
+
+from __future__ import annotations
+
+import re
+
+from tests.documents.flow import NAMELESS, applied, by_cost, fitted, people, read, table
+
+
+def names_in(release, column="note"):
+    pattern = re.compile(r"We saw (.+?) again")
+    return [pattern.search(row[column])[1] for row in read(release.path)]
+
+
+def test_one_person_is_one_surrogate_across_rows_columns_and_files(tmp_path, secret):
+    saw = ["We saw {Ana Ruiz|NAME} again ."] * 3
+    more = {"replace": "surrogate", "secret": secret, "chosen": by_cost(2.0)}
+    a = applied(table(saw, saw, ["p", "q", "p"]), tmp_path / "a.jsonl", **more)
+    b = applied(table(saw[:1], saw[:1], ["p"]), tmp_path / "b.jsonl", **more)
+    p, q, again = names_in(a)
+    assert p == again != q
+    assert names_in(a, "letter") == names_in(a)
+    assert names_in(b) == [p]
+    assert "Ana Ruiz" not in a.path.read_text()
+
+
+def test_a_row_that_is_nobodys_is_one_person(tmp_path, secret):
+    saw = ["We saw {Ana Ruiz|NAME} again .", "We saw {Ana Ruiz|NAME} again . Well ."]
+    kit = fitted(people(), NAMELESS, miss_cost=[2])
+    more = {"replace": "surrogate", "secret": secret, "kit": kit}
+    a = applied(table(saw, saw), tmp_path / "a.jsonl", **more)
+    first, second = names_in(a)
+    assert names_in(a, "letter") == [first, second]
+    assert first != second
+    b = applied(table(saw[::-1], saw[::-1]), tmp_path / "b.jsonl", **more)
+    assert names_in(b) == [second, first]  # by what it says, not by where it stands

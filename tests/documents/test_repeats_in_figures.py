@@ -1,0 +1,95 @@
+"""Figures are of what apply does: a kit's, with and without further mentions, against a release's.
+
+A kit judged in-sample must tell of its own text exactly what its release does to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pyarrow as pa
+import pytest
+from tests.documents.flow import PEOPLE, applied, fitted, table
+from tests.documents.test_attacking import attacked, told
+from tests.documents.test_report import said, shown
+
+from voile.documents.content import Content
+from voile.documents.wing import choose
+from voile.errors import TamperedError
+from voile.evidence import Rate
+from voile.kit import Choice
+
+SHIPS = ("The {} sails at noon .", "A ship , the {} , came in .", "Nobody was on board .")
+"""What a ship is called like the person of the note is harmless, and goes with the name."""
+
+
+def rows():
+    notes = []
+    for number, name in enumerate(PEOPLE * 2):
+        ship = SHIPS[number % 3].format(name.split()[number % 2].upper())
+        again = f" {{{name.split()[0].upper()}|NAME}} slept ." * (number % 5 == 0)
+        notes.append(f"Patient {{{name}|NAME}} came on foot , and was well . {ship}{again}")
+    return table(notes)
+
+
+@cache
+def kit():
+    return fitted(rows(), cross_fit=0, miss_cost=[1, 5])
+
+
+def released(tmp_path, **options):
+    out = tmp_path / "r.jsonl"
+    release = applied(rows(), out, kit=kit(), chosen=choose(kit(), Choice(policy=0)), **options)
+    return release, told(attacked(release, truth=rows())[0])
+
+
+@pytest.mark.parametrize("repeats", [True, False])
+def test_a_kits_figures_are_its_releases_own(tmp_path, repeats):
+    release, found = released(tmp_path, repeats=repeats)
+    content = Content.of(kit())
+    (row, *_), (alone, *_) = content.figures.to_pylist(), content.alone.to_pylist()
+    assert row["loss"] > alone["loss"]
+    expected = row if repeats else alone
+    assert found["harmless tokens removed"].value == expected["loss"]
+    assert found["identifiers left"].value == expected["risk"]
+    assert found["identifiers left"] == Rate(expected["left"], kit().facts["identifiers"])
+    chosen = release.private["story"]["chosen"]
+    assert (chosen["loss"], chosen["context_share"]) == (
+        expected["loss"],
+        expected["context_share"],
+    )
+    assert release.public["figures"]["loss"] == expected["loss"]
+    assert release.public["constraints"]["repeats_in_figures"] is repeats
+    text = said(shown(release)["summary"])
+    assert ("and are in these figures" in text) is repeats
+    assert "Removed as well, and not" not in text
+    assert ("every mention of a name" in said(shown(release)["frontier"])) is repeats
+
+
+def test_what_was_chosen_is_with_further_mentions(tmp_path):
+    release, _ = released(tmp_path)
+    assert choose(kit(), Choice(policy=0)).figures["loss"] == release.public["figures"]["loss"]
+    loss = release.private["story"]["frontier"]["loss"]
+    assert loss == kit().tables["frontier"].column("loss").to_pylist()
+
+
+def test_where_other_types_are_names_the_figures_are_the_committees_alone(tmp_path):
+    release, found = released(tmp_path, kind=["NAME=number"])
+    alone = Content.of(kit()).alone.to_pylist()[0]
+    assert found["harmless tokens removed"].value == alone["loss"]
+    assert release.public["figures"]["loss"] == alone["loss"]
+    assert release.public["constraints"]["repeats_in_figures"] is False
+    assert "not in these figures: further mentions of" in said(shown(release)["summary"])
+    (tmp_path / "same").mkdir()
+    same, _ = released(tmp_path / "same", kind=["NAME=name"])
+    assert same.public["constraints"]["repeats_in_figures"] is True
+
+
+def test_figures_of_other_policies_are_refused():
+    alone = kit().tables["alone"].to_pylist()
+    alone[0]["passes"] += 1
+    for other in (alone, alone[1:]):
+        bad = replace(kit(), tables={**kit().tables, "alone": pa.Table.from_pylist(other)})
+        with pytest.raises(TamperedError):
+            Content.of(bad)

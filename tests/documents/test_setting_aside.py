@@ -1,0 +1,102 @@
+"""What cannot be worked on is set aside, what is held out stays; everything is accounted for."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+from tests.documents.flow import (
+    PHONE,
+    applied,
+    by_cost,
+    fitted,
+    numbers,
+    people,
+    read,
+    removals,
+    table,
+)
+
+from voile.documents.wing import verify
+from voile.release import manifest_path
+
+PLAIN = pytest.mark.filterwarnings("ignore:the policy has no pass")
+
+
+@pytest.mark.parametrize("name", ["r.csv", "r.tsv", "r.jsonl", "r.parquet", "r.arrow"])
+@PLAIN
+def test_nulls_stay_nulls_and_empty_texts_empty(tmp_path, name):
+    notes = [None, "", f"Call {PHONE} .", ' "\t,\r\n ', "\n", "NULL", "nan"]
+    rows, nothing = table(notes, [None] * 7), by_cost(2.0, 0)
+    release = applied(rows, tmp_path / name, chosen=nothing, patterns=["phone"])
+    shown = [row["note"] for row in read(release.path)]
+    assert shown == [None, "", "Call [PHONE] .", ' "\t,\r\n ', "\n", "NULL", "nan"]
+    assert [row["letter"] for row in read(release.path)] == [None] * 7
+    assert release.private["figures"] == {"rows": 7, "documents": 6, "characters": 29, "marks": 1}
+    assert all(holds for _, holds in verify(release))
+
+
+@PLAIN
+def test_what_cannot_be_worked_on_is_set_aside_whole(tmp_path):
+    notes = ["Fine .", "SECRET \ufffd", "Fine too .", "SECRET \x00 \ufffd"]
+    letters = ["Well .", "Well .", "SECRET \x1b", "SECRET \x07"]
+    release = applied(table(notes, letters), tmp_path / "r.csv", chosen=by_cost(2.0, 0))
+    counts = release.private["counts"]
+    why = "characters that were lost in decoding"
+    assert counts["set_aside_by"] == [
+        {"column": "letter", "reason": why, "rows": 2},
+        {"column": "note", "reason": why, "rows": 2},
+    ]
+    assert (counts["read"], counts["released"], counts["set_aside"]) == (4, 1, 3)
+    assert [row["note"] for row in read(release.path)] == ["Fine ."]
+    with (release.folder / "set-aside.csv").open() as file:
+        aside = [(row["row"], row["column"]) for row in csv.DictReader(file)]
+    assert sorted(aside) == [("2", "note"), ("3", "letter"), ("4", "letter"), ("4", "note")]
+    for path in [release.path, manifest_path(release.path), *release.folder.iterdir()]:
+        assert b"SECRET" not in path.read_bytes()
+
+
+def test_a_document_that_fails_is_set_aside(tmp_path, secret):
+    rows = table(["We saw {Ana Ruiz|NAME} again ."] * 3, None, ["a", " ", "c"])  # no blank subject
+    release = applied(rows, tmp_path / "r.csv", replace="surrogate", secret=secret)
+    assert numbers(release) == [0, 2]
+    assert release.private["counts"]["set_aside_by"] == [
+        {"column": "letter", "reason": "could not be worked on", "rows": 1},
+        {"column": "note", "reason": "could not be worked on", "rows": 1},
+    ]
+    assert {row["row"] for row in removals(release)} == {0, 2}
+
+
+def test_a_row_is_set_aside_once_for_a_reason_and_not_where_it_is_held_out(tmp_path, secret):
+    kit = fitted(people(), hold_out=0.4)
+    blank = [" " * n for n in range(1, 31)]  # subjects that no surrogate is made for
+    notes = ["Fine ." if n % 2 else "Lost \ufffd ." for n in range(30)]
+    rows = table(notes, None, blank)
+    more = {"kit": kit, "replace": "surrogate", "secret": secret}
+    release = applied(rows, tmp_path / "r.csv", **more)
+    held = {row["row"] for row in read(release.folder / "control.parquet")}
+    lost, failed = (len([n for n in range(odd, 30, 2) if n not in held]) for odd in (0, 1))
+    assert 0 < lost < 15
+    assert release.private["counts"]["set_aside_by"] == [
+        {"column": "letter", "reason": "could not be worked on", "rows": failed},
+        {"column": "note", "reason": "characters that were lost in decoding", "rows": lost},
+        {"column": "note", "reason": "could not be worked on", "rows": failed},
+    ]
+    assert release.private["counts"]["set_aside"] == lost + failed
+
+
+def test_those_held_out_never_leave(tmp_path):
+    kit = fitted(people(), hold_out=0.4)
+    rows = people()
+    broken = rows["letter"].to_pylist()
+    broken[0] = "\ufffd"
+    rows = rows.set_column(rows.column_names.index("letter"), "letter", [broken])
+    release = applied(rows, tmp_path / "r.jsonl", kit=kit)
+    held = read(release.folder / "control.parquet")
+    gone = {row["row"] for row in held}
+    counts = release.private["counts"]
+    assert counts["held_out"] == len(gone) > 10
+    assert gone.isdisjoint(numbers(release))
+    assert gone.isdisjoint(row["row"] for row in removals(release))
+    assert counts["released"] + counts["set_aside"] + counts["held_out"] == len(rows)
+    assert counts["set_aside"] == (0 not in gone)
