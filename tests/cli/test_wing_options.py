@@ -103,3 +103,11 @@ def test_no_wing_takes_an_option_that_every_command_has(kind: str) -> None:
         names = [option for param in params for option in param.opts]
         assert len(names) == len(set(names)), verb.name
     assert kind == wing(kind).KIND
+
+
+@pytest.mark.parametrize("kind", WINGS)
+@pytest.mark.parametrize("verb", ["fit", "apply", "attack"])
+def test_defaults_are_told_as_they_are_typed(voile: Any, kind: str, verb: str) -> None:
+    told = voile(kind, verb, "--help").out
+    assert "[(" not in told
+    assert "'" not in "".join(part.split("]")[0] for part in told.split("[")[1:])

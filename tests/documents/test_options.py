@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from voile.documents.learners import LEARNERS
 from voile.documents.options import MOST_JOBS, ApplyOptions, AttackOptions, FitOptions
 
 
@@ -15,6 +16,12 @@ def test_processes_are_some_but_not_any_number(options):
     for jobs in (-2, 0, MOST_JOBS + 1):
         with pytest.raises(ValidationError, match="use 1 to 256, or -1"):
             options(jobs=jobs)
+
+
+def test_every_learner_can_be_asked_for():
+    assert FitOptions(learners=tuple(LEARNERS)).learners == tuple(LEARNERS)
+    with pytest.raises(ValidationError):
+        FitOptions(learners=("crf-costs",))
 
 
 def test_foreign_labels_need_a_corpus():

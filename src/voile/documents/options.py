@@ -6,7 +6,19 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
-Learner = Literal["crf", "svm", "adaboost", "ensemble", "selection", "consensus"]
+Learner = Literal[
+    "crf",
+    "svm",
+    "adaboost",
+    "ensemble",
+    "selection",
+    "consensus",
+    "crf-cost",
+    "svm-cost",
+    "adaboost-cost",
+    "ensemble-cost",
+    "selection-cost",
+]
 LEARNERS: tuple[Learner, ...] = ("crf", "svm", "adaboost", "ensemble", "consensus")
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 MOST_JOBS = 256

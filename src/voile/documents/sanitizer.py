@@ -135,7 +135,10 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
         return self
 
     def sanitize(self, texts: Any, replace: str | Replacer = "mark") -> Any:
-        """Return what may be published: of a corpus a corpus, of texts a list.
+        """Return what the committee leaves: of a corpus a corpus, of texts a list.
+
+        Phones, addresses and the like by pattern, lists, and further mentions of a removed name
+        are removed by `voile.documents.wing.apply` besides.
 
         Parameters
         ----------
