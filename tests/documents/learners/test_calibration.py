@@ -68,6 +68,19 @@ def test_the_ends_are_as_sure_as_they_are_long():
     np.testing.assert_allclose(told[:, 0], [low, low, (low + high) / 2, high, high])
 
 
+def test_a_few_tokens_below_the_others_do_not_make_the_others_likely():
+    margins = np.concatenate([np.full(3, -20.0), np.linspace(-9, -7, 3000), [1.0]])[:, None]
+    labels = np.zeros(3004, np.int16)
+    labels[[1000, -1]] = 1
+    calibration = Calibration.fit(margins, labels, everything(labels))
+    chances = calibration.probabilities(np.array([[-20.0], [-8.0], [1.0]]))[:, 0]
+    assert (chances[:2] < 1 / 1000).all()
+    upside = Calibration.fit(-margins, 1 - labels, everything(labels))
+    np.testing.assert_allclose(
+        upside.probabilities(-margins), 1 - calibration.probabilities(margins)
+    )
+
+
 def test_no_identifier_gives_a_chance_that_shrinks_with_the_text():
     for size in (1, 10, 1000):
         margins = np.linspace(-1, 1, size)[:, None]

@@ -45,8 +45,9 @@ class Calibration:
         """Learn from the counted tokens. Cost: O(n log n) a type.
 
         The ends of a curve may hold tokens of one kind only. They are told as if one of the other
-        kind had been met with theirs: of m tokens, 1 / (m + 1) or m / (m + 1). So nothing is ever
-        said to be certain, and the less so the fewer have been seen.
+        kind had been met with theirs: of m tokens, 1 / (m + 1) or m / (m + 1), or as the stretch
+        beside them where that is nearer to certain. So nothing is ever said to be certain, and the
+        less so the fewer have been seen.
 
         Parameters
         ----------
@@ -126,8 +127,10 @@ def _curve(margins: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, Floats
     starts, ends = fitted.blocks[:-1], fitted.blocks[1:] - 1
     share, size = fitted.x[starts], fitted.weights
     found = np.add.reduceat(hits, starts)
-    share = np.where(found == 0, 1 / (size + 1), np.where(found == size, size / (size + 1), share))
-    share = np.maximum.accumulate(share)
+    if found[0] == 0:  # what lies below others is not likelier than they
+        share[0] = min([1 / (size[0] + 1), *share[1:2]])
+    if found[-1] == size[-1]:
+        share[-1] = max([size[-1] / (size[-1] + 1), *share[-2:-1]])
     both = np.stack([starts, ends], axis=1).ravel()
     kept = np.append(True, both[1:] != both[:-1])
     return values[both[kept]], np.repeat(share, 2)[kept]
