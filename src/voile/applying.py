@@ -206,7 +206,7 @@ class Applying(ABC):
         self.tally.set_aside[column, reason] += int(lost.sum())
         told = batch.rows.select(self._named).filter(pa.array(lost)).to_pylist()
         for row, names in zip(batch.numbers[lost].tolist(), told, strict=True):
-            self._set_aside.writerow((row + 1, column, reason, *names.values()))
+            self._set_aside.writerow((row, column, reason, *names.values()))
 
     def suppressed_people(self, released: Source) -> int:
         """Count the subjects all of whose released rows were suppressed; rows without a subject."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from dataclasses import replace
 
 import pyarrow as pa
@@ -24,6 +25,7 @@ from tests.documents.flow import (
 
 from voile.documents.applying import WholeWarning
 from voile.documents.content import Content
+from voile.documents.recipes import NamelessWarning
 from voile.documents.wing import choose
 from voile.errors import RequestError
 from voile.kit import Choice
@@ -69,6 +71,47 @@ def test_the_order_is_drawn_and_who_is_where_is_known(tmp_path):
     assert places != sorted(places)
     assert sorted(places) == numbers(kept) == list(range(72))
     assert read(release.path) == [rows[place] for place in places]
+
+
+def labelled(label):
+    """Return the people's rows with another label, and a kit of them."""
+    rows = people()
+    for name in ("spans", "letter spans"):
+        cells = [cell.replace("NAME", label) for cell in rows[name].to_pylist()]
+        rows = rows.set_column(rows.column_names.index(name), name, [cells])
+    return rows, fitted(rows, miss_cost=[20])
+
+
+@pytest.mark.parametrize(
+    ("label", "options", "repeats"),
+    [
+        ("PATIENT_NAME", {}, True),
+        ("WARD", {"kind": ["WARD=name"]}, True),
+        ("WARD", {}, False),
+        ("PATIENT_NAME", {"kind": ["PATIENT_NAME=number"]}, False),
+    ],
+)
+def test_that_further_mentions_stay_is_said(tmp_path, label, options, repeats):
+    rows, kit = labelled(label)
+    (note, *_), said = rows["note"].to_pylist(), "no type of the policy is known to be a name"
+    name = re.search("[A-Z][a-z]+ [A-Z][a-z]+(?= came)", note)[0]
+    source = table([f"{note} It came on foot with Old_{name.split()[0].lower()} , and was well ."])
+    chosen = choose(kit, Choice(policy=0))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        release = applied(source, tmp_path / "r.jsonl", kit=kit, chosen=chosen, **options)
+    assert [said in str(one.message) for one in caught if one.category is NamelessWarning] == (
+        [] if repeats else [True]
+    )
+    assert release.public["constraints"]["repeats"] is repeats
+    (row,) = read(release.path)
+    assert ("Old_" in row["note"]) is not repeats
+    (tmp_path / "off").mkdir()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NamelessWarning)
+        off = {"repeats": False, **options}
+        other = applied(source, tmp_path / "off" / "r.jsonl", kit=kit, chosen=chosen, **off)
+    assert other.public["constraints"]["repeats"] is False
 
 
 def test_an_edited_policy_has_no_figures_of_the_kits(tmp_path):
@@ -146,7 +189,11 @@ def test_parts_of_speech_are_asked_for_where_they_were_learnt(tmp_path):
     assert numbers(aside) == list(range(5, 72))
     assert min(row["row"] for row in removals(aside)) == 5
     assert aside.private["counts"]["set_aside_by"] == [
-        {"column": "letter", "reason": "could not be worked on", "rows": 5}
+        {
+            "column": "letter",
+            "reason": "no parts of speech, which the kit learnt from",
+            "rows": 5,
+        }
     ]
     with pytest.raises(RequestError, match="no column note pos"):
         applied(people(), tmp_path / "s.csv", kit=kit)

@@ -190,7 +190,7 @@ def test_what_one_subject_alone_has_is_not_learnt_from(documents, own):
 def test_a_word_of_one_other_subject_is_as_good_as_unknown():
     # Zed is in two subjects' text: in the fold of each it is a word of one subject alone
     texts = [f"{name} said no ." for name in NAMES[:8]]
-    training = training_of(*["Zed/NAME said no ."] * 2, *texts)
+    training = training_of("Zed/NAME said no .", "Zed/NAME said no more .", *texts)
     _, (margins,) = fitted(training, np.arange(10) % 2, [SVM()], least=2)
     assert margins[0, 0] < 0
     _, (margins,) = fitted(training, np.arange(10) % 2, [SVM()])

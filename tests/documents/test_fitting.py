@@ -19,6 +19,7 @@ from tests.documents.flow import (
 
 from voile.documents import fitting
 from voile.documents.content import Content
+from voile.documents.fitting import CostlyWarning
 from voile.documents.reading import Reading
 from voile.documents.training import Training
 from voile.documents.wing import choose
@@ -151,6 +152,17 @@ def test_ctrl_c_leaves_the_committees_until_then(monkeypatch):
     assert [one["miss_cost"] for one in kit.facts["committees"]] == [2.0]
     with pytest.raises(KeyboardInterrupt):
         fitted(people(), miss_cost=[20])
+
+
+def test_a_cost_that_leaves_too_little_ends_with_those_below():
+    kit = fitted(people(), miss_cost=[2])
+    tokens = kit.facts["tokens"]
+    left = round(tokens * min(kit.tables["frontier"].column("published_tokens").to_pylist()))
+    with pytest.raises(InfeasibleError, match="too few to judge"):
+        fitted(people(), miss_cost=[1e6], least_left=left)
+    with pytest.warns(CostlyWarning, match=r"worth 1e\+06 or more: only"):
+        both = fitted(people(), miss_cost=[2, 1e6], least_left=left)
+    assert [one["miss_cost"] for one in both.facts["committees"]] == [2.0]
 
 
 def test_those_held_out_are_not_learnt_from():

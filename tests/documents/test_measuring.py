@@ -21,7 +21,7 @@ WORDS += ["Leo/PLACE", "was\nBAD"]
 
 
 def measured(texts, learners, cost=10, repeats=True, **options):
-    corpus = corpus_of(*texts)
+    corpus = corpus_of(*texts, subjects=[str(number) for number in range(len(texts))])
     training = Training.of(corpus)
     loop = loop_of(training, learners, cost, **options)
     return corpus, training, loop, list(points(training, cost, loop, repeats=repeats))
@@ -227,3 +227,11 @@ def test_words_that_point_to_what_was_removed_are_found():
     nothing = context_of(training, corpus, loop, 0)
     assert (nothing["context"], nothing["context_share"]) == ([], 0)
     assert np.all(loop.turn <= 2)
+
+
+def test_a_mention_that_is_left_points_and_one_that_goes_does_not():
+    texts = ["Ana/NAME met ANA ."] * 6 + ["Leo/NAME walks ."] * 12
+    corpus, training, loop, _ = measured(texts, [ANA, LEO])
+    alone = context_of(training, corpus, loop, 2, repeats=False)
+    assert alone["context"] == ["ana", "met"]
+    assert context_of(training, corpus, loop, 2)["context"] == ["met"]

@@ -344,8 +344,8 @@ def test_lemma_1_and_theorem_1_take_each_type_at_its_own_cost(release):
     """Two passes of which the second pays by the cost of the second type alone."""
     rows = [
         {"pass": number, "learner": "svm", "decision": "cost", "attacker": attacker, "taken": True}
-        | {"removed": 3, "before": 30, "harmless": fp, "tp": sum(by_type), "fp": fp, "fn": 0, "tn": 0}
-        | {"by_type": by_type}
+        | {"removed": 3, "before": 30, "harmless": fp, "tp": sum(by_type), "fp": fp}
+        | {"fn": 0, "tn": 0, "by_type": by_type}
         for number, fp, by_type, attacker in (
             (1, 5, [10, 4], False), (1, 5, [10, 4], True), (2, 14, [1, 1], False)
         )
@@ -381,6 +381,7 @@ def test_words_that_only_tell_of_an_identifier_are_said_to_be_no_identifiers(rel
     assert "they count as harmless tokens, not as identifiers" in said(blocks["summary"])
     assert "identifiers of 1 type." in said(blocks["summary"])
     assert "count as identifiers here, as in the loop" in said(blocks["theory"])
+    assert dict(grids(blocks["theory"])[1].rows)["Theorem 1"] == "3 <= 217"  # 40 + 176 + 1
     for key in ("summary", "theory"):
         assert "Words that tell" not in said(shown(release)[key])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 
+import pyarrow as pa
 import pytest
 from tests.documents.flow import (
     PHONE,
@@ -17,8 +18,13 @@ from tests.documents.flow import (
     table,
 )
 
-from voile.documents.wing import verify
+from voile.documents.options import ApplyOptions
+from voile.documents.sources import UnreadWarning, open_source
+from voile.documents.wing import apply, choose, verify
+from voile.kit import Choice
+from voile.progress import silent
 from voile.release import manifest_path
+from voile.roles import Roles
 
 PLAIN = pytest.mark.filterwarnings("ignore:the policy has no pass")
 
@@ -51,9 +57,53 @@ def test_what_cannot_be_worked_on_is_set_aside_whole(tmp_path):
     assert [row["note"] for row in read(release.path)] == ["Fine ."]
     with (release.folder / "set-aside.csv").open() as file:
         aside = [(row["row"], row["column"]) for row in csv.DictReader(file)]
-    assert sorted(aside) == [("2", "note"), ("3", "letter"), ("4", "letter"), ("4", "note")]
+    assert sorted(aside) == [("1", "note"), ("2", "letter"), ("3", "letter"), ("3", "note")]
+    assert numbers(release) == [0]
     for path in [release.path, manifest_path(release.path), *release.folder.iterdir()]:
         assert b"SECRET" not in path.read_bytes()
+
+
+CORPUS = Roles.model_validate(
+    {
+        "columns": {
+            "id": "identifier",
+            "subject": "drop",
+            "text": {"role": "text", "spans": "spans"},
+            "spans": "label",
+            "pos": "drop",
+        }
+    }
+)
+
+
+def test_why_a_file_could_not_be_read_is_told(tmp_path):
+    notes = people()
+    nothing = pa.nulls(len(notes), pa.string())
+    columns = [notes["person"], nothing, notes["note"], notes["spans"], nothing]
+    rows = pa.table(dict(zip(CORPUS.columns, columns, strict=True)))
+    kit = fitted(rows, CORPUS, miss_cost=[2])
+    files = {"a": b"Fine .", "b": b"Jos\xe9", "c": b" " * (1 + (64 << 20)), "d": "\ufffd".encode()}
+    (tmp_path / "notes").mkdir()
+    for name, content in files.items():
+        (tmp_path / "notes" / f"{name}.txt").write_bytes(content)
+    with pytest.warns(UnreadWarning):
+        release = apply(
+            kit,
+            choose(kit, Choice(policy=0)),
+            open_source(tmp_path / "notes"),
+            tmp_path / "r.jsonl",
+            ApplyOptions(),
+            force=False,
+            progress=silent,
+        )
+    with (release.folder / "set-aside.csv").open() as file:
+        aside = [(row["id"], row["reason"]) for row in csv.DictReader(file)]
+    assert sorted(aside) == [
+        ("b", "byte 3 is not utf-8 text"),
+        ("c", "is longer than 64 MiB"),
+        ("d", "characters that were lost in decoding"),
+    ]
+    assert [row["text"] for row in read(release.path)] == ["Fine ."]
 
 
 def test_a_document_that_fails_is_set_aside(tmp_path, secret):

@@ -19,7 +19,6 @@ from voile.documents.content import Content
 from voile.documents.corpus import Document
 from voile.documents.patterns import Listed, patterns_of
 from voile.documents.replacing import Marks
-from voile.documents.words.attributes import shape_of
 from voile.documents.words.tokens import tokenise
 from voile.documents.working import Recipe, Worker, Workers, mentions
 from voile.errors import RequestError
@@ -62,24 +61,32 @@ def naive(texts, types, names):
             like = [
                 kind
                 for form, kind in gone
-                if form.casefold() == plain.casefold() and _named(form) and _named(plain)
+                if _same(form, plain, [one.replace("=", "") for one in words])
             ]
             found.append(like[0] if like and not types.get(word) else 0)
     return found
 
 
-def _named(form):
-    return len(form) >= 3 and form.isalpha() and "X" in shape_of(form)
+def _same(gone, left, document):
+    """Say whether what is left is a mention of what is gone."""
+    left, _, scan = left.partition("_")
+    if len(gone) == 2:
+        return gone == left == gone.capitalize() and gone.lower() not in document
+    if min(len(gone), len(left)) < 3 or not gone.isalpha() or not left.isalpha():
+        return False
+    if gone.islower() or (left.islower() and not scan):
+        return False
+    return PLAIN.get(gone, gone).lower() == PLAIN.get(left, left).lower()
 
 
-WORDS = ["Ana", "=Ana", "ANA", "=ANA", "ana", "=ana", "=Li", "Li", "R2D", "=R2D", "=Eva", "Eva"]
+PLAIN = {"Añá": "Ana", "AÑÁ": "ANA"}
+GONE = ["Ana", "ANA", "ana", "Añá", "Li", "LI", "li", "R2D", "Eva"]
+WORDS = [*GONE, *(f"={one}" for one in GONE), "=AÑÁ", "=ana_scan", "=Li_scan"]
 
 
 @given(
     st.lists(st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join), max_size=4),
-    st.fixed_dictionaries(
-        {}, optional={w: st.integers(1, 3) for w in WORDS if not w.startswith("=")}
-    ),
+    st.fixed_dictionaries({}, optional={w: st.integers(1, 3) for w in GONE}),
     st.lists(st.booleans(), min_size=3, max_size=3),
 )
 def test_repeats_are_the_names_removed_elsewhere_in_the_same_document(texts, types, which):
@@ -93,6 +100,41 @@ def test_a_repeat_is_of_the_type_that_was_removed_first():
     names = np.array([False, True, False, True])
     found = mentions(removed_of(["=Ana Ana ANA", "=Ana ANA Ana", "=Ana"], types)[0], names)
     assert found.tolist() == [3, 0, 0, 1, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("gone", "left", "stays"),
+    [
+        ("Núñez", ["Nunez", "NUÑEZ", "NUNEZ", "Nu\u0301n\u0303ez"], ["nunez", "Nuñezson"]),
+        ("Wexlerova", ["Wexlerova_scan", "wexlerova_scan", "scan_WEXLEROVA2020"], ["wexlerova"]),
+        ("Ruiz_2020", ["Ruiz", "RUIZ_2021"], ["ruiz", "2020", "x_2020"]),
+        ("scan_Ruiz", ["Ruiz"], ["scan", "Scan", "scan_x"]),
+        ("Wu", ["Wu", "Wu_scan"], ["WU", "Wú", "wu_scan", "Wud"]),
+        ("Wu", [], ["Wu", "wu"]),
+        ("He", [], ["He", "he"]),
+        ("TK", [], ["TK", "Tk"]),
+        ("كريم", ["كريم", "كريم_scan"], ["كريمة"]),
+        ("رضا", ["رضا"], ["رض"]),
+        ("אבי", ["אבי"], ["אב"]),
+        ("אב", [], ["אב"]),
+        ("王芳", ["王芳", "王芳_2"], ["王", "王芳来"]),
+        ("अमित", ["अमित"], ["अम"]),
+        ("김민수", ["김민수"], ["김민수는"]),
+    ],
+)  # fmt: skip
+def test_how_a_name_may_be_written_elsewhere(gone, left, stays):
+    text = " ".join([gone, *left, *stays])
+    tokens = tokenise([text])
+    types = np.zeros(len(tokens), dtype=np.int16)
+    types[0] = 1
+    assert len(tokens) == 1 + len(left) + len(stays)
+    found = mentions(Removed(tokens, types, types - 1), np.array([False, True]))
+    assert found.tolist() == [0] + [1] * len(left) + [0] * len(stays)
+
+
+def test_a_mark_in_the_text_is_no_mention():
+    removed, _ = removed_of(["Name [NAME] =Name"], {"Name": 1})
+    assert mentions(removed, np.array([False, True])).tolist() == [0, 0, 1]
 
 
 def done(work, *texts):
@@ -117,6 +159,13 @@ def test_who_removed_what_is_told():
         "Patient [NAME] came [LISTED] with May , and was well . [NAME] called [PHONE] . "
         "[NAME] , [AGE] , and [NAME] did not ."
     )
+
+
+def test_two_numbers_beside_each_other_have_a_mark_each():
+    text = "From 10.0.0.1 10.0.0.1 and 615-555-0123 615-555-0123 ."
+    (one,) = done(Worker(recipe(finders=patterns_of(["ip", "phone"]))), text)
+    assert one.document.text == "From [IP] [IP] and [PHONE] [PHONE] ."
+    assert len(one.removals) == len(one.document.edits) == 4
 
 
 def test_several_removers_of_one_value_are_all_told():

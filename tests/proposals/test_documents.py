@@ -153,6 +153,17 @@ def test_a_subject_line_is_no_person():
     assert [column.role for column in found.columns] == ["text", "text"]
 
 
+@pytest.mark.parametrize("name", ["subject", "patient", "case_subject"])
+def test_a_person_a_row_is_an_identifier(name):
+    who = {name: [f"P{n}" for n in range(N)], "note": [f"{NOTE} {n}" for n in range(N)]}
+    found = examine_documents(open_source(pa.table(who)))
+    assert (found.subject, found.columns[0].role) == (None, "identifier")
+    assert found.columns[0].why == "its name says whose a document is; no value repeats"
+    again = {name: [f"P{n // 2}" for n in range(N)], "note": who["note"]}
+    found = examine_documents(open_source(pa.table(again)))
+    assert (found.subject, found.columns[0].role) == (name, "identifier")
+
+
 def test_no_rows_and_no_values():
     empty = examine_documents(open_source(pa.table({"note": pa.array([], pa.string())})))
     assert (empty.rows, [column.role for column in empty.columns]) == (0, ["drop"])

@@ -22,9 +22,9 @@ from voile.documents.corpus import Document
 from voile.documents.options import ApplyOptions
 from voile.documents.reading import BATCH_ROWS, KEPT, hash_of, lacks
 from voile.documents.recipes import patterns_told, recipe_of
-from voile.documents.sources import CorpusSource
+from voile.documents.sources import UNREAD, CorpusSource
 from voile.documents.story import story_of
-from voile.documents.working import Done, Pending, Workbench, Worker, Workers
+from voile.documents.working import Done, Pending, Recipe, Workbench, Worker, Workers
 from voile.io import Source, open_source, open_writer
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
@@ -49,6 +49,7 @@ WHOLE = (
     "the policy has no pass: the committee removes nothing, and names stay but for what patterns "
     "and lists find"
 )
+UNTAGGED = "no parts of speech, which the kit learnt from"
 BUILT_IN = "built in"
 """Where surrogate names come from, unless the user gives lists."""
 WHAT = {
@@ -96,7 +97,7 @@ def apply(
         work: Workbench = Worker(recipe)
         if options.jobs != 1:
             work = stack.enter_context(Workers(recipe, _jobs(options.jobs)))
-        applying = _Applying(kit, told, source, content, options, work, progress)
+        applying = _Applying(kit, told, source, content, recipe, options, work, progress)
         return applying.write(out, keep_order=options.keep_order, force=force)
 
 
@@ -128,11 +129,14 @@ class _Applying(Applying):
         chosen: Chosen,
         source: Source,
         content: Content,
+        recipe: Recipe,
         options: ApplyOptions,
         work: Workbench,
         progress: Progress,
     ) -> None:
         self._content, self._options, self._work = content, options, work
+        self._repeats, self._tagged = bool(recipe.names), bool(recipe.committee.space.tags)
+        self._unread = source.unread if isinstance(source, CorpusSource) else {}
         roles = content.reading.roles
         self._texts, pos = content.reading.texts, content.reading.pos
         hidden = {roles.subject, *pos}
@@ -175,10 +179,23 @@ class _Applying(Applying):
         reading, width = self._content.reading, len(self._texts)
         first = int(batch.numbers[0]) if len(batch.numbers) else 0
         documents = reading.documents(batch.rows, first, annotated=False)
-        lacking = [lacks(one.text) for one in documents]
+        lacking = [
+            self._unread_at(batch, x // width, one) or lacks(one.text) or self._untagged(one)
+            for x, one in enumerate(documents)
+        ]
         without = np.array([why is None for why in lacking], dtype=np.bool_).reshape(-1, width)
         places = np.flatnonzero(np.repeat(batch.counted & without.all(axis=1), width)).tolist()
         return _Begun(documents, lacking, places, self._work.begin([documents[x] for x in places]))
+
+    def _unread_at(self, batch: Batch, row: int, document: Document) -> str | None:
+        """Say why the file of a row could not be read."""
+        if document.text != UNREAD or not self._unread:
+            return None
+        return self._unread.get(batch.rows.column("id")[row].as_py())
+
+    def _untagged(self, document: Document) -> str | None:
+        without = self._tagged and not document.pos and document.text.strip()
+        return UNTAGGED if without else None
 
     def make(self, batch: Batch) -> Made:
         """Put each document through the committee; set aside what cannot be."""
@@ -286,8 +303,8 @@ class _Applying(Applying):
             "figures": {n: chosen[n] for n in shown if not (hidden and n == "risk")},
             "constraints": {
                 "patterns": patterns_told(self._options),
-                "repeats": self._options.repeats,
-                "repeats_in_figures": self._options.repeats and self._content.with_repeats,
+                "repeats": self._repeats,
+                "repeats_in_figures": self._repeats and self._content.with_repeats,
                 "context": self._options.context,
                 "deny_list": self._options.deny is not None,
                 "allow_list": self._options.allow is not None,

@@ -40,10 +40,10 @@ FOUND = (
     "key",
 )
 
-INSPECTED = ("inspected_as_left", "inspected_1_percent")
-FOUND_IN = ("found_as_left", "found_1_percent")
-"""Columns of the frontier: tokens that the attacker inspects of what the committee leaves, as many
-as identifiers are left there and 1% of all, and how many of them are identifiers."""
+AS_LEFT = ("found_as_left", "inspected_as_left")
+ONE_PERCENT = ("found_1_percent", "inspected_1_percent")
+"""Columns of the frontier: of how many tokens that the attacker inspects, of what the committee
+leaves, how many are identifiers. She inspects as many as are left there, or 1% of all tokens."""
 
 
 @dataclass(frozen=True)

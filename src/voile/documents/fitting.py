@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -20,7 +21,7 @@ from voile.documents.measuring import context_of, identifiers_of, points, turns
 from voile.documents.options import FitOptions
 from voile.documents.reading import Reading, hashes
 from voile.documents.training import Training, costs_of
-from voile.errors import RequestError
+from voile.errors import InfeasibleError, RequestError
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
 from voile.io import Source
@@ -31,6 +32,13 @@ from voile.roles import Roles
 
 CONTEXT_WEIGHT = 0.2
 """What a word that only tells of an identifier is worth, of an identifier; unless it is said."""
+
+
+class CostlyWarning(UserWarning):
+    """A miss is worth so much that too little text would be left."""
+
+
+COSTLY = "no policy where a miss is worth {:g} or more"
 
 
 def fit(
@@ -119,7 +127,10 @@ def _check_held_out(corpus: Corpus, options: FitOptions) -> None:
 
 
 def _loops(fits: Fits, options: FitOptions, progress: Progress) -> Iterator[tuple[float, Loop]]:
-    """Run the algorithm for each cost; Ctrl-C ends with the committees found until then."""
+    """Run the algorithm for each cost, from the least, of which most text is left.
+
+    Ctrl-C, or a cost that leaves too little text, ends with the committees found until then.
+    """
     labels = fits.training.labels
     weights = _weights(options.weight)
     for number, cost in enumerate(sorted(set(options.miss_cost))):
@@ -134,9 +145,11 @@ def _loops(fits: Fits, options: FitOptions, progress: Progress) -> Iterator[tupl
                 progress=progress,
                 least_left=options.least_left,
             )
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, InfeasibleError) as ended:
             if not number:
                 raise
+            if isinstance(ended, InfeasibleError):
+                warnings.warn(f"{COSTLY.format(cost)}: {ended}", CostlyWarning, stacklevel=3)
             return
         yield cost, loop
         if loop.stopped == "interrupted":

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.committee import Removed, Types
-from voile.documents.content import FOUND_IN, INSPECTED
+from voile.documents.content import AS_LEFT, ONE_PERCENT
 from voile.documents.context import of_context, pointing
 from voile.documents.corpus import Corpus
 from voile.documents.greedy import Loop, Pass, Tried
@@ -161,15 +161,14 @@ def _proved(
 
 def _attacked(turn: Pass | None) -> dict[str, Any]:
     """Say what the attacker of a turn finds; nulls where the loop ended before it."""
-    counts = ("tp", "fp", "fn", "tn")
+    names = ("learner", "tp", "fp", "fn", "tn")
     if turn is None:
-        names = ("learner", *counts)
-        return dict.fromkeys((*INSPECTED, *FOUND_IN, *(f"attacker_{name}" for name in names)))
+        return dict.fromkeys((*AS_LEFT, *ONE_PERCENT, *(f"attacker_{name}" for name in names)))
+    (few, many), (of_few, of_many) = turn.found, turn.inspected
     return {
-        **dict(zip(INSPECTED, turn.inspected, strict=True)),
-        **dict(zip(FOUND_IN, turn.found, strict=True)),
-        "attacker_learner": turn.attacker.learner,
-        **{f"attacker_{name}": getattr(turn.attacker, name) for name in counts},
+        **dict(zip(AS_LEFT, (few, of_few), strict=True)),
+        **dict(zip(ONE_PERCENT, (many, of_many), strict=True)),
+        **{f"attacker_{name}": getattr(turn.attacker, name) for name in names},
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 from voile.documents.committee import Committee
@@ -11,15 +12,26 @@ from voile.documents.options import ApplyOptions
 from voile.documents.patterns import Finder, Listed, patterns_of
 from voile.documents.replacing import Names, Replacer, Surrogates, replacer
 from voile.documents.replacing.kinds import checked_kinds, names_among
+from voile.documents.replacing.removal import PATTERN
 from voile.documents.working import Recipe
 from voile.errors import RequestError, TamperedError, nearest
 from voile.pseudonyms import Secret
 
-RECORD = "pattern record "
+RECORD = f"{PATTERN}record "
+NAMELESS = (
+    "no type of the policy is known to be a name, so that further mentions of what is removed "
+    "stay: say which is one with --kind TYPE=name, or --no-repeats"
+)
+
+
+class NamelessWarning(UserWarning):
+    """Further mentions of names are to be removed, and no type is one."""
 
 
 def recipe_of(content: Content, policy: Policy, options: ApplyOptions) -> Recipe:
     """Return what is removed under a policy with these options, and what comes in its place.
+
+    Warns where repeats are asked for, and no type of the policy is a name.
 
     Raises
     ------
@@ -42,6 +54,8 @@ def recipe_of(content: Content, policy: Policy, options: ApplyOptions) -> Recipe
             raise RequestError(
                 f"a kind for type {label}, which is never removed", instead=nearest(label, known)
             )
+    if options.repeats and not repeated:
+        warnings.warn(NAMELESS, NamelessWarning, stacklevel=3)
     return Recipe(committee, finders, allow, repeated, put)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from voile.documents.content import FOUND_IN, INSPECTED, Content
+from voile.documents.content import AS_LEFT, ONE_PERCENT, Content
 from voile.documents.context import of_context
 from voile.documents.report_evidence import evidence_sections, strongest
 from voile.documents.report_passes import passes_section
@@ -227,16 +227,16 @@ def _left(story: Mapping[str, Any], audience: Audience) -> Section | None:
     most = share(1 - found["identifiers"] / found["tokens"])
     said = Prose((f"At most {most} of tokens could be: the others are identifiers.",))
     blocks: tuple[Block, ...] = (whole, said, types)
-    if chosen[FOUND_IN[0]] is not None:
+    if chosen[AS_LEFT[0]] is not None:
         blocks = (*blocks, _inspected(story, audience))
     return Section("left", "What is left", blocks)
 
 
 def _inspected(story: Mapping[str, Any], audience: Audience) -> Grid:
-    inspected, hits = ([story["chosen"][x] for x in names] for names in (INSPECTED, FOUND_IN))
+    told = [[story["chosen"][name] for name in columns] for columns in (AS_LEFT, ONE_PERCENT)]
     lines = tuple(
         (f"{inspections:,}", rate(Rate(min(found, inspections), inspections), audience))
-        for inspections, found in zip(inspected, hits, strict=True)
+        for found, inspections in told
         if inspections
     )
     return Grid(

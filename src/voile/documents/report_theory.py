@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from voile.documents.content import INSPECTED
+from voile.documents.content import ONE_PERCENT
 from voile.documents.context import of_context
 from voile.documents.story import judged, taken_of
 from voile.documents.theory import (
@@ -74,7 +74,7 @@ def _bounds(story: Mapping[str, Any]) -> tuple[Bound, ...]:
     if chosen["training"] is not None:
         training = Counts(*chosen["training"])
         within = deviation_of_dimension(DELTA, training.n, found["columns"])
-    inspections = max(chosen[INSPECTED[1]], 1)
+    inspections = max(chosen[ONE_PERCENT[1]], 1)
     changes = [change_by_type(row["by_type"], row["fp"], costs) for row in taken_of(story).values()]
     before = cost_by_type(types, 0, costs)
     after = cost_by_type(chosen["missed"], chosen["lost"], costs)

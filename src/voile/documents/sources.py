@@ -89,8 +89,8 @@ class CorpusSource(Source):
     """Documents as rows: id, subject, text, spans and pos, the last two as JSON; null for none.
 
     The columns are the same for every format, so that who learnt from one can be applied to
-    another. A file that cannot be read is a row whose text is `UNREAD`; spans that are wrong are
-    refused. Memory follows the batch.
+    another. A file that cannot be read is a row whose text is `UNREAD`, and `unread` says why, by
+    its id; spans that are wrong are refused. Memory follows the batch.
     """
 
     def __init__(self, path: Path, format: str, encoding: str | None = None) -> None:
@@ -99,6 +99,7 @@ class CorpusSource(Source):
         self.path = path
         self._encoding = encoding
         self._warned = False
+        self.unread: dict[str, str] = {}
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         batch: list[Document] = []
@@ -137,6 +138,7 @@ class CorpusSource(Source):
             said = f"{why}; set aside, and so is each that cannot be read"
             warnings.warn(said, UnreadWarning, stacklevel=2)
             self._warned = True
+        self.unread[name] = why.what
         unread.append(Document(UNREAD, id=name, annotated=False))
 
     def fingerprint(self) -> str:

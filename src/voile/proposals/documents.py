@@ -72,6 +72,8 @@ class _Table:
         found = find_words(name)
         if found is not None and found[0].role == "identifier":
             return "identifier", f'its name says "{found[1]}": {found[0].about}', {}
+        if seen.present and seen.kind in ("text", "whole") and _is_person(name):
+            return "identifier", "its name says whose a document is; no value repeats", {}
         return "drop", _why_dropped(seen, self.rows.column(name)), {}
 
     @cached_property
@@ -157,6 +159,11 @@ def _is_text(seen: Seen) -> bool:
         return True
     found = find_words(seen.name)
     return seen.free_text and (found is None or found[0].role != "identifier")
+
+
+def _is_person(name: str) -> bool:
+    """Whether a column's name ends in a word for people, as ``patient`` does."""
+    return names_people((split_name(name) or [""])[-1])
 
 
 def _alike(text: str, spans: str) -> int:

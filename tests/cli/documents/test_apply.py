@@ -131,7 +131,7 @@ def test_a_note_that_is_no_text_is_set_aside(voile: Any, notes: Notes, tmp_path:
     assert len(released(out)) == 23
     with (tmp_path / "a.jsonl.private" / "set-aside.csv").open() as file:
         (row,) = csv.DictReader(file)
-    assert (row["row"], row["column"], row["id"]) == ("6", "text", "note 05")
+    assert (row["row"], row["column"], row["id"]) == ("5", "text", "note 05")
     words = notes.apply(tmp_path / "b.jsonl", source)
     assert voile(*words, "--encoding", "windows-1252", "--quiet").code == 0
     assert len(released(tmp_path / "b.jsonl")) == 24

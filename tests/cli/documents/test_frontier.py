@@ -12,7 +12,7 @@ from tests.cli.documents.ward import WORD, Notes
 from voile.kit import Kit
 
 FIRST = ["number", "risk", "loss", "miss_cost", "passes"]
-FOUND = ["inspected_as_left", "inspected_1_percent", "found_as_left", "found_1_percent"]
+FOUND = ["found_as_left", "inspected_as_left", "found_1_percent", "inspected_1_percent"]
 
 
 def test_words_that_a_kit_holds_are_not_shown(voile: Any, notes: Notes, tmp_path: Path) -> None:

@@ -44,6 +44,39 @@ def test_it_is_found_where_it_stands(name):
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("around", ["_{}_", "see_{}_now", "{}_scan"])
+def test_an_underscore_is_no_letter(name, around):
+    text = around.format(EXAMPLES[name])
+    (one,) = PATTERNS[name].find(text)
+    assert EXAMPLES[name] in text[one.start : one.end]
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("4111 1111\n1111 1111", "CARD"),
+        ("4111-1111-\r\n  1111-1111", "CARD"),
+        ("ES91 2100\n0418 4502 0005 1332", "IBAN"),
+        ("ES9121000418 \n45020005 1332", "IBAN"),
+        ("078-05-\n1120", "SSN"),
+        ("12345678-\nZ", "DNI"),
+        ("615-555-\n0123", "PHONE"),
+        ("(615)\n555-0123", "PHONE"),
+        ("+34 912-\n345 678", "PHONE"),
+    ],
+)
+def test_a_line_may_end_within_a_number(text, label):
+    assert [(one.start, one.end, one.label) for one in find(f"To {text}.", patterns_of())] == [
+        (3, 3 + len(text), label)
+    ]
+
+
+def test_a_new_line_begins_another_number():
+    text = "Tel. 615-555-0123\n37203 Nashville\n4111 1111\n1111\n1111"
+    assert [text[one.start : one.end] for one in find(text, patterns_of())] == ["615-555-0123"]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
 @given(st.data())
 def test_hidden_characters_and_look_alikes_do_not_hide_it(name, data):
     found = EXAMPLES[name]

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.documents.patterns import Listed
+from voile.documents.patterns.listed import phrases_of
 from voile.documents.replacing.removal import Removal
 from voile.errors import RequestError, SourceError
 
-words = st.sampled_from(["Ann", "ann", "Lee", "Jo", "-", ".", "x1"])
+words = st.sampled_from(["Ann", "ann", "Lee", "Jo", "-", ".", "x1", "_"])
 phrases = st.lists(st.lists(words, min_size=1, max_size=3).map(" ".join), min_size=1, max_size=4)
 
 
@@ -25,7 +26,7 @@ def found(listed, text):
        st.booleans())  # fmt: skip
 def test_equals_its_naive_twin(listed, pieces, ignore_case):
     text = "".join(word + blank for word, blank in pieces)
-    tokens = list(re.finditer(r"\w+|[^\w\s]", text))
+    tokens = list(re.finditer(r"[A-Za-z0-9]+|[-._]", text))
     covered = set()
     for first, phrase in product(range(len(tokens)), listed):
         parts = phrase.split()
@@ -44,6 +45,7 @@ def test_worked_examples():
     ]  # fmt: skip
     assert listed.find("Ann") == [Removal(0, 3, "NAME", "my list")]
     assert found(Listed(["Ann"], ignore_case=False), "ann ANN Ann") == ["Ann"]
+    assert found(listed, "Ann_2020.pdf, my_ann lee_, annex_1") == ["Ann", "ann lee"]
 
 
 def test_tricks_are_seen_through():
@@ -63,6 +65,9 @@ def test_an_allow_list_keeps_what_lies_wholly_inside_a_phrase():
         Removal(54, 63, "NAME", "crf"),
     ]
     assert allowed.subtract(text, removals) == removals[1:]
+    edges = [Removal(0, 19, "NAME", "crf"), Removal(11, 19, "NAME", "crf")]
+    beyond = [Removal(0, 20, "NAME", "crf"), Removal(42, 61, "NAME", "crf")]
+    assert allowed.subtract(text, [*edges, *beyond]) == beyond
     assert allowed.subtract(text, []) == []
     assert allowed.subtract("none here", removals) == removals
 
@@ -71,6 +76,7 @@ def test_a_list_is_read_line_by_line(tmp_path):
     path = tmp_path / "deny.txt"
     path.write_bytes("\ufeffAnn Lee\r\n\r\n  José \n".encode())
     assert found(Listed.read(path, label="NAME"), "ann lee josé") == ["ann lee", "josé"]
+    assert phrases_of(path) == ["Ann Lee", "  José "]
 
 
 def test_what_is_no_list(tmp_path):

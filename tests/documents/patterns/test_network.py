@@ -23,6 +23,8 @@ def found(name, text):
         ("josé@clínica.example y más", ["josé@clínica.example"]),
         ("m.alonso@ hospital.example", ["m.alonso@ hospital.example"]),
         ("root@localhost", ["root@localhost"]),
+        ('to "john doe"@x.org, "a""b"@x.org', ['"john doe"@x.org', '"b"@x.org']),
+        ('"a\nb"@x.org ""@x.org', []),
         ("@roe said, see you @ noon, 3@1.5 mg, a@, @b.c", []),
     ],
 )
@@ -79,4 +81,6 @@ def test_macs():
         "00-1a-2B-3c-4d-5e",
         "00:1A:2b:3C:4d:5E",
     ]
+    assert found("mac", "001B.4411.3AB7, _dead.beef.caf0_") == ["001B.4411.3AB7", "dead.beef.caf0"]
+    assert found("mac", "dead.beef.cafe a001B.4411.3AB7 1.001B.4411.3AB7 001B.4411.3AB7.1") == []
     assert found("mac", "00:1A:2b:3C:4d, 100:1A:2b:3C:4d:5E, 00:1A:2b:3C:4d:5Ef") == []

@@ -41,7 +41,7 @@ def test_cards(number, at, off):
 
 @pytest.mark.parametrize(
     "text",
-    ["4111-1111-1111-1111", "4111 1111 1111 1111", "3782 822463 10005", "5105105105105100"],
+    ["4111-1111-1111-1111", "4111 1111 1111 1111", "4111.1111.1111.1111", "3782 822463 10005"],
 )
 def test_cards_in_groups(text):
     assert found("card", text) == [text]
@@ -90,7 +90,24 @@ def test_ssns(area, group, serial, sign):
 
 
 def test_ssns_keep_to_one_sign():
-    assert found("ssn", "078-05 1120, 078051120") == []
+    assert found("ssn", "078-05 1120, 078051120, 078-051120") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("SSN 078051120", ["078051120"]),
+        ("SSN: #078051120, MRN 078051121", ["078051120"]),
+        ("Social Security number 078 05 1120", ["078 05 1120"]),
+        ("soc. sec. no. 078051120", ["078051120"]),
+        ("SSN078-05-1120, ssn078051120", ["078-05-1120", "078051120"]),
+        ("NASSN 078051120, ASSN078-05-1120", []),
+        ("SSN\n078051120", []),
+        ("SSN 0780511201, SSN 000051120", []),
+    ],
+)  # fmt: skip
+def test_a_word_before_says_that_it_is_one(text, numbers):
+    assert found("ssn", text) == numbers
 
 
 @given(st.integers(0, 99_999_999), st.sampled_from(["{}{}", "{}-{}", "{} {}"]), st.booleans())

@@ -69,6 +69,43 @@ def test_the_22_labels_of_meddocan_are_all_known():
     assert [label.split("_")[0] for label in unknown] == ["FAMILIARES", "SEXO", "OTROS"]
 
 
+LABELS = {
+    "name": """
+        PATIENT DOCTOR PERSON PER PERS B-PER pers.ind NAME NAME_PATIENT PATIENT_NAME DOCTOR_NAME
+        patientName PersonName FIRSTNAME LASTNAME MIDDLENAME GIVENNAME1 LASTNAME2 SURNAME FULL_NAME
+        NAME_STUDENT NAME_MEDICAL_PROFESSIONAL FAMILY_NAME STAFF HCW NOMBRES APELLIDOS
+        nombre_paciente Apellidos-Paciente NOMBRE_SUJETO_ASISTENCIA NOMBRE_PERSONAL_SANITARIO médico
+        OTHER_NAME JUDGE WITNESS""",
+    "number": """
+        USERNAME USER_NAME NOMBRE_USUARIO SCREEN_NAME ACCOUNTNAME PHONENUMBER PhoneNum ID_NUM
+        PatientID PATIENT_PHONE CREDITCARDNUMBER BITCOINADDRESS IDNUM MEDICALRECORD PASSWORD""",
+    "organisation": """
+        HOSPITAL HOSPITAL_NAME NOMBRE_HOSPITAL COMPANYNAME COMPANY_NAME PATORG HOSP VENDOR
+        CENTRO_MEDICO ORG ORGANIZATION bankName""",
+    "email": "EMAIL E_MAIL patientEmail EMAIL_ADDRESS NAME_EMAIL",
+    "url": "URL URL_PERSONAL DOMAIN_NAME",
+    "ip": "IP IPADDR IPV4 IP_ADDRESS",
+    "date": "DATE DATE_OF_BIRTH PATIENT_DOB FECHA_NACIMIENTO",
+    "age": "AGE PATIENT_AGE EDAD_PACIENTE",
+    "street": "STREET STREET_NAME NOMBRE_CALLE SECONDARYADDRESS",
+    "place": "LOCATION LOCATION-OTHER CITY_NAME GPE FAC",
+    "other": """
+        DRUG_NAME NOMBRE_MEDICAMENTO CURRENCYNAME FILE_NAME HOSTNAME PRODUCT_NAME DISEASE_NAME TITLE
+        NAME_PREFIX MISC NORP MONEY PERCENT PERIOD PERSONAL PERFORMANCE OTHERPHI TIME
+        CONTEXT_NAME CONTEXT_PATIENT_NAME
+        FAMILIARES_SUJETO_ASISTENCIA SEXO_SUJETO_ASISTENCIA 名前""",
+}
+"""Labels of i2b2, MEDDOCAN, Presidio, CoNLL, MUC, spaCy, HIPE and sets of made-up text, and of
+doccano as people write them."""
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_the_words_of_a_label_tell_its_kind(kind):
+    assert {label: kind_of(label) for label in LABELS[kind].split()} == dict.fromkeys(
+        LABELS[kind].split(), kind
+    )
+
+
 def test_a_replacer_by_its_name():
     assert isinstance(replacer("mark"), Marks)
     assert isinstance(replacer("category", categories={"CITY": "PLACE"}), Categories)

@@ -73,6 +73,16 @@ def test_another_label_is_another_run():
     assert merged(TEXT, pair) == pair
 
 
+def test_what_patterns_find_is_whole():
+    text = "10.0.0.1 10.0.0.1 x 10.0.0.1"
+    first = Removal(0, 8, "IP", "pattern ip")
+    other = Removal(9, 17, "IP", "pass 1, crf; pattern ip")
+    assert merged(text, [first, other]) == [first, other]
+    learnt = Removal(18, 19, "IP", "pass 1, crf")
+    runs = [Removal(9, 19, "IP", "pass 1, crf; pattern ip"), Removal(20, 28, "IP", "pattern ip")]
+    assert merged(text, [first, other, learnt, runs[1]]) == [first, *runs]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

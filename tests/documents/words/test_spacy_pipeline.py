@@ -50,6 +50,7 @@ def test_tokens_are_spacys():
     expected = [token.text for token in nlp(text) if not token.is_space]
     assert [text[a:b] for a, b in places] == expected
     assert "n't" in expected
+    assert spacy_tokeniser(nlp)("Ana \n  left\n\n") == [(0, 3), (7, 11)]
 
 
 def test_a_language_or_a_name_stands_for_a_pipeline():

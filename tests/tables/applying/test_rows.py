@@ -31,7 +31,7 @@ def test_rows_in_are_rows_accounted_for(kit, patients, key_file, tmp_path):
     with (release.folder / "set-aside.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [(row["row"], row["column"]) for row in rows] == [
-        (str(i + 1), "age") for i in sorted(outside)
+        (str(i), "age") for i in sorted(outside)
     ]
     assert {row["reason"] for row in rows} <= {"a value outside its domain"}
 

@@ -14,7 +14,7 @@ from voile.documents.replacing.removal import Removal
 from voile.documents.words.normalising import as_latin, normalise
 from voile.errors import RequestError, SourceError
 
-_TOKEN = re.compile(r"\w+|[^\w\s]")
+_TOKEN = re.compile(r"[^\W_]+|\S")
 
 
 def phrases_of(path: str | PathLike[str]) -> list[str]:
@@ -38,8 +38,8 @@ def phrases_of(path: str | PathLike[str]) -> list[str]:
 class Listed:
     """Find phrases of a list: whole tokens, whatever blanks part them.
 
-    A token is a run of letters, digits and underscores or any other single character, so that
-    Ann is not found in Anne but in Ann-Marie. One pass finds all phrases, however many there are.
+    A token is a run of letters and digits or any other single character, so that Ann is not found
+    in Anne but in Ann-Marie and Ann_2020. One pass finds all phrases, however many there are.
 
     Parameters
     ----------

@@ -19,23 +19,38 @@ _DOMAIN = re.compile(r"@ ?[\w-]++(?:\.[\w-]++)++|@[^\W\d_][\w-]++")
 _SCHEME = re.compile(r"://")
 _BEFORE_SCHEME = re.compile(r"[\w.+-]+")
 _AFTER_SCHEME = re.compile(r"[^\s<>\"]+")
-_HOST = re.compile(r"\.(?:(?<=\b[wW]{3}\.)\w|(?:com|org|net|edu|gov|mil|info)\b)")
+_HOST = re.compile(
+    r"\.(?:(?<=[wW]{3}\.)(?<![^\W_]...\.)\w|(?:com|org|net|edu|gov|mil|info)(?![^\W_]))"
+)
 _BEFORE_HOST = re.compile(r"[\w.-]+")
 _AFTER_HOST = re.compile(r"[\w.-]*+(?::\d++)?+(?:[/?#][^\s<>\"]*+)?+")
 _NO_END = ".,;:!?)]}'*_"
-_V4 = re.compile(r"\d(?<![\w.]\d)\d{0,2}(?:\.\d{1,3}){3}(?!\.?\d)(?!\w)")
+# A word does not begin or end at an underscore: 192.0.2.17_
+_V4 = re.compile(r"\d(?<![^\W_]\d)(?<!\.\d)\d{0,2}(?:\.\d{1,3}){3}(?!\.?\d)(?![^\W_])")
 _TWO_COLONS = re.compile(r":[0-9A-Fa-f]{0,4}:")
-_V6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f:]{2,39}+(?:(?<=:)\d{1,3}(?:\.\d{1,3}){3})?(?![\w:])")
-_MAC = re.compile(r"[:-](?<=\b[0-9A-Fa-f]{2}[:-])(?:[0-9A-Fa-f]{2}[:-]){4}[0-9A-Fa-f]{2}\b")
+_V6 = re.compile(
+    r"(?<![^\W_])(?<![:.])[0-9A-Fa-f:]{2,39}+(?:(?<=:)\d{1,3}(?:\.\d{1,3}){3})?(?![^\W_]|:)"
+)
+_MAC = re.compile(
+    r"[:-](?<=[0-9A-Fa-f]{2}[:-])(?<![^\W_]..[:-])(?:[0-9A-Fa-f]{2}[:-]){4}"
+    r"[0-9A-Fa-f]{2}(?![^\W_])"
+)
+_MAC_IN_FOURS = re.compile(
+    r"\.(?<=[0-9A-Fa-f]{4}\.)(?<![^\W_]....\.)(?<![.]....\.)"
+    r"[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}(?!\.?[^\W_])"
+)
+_QUOTED = re.compile(r'"[^"\n]{1,64}"')
 
 
 def emails(plain: str) -> Iterator[Slice]:
     """Find what has characters of a name before an @ and a host, whose end is no number, after.
 
-    One blank may have slipped in after the @ of a host with a dot.
+    The name may be quoted: "john doe"@. One blank may have slipped in after the @ of a host with a
+    dot.
     """
     for host in _DOMAIN.finditer(plain):
-        start = _back(plain, host.start(), _LOCAL)
+        named = _QUOTED if plain[host.start() - 1 : host.start()] == '"' else _LOCAL
+        start = _back(plain, host.start(), named)
         if start < host.start() and not host.group().rpartition(".")[2].isdigit():
             yield start, host.end()
 
@@ -76,9 +91,13 @@ def ips(plain: str) -> Iterator[Slice]:
 
 
 def macs(plain: str) -> Iterator[Slice]:
-    """Find the six pairs of a device's address."""
+    """Find a device's address, in six pairs or in three fours with a digit."""
     for match in _MAC.finditer(plain):
         yield match.start() - 2, match.end()
+    for match in _MAC_IN_FOURS.finditer(plain):
+        start, end = match.start() - 4, match.end()
+        if any(one.isdigit() for one in plain[start:end]):
+            yield start, end
 
 
 def _back(plain: str, end: int, run: re.Pattern[str]) -> int:

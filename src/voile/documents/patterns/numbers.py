@@ -8,17 +8,30 @@ from itertools import chain
 
 from voile.documents.patterns.pattern import Slice
 
-_SSN = re.compile(r"\d(?<!\w\d)(?<!\d[-. ]\d)\d\d([- .])(?!00)\d\d\1(?!0000)\d{4}(?!\w)(?![-. ]\d)")
+# A word does not begin or end at an underscore: _078-05-1120_. A group may end its line.
+_LINE = r"[ \t]{0,4}\r?\n[ \t]{0,4}"
+_SIGN = rf"(?:[ .-]?{_LINE}|[ .-])"
+_SSN = re.compile(
+    rf"\d(?<!\d\d)(?<!\d[-. ]\d)\d\d{_SIGN}?(?!00)\d\d{_SIGN}?(?!0000)\d{{4}}"
+    r"(?![^\W_])(?![-. ]\d)"
+)
+_CUE = re.compile(
+    r"(?<![^\W\d_])(?:SSN|SS ?(?:no|num|number|#)|soc(?:ial|\.)? sec(?:urity|\.)?)"
+    r"(?![^\W\d_])[^\d\n]{0,16}\Z",
+    re.IGNORECASE,
+)
+_CLOSE = 48
 _CARD = re.compile(
-    r"\d(?<!\w\d)(?:\d{11,18}"
-    r"|\d{3}([ -])(?:\d{4}\1\d{4}\1\d{4}(?:\1\d{1,3})?|\d{6}\1\d{4,5}))(?!\w)"
+    rf"\d(?<![^\W_]\d)(?:\d{{11,18}}|\d{{3}}{_SIGN}"
+    rf"(?:\d{{4}}{_SIGN}\d{{4}}{_SIGN}\d{{4}}(?:{_SIGN}\d{{1,3}})?|\d{{6}}{_SIGN}\d{{4,5}}))(?![^\W_])"
 )
 _IBAN = re.compile(
-    r"\d\d(?<=\b[A-Za-z]{2}\d\d)"
-    r"(?=((?:[ -]?[A-Za-z0-9]{4}){2,7}+(?:[ -]?[A-Za-z0-9]{1,3})?))"
+    r"\d\d(?<=[A-Za-z]{2}\d\d)(?<![^\W_][A-Za-z]{2}\d\d)"
+    rf"(?=((?:{_SIGN}?[A-Za-z0-9]{{4}}){{2,7}}+(?:{_SIGN}?[A-Za-z0-9]{{1,3}})?))"
 )
-_DNI = re.compile(r"\d(?<!\w\d)(?:\d{7}|\d\.\d{3}\.\d{3})[- ]?[A-Za-z](?!\w)")
-_NIE = re.compile(r"[XYZxyz](?<!\w.)[- ]?\d{7}[- ]?[A-Za-z](?!\w)")
+_DNI_SIGN = rf"(?:-{_LINE}|[- ]?)"
+_DNI = re.compile(rf"\d(?<![^\W_]\d)(?:\d{{7}}|\d\.\d{{3}}\.\d{{3}}){_DNI_SIGN}[A-Za-z](?![^\W_])")
+_NIE = re.compile(rf"[XYZxyz](?<![^\W_].){_DNI_SIGN}\d{{7}}{_DNI_SIGN}[A-Za-z](?![^\W_])")
 _DNI_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
 # ISO 13616: how long each country's IBAN is.
 _IBAN_LENGTHS = dict(
@@ -35,13 +48,19 @@ _IBAN_LENGTHS = dict(
 
 
 def ssns(plain: str) -> Iterator[Slice]:
-    """Find US social security numbers, in groups of 3, 2 and 4.
+    """Find US social security numbers: in groups of 3, 2 and 4; whole where a word says so before.
 
     Areas 000, 666 and 900 to 999, group 00 and serial 0000 were never given out (Social Security
     Administration, randomisation of 2011).
     """
     for match in _SSN.finditer(plain):
-        if match.group()[:3] not in ("000", "666") and match.group()[0] != "9":
+        number, start = match.group(), match.start()
+        if number[:3] in ("000", "666") or number[0] == "9":
+            continue
+        if len(re.findall(r"\D+", number)) == 1 or not _of_one_sign(number):
+            continue
+        sure = not number.isdigit() and not plain[start - 1 : start].isalpha()
+        if sure or _CUE.search(plain, max(0, start - _CLOSE), start):
             yield match.span()
 
 
@@ -49,7 +68,7 @@ def cards(plain: str) -> Iterator[Slice]:
     """Find payment cards: 12 to 19 digits, whole or in a card's groups, Luhn's check (ISO 7812)."""
     for match in _CARD.finditer(plain):
         digits = [int(one) for one in match.group() if one.isdigit()]
-        if _luhn(digits):
+        if _luhn(digits) and _of_one_sign(match.group()):
             yield match.span()
 
 
@@ -74,10 +93,18 @@ def ibans(plain: str) -> Iterator[Slice]:
 def dnis(plain: str) -> Iterator[Slice]:
     """Find Spain's DNI and NIE: the letter is the number modulo 23."""
     for match in chain(_DNI.finditer(plain), _NIE.finditer(plain)):
-        found = re.sub(r"[-. ]", "", match.group()).upper()
+        found = re.sub(r"[-.\s]", "", match.group()).upper()
         number = int(found[:-1].translate(str.maketrans("XYZ", "012")))
         if _DNI_LETTERS[number % 23] == found[-1]:
             yield match.span()
+
+
+def _of_one_sign(number: str) -> bool:
+    """Say whether one sign parts all groups, of which one at most ends its line."""
+    lines = re.sub(r"[ \t]*\r?\n[ \t]*", "\n", number)
+    signs = re.findall(r"\D+", lines)
+    plain = {sign.strip("\n") for sign in signs if sign != "\n"}
+    return lines.count("\n") < 2 and len(plain) < 2
 
 
 def _luhn(digits: list[int]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from voile.documents.replacing.removal import Removal
+from voile.documents.replacing.removal import PATTERN, Removal
 from voile.documents.words.normalising import Normalised, normalise
 
 Slice: TypeAlias = tuple[int, int]
@@ -57,7 +57,7 @@ class Pattern:
     @property
     def by(self) -> str:
         """Who removes."""
-        return f"pattern {self.name}"
+        return PATTERN + self.name
 
     def find(self, text: str) -> list[Removal]:
         """Find it in a text as it came, hidden characters and look-alikes in it or not."""

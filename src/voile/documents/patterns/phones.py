@@ -20,10 +20,15 @@ from collections.abc import Iterator
 
 from voile.documents.patterns.pattern import Slice
 
-_EXTENSION = r"(?:[ ]?(?:x|ext\.?|extension)[ ]?\d{1,6}(?!\w))?"
-# A group of digits is entered at its beginning only, and not given back.
+_EXTENSION = r"(?:[ ]?(?:x|ext\.?|extension)[ ]?\d{1,6}(?![^\W_]))?"
+# A line ends within a number after a hyphen or a bracket alone: the next may begin with another.
+_LINE = r"[ \t]{0,4}\r?\n[ \t]{0,4}"
+# A group of digits is entered at its beginning only, and not given back. A stroke parts an area
+# code, 030/901820, and hardly a date, 12/03/1999, or a pressure, 120/80.
 _RUN = re.compile(
-    r"\d(?<!\w\d)\d*+(?:(?:[ .-]|[ .-]?[()]{1,2}[ .-]?|- | - )\d++)*+" + _EXTENSION,
+    r"\d(?<![^\W_]\d)\d*+"
+    rf"(?:(?:[ .-]|[ .-]?[()]{{1,2}}[ .-]?|- | - |[-)]{_LINE}"
+    r"|(?<=\d\d)/(?=\d{3}(?!\d(?!\d))))\d++)*+" + _EXTENSION,
     re.IGNORECASE,
 )
 _OPENING = re.compile(r"\+[( ]{0,2}\Z|\(\+?[ ]?\Z")
@@ -45,12 +50,12 @@ _CODE = re.compile(
 _NATIONAL = re.compile(
     r"""(?<![\d.-])(?:
         \(\d{2,5}\)[ .-]?\d{2,4}(?:[ .-]?\d{2,4}){1,2}
-        |(?:1[ .-])?\(?[2-9]\d\d\)?[ .-]?[2-9]\d\d[ .-]\d{4}
+        |(?:1[ .-])?\(?[2-9]\d\d(?:\)?[ .-]?|/|[-)]LINE)[2-9]\d\d(?:[ .-]|-LINE)\d{4}
         |0[1-9]\d{0,3}(?:[ .-]\d{2,4}){2,4}
-        |0[1-9]\d{1,3}[ -]\d{5,8}
+        |0[1-9]\d{1,3}[ /-]\d{5,8}
         |(?:34[ .-]?)?[6-9]\d\d(?:\d{6}|[ -]?\d{3}[ -]?\d{3}|(?:[ .-]\d\d){3})
         |(?:34[ .-]?)?[89]\d[ .-]\d{3}(?:[ .-]\d\d){2}
-    )"""
+    )""".replace("LINE", _LINE)
     + _EXTENSION
     + r"(?![.-]?\d)(?![^\W\d_])",
     re.VERBOSE | re.IGNORECASE,

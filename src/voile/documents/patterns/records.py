@@ -12,10 +12,10 @@ A format is read character by character:
 | any other character | itself, in either case |
 
 So `MRN-######` finds MRN-004711, and `@@999` finds ab123. Only whole words are found: a seventh
-digit, or a letter just before, and it is another number. What a format cannot say is a regular
-expression between slashes, such as `/MRN:? ?[0-9]{5,8}/`. It must not take long on any text:
-`*`, `+`, `{5,}` and back-references are refused, and so is one that a text could match in more
-than `MOST_WAYS` ways from one place.
+digit, or a letter just before, and it is another number; a word ends at an underscore. What a
+format cannot say is a regular expression between slashes, such as `/MRN:? ?[0-9]{5,8}/`. It must
+not take long on any text: `*`, `+`, `{5,}` and back-references are refused, and so is one that a
+text could match in more than `MOST_WAYS` ways from one place.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def record_pattern(format: str, *, label: str = "RECORD") -> Pattern:
     plain = normalise(format).text.strip()
     is_expression = len(plain) > 2 and plain[0] == plain[-1] == "/"
     expression = _checked(plain[1:-1], format) if is_expression else _written(plain, format)
-    whole = re.compile(rf"(?<!\w)(?:{expression})(?!\w)", re.IGNORECASE)
+    whole = re.compile(rf"(?<![^\W_])(?:{expression})(?![^\W_])", re.IGNORECASE)
 
     def slices(plain: str) -> Iterator[Slice]:
         return (match.span() for match in whole.finditer(plain))

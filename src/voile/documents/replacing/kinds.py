@@ -39,7 +39,50 @@ _LABELS = {
         OTROS_SUJETO_ASISTENCIA""",
 }
 
+# Of a label that is not above, its words: the first kind that has one of them, in this order. What
+# a name is of is said by the other words: HOSPITAL_NAME is an organisation, DRUG_NAME nobody.
+_WORDS = {
+    "email": "EMAIL EMAILS MAIL CORREO",
+    "url": "URL URLS WEB WEBSITE DOMAIN",
+    "ip": "IP IPV IPADDR",
+    "number": """
+        NUMBER NUMBERS NUM NUMERO NUMEROS ID IDS IDNUM CODE CODIGO PHONE PHONES TELEPHONE TELEFONO
+        TEL MOBILE MOVIL FAX SSN MRN NHS DNI NIE NIF PASSPORT PASAPORTE LICENSE LICENCE LICENCIA
+        RECORD ACCOUNT CUENTA CARD TARJETA IBAN BIC PIN CVV PASSWORD VIN IMEI MAC ZIP POSTAL
+        POSTCODE ZIPCODE USER USUARIO LOGIN SCREEN NICK HANDLE BITCOIN ETHEREUM LITECOIN CRYPTO""",
+    "date": "DATE DATES DOB BIRTHDAY BIRTHDATE FECHA FECHAS",
+    "age": "AGE AGES EDAD",
+    "street": "STREET ADDRESS CALLE DIRECCION DOMICILIO",
+    "country": "COUNTRY PAIS",
+    "place": """
+        PLACE LOC LOCATION GPE CITY TOWN STATE COUNTY REGION FAC BUILDING LUGAR CIUDAD MUNICIPIO
+        PROVINCIA TERRITORIO""",
+    "organisation": """
+        ORGANISATION ORGANIZATION ORGANIZACION ORG ORGS PATORG HOSPITAL HOSP CLINIC CLINICA CENTER
+        CENTRE CENTRO DEPARTMENT SERVICIO WARD COMPANY EMPRESA BUSINESS EMPLOYER INSTITUTION
+        INSTITUCION SCHOOL UNIVERSITY BANK AGENCY VENDOR BRAND MARCA COURT ISSUER""",
+    "profession": "PROFESSION PROFESION OCCUPATION JOB JOBTITLE SPECIALTY ESPECIALIDAD",
+    "other": """
+        DRUG MEDICATION MEDICINE MEDICAMENTO FARMACO CHEMICAL DISEASE ENFERMEDAD DIAGNOSIS
+        DIAGNOSTICO SYMPTOM PROCEDURE TEST TREATMENT HISTORY PROBLEM GENE PROTEIN SPECIES PRODUCT
+        PRODUCTO DEVICE VEHICLE SHIP FILE FOLDER HOST PATH COLUMN TABLE VARIABLE EVENT LANGUAGE
+        CURRENCY WORK BOOK TITLE PREFIX SUFFIX SEX SEXO GENDER GENERO TIME RACE RELIGION RELATION
+        RELATIONSHIP STATUS""",
+    "name": """
+        NAME NAMES PER PERS PERSON PERSONS PEOPLE PATIENT PATIENTS DOCTOR DOCTORS DR PHYSICIAN
+        CLINICIAN NURSE THERAPIST STAFF HCW HCP CLIENT CUSTOMER EMPLOYEE STUDENT TEACHER RELATIVE
+        AUTHOR WITNESS JUDGE LAWYER ATTORNEY DEFENDANT PLAINTIFF INITIALS SURNAMES NOMBRE NOMBRES
+        APELLIDO APELLIDOS PERSONA PERSONAS PACIENTE PACIENTES MEDICO MEDICOS MEDICA DOCTORA
+        ENFERMERO ENFERMERA TESTIGO JUEZ JUEZA ABOGADO ABOGADA INICIALES""",
+}
+_KIND_OF_WORD = {word: kind for kind, words in _WORDS.items() for word in words.split()}
+_RANK = {kind: rank for rank, kind in enumerate(_WORDS)}
+
 _UNSAFE = re.compile("[^A-Z0-9]+")
+_WORD = re.compile("[A-Z]+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# FIRSTNAME, PHONENUMBER1
+_ENDS = re.compile(r"(?<=[A-Z])(?=(?:NAMES?|NUMBER|ADDRESS|CODE)(?![A-Z]))")
 
 KINDS = tuple(_LABELS)
 KIND_OF: Mapping[str, str] = {
@@ -65,12 +108,25 @@ def safe(label: str) -> str:
 def kind_of(label: str) -> str:
     """Return the kind of identifier that a label means; "other" where it is not known.
 
+    A label of no known corpus is read word by word, in English and Spanish: parted by a sign,
+    digits or a capital, or run together before name, number, address and code.
+
     Examples
     --------
     >>> kind_of("NOMBRE_SUJETO_ASISTENCIA"), kind_of("Phone number"), kind_of("GENOME")
     ('name', 'number', 'other')
+    >>> [kind_of(label) for label in ("patientName", "LASTNAME1", "HOSPITAL_NAME", "DRUG_NAME")]
+    ['name', 'name', 'organisation', 'other']
     """
-    return KIND_OF.get(safe(label), "other")
+    return KIND_OF.get(safe(label)) or _kind_by_words(label)
+
+
+def _kind_by_words(label: str) -> str:
+    words = _WORD.findall(_ENDS.sub("_", safe(_CAMEL.sub("_", label))))
+    if "CONTEXT" in words:  # what stands beside a name is none
+        return "other"
+    kinds = {_KIND_OF_WORD[word] for word in words if word in _KIND_OF_WORD}
+    return min(kinds, key=_RANK.__getitem__, default="other")
 
 
 def names_among(labels: Iterable[str], kinds: Mapping[str, str] | None = None) -> frozenset[str]:

@@ -10,6 +10,8 @@ from heapq import merge
 from voile.errors import RequestError
 
 # White space that stays within a line and a cell: a list of names is not one long name.
+PATTERN = "pattern "
+"""What the name of a pattern begins with, among those who remove."""
 _BLANKS = re.compile(r"[^\S\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]*")
 
 
@@ -98,7 +100,8 @@ def joined(*sources: Iterable[Removal]) -> list[Removal]:
 def merged(text: str, removals: Sequence[Removal]) -> list[Removal]:
     """Make one removal of neighbours with one label that nothing but blanks parts.
 
-    Line breaks and tabs are not blanks here: names in a list stay apart.
+    Line breaks and tabs are not blanks here: names in a list stay apart. So do two of which each
+    was found by a pattern: it finds the whole of a number or an address.
 
     Parameters
     ----------
@@ -115,6 +118,7 @@ def merged(text: str, removals: Sequence[Removal]) -> list[Removal]:
         if (
             last is not None
             and last.label == one.label
+            and not (_is_whole(last) and _is_whole(one))
             and _BLANKS.fullmatch(text, last.end, one.start)
         ):
             runs[-1] = replace(last, end=one.end, by=_told([last.by, one.by]))
@@ -135,6 +139,10 @@ def _union(group: list[tuple[int, int, int, Removal]]) -> Removal:
         ones[0].label,
         _told(one.by for one in ones),
     )
+
+
+def _is_whole(one: Removal) -> bool:
+    return any(who.startswith(PATTERN) for who in one.by.split("; "))
 
 
 def _told(by: Iterable[str]) -> str:
