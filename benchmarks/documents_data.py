@@ -10,7 +10,7 @@ from benchmarks.data import folder
 
 from voile.documents import Corpus, Document
 
-NOTES, CODED = 100, 40
+NOTES, CODED = 100, 24
 """Documents of MEDDOCAN: with names alone, and with all 22 types."""
 TWEETS = 2_000
 

@@ -256,7 +256,7 @@ def test_all_that_is_seen_of_a_corpus_tells_it_from_others():
 
 def test_what_one_subject_alone_has_is_not_learnt_from():
     texts = ["Zed/NAME said no ."] * 2 + [f"{name} said no ." for name in NAMES[:8]]
-    training = Training.of(corpus_of(*texts))
+    training = Training.of(corpus_of(*texts, subjects=[str(number) for number in range(10)]))
     fits = fits_of(learner=SVM(), training=training, folds=np.arange(10) % 2)
     look, classifier = both(fits, costs=np.ones(1))
     assert look.margins[0, 0] < 0
