@@ -113,7 +113,8 @@ def test_a_learner_of_ones_own_takes_part():
 
     sanitizer = fitted(learners=["svm", Own()], miss_cost=50)
     assert {tried.learner for tried in sanitizer.history_[0].tried} == {"svm", "own"}
-    alone = fitted(corpus_of(*["In May/NAME , yes ."] * 80), learners=[Own()], decision="accuracy")
+    texts = [f"In May/NAME , yes , {number} ." for number in range(80)]
+    alone = fitted(corpus_of(*texts), learners=[Own()], decision="accuracy")
     assert [member.learner for member in alone.committee_.members] == ["own"]
 
 
@@ -123,7 +124,7 @@ def test_costs_decide_what_is_removed():
         + ["May came ."] * 88
         + ["May/NAME came ."] * 8
     )
-    corpus = corpus_of(*texts)
+    corpus = corpus_of(*texts, subjects=[str(n) for n in range(len(texts))])
     told = {}
     for cost in (1, 100):
         sanitizer = fitted(corpus, miss_cost=cost, lists={"names": NAMES})
@@ -133,7 +134,7 @@ def test_costs_decide_what_is_removed():
 
 def test_lists_are_read_as_text_is():
     texts = [f"{name}/NAME said no ." for name in NAMES[:6]] * 8 + ["Yes said no ."] * 60
-    corpus = corpus_of(*texts)
+    corpus = corpus_of(*texts, subjects=[str(n) for n in range(len(texts))])
     sanitizer = fitted(corpus, lists={"names": [*NAMES, "JOSE\u0301"]})
     assert sanitizer.committee_.space.lists["names"] >= {"ana", "josé"}
     assert sanitizer.sanitize(["José said no ."]) == ["[NAME] said no ."]
