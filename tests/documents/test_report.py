@@ -2,83 +2,21 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 from dataclasses import asdict, replace
 
-import pytest
 from tests.documents.flow import FAMILY, GIVEN, applied, by_cost, fitted, kit_of, people
-from tests.documents.test_attacking import OTHERS, attacked
+from tests.documents.reported import changed, figures, grids, page, said, shown, with_passes
 
-from voile.documents.report import sections
 from voile.documents.story import IN_SAMPLE
-from voile.documents.words.features import CLASSES
 from voile.evidence import Curve, Evidence, Finding, Rate
 from voile.release import Release
-from voile.report import render
-from voile.sections import BarChart, Bullets, Figures, FrontierChart, Grid, LineChart, Prose
+from voile.sections import Bullets, FrontierChart, LineChart
 from voile.wording import share
 
 SAID = re.compile(rf"\b({'|'.join((*GIVEN, *FAMILY))})\b")
 """Any word of a name; in a page's code there is none."""
-
-
-@pytest.fixture(scope="module")
-def release(tmp_path_factory):
-    """The longest committee at the higher cost, which is a local optimum."""
-    out = tmp_path_factory.mktemp("r") / "r.jsonl"
-    return applied(OTHERS, out, patterns=["all"], record=["MRN-######"])
-
-
-@pytest.fixture(scope="module")
-def evidence(release):
-    return attacked(release)
-
-
-def shown(release, evidence=(), audience="internal"):
-    parts = sections(release, evidence, audience=audience)
-    assert [part.key for part in parts if part.first] == ["summary"]
-    return {part.key: part.blocks for part in parts}
-
-
-def said(blocks):
-    return " ".join(text for one in blocks if isinstance(one, Prose) for text in one.paragraphs)
-
-
-def grids(blocks):
-    return [one for one in blocks if isinstance(one, Grid)]
-
-
-def figures(blocks):
-    return {
-        one.label: one for block in blocks if isinstance(block, Figures) for one in block.figures
-    }
-
-
-def changed(release, **chosen):
-    """Return a release whose story of the policy chosen says something else."""
-    private = copy.deepcopy(release.private)
-    for name, value in chosen.items():
-        part = next(
-            part
-            for part in ("chosen", "found", "")
-            if name in private["story"].get(part, ()) or not part
-        )
-        (private["story"][part] if part else private["story"])[name] = value
-    return replace(release, private=private)
-
-
-def with_passes(release, rows, **chosen):
-    """Return one whose loop went otherwise."""
-    other = changed(release, **chosen)
-    other.private["story"]["passes"] = rows
-    return other
-
-
-def page(release, evidence, audience):
-    parts = sections(release, evidence, audience=audience)
-    return render("Notes", parts, audience=audience, facts={})
 
 
 def test_no_word_of_the_text_is_in_a_public_page(release, evidence):
@@ -190,114 +128,6 @@ def test_the_frontier_shows_every_policy_and_the_chosen_one(release):
     assert shown(kit_of())["frontier"][1].marks == ()
 
 
-def test_each_pass_is_counted_of_all_identifiers(release):
-    story = release.private["story"]
-    found, rows = (
-        story["found"],
-        [row for row in story["passes"] if row["taken"] and not row["attacker"]],
-    )
-    grid = grids(shown(release)["passes"])[0]
-    harmless = found["tokens"] - found["identifiers"]
-    assert [row[:3] for row in grid.rows] == [("1", "svm", "by cost"), ("2", "svm", "by cost")]
-    for shares, row in zip(grid.rows, rows, strict=True):
-        assert shares[3:] == (share(row["tp"] / found["identifiers"]), share(row["fp"] / harmless))
-    removed = sum(row["tp"] for row in rows)
-    more = story["chosen"]["repeats_identifiers"]
-    assert removed + more == found["identifiers"] - story["chosen"]["left"]
-
-
-def test_what_further_mentions_add_to_the_passes_is_said(release):
-    found = release.private["story"]["found"]
-    harmless = found["tokens"] - found["identifiers"]
-    more = changed(release, repeats_identifiers=20, repeats_harmless=200)
-    assert (
-        f"Further mentions of the names removed are {share(20 / found['identifiers'])} of all "
-        f"identifiers and {share(200 / harmless)} of all harmless tokens; they go as well."
-    ) in said(shown(more)["passes"])
-    few = said(
-        shown(changed(release, repeats_identifiers=3, repeats_harmless=0), (), "public")["passes"]
-    )
-    assert "are under 6.2% of all identifiers and 0% of all harmless" in few
-    none = changed(release, repeats_identifiers=0, repeats_harmless=0)
-    assert "Further mentions" not in said(shown(none)["passes"])
-
-
-def ended(release, **chosen):
-    return said(shown(changed(release, **chosen))["passes"])
-
-
-def test_why_there_are_no_more_passes_is_said(release, tmp_path):
-    assert ended(release) == (
-        "Pass 3 was tried as well: no learner's removals were worth what they cost."
-    )
-    rows = [row for row in release.private["story"]["passes"] if row["pass"] < 3]
-    assert ended(release, passes=1).endswith("This policy stops after 1.")
-    private = copy.deepcopy(release.private)
-    private["story"]["passes"] = rows
-    short = replace(release, private=private)
-    assert said(shown(short)["passes"]) == "So many passes were asked for."
-    assert ended(short, stopped="interrupted") == "Then the fit was interrupted."
-    assert "; the fit was interrupted." in said(
-        shown(changed(short, stopped="interrupted"))["summary"]
-    )
-
-
-def test_learners_are_compared_by_what_was_left_before_the_pass(release):
-    (chart,) = (one for one in shown(release)["passes"] if isinstance(one, BarChart))
-    assert chart.audience == "internal"
-    rows = [row for row in release.private["story"]["passes"] if not row["attacker"]]
-    bars = [bar.value for _, group in chart.groups for bar in group]
-    assert bars == [row["tp"] / (row["tp"] + row["fn"]) for row in rows if row["tp"] + row["fn"]]
-    assert bars[0] < 1
-    assert [name for name, _ in chart.groups] == [f"pass {row['pass']}" for row in rows]
-
-
-def test_what_is_left_is_told_by_type_to_the_holder(release):
-    whole, types, found = grids(shown(release)["left"])
-    chosen, corpus = (release.private["story"][part] for part in ("chosen", "found"))
-    assert whole.rows[0] == ("tokens", share(chosen["published_tokens"]))
-    assert types.audience == "internal"
-    assert types.rows[0][0] == "NAME"
-    assert types.rows[0][1].endswith(f"{chosen['left']} of {corpus['identifiers']}")
-    inspected = chosen["inspected_as_left"], chosen["inspected_1_percent"]
-    assert [row[0] for row in found.rows] == [f"{n}" for n in inspected if n]
-    other = changed(
-        release, inspected_as_left=40, found_as_left=30, inspected_1_percent=20, found_1_percent=5
-    )
-    found = grids(shown(other)["left"])[2]
-    assert [(row[0], row[1].partition(",")[0]) for row in found.rows] == [
-        ("40", "75% (60% to 86%)"),
-        ("20", "25% (11% to 47%)"),
-    ]
-
-
-def test_harmless_tokens_removed_are_told_by_kind_and_to_the_holder_by_word(release):
-    kinds, words, who = grids(shown(release)["false-positives"])
-    chosen = release.private["story"]["chosen"]
-    assert chosen["false_by_kind"][CLASSES.index("Xx")] == sum(chosen["false_by_kind"])
-    assert kinds.rows == (("Words with a capital", "100%"),)
-    assert (words.audience, who.audience) == ("internal", "internal")
-    often = [{"word": f"w{n}", "removed": 20 - n} for n in range(20)]
-    words = grids(shown(changed(release, false_words=often))["false-positives"])[1]
-    assert words.rows == tuple((f"w{n}", f"{20 - n}") for n in range(15))
-    seldom = changed(
-        release, false_words=[{"word": "a", "removed": 2}, {"word": "b", "removed": 1}]
-    )
-    assert grids(shown(seldom)["false-positives"])[1].rows == (("a", "2"),)
-    assert dict(who.rows) == {by: f"{n:,}" for by, n in release.private["removed_by"].items()}
-    few = [3 if n else 0 for n in chosen["false_by_kind"]]
-    story = changed(release, false_by_kind=few, false_words=[])
-    public, _ = grids(shown(story, (), "public")["false-positives"])
-    assert public.rows == (("Words with a capital", "under 100%"),)
-
-
-def test_nothing_removed_for_nothing_is_said(release):
-    none = changed(release, false_by_kind=[0] * len(CLASSES), false_words=[])
-    blocks = shown(none)["false-positives"]
-    assert said(blocks) == "No harmless token of the annotated text is removed."
-    assert [grid.columns[0] for grid in grids(blocks)] == ["removed by"]
-
-
 def test_words_that_point_are_counted_for_all_and_named_for_the_holder(release):
     assert said(shown(changed(release, context_rules=0))["context"]).startswith("No word that is")
     for rules, words in ((1, "by 1 rule that holds over"), (3, "by 3 rules that hold over")):
@@ -306,71 +136,6 @@ def test_words_that_point_are_counted_for_all_and_named_for_the_holder(release):
         assert words in said(blocks["context"])
         assert [one.audience for one in blocks["context"]] == ["public", "internal"]
         assert said(blocks["context"]).endswith("The words: dog.")
-
-
-def test_theorems_are_told_of_a_local_optimum_alone(release, tmp_path):
-    plain, numbers = grids(shown(release)["theory"])
-    assert [row[0] for row in plain.rows][:3] == ["Lemma 1", "Theorem 1", "Theorem 2"]
-    assert [row[2] for row in plain.rows[:2]] == ["holds", "holds"]
-    left, lost = (release.private["story"]["chosen"][name] for name in ("missed", "lost"))
-    found = release.private["story"]["found"]["identifiers"] - sum(left)
-    assert dict(numbers.rows)["Lemma 1"] == f"{lost - 20 * found} = {lost - 20 * found}"
-    assert dict(numbers.rows)["Theorem 1"].startswith("3 <= ")
-    assert (plain.audience, numbers.audience) == ("public", "internal")
-    assert not re.search(r"\d", " ".join(row[2] for row in plain.rows).replace("TP_A = 0", ""))
-    shorter = applied(people(), tmp_path / "r.csv", chosen=by_cost(20.0, 1))
-    assert "this policy is not the end of its loop" in said(shown(shorter)["theory"])
-    assert grids(shown(shorter)["theory"]) == []
-
-
-def test_with_costs_of_their_own_the_smallest_counts(release):
-    attacker = {"attacker_tp": 2, "attacker_fp": 12, "attacker_fn": 5, "attacker_tn": 300}
-    rows = [{**row, "by_type": [*row["by_type"], 0]} for row in release.private["story"]["passes"]]
-    found, chosen = (release.private["story"][part] for part in ("found", "chosen"))
-    types = {"types": [*found["types"], 0], "labels": ["NAME", "DATE"]}
-    types |= {"missed": [*chosen["missed"], 0], "left_by_type": [*chosen["left_by_type"], 0]}
-    told = {}
-    for costs in ([20.0, 4.0], [20.0, 20.0]):
-        story = with_passes(release, rows, costs=costs, **types, **attacker)
-        plain, numbers = grids(shown(story)["theory"])
-        told[len(set(costs))] = (plain.rows[1][2], dict(numbers.rows)["Theorem 2"])
-        assert plain.rows[0][2] == "holds"
-    assert told[2] == ("holds", "6 >= 4")
-    assert told[1][0].startswith("does not apply: P is no local optimum")
-    assert told[1][1] == "6 not >= 20"
-
-
-def test_lemma_1_and_theorem_1_take_each_type_at_its_own_cost(release):
-    """Two passes of which the second pays by the cost of the second type alone."""
-    rows = [
-        {"pass": number, "learner": "svm", "decision": "cost", "attacker": attacker, "taken": True}
-        | {"removed": 3, "before": 30, "harmless": fp, "tp": sum(by_type), "fp": fp}
-        | {"fn": 0, "tn": 0, "by_type": by_type}
-        for number, fp, by_type, attacker in (
-            (1, 5, [10, 4], False), (1, 5, [10, 4], True), (2, 14, [1, 1], False)
-        )
-    ]  # fmt: skip
-    own = {"types": [20, 6], "labels": ["DATE", "NAME"], "identifiers": 26}
-    told = {"costs": [2.0, 15.0], "missed": [9, 1], "lost": 19, "left_by_type": [9, 1]}
-    attacker = {"attacker_tp": 0, "attacker_fp": 0, "attacker_fn": 10, "attacker_tn": 300}
-    story = with_passes(release, rows, **own, **told, **attacker)
-    numbers = dict(grids(shown(story)["theory"])[1].rows)
-    # T falls from 20 * 2 + 6 * 15 to 9 * 2 + 15 + 19; by 5 - 80, then by 14 - 17
-    assert (numbers["Lemma 1"], numbers["Theorem 1"]) == ("-78 = -78", "3 <= 27")
-    wrong = changed(story, lost=20)
-    assert dict(grids(shown(wrong)["theory"])[1].rows)["Lemma 1"] == "-77 not = -78"
-    rows[2] |= {"fp": 17}
-    unpaid = with_passes(story, rows, lost=22)
-    plain = grids(shown(unpaid)["theory"])[0]
-    assert plain.rows[1][2].endswith("the classifier of pass 2 was added and did not lower T")
-
-
-def test_the_theorems_take_1_percent_of_tokens_inspected(release):
-    attacker = {"attacker_tp": 1, "attacker_fp": 50, "attacker_fn": 99, "attacker_tn": 850}
-    counts = {"inspected_as_left": 100, "inspected_1_percent": 850, "costs": [50.0]}
-    story = changed(release, **attacker, **counts)
-    numbers = dict(grids(shown(story)["theory"])[1].rows)
-    assert numbers["Theorem 4"].endswith(f"<= {949 / 850:.6g}")
 
 
 def test_words_that_only_tell_of_an_identifier_are_said_to_be_no_identifiers(release):

@@ -18,9 +18,10 @@ from voile.documents.committee import Committee, Member, Removed
 from voile.documents.content import Content
 from voile.documents.corpus import Document
 from voile.documents.patterns import Listed, patterns_of
+from voile.documents.repeats import mentions
 from voile.documents.replacing import Marks
 from voile.documents.words.tokens import tokenise
-from voile.documents.working import Recipe, Worker, Workers, mentions
+from voile.documents.working import Recipe, Worker, Workers
 from voile.errors import RequestError
 
 LABELS = ("NAME", "AGE", "DOCTOR")

@@ -14,11 +14,11 @@ from voile.documents.content import AS_LEFT, ONE_PERCENT
 from voile.documents.context import of_context, pointing
 from voile.documents.corpus import Corpus
 from voile.documents.greedy import Loop, Pass, Tried
+from voile.documents.repeats import mentions
 from voile.documents.replacing import Removal
 from voile.documents.replacing.kinds import names_among
 from voile.documents.training import Training, numbered
 from voile.documents.words.features import CLASSES
-from voile.documents.working import mentions
 
 MOST_FALSE = 30
 

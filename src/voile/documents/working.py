@@ -3,43 +3,34 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from itertools import pairwise
 from multiprocessing import get_all_start_methods, get_context, parent_process
 from multiprocessing.connection import wait
 from threading import Thread
 from types import TracebackType
 from typing import Protocol
-from unicodedata import east_asian_width
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.committee import Committee, Removed
+from voile.documents.committee import Committee
 from voile.documents.corpus import Document
 from voile.documents.patterns import Finder, Listed, find
 from voile.documents.publishing import PublishedDocument, publish, removals_of
+from voile.documents.repeats import mentions, repeated
 from voile.documents.replacing import Removal, Replacer, joined, merged
-from voile.documents.replacing.names import folded
-from voile.documents.words.attributes import is_mark
-from voile.documents.words.tokens import SIGNS, Tokens
 from voile.errors import RequestError
 
-REPEAT = "repeat"
-SHORT = 2
-"""Letters of a short name."""
 PARTS = 3
 """For each process, of what it is given at once: the last to end leaves less waiting."""
 CHARACTERS = 1 << 19
 """Of documents that are looked at together: what a committee says of their tokens is in memory."""
-_PARTS = re.compile(rf"(?:[\d_]|[^\w{SIGNS}])+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +104,10 @@ class Worker:
         learnt = removals_of(self._remover, removed)
         for number, (document, own) in enumerate(zip(documents, learnt, strict=True)):
             text = document.text
-            repeated = (
-                [] if again is None else _repeated(removed, again, number, self._remover.labels)
+            further = (
+                [] if again is None else repeated(removed, again, number, self._remover.labels)
             )
-            removals = self._joined(text, own, repeated)
+            removals = self._joined(text, own, further)
             if recipe.allow is not None:
                 removals = recipe.allow.subtract(text, removals)
             whole = tuple(merged(text, removals))
@@ -154,96 +145,6 @@ def _parts(documents: Iterable[Document]) -> Iterator[list[Document]]:
         size += len(document.text)
     if part:
         yield part
-
-
-def mentions(removed: Removed, names: NDArray[np.bool_]) -> NDArray[np.int16]:
-    """Find what is left of the names removed in the same document.
-
-    A mention is a token with a word that was removed as a name elsewhere in its document, both
-    written as names (see `_names_in`); capitals and accents aside.
-
-    Parameters
-    ----------
-    names : (T + 1,) which types are names.
-
-    Returns
-    -------
-    (n,) the type of name, 0 of all other tokens.
-    """
-    tokens = removed.tokens
-    forms, of = tokens.forms, tokens.document
-    gone: defaultdict[int, dict[str, int]] = defaultdict(dict)
-    for x in np.flatnonzero(names[removed.type]).tolist():
-        for word in _names_in(forms[tokens.form[x]])[0]:
-            gone[int(of[x])].setdefault(word, int(removed.type[x]))
-    wanted = {word for words in gone.values() for word in words}
-    found = np.zeros(len(tokens), dtype=np.int16)
-    if not wanted:
-        return found
-    may = np.zeros(len(forms), dtype=np.bool_)
-    for number in np.unique(tokens.form).tolist():
-        may[number] = not wanted.isdisjoint(_names_in(forms[number])[1])
-    for x in np.flatnonzero(may[tokens.form] & (removed.type == 0)).tolist():
-        known = gone[int(of[x])]
-        found[x] = next(
-            (
-                known[word]
-                for word in _names_in(forms[tokens.form[x]])[1]
-                if word in known and not (len(word) == SHORT and _is_word(tokens, forms, x, word))
-            ),
-            0,
-        )
-    return found
-
-
-@lru_cache(maxsize=1 << 16)
-def _names_in(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the words of a token that are names where it was removed, and where it was left.
-
-    A word is a run of letters: Ruiz in Ruiz_2020. Written as a name is one with a capital in three
-    letters or more, compared without capitals and accents; one of a capital and a small letter,
-    compared as it is; one of a script without capitals in three letters, or two ideographs, or
-    more. In what was left, words that are joined to something may be in small letters.
-
-    >>> _names_in("Núñez"), _names_in("nunez"), _names_in("ruiz_Wu")
-    ((('nunez',), ('nunez',)), ((), ()), (('Wu',), ('ruiz', 'Wu')))
-    """
-    words = [] if is_mark(form) else [word for word in _PARTS.split(form) if word]
-    named = [name for word in words if (name := _name_of(word))]
-    if words in ([], [form]):
-        return tuple(named), tuple(named)
-    small = [_name_of(word) or (folded(word) if len(word) > SHORT else "") for word in words]
-    return tuple(named), tuple(word for word in small if word)
-
-
-def _name_of(word: str) -> str:
-    """Return a word that is written as a name as it is compared; of another, nothing."""
-    small = word.lower()
-    if small == word.upper():
-        wide = east_asian_width(word[0]) == "W"
-        return folded(word) if len(word) > SHORT or (wide and len(word) == SHORT) else ""
-    if len(word) == SHORT:
-        return word if word == word.capitalize() else ""
-    return folded(word) if len(word) > SHORT and small != word else ""
-
-
-def _is_word(tokens: Tokens, forms: Sequence[str], at: int, short: str) -> bool:
-    """Say whether the document of a token has a short name in small letters: Do, An."""
-    small, number = short.lower(), int(tokens.document[at])
-    here = tokens.form[slice(*tokens.first[number : number + 2])]
-    return small != short and any(forms[n] == small for n in here.tolist())
-
-
-def _repeated(
-    removed: Removed, again: NDArray[np.int16], document: int, labels: Sequence[str]
-) -> list[Removal]:
-    start, end = removed.tokens.first[document : document + 2]
-    return [
-        Removal(
-            int(removed.tokens.starts[x]), int(removed.tokens.ends[x]), labels[again[x] - 1], REPEAT
-        )
-        for x in (np.flatnonzero(again[start:end]) + start).tolist()
-    ]
 
 
 class Workers:
