@@ -56,7 +56,7 @@ def test_a_corpus_keeps_its_documents_and_the_spans_that_are_left():
         (Span(11, 14, "NAME"),),
         "0",
         "a",
-        edits=(Edit(0, 6, 0, 3, "NAME"), Edit(17, 22, 14, 16, "AGE")),
+        edits=(Edit(0, 6, 0, 3, "NAME", "pass 1, m0"), Edit(17, 22, 14, 16, "AGE", "pass 1, m0")),
     )
     assert (made[1].text, made[1].id, made[1].subject, made[1].edits) == ("Zoë", "1", "b", ())
     assert made[0].text[11:14] == "Eva"

@@ -69,8 +69,7 @@ def test_every_removal_says_what_stands_where_for_what(tmp_path, how, secret, de
         ("MRN-123456", "pattern record MRN-######"),
     }
     counted = Counter(by for r in found for by in r["by"].split("; "))
-    if how != "category":  # there neighbours of several types share a mark
-        assert release.private["removed_by"] == dict(counted)
+    assert release.private["removed_by"] == dict(counted)
     assert set(release.public["constraints"]["patterns"]) >= {"pattern phone", "record numbers"}
     assert "MRN" not in manifest_path(release.path).read_text()
 

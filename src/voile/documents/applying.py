@@ -203,7 +203,7 @@ class _Applying(Applying):
         documents, why = begun.documents, list(begun.lacking)
         done = dict(zip(begun.places, begun.done(), strict=True))
         for place, one in done.items():
-            if one.document is None:
+            if one is None:
                 why[place] = "could not be worked on"
         aside = self._set_aside_for(batch, why)
         kept = batch.counted & ~aside
@@ -232,9 +232,8 @@ class _Applying(Applying):
         width, place = len(self._texts), self._texts.index(name)
         made: list[str | None] = [None] * len(column)
         for row in np.flatnonzero(column.is_valid()).tolist():
-            one = done.get(row * width + place)
-            if one is not None and one.document is not None:
-                made[row] = one.document.text
+            if one := done.get(row * width + place):
+                made[row] = one.text
         return pa.array(made, pa.string())
 
     def _count(
@@ -250,15 +249,18 @@ class _Applying(Applying):
         rows: list[tuple[int | str, ...]] = []
         for place, one in done.items():
             row, column = divmod(place, width)
-            if not kept[row] or not there[column][row] or one.document is None:
+            if not kept[row] or not there[column][row] or one is None:
                 continue
-            text = one.document.text
             self._counts["documents"] += 1
-            self._counts["characters"] += len(text)
-            self._counts["marks"] += len(MARK.findall(text))
+            self._counts["characters"] += len(one.text)
+            self._counts["marks"] += len(MARK.findall(one.text))
             self._learnt += self._is_seen(documents[place].text)
-            self._by.update(by for removal in one.removals for by in removal.by.split("; "))
-            rows += _rows(int(batch.numbers[row]), self._texts[column], one)
+            self._by.update(by for edit in one.edits for by in edit.by.split("; "))
+            number, name = int(batch.numbers[row]), self._texts[column]
+            rows += [
+                (number, name, e.source_start, e.source_end, e.start, e.end, e.label, e.by)
+                for e in one.edits
+            ]
         cells = zip(*rows, strict=True) if rows else [()] * len(REMOVED)
         arrays = [pa.array(column, kind) for column, kind in zip(cells, REMOVED.types, strict=True)]
         self._removals.write(pa.RecordBatch.from_arrays(arrays, schema=REMOVED))
@@ -320,16 +322,3 @@ class _Applying(Applying):
             "surrogates": {"names": names, "kinds": self._options.kinds()},
             "story": story_of(self._content, self.chosen.number),
         }
-
-
-def _rows(row: int, column: str, one: Done) -> Iterator[tuple[int | str, ...]]:
-    """Say of each edit who asked for it; cells as in `REMOVED`."""
-    assert one.document is not None
-    at = 0
-    for edit in one.document.edits:
-        who: dict[str, None] = {}
-        while at < len(one.removals) and one.removals[at].end <= edit.source_end:
-            who |= dict.fromkeys(one.removals[at].by.split("; "))
-            at += 1
-        here, there = (edit.source_start, edit.source_end), (edit.start, edit.end)
-        yield (row, column, *here, *there, edit.label, "; ".join(who))

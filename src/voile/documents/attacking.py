@@ -193,9 +193,8 @@ def _edits(table: pa.Table) -> Mapping[tuple[int, str], tuple[Edit, ...]]:
     """Return what was replaced, by row and column of the source."""
     found: dict[tuple[int, str], list[Edit]] = {}
     for one in table.to_pylist():
-        edit = Edit(
-            one["published_start"], one["published_end"], one["start"], one["end"], one["label"]
-        )
+        here, there = (one["published_start"], one["published_end"]), (one["start"], one["end"])
+        edit = Edit(*here, *there, one["label"], one["by"])
         found.setdefault((one["row"], one["column"]), []).append(edit)
     return {key: tuple(edits) for key, edits in found.items()}
 

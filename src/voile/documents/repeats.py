@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 from unicodedata import east_asian_width
 
 import numpy as np
@@ -15,7 +16,7 @@ from voile.documents.committee import Removed
 from voile.documents.replacing import Removal
 from voile.documents.replacing.names import folded
 from voile.documents.words.attributes import is_mark
-from voile.documents.words.tokens import SIGNS, Tokens
+from voile.documents.words.tokens import NOWHERE, SIGNS, Forms, Tokens
 
 REPEAT = "repeat"
 SHORT = 2
@@ -23,7 +24,42 @@ SHORT = 2
 _APART = re.compile(rf"(?:[\d_]|[^\w{SIGNS}])+")
 
 
-def mentions(removed: Removed, names: NDArray[np.bool_]) -> NDArray[np.int16]:
+class NameWords:
+    """The words of forms that may repeat a name; each form is looked at once."""
+
+    def __init__(self) -> None:
+        self._known = Forms()
+        self._begin(self._known)
+
+    def _begin(self, known: Forms) -> None:
+        self._known, self._seen, self._words = known, 0, Forms()
+        self._form = np.zeros(0, dtype=np.intp)
+        self._word = np.zeros(0, dtype=np.intp)
+
+    def among(self, known: Forms, wanted: Iterable[str]) -> NDArray[np.bool_]:
+        """Say which forms have one of these words, (forms,)."""
+        if known is not self._known:
+            self._begin(known)
+        self._look(known.since(self._seen))
+        asked = np.zeros(len(self._words) + 1, dtype=np.bool_)
+        asked[[self._words.find(word) for word in wanted]] = True
+        asked[NOWHERE] = False
+        found = np.zeros(len(known), dtype=np.bool_)
+        found[self._form[asked[self._word]]] = True
+        return found
+
+    def _look(self, new: Sequence[str]) -> None:
+        words = [_names_in(form)[1] for form in new]
+        form = np.repeat(np.arange(len(new)) + self._seen, [len(one) for one in words])
+        word = self._words.number(chain.from_iterable(words))
+        self._form = np.concatenate([self._form, form])
+        self._word = np.concatenate([self._word, np.array(word, dtype=np.intp)])
+        self._seen += len(new)
+
+
+def mentions(
+    removed: Removed, names: NDArray[np.bool_], words: NameWords | None = None
+) -> NDArray[np.int16]:
     """Find what is left of the names removed in the same document.
 
     A mention is a token with a word that was removed as a name elsewhere in its document, both
@@ -32,6 +68,7 @@ def mentions(removed: Removed, names: NDArray[np.bool_]) -> NDArray[np.int16]:
     Parameters
     ----------
     names : (T + 1,) which types are names.
+    words : of forms met before; new ones are added to it.
 
     Returns
     -------
@@ -47,9 +84,7 @@ def mentions(removed: Removed, names: NDArray[np.bool_]) -> NDArray[np.int16]:
     found = np.zeros(len(tokens), dtype=np.int16)
     if not wanted:
         return found
-    may = np.zeros(len(forms), dtype=np.bool_)
-    for number in np.unique(tokens.form).tolist():
-        may[number] = not wanted.isdisjoint(_names_in(forms[number])[1])
+    may = (NameWords() if words is None else words).among(tokens.known, wanted)
     for x in np.flatnonzero(may[tokens.form] & (removed.type == 0)).tolist():
         known = gone[int(of[x])]
         found[x] = next(

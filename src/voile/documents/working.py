@@ -23,7 +23,7 @@ from voile.documents.committee import Committee
 from voile.documents.corpus import Document
 from voile.documents.patterns import Finder, Listed, find
 from voile.documents.publishing import PublishedDocument, publish, removals_of
-from voile.documents.repeats import mentions, repeated
+from voile.documents.repeats import NameWords, mentions, repeated
 from voile.documents.replacing import Removal, Replacer, joined, merged
 from voile.errors import RequestError
 
@@ -52,14 +52,8 @@ class Recipe:
     put: Replacer
 
 
-@dataclass(frozen=True)
-class Done:
-    """A document as published, and who removed what of it; None where it could not be done."""
-
-    document: PublishedDocument | None
-    removals: tuple[Removal, ...] = ()
-
-
+Done = PublishedDocument | None
+"""A document as published; None where it could not be done."""
 Pending = Callable[[], list[Done]]
 """Waits until documents are done."""
 
@@ -77,6 +71,7 @@ class Worker:
     def __init__(self, recipe: Recipe) -> None:
         self._recipe = recipe
         self._remover = recipe.committee.remover()
+        self._words = NameWords()
         self._lists = tuple(one for one in recipe.finders if isinstance(one, Listed))
         self._patterns = tuple(one for one in recipe.finders if not isinstance(one, Listed))
         self._checked = frozenset(one.by for one in self._patterns if one.checked)
@@ -94,13 +89,13 @@ class Worker:
             return list(self._done(documents))
         except Exception:
             if len(documents) == 1:
-                return [Done(None)]
+                return [None]
             return [one for document in documents for one in self._tried([document])]
 
     def _done(self, documents: Sequence[Document]) -> Iterator[Done]:
         recipe = self._recipe
         removed = self._remover(documents)
-        again = mentions(removed, self._names) if recipe.names else None
+        again = mentions(removed, self._names, self._words) if recipe.names else None
         learnt = removals_of(self._remover, removed)
         for number, (document, own) in enumerate(zip(documents, learnt, strict=True)):
             text = document.text
@@ -110,8 +105,7 @@ class Worker:
             removals = self._joined(text, own, further)
             if recipe.allow is not None:
                 removals = recipe.allow.subtract(text, removals)
-            whole = tuple(merged(text, removals))
-            yield Done(publish(document, whole, recipe.put), whole)
+            yield publish(document, merged(text, removals), recipe.put)
 
     def _joined(
         self, text: str, own: Sequence[Removal], repeated: Sequence[Removal]

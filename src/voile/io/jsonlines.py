@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +23,8 @@ from voile.io.text import ChunkReader, find_encoding, known_encoding, utf8_chunk
 
 LINE_BYTES = 64 << 20
 BATCH_BYTES = 64 << 20
+HALF = re.compile(rb"\\u[dD]")
+"""Begins, perhaps, half of a surrogate pair."""
 
 
 class JsonLinesSource(FileSource):
@@ -108,7 +111,7 @@ def parser(name: str) -> Callable[[int, bytes], dict[str, Any]]:
             raise SourceError(f"row {number} is JSON beyond reading", where=name) from None
         if not isinstance(row, dict):
             raise SourceError(f"row {number} is no JSON object", where=name)
-        if b"\\" in line and b"\\ud" in line.lower():
+        if HALF.search(line):
             _check_whole(row, f"row {number}", name)
         return row
 

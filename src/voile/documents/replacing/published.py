@@ -6,20 +6,26 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import NamedTuple
 
 from voile.documents.corpus import Span
 from voile.documents.replacing.removal import Removal
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """One replacement: `start` to before `end` of the published text stands for the source's."""
+class Edit(NamedTuple):
+    """One replacement: `start` to before `end` of the published text stands for the source's.
+
+    Parameters
+    ----------
+    label : the type of what was removed. by : who removed it, as in `Removal`.
+    """
 
     start: int
     end: int
     source_start: int
     source_end: int
     label: str
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +99,8 @@ def rewritten(text: str, removals: Sequence[Removal], replacements: Sequence[str
         start = length + removal.start - done
         length = start + len(new)
         done = removal.end
-        edits.append(Edit(start, length, removal.start, removal.end, removal.label))
+        here, there = (start, length), (removal.start, removal.end)
+        edits.append(Edit(*here, *there, removal.label, removal.by))
     parts.append(text[done:])
     return Published("".join(parts), tuple(edits))
 

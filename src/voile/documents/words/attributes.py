@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 WORD, AFFIX, SHAPE = 1, 2, 4
 """Kinds of attributes; a view takes some of them."""
@@ -32,12 +33,11 @@ def attributes_of(form: str, lists: Mapping[str, frozenset[str]]) -> list[tuple[
     """
     if is_mark(form):
         return [(WORD | SHAPE, MARK), (WORD | SHAPE, f"mark={form[1:-1]}")]
-    word, shape = form.lower(), shape_of(form)
-    short = _RUNS.sub(r"\1", shape)
-    found = [(WORD, f"w={_digits(word)}")]
+    word, shape, letters = form.lower(), shape_of(form), form.isalpha()
+    found = [(WORD, f"w={word if letters else _digits(word)}")]
     found += [(WORD | SHAPE, f"list={name}") for name, words in lists.items() if word in words]
-    found += [(SHAPE, f"s={shape}"), (SHAPE, f"c={short}")]
-    if form.isalpha():
+    found += [(SHAPE, f"s={shape}"), (SHAPE, f"c={_short(shape)}")]
+    if letters:
         ends = range(1, min(AFFIXES, len(word) - 1) + 1)
         found += [(AFFIX, f"<{word[:n]}") for n in ends]
         found += [(AFFIX, f"{word[-n:]}>") for n in ends]
@@ -49,15 +49,31 @@ def is_mark(form: str) -> bool:
     return len(form) > 2 and form[0] == "[" and form[-1] == "]"
 
 
+class _Shapes(dict[int, str]):
+    """What stands for each character in a shape; looked up once."""
+
+    def __missing__(self, point: int) -> str:
+        c = chr(point)
+        self[point] = "X" if c.isupper() else "x" if c.isalpha() else "0" if c.isdigit() else c
+        return self[point]
+
+
+_SHAPES = _Shapes()
+
+
 def shape_of(form: str) -> str:
     """Return a form with capitals, letters and digits made alike; long ones cut.
 
     >>> shape_of("McCoy"), shape_of("10B"), shape_of("-")
     ('XxXxx', '00X', '-')
     """
-    return "".join(
-        "X" if c.isupper() else "x" if c.isalpha() else "0" if c.isdigit() else c for c in form[:12]
-    )
+    return form[:12].translate(_SHAPES)
+
+
+@lru_cache(maxsize=1 << 12)
+def _short(shape: str) -> str:
+    """Return a shape without what repeats."""
+    return _RUNS.sub(r"\1", shape)
 
 
 def _digits(word: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 
 import numpy as np
@@ -326,9 +326,11 @@ def _class_of(form: str) -> int:
     """
     if is_mark(form):
         return 1
-    shape = shape_of(form)
-    if not form[0].isalnum():
-        return 7
+    return _class_of_shape(shape_of(form)) if form[0].isalnum() else 7
+
+
+@lru_cache(maxsize=1 << 12)
+def _class_of_shape(shape: str) -> int:
     kinds = set(shape)
     if kinds == {"X"}:
         return 2

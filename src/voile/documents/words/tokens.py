@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from typing import TypeAlias
 from unicodedata import category
 
@@ -28,7 +28,7 @@ Ints: TypeAlias = NDArray[np.int32]
 BREAK = re.compile("\n")
 # Vowel signs and the like stay in their word, though they are no letters to `re`.
 SIGNS = "".join(one for one in map(chr, range(0x300, 0x10000)) if category(one)[0] == "M")
-RULE = re.compile(rf"\[[0-9_]*+[A-Z][A-Z0-9_]*+\]|\w[\w{SIGNS}]*|[^\w\s]")
+RULE = re.compile(rf"(\[[0-9_]*+[A-Z][A-Z0-9_]*+\]|\w[\w{SIGNS}]*|[^\w\s])")
 NOWHERE = -1
 GLUED, BLANK, LINE, PARAGRAPH = range(4)
 """What stands before a token: nothing, blanks, a line break, an empty line or the beginning."""
@@ -45,6 +45,7 @@ class Forms:
     def __init__(self) -> None:
         self._numbers: defaultdict[str, int] = defaultdict()
         self._numbers.default_factory = self._numbers.__len__
+        self._words: list[str] = []
 
     def number(self, words: Iterable[str]) -> list[int]:
         """Return the number of each word; a new one gets the next."""
@@ -53,12 +54,18 @@ class Forms:
 
     @property
     def known(self) -> list[str]:
-        """All words so far, by their numbers."""
-        return list(self._numbers)
+        """All words so far, by their numbers; to be read alone."""
+        new = len(self._numbers) - len(self._words)
+        self._words += [*islice(reversed(self._numbers), new)][::-1]
+        return self._words
+
+    def find(self, word: str) -> int:
+        """Return the number of a word; NOWHERE if it was never met."""
+        return self._numbers.get(word, NOWHERE)
 
     def since(self, number: int) -> list[str]:
         """Return the words from this number on."""
-        return self.known[number:] if len(self) > number else []
+        return self.known[number:]
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -211,10 +218,10 @@ def tokenise(
 def _cut(text: str) -> tuple[list[str], Ints, Ints, NDArray[np.uint8]]:
     """Cut one text by the rule: words, starts, ends, and what stands before each."""
     plain = normalise(text)
-    found = list(RULE.finditer(plain.text))
-    words = [one.group() for one in found]
-    left = np.fromiter([one.start() for one in found], np.int32, len(found))
-    right = left + np.fromiter(map(len, words), np.int32, len(words))
+    parts = RULE.split(plain.text)  # what stands before a token and the token, again and again
+    words = parts[1::2]
+    ends = np.cumsum(np.fromiter(map(len, parts), np.int32, len(parts)), dtype=np.int32)
+    left, right = ends[:-1:2], ends[1::2]
     gap = _gaps(plain.text, left, right)
     if plain.places is not None and plain.ends is not None and len(left):
         left, right = plain.places[left], plain.ends[right - 1]
