@@ -97,7 +97,7 @@ def tell_applied(screen: Screen, release: Release, chosen: Chosen, *, allowed: b
     if not counts["set_aside"]:
         return 0
     reasons = "; ".join(
-        f"{count(by['rows'], 'row')} for {by['reason']} in column {by['column']}"
+        f"{count(by['rows'], 'row')} in column {by['column']}: {by['reason']}"
         for by in counts["set_aside_by"]
     )
     screen.insist(f"voile: {count(counts['set_aside'], 'row')} set aside: {reasons}")

@@ -126,7 +126,7 @@ def test_a_note_that_is_no_text_is_set_aside(voile: Any, notes: Notes, tmp_path:
     ran = voile(*notes.apply(out, source), "--json")
     assert ran.code == 1
     assert ran.json["counts"]["set_aside"] == 1
-    assert "voile: 1 row set aside: 1 row for " in ran.err
+    assert "voile: 1 row set aside: 1 row in column " in ran.err
     assert not WORD.search(ran.err)
     assert len(released(out)) == 23
     with (tmp_path / "a.jsonl.private" / "set-aside.csv").open() as file:
