@@ -27,8 +27,6 @@ from voile.documents.repeats import NameWords, mentions, repeated
 from voile.documents.replacing import Removal, Replacer, joined, merged
 from voile.errors import RequestError
 
-PARTS = 3
-"""For each process, of what it is given at once: the last to end leaves less waiting."""
 CHARACTERS = 1 << 19
 """Of documents that are looked at together: what a committee says of their tokens is in memory."""
 
@@ -156,9 +154,12 @@ class Workers:
         )
 
     def begin(self, documents: Sequence[Document]) -> Pending:
-        """Deal the documents to the processes, in parts of about as many characters."""
+        """Deal the documents to the processes, in parts of about as many characters.
+
+        Begin with more before the last is done, and no process waits for another.
+        """
         ends = np.cumsum([len(one.text) for one in documents])
-        goals = np.linspace(0, ends[-1] if len(ends) else 0, PARTS * self._jobs + 1)
+        goals = np.linspace(0, ends[-1] if len(ends) else 0, self._jobs + 1)
         cuts = [0, *np.searchsorted(ends, goals[1:-1]).tolist(), len(documents)]
         parts = [documents[a:b] for a, b in pairwise(cuts) if b > a]
         done = [self._pool.submit(_work, part) for part in parts]
