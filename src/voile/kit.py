@@ -228,17 +228,24 @@ class Chosen:
         return cls(kit.kind, kit.id, number, str(choice), figures, policy)
 
     def as_read(self, policies: Policies, policy: Policy) -> Chosen:
-        """Return it with the kit's figures, if the policy that its file says is still the kit's.
+        """Return it with the kit's figures, if the policy that its file says is one of the kit's.
 
-        A person may have edited the file: then nothing is known of the policy.
+        A person may have edited the file: into another of the kit, or into one of which nothing
+        is known.
         """
-        number, how = self.number, self.how
-        if number is not None:
-            if 0 <= number < len(policies.frontier) and policies.policy(number) == policy:
-                figures = policies.figures_of(number)
-                return replace(self, figures=figures, policy=policy.to_data())
-            how = f"{how}, then edited"
-        return replace(self, number=None, how=how, figures={}, policy=policy.to_data())
+        known = range(len(policies.frontier))
+        first = () if self.number is None else (self.number,)
+        number = next(
+            (n for n in (*first, *known) if n in known and policies.policy(n) == policy), None
+        )
+        edited = self.number is not None and number != self.number
+        return replace(
+            self,
+            number=number,
+            how=f"{self.how}, then edited" if edited else self.how,
+            figures={} if number is None else policies.figures_of(number),
+            policy=policy.to_data(),
+        )
 
     def check(self, kit: Kit) -> None:
         """Raise `RequestError` when this was chosen from another kit."""

@@ -130,7 +130,20 @@ def test_an_edited_policy_has_no_figures_of_the_kits(tmp_path):
     told = applied(people(), tmp_path / "s.jsonl", chosen=replace(chosen, figures={"risk": 0.0}))
     assert told.private["chosen"]["figures"] == Content.of(kit).figures_of(chosen.number)
     far = replace(chosen, number=99)
-    assert applied(people(), tmp_path / "t.jsonl", chosen=far).private["chosen"]["number"] is None
+    found = applied(people(), tmp_path / "t.jsonl", chosen=far).private["chosen"]
+    assert (found["number"], found["figures"]) == (chosen.number, told.private["chosen"]["figures"])
+
+
+def test_a_policy_edited_into_another_of_the_kit_has_its_figures(tmp_path):
+    content, chosen = Content.of(kit_of()), by_cost(20.0, 2)
+    number = next(n for n in range(len(content.frontier)) if content.policy(n).passes == 1)
+    assert number != chosen.number
+    edited = replace(chosen, policy=content.policy(number).to_data())
+    assert applied(people(), tmp_path / "r.jsonl", chosen=edited).private["chosen"] == {
+        "number": number,
+        "how": f"{chosen.how}, then edited",
+        "figures": content.figures_of(number),
+    }
 
 
 @pytest.mark.parametrize(
