@@ -201,7 +201,8 @@ class Chosen:
 
     Parameters
     ----------
-    kind : the wing. kit : the kit's id. number : its place on the frontier, None when edited.
+    kind : the wing. kit : the kit's id. number : its place on the frontier, None when edited
+        into one that the kit has not.
     how : the choice that led to it.
     figures : risk, loss and other measures by name.
     policy : the wing's own form of it.

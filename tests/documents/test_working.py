@@ -21,7 +21,7 @@ from voile.documents.patterns import Listed, patterns_of
 from voile.documents.repeats import NameWords, mentions
 from voile.documents.replacing import Marks
 from voile.documents.words.tokens import Forms, tokenise
-from voile.documents.working import Recipe, Worker, Workers
+from voile.documents.working import Recipe, Worker, Workers, cuts_of
 from voile.errors import RequestError
 
 LABELS = ("NAME", "AGE", "DOCTOR")
@@ -106,6 +106,15 @@ def test_repeats_are_the_same_whatever_texts_came_before(texts):
         tokens = tokenise([text.replace("=", "")], known)
         after = mentions(replace(alone, tokens=tokens), names, words)
         assert after.tolist() == mentions(alone, names).tolist()
+
+
+@given(st.lists(st.integers(0, 50), max_size=12), st.integers(1, 5))
+def test_no_part_is_longer_than_its_share_and_a_document(sizes, parts):
+    cuts = cuts_of(sizes, parts)
+    assert cuts == sorted(cuts)
+    assert (cuts[0], cuts[-1], len(cuts)) == (0, len(sizes), parts + 1)
+    most = sum(sizes) / parts + max(sizes, default=0)
+    assert all(sum(sizes[a:b]) <= most for a, b in pairwise(cuts))
 
 
 def test_a_repeat_is_of_the_type_that_was_removed_first():

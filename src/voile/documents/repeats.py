@@ -28,27 +28,18 @@ class NameWords:
     """The words of forms that may repeat a name; each form is looked at once."""
 
     def __init__(self) -> None:
-        self._known = Forms()
-        self._begin(self._known)
+        self._begin(Forms())
 
     def _begin(self, known: Forms) -> None:
         self._known, self._seen, self._words = known, 0, Forms()
         self._form = np.zeros(0, dtype=np.intp)
         self._word = np.zeros(0, dtype=np.intp)
 
-    def among(self, known: Forms, wanted: Iterable[str]) -> NDArray[np.bool_]:
-        """Say which forms have one of these words, (forms,)."""
+    def look(self, known: Forms) -> None:
+        """Look at the forms that are new; forget those of other numbers."""
         if known is not self._known:
             self._begin(known)
-        self._look(known.since(self._seen))
-        asked = np.zeros(len(self._words) + 1, dtype=np.bool_)
-        asked[[self._words.find(word) for word in wanted]] = True
-        asked[NOWHERE] = False
-        found = np.zeros(len(known), dtype=np.bool_)
-        found[self._form[asked[self._word]]] = True
-        return found
-
-    def _look(self, new: Sequence[str]) -> None:
+        new = known.since(self._seen)
         words = [_names_in(form)[1] for form in new]
         form = np.repeat(np.arange(len(new)) + self._seen, [len(one) for one in words])
         word = self._words.number(chain.from_iterable(words))
@@ -56,9 +47,18 @@ class NameWords:
         self._word = np.concatenate([self._word, np.array(word, dtype=np.intp)])
         self._seen += len(new)
 
+    def among(self, wanted: Iterable[str]) -> NDArray[np.bool_]:
+        """Say which forms have one of these words, (forms,)."""
+        asked = np.zeros(len(self._words) + 1, dtype=np.bool_)
+        asked[[self._words.find(word) for word in wanted]] = True
+        asked[NOWHERE] = False
+        found = np.zeros(self._seen, dtype=np.bool_)
+        found[self._form[asked[self._word]]] = True
+        return found
+
 
 def mentions(
-    removed: Removed, names: NDArray[np.bool_], words: NameWords | None = None
+    removed: Removed, names: NDArray[np.bool_], seen: NameWords | None = None
 ) -> NDArray[np.int16]:
     """Find what is left of the names removed in the same document.
 
@@ -68,13 +68,15 @@ def mentions(
     Parameters
     ----------
     names : (T + 1,) which types are names.
-    words : of forms met before; new ones are added to it.
+    seen : the words of forms met before; new ones are added to it.
 
     Returns
     -------
     (n,) the type of name, 0 of all other tokens.
     """
     tokens = removed.tokens
+    seen = NameWords() if seen is None else seen
+    seen.look(tokens.known)
     forms, of = tokens.forms, tokens.document
     gone: defaultdict[int, dict[str, int]] = defaultdict(dict)
     for x in np.flatnonzero(names[removed.type]).tolist():
@@ -84,7 +86,7 @@ def mentions(
     found = np.zeros(len(tokens), dtype=np.int16)
     if not wanted:
         return found
-    may = (NameWords() if words is None else words).among(tokens.known, wanted)
+    may = seen.among(wanted)
     for x in np.flatnonzero(may[tokens.form] & (removed.type == 0)).tolist():
         known = gone[int(of[x])]
         found[x] = next(

@@ -156,11 +156,9 @@ class Workers:
     def begin(self, documents: Sequence[Document]) -> Pending:
         """Deal the documents to the processes, in parts of about as many characters.
 
-        Begin with more before the last is done, and no process waits for another.
+        Begin with more before the last is done, and processes wait less for each other.
         """
-        ends = np.cumsum([len(one.text) for one in documents])
-        goals = np.linspace(0, ends[-1] if len(ends) else 0, self._jobs + 1)
-        cuts = [0, *np.searchsorted(ends, goals[1:-1]).tolist(), len(documents)]
+        cuts = cuts_of([len(one.text) for one in documents], self._jobs)
         parts = [documents[a:b] for a, b in pairwise(cuts) if b > a]
         done = [self._pool.submit(_work, part) for part in parts]
         return partial(_all, done)
@@ -175,6 +173,17 @@ class Workers:
         traceback: TracebackType | None,
     ) -> None:
         self._pool.shutdown(cancel_futures=True)
+
+
+def cuts_of(sizes: Sequence[int], parts: int) -> list[int]:
+    """Return where parts begin and the last ends: each is of whole documents, about as long.
+
+    >>> cuts_of([6, 6], 2), cuts_of([9, 1, 1, 1], 2), cuts_of([], 2)
+    ([0, 1, 2], [0, 1, 4], [0, 0, 0])
+    """
+    middles = np.cumsum(sizes) - np.array(sizes) / 2
+    goals = np.linspace(0, sum(sizes), parts + 1)[1:-1]
+    return [0, *np.searchsorted(middles, goals).tolist(), len(sizes)]
 
 
 def _all(parts: Iterable[Future[list[Done]]]) -> list[Done]:

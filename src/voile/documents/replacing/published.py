@@ -17,7 +17,7 @@ class Edit(NamedTuple):
 
     Parameters
     ----------
-    label : the type of what was removed. by : who removed it, as in `Removal`.
+    label : the type, or its category, of what was removed. by : who removed it, as in `Removal`.
     """
 
     start: int
@@ -25,7 +25,7 @@ class Edit(NamedTuple):
     source_start: int
     source_end: int
     label: str
-    by: str = ""
+    by: str
 
 
 @dataclass(frozen=True, slots=True)

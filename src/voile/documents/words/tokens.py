@@ -53,8 +53,8 @@ class Forms:
         return [numbers[word] for word in words]
 
     @property
-    def known(self) -> list[str]:
-        """All words so far, by their numbers; to be read alone."""
+    def known(self) -> Sequence[str]:
+        """All words so far, by their numbers; it grows. Cost: O(those new since it was asked)."""
         new = len(self._numbers) - len(self._words)
         self._words += [*islice(reversed(self._numbers), new)][::-1]
         return self._words
@@ -63,7 +63,7 @@ class Forms:
         """Return the number of a word; NOWHERE if it was never met."""
         return self._numbers.get(word, NOWHERE)
 
-    def since(self, number: int) -> list[str]:
+    def since(self, number: int) -> Sequence[str]:
         """Return the words from this number on."""
         return self.known[number:]
 
@@ -142,7 +142,7 @@ class Tokens:
         return len(self.form)
 
     @property
-    def forms(self) -> list[str]:
+    def forms(self) -> Sequence[str]:
         """The distinct forms, by their numbers."""
         return self.known.known
 
