@@ -193,14 +193,14 @@ def main() -> None:
     }
     tokens, few = len(tokenise(one.text for one in worked)), worked[:PRESIDIO_WORKED]
     with tempfile.TemporaryDirectory() as place, ExitStack() as pools:
-        ways: dict[str, tuple[Callable[[Sequence[Document]], object], Sequence[Document], int]] = {
-            CRFSUITE: (Strings(learnt, Path(place) / "crf"), worked, tokens),
-            PRESIDIO: (presidio(), few, len(tokenise(one.text for one in few))),
-        }
+        ways: dict[str, tuple[Callable[[Sequence[Document]], object], Sequence[Document], int]] = {}
         for name, one in recipes.items():
             two = pools.enter_context(Workers(one, 2))
             ways[name] = batch_after_batch(Worker(one)), worked, tokens * BATCHES
             ways[name + TWO] = one_ahead(two), worked, tokens * BATCHES
+            ways[name + TWO][0](worked)  # starts its processes, before others fill this one
+        ways[CRFSUITE] = Strings(learnt, Path(place) / "crf"), worked, tokens
+        ways[PRESIDIO] = presidio(), few, len(tokenise(one.text for one in few))
         for way, documents, _ in ways.values():  # compile, and remember the words
             way(documents)
         seconds: dict[str, list[float]] = {name: [] for name in ways}
