@@ -41,6 +41,18 @@ def test_what_the_holder_keeps_of_the_kit_has_no_key(release):
     assert set(frontier) == {"number", "miss_cost", "passes", "risk", "loss"}
 
 
+def test_lists_are_named_to_the_holder_alone(release):
+    assert "told which words" not in said(shown(release)["summary"])
+    told = changed(release, lists={"clinic staff": 1200, "towns": 1})
+    start = "The learners were told which words are on 2 lists of the holder's"
+    for audience, end in (
+        ("internal", ": clinic staff (1,200 words) and towns (1 word)."),
+        ("public", "."),
+    ):
+        text = said(shown(told, audience=audience)["summary"])
+        assert f"{start}{end}" in text
+
+
 def test_the_summary_says_what_was_asked_and_what_is_left(release, evidence):
     chosen, found = (release.private["story"][part] for part in ("chosen", "found"))
     blocks = shown(release, evidence)["summary"]

@@ -115,6 +115,7 @@ def _summary(
             f"Learnt from {documents} of {subjects}: {found['tokens']:,} tokens, {alpha} of them "
             f"identifiers of {_many(int((~context).sum()), 'type')}{halted}."
         )
+        said += _lists(story.get("lists", {}), audience)
         if context.any():
             said.append(OF_CONTEXT)
     return Section("summary", "In short", (*blocks, Prose(tuple(said))), first=True)
@@ -166,6 +167,18 @@ def _policy(public: Mapping[str, Any]) -> list[str]:
     if again:
         said.append(f"Removed as well, and not in these figures: {' and '.join(again)}.")
     return said
+
+
+def _lists(lists: Mapping[str, int], audience: Audience) -> list[str]:
+    """Say which lists the learners were told of; what the holder called them is for the holder."""
+    if not lists:
+        return []
+    called = listed([f"{name} ({_many(size, 'word')})" for name, size in lists.items()])
+    names = f": {called}" * (audience == "internal")
+    return [
+        f"The learners were told which words are on {_many(len(lists), 'list')} of the "
+        f"holder's{names}."
+    ]
 
 
 def _many(number: int, one: str, many: str = "") -> str:

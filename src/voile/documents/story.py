@@ -23,10 +23,12 @@ def story_of(content: Content, number: int | None) -> dict[str, Any]:
     ----------
     number : of the policy applied; None tells of the frontier alone.
     """
+    space = next(iter(content.committees.values())).space
     story: dict[str, Any] = {
         "frontier": content.figures.select(SHOWN).to_pydict(),
         "repeats": content.with_repeats,
         "found": {name: x for name, x in content.found.items() if name != "key"},
+        "lists": {name: len(words) for name, words in sorted(space.lists.items())},
     }
     if number is not None:
         chosen = content.figures.slice(number, 1).to_pylist()[0]

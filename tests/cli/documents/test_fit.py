@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import random
 import re
@@ -148,6 +149,9 @@ def test_a_kit_with_a_list_works_without_its_file(voile: Any, notes: Notes, tmp_
     assert voile(*choose).code == 0
     apply = ["documents", "apply", kit, notes.source, "--policy", policy, "--out", out]
     assert voile(*apply, "--quiet").code == 0
+    page = tmp_path / "report.html"
+    assert voile("report", out, "--internal", "--out", page, "--quiet").code == 0
+    assert f"holder's: given ({len(FIRST) + 1} words)." in html.unescape(page.read_text())
     assert not [text for text in released(out) if WORD.search(text.replace(HARMLESS, ""))]
     for file in (tmp_path / "release.jsonl.manifest.json", policy):
         assert not re.search("nowhere", file.read_text(), re.IGNORECASE)
