@@ -31,7 +31,7 @@ from benchmarks.tables import save
 from voile.documents import Corpus, Document
 
 MEGABYTES, FULL = 100, 10_000
-KILLED_SHARE = 0.1
+KILLED_SHARE = 0.01
 """Of the notes, those that a killed run and two whole ones are compared on."""
 LEARNT = 100
 VOILE = [str(Path(sysconfig.get_path("scripts")) / "voile")]

@@ -104,7 +104,7 @@ class Remover:
     Cost: one look at each distinct form for all members; then O(tokens x members).
     """
 
-    MOST_FORMS = 300_000
+    MOST_FORMS = 120_000
     MOST_BYTES = 2**28
     """Forms remembered, and memory for what members say of them; beyond it all are forgotten."""
 
