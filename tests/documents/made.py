@@ -58,9 +58,12 @@ class Counted(SVM):
 
     fits: list = field(default_factory=list, repr=False, compare=False)
     stop_at: int = field(default=0, repr=False, compare=False)
+    compiled: bool = field(default=False, repr=False, compare=False)
 
     def fit(self, examples, *, seed=0):
         if len(self.fits) + 1 == self.stop_at:
+            if self.compiled:
+                raise SystemError from KeyboardInterrupt()
             raise KeyboardInterrupt
         self.fits.append(len(examples.labels))
         return super().fit(examples, seed=seed)

@@ -240,7 +240,8 @@ def described(loop):
     return loop.passes, loop.removed.tolist(), loop.turn.tolist(), len(loop.committee.members)
 
 
-def test_an_interrupt_keeps_what_was_found_and_another_run_goes_on(tmp_path):
+@pytest.mark.parametrize("compiled", [False, True])
+def test_an_interrupt_keeps_what_was_found_and_another_run_goes_on(tmp_path, compiled):
     whole = Counted()
     expected = run_of(whole)
     assert expected.stopped == "finished"
@@ -248,7 +249,7 @@ def test_an_interrupt_keeps_what_was_found_and_another_run_goes_on(tmp_path):
     assert passes >= 2
     for stop_at in range(1, fits + 1):
         folder = tmp_path / str(stop_at)
-        stopped = Counted(stop_at=stop_at)
+        stopped = Counted(stop_at=stop_at, compiled=compiled)
         if stop_at <= 5:  # four folds and the member itself: nothing is found yet
             with pytest.raises(KeyboardInterrupt):
                 run_of(stopped, folder=folder)

@@ -16,6 +16,7 @@ import click
 from voile.cli.app import command
 from voile.cli.screen import tell
 from voile.errors import VoileError
+from voile.interruption import ctrl_c
 
 DONE, FAILED, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
 
@@ -29,7 +30,7 @@ def run(arguments: Sequence[str]) -> int:
     """
     debug = "--debug" in arguments
     try:
-        with _warnings_shown(debug=debug, quiet="--quiet" in arguments):
+        with ctrl_c(), _warnings_shown(debug=debug, quiet="--quiet" in arguments):
             code = command.main(list(arguments), prog_name="voile", standalone_mode=False)
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:

@@ -14,6 +14,7 @@ from voile.documents.crossfitting import OutOfFold
 from voile.documents.fits import Fits
 from voile.documents.learners.learner import Examples
 from voile.errors import InfeasibleError, RequestError
+from voile.interruption import ctrl_c
 from voile.progress import Progress
 
 LEAST_LEFT = 300
@@ -125,11 +126,12 @@ def sanitize_greedily(
             progress("passes", len(turns), max_passes)
             check_left(removed, least_left)
             examples = training.examples(removed, costs)
-            turns.append(_turn(fits, examples, removed, decision, len(turns) + 1))
-            removed = _removed(turns)[0]
-            if turns[-1].member is None:
-                stopped = "finished"
-                learnt = _learnt(fits, examples, removed, turns[-1].told.attacker)
+            with ctrl_c():
+                turns.append(_turn(fits, examples, removed, decision, len(turns) + 1))
+                removed = _removed(turns)[0]
+                if turns[-1].member is None:
+                    stopped = "finished"
+                    learnt = _learnt(fits, examples, removed, turns[-1].told.attacker)
     except KeyboardInterrupt:
         if not any(turn.member for turn in turns):
             raise

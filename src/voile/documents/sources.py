@@ -6,7 +6,6 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -119,27 +118,31 @@ class CorpusSource(Source):
 
     def _documents(self) -> Iterator[Document]:
         unread: list[Document] = []
-        none = True
-        aside = partial(self._set_aside, unread)
+        count = 0
+
+        def aside(name: str, why: RequestError) -> None:
+            """Put a row in the place of a file that cannot be read; wrong annotations are refused.
+
+            The file's name may be a person's: the warning counts instead.
+            """
+            if not isinstance(why, SourceError) or isinstance(why, AnnotationError):
+                raise why
+            if not self._warned:
+                place = f"document {count + len(unread) + 1}, by name"
+                said = f"{why.what}; set aside, and so is each that cannot be read"
+                warnings.warn(f"{self.name}: {place}: {said}", UnreadWarning, stacklevel=2)
+                self._warned = True
+            self.unread[name] = why.what
+            unread.append(Document(UNREAD, id=name, annotated=False))
+
         for document in read_documents(self.path, self.kind, encoding=self._encoding, aside=aside):
             yield from unread
+            count += len(unread) + 1
             unread.clear()
             yield document
-            none = False
-        if none and not unread:
+        if not count and not unread:
             raise SourceError("holds no document", where=self.name)
         yield from unread
-
-    def _set_aside(self, unread: list[Document], name: str, why: RequestError) -> None:
-        """Put a row in the place of a file that cannot be read; wrong annotations are refused."""
-        if not isinstance(why, SourceError) or isinstance(why, AnnotationError):
-            raise why
-        if not self._warned:
-            said = f"{why}; set aside, and so is each that cannot be read"
-            warnings.warn(said, UnreadWarning, stacklevel=2)
-            self._warned = True
-        self.unread[name] = why.what
-        unread.append(Document(UNREAD, id=name, annotated=False))
 
     def fingerprint(self) -> str:
         """Hash the files' own hashes, by name."""

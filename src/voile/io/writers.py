@@ -24,7 +24,18 @@ import pyarrow.parquet as pq
 from voile.errors import RequestError
 from voile.io.opening import split_table
 from voile.io.postgres_address import POSTGRESQL, Address
-from voile.io.source import OFFLINE, conform, distinct_names, identifier, plain, plain_schema
+from voile.io.source import (
+    BATCH_ROWS,
+    OFFLINE,
+    conform,
+    distinct_names,
+    identifier,
+    plain,
+    plain_schema,
+)
+
+GROUP_BYTES = 16 << 20
+"""Of rows in a row group of Parquet, or `BATCH_ROWS` of them: whichever is reached first."""
 
 
 class Writer(ABC):
@@ -195,18 +206,38 @@ def _text_bytes(text: pa.LargeStringArray) -> memoryview:
 
 
 class ParquetWriter(Writer):
-    """Parquet, compressed by zstd; dictionaries are kept."""
+    """Parquet, compressed by zstd; dictionaries are kept.
+
+    Small batches share a row group, of each of which something stays in memory until the end; not
+    those with dictionaries, since all of theirs may be more than their type can number.
+    """
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         self._file = pq.ParquetWriter(path, schema, compression="zstd")
+        self._apart = any(map(pa.types.is_dictionary, schema.types))
+        self._held: list[pa.RecordBatch] = []
+        self._rows = self._bytes = 0
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add rows."""
-        self._file.write_batch(batch)
+        self._held.append(batch)
+        self._rows += batch.num_rows
+        self._bytes += batch.nbytes
+        if self._apart or self._rows >= BATCH_ROWS or self._bytes >= GROUP_BYTES:
+            self._write_held()
 
     def close(self) -> None:
         """End the file."""
-        self._file.close()
+        try:
+            self._write_held()
+        finally:
+            self._file.close()
+
+    def _write_held(self) -> None:
+        held, self._held = self._held, []
+        self._rows = self._bytes = 0
+        if held:
+            self._file.write_table(pa.Table.from_batches(held))
 
 
 class ArrowWriter(Writer):

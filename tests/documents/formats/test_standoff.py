@@ -131,6 +131,19 @@ def test_what_is_quoted_tells_how_line_ends_were_counted(counts, document):
             assert [read.text[s.start : s.end].split() for s in read.spans] == words
 
 
+@pytest.mark.parametrize("counts", [0, 1])
+@given(document=DOCUMENTS.filter(apart))
+@settings(max_examples=30)
+def test_what_is_quoted_tells_whether_a_byte_order_mark_was_counted(counts, document):
+    with tempfile.TemporaryDirectory() as folder:
+        put(Path(folder, "a.txt"), f"\ufeff{document.text}")
+        put(Path(folder, "a.ann"), ann(document, lambda place: place + counts))
+        (read,) = read_corpus(Path(folder, "a.ann"))
+    assert read.text == document.text
+    words = [document.text[s.start : s.end].split() for s in document.spans]
+    assert [read.text[s.start : s.end].split() for s in read.spans] == words
+
+
 def test_line_ends_of_windows_move_nothing(tmp_path):
     document = Document("Ann\r\nMay\r\nWu", (Span(5, 8, "NAME"), Span(10, 12, "NAME")))
     for move in (int, without_returns(document)):

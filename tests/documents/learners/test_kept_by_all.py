@@ -7,6 +7,7 @@ import pytest
 from tests.documents.learners.made import harmless, made, of_forms
 
 from voile.documents.learners import CLASSIFIERS, LEARNERS, check_saveable, learners_of
+from voile.documents.learners.linear import Linear
 from voile.documents.learners.own import Sklearn
 from voile.errors import RequestError
 
@@ -114,6 +115,16 @@ def test_what_is_no_array_is_not_saved(fitted):
     check_saveable(fitted[1].values())
     with pytest.raises(RequestError, match="a kit cannot hold a classifier of kind Estimated"):
         check_saveable([Sklearn(BernoulliNB()).fit(fitted[0])])
+
+
+def test_what_is_not_voiles_own_is_not_saved(fitted):
+    class Other(Linear):
+        """Made of arrays, but loading it would run code from elsewhere."""
+
+    linear = next(one for one in fitted[1].values() if type(one) is Linear)
+    check_saveable([linear])
+    with pytest.raises(RequestError, match="a kit cannot hold a classifier of kind Other"):
+        check_saveable([Other(**vars(linear))])
 
 
 def kind_of(classifier):

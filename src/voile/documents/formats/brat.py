@@ -28,10 +28,11 @@ def read(file: File) -> Iterator[Document]:
             raise SourceError(f"has no {end} file beside it", where=file.path.name)
     assert text is not None
     assert notes is not None
-    content = replace(file, path=text).text()
+    source = replace(file, path=text)
+    content = source.text()
     quotes = list(_entities(replace(file, path=notes)))
-    where = f"document {file.name}"
-    yield file.document(content, placed(content, quotes, where), id=file.name)
+    spans = placed(content, quotes, f"document {file.name}", marked=source.marked())
+    yield file.document(content, spans, id=file.name)
 
 
 def beside(path: Path, end: str) -> Path | None:

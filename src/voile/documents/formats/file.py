@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -46,6 +47,10 @@ class File:
                     instead="give each document a file or a line of its own",
                 )
         return whole.decode()
+
+    def marked(self) -> bool:
+        """Say whether it begins with UTF-8's byte order mark, which is not in its text."""
+        return next(raw_chunks(self.path), b"").startswith(BOM_UTF8)
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Stream the lines in UTF-8, with their ends and numbers."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from voile.documents.corpus import Span
@@ -76,12 +77,18 @@ def _is_span(values: Any) -> bool:
 
 
 def placed(
-    text: str, quotes: Sequence[Quote], where: str, *, returns: bool = True
+    text: str,
+    quotes: Sequence[Quote],
+    where: str,
+    *,
+    returns: bool = True,
+    marked: bool = False,
 ) -> tuple[Span, ...]:
     r"""Turn quotes into spans of the text; a quote in several pieces is several spans.
 
     Some tools count a Windows line end as two characters, some as one, as XML does: what is quoted
-    decides, and `returns` (two) where nothing is. The same span said twice is one.
+    decides, and `returns` (two) where nothing is. So it does where the file is `marked`, begins
+    with a byte order mark: some tools count it. The same span said twice is one.
 
     Raises
     ------
@@ -92,26 +99,35 @@ def placed(
     (Span(start=3, end=5, label='NAME'),)
     """
     ways = [_as_it_is, _without_returns(text)] if "\r\n" in text else [_as_it_is]
-    wrong = None
-    for way in ways if returns else reversed(ways):
-        moved = [[Span(way(a), way(b), quote.label) for a, b in quote.places] for quote in quotes]
-        found = _misquoted(text, quotes, moved)
-        if found is None:
-            return tuple(sorted({span for spans in moved for span in spans}))
-        wrong = wrong or found
-    assert wrong is not None
-    raise AnnotationError(
-        f"at {wrong.start} to {wrong.end} stands something else than the annotation quotes",
-        where=where,
-        instead="count Unicode characters from 0 on",
-    )
+    ways = ways if returns else ways[::-1]
+    if marked:
+        ways = [*ways, *map(_after_mark, ways)]
+    tried = [
+        [[Span(way(a), way(b), quote.label) for a, b in quote.places] for quote in quotes]
+        for way in ways
+    ]
+    wrong = [_misquoted(text, quotes, moved) for moved in tried]
+    fits = [moved for moved, found in zip(tried, wrong, strict=True) if found is None]
+    if not fits:
+        assert wrong[0] is not None
+        raise AnnotationError(
+            f"at {wrong[0].start} to {wrong[0].end} stands something else than the annotation "
+            "quotes",
+            where=where,
+            instead="count Unicode characters from 0 on",
+        )
+    best = next((moved for moved in fits if _inside(text, chain(*moved))), fits[0])
+    return tuple(sorted(set(chain(*best))))
+
+
+def _inside(text: str, spans: Iterable[Span]) -> bool:
+    return all(0 <= span.start <= span.end <= len(text) for span in spans)
 
 
 def _misquoted(text: str, quotes: Sequence[Quote], moved: Sequence[Sequence[Span]]) -> Span | None:
     """Find an annotation that quotes other words; line ends and blanks are alike."""
     for quote, spans in zip(quotes, moved, strict=True):
-        inside = all(0 <= span.start <= span.end <= len(text) for span in spans)
-        if quote.words is not None and inside:
+        if quote.words is not None and _inside(text, spans):
             words = " ".join(text[span.start : span.end] for span in spans)
             if words.split() != quote.words.split():
                 return spans[0]
@@ -120,6 +136,11 @@ def _misquoted(text: str, quotes: Sequence[Quote], moved: Sequence[Sequence[Span
 
 def _as_it_is(place: int) -> int:
     return place
+
+
+def _after_mark(way: Callable[[int], int]) -> Callable[[int], int]:
+    """Return what moves a place that counts a byte order mark, which is not in the text."""
+    return lambda place: way(place - 1)
 
 
 def _without_returns(text: str) -> Callable[[int], int]:

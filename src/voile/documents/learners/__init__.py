@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from voile.documents.learners.adaboost import AdaBoost
 from voile.documents.learners.consensus import Agreed, Consensus
 from voile.documents.learners.crf import CRF, Chain
 from voile.documents.learners.ensemble import Ensemble, Judged
-from voile.documents.learners.learner import Learner, Saveable
+from voile.documents.learners.learner import Classifier, Learner, Saveable
 from voile.documents.learners.linear import Linear
-from voile.documents.learners.own import check_saveable
 from voile.documents.learners.selection import KeptSelected, Selection
 from voile.documents.learners.svm import SVM
 from voile.errors import RequestError, nearest
@@ -71,3 +70,19 @@ def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
     if not found:
         raise RequestError("no learner", instead=f"use {', '.join(LEARNERS)}")
     return found
+
+
+def check_saveable(classifiers: Iterable[Classifier]) -> None:
+    """Refuse classifiers that a kit cannot hold.
+
+    Raises
+    ------
+    RequestError : one of them is not of voile's own kinds.
+    """
+    for classifier in classifiers:
+        if type(classifier) not in CLASSIFIERS.values():
+            raise RequestError(
+                f"a kit cannot hold a classifier of kind {type(classifier).__name__}: loading one "
+                "runs no code, so it holds voile's own kinds alone",
+                instead="leave its learner out, or keep to GreedySanitizer",
+            )

@@ -6,7 +6,7 @@ is objects and not arrays.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.learners.chain import MOST
-from voile.documents.learners.learner import Classifier, Examples, Margins, Saveable, Sight
+from voile.documents.learners.learner import Examples, Margins, Sight
 from voile.documents.learners.svm import narrowed
 from voile.errors import RequestError
 
@@ -98,22 +98,6 @@ def _apart(scores: NDArray[np.floating]) -> Margins:
     top = np.sort(scores, axis=1)
     best = np.where(scores == top[:, -1:], top[:, -2:-1], top[:, -1:])
     return np.asarray(scores - best, dtype=np.float64)
-
-
-def check_saveable(classifiers: Iterable[Classifier]) -> None:
-    """Refuse classifiers that a kit cannot hold.
-
-    Raises
-    ------
-    RequestError : one of them cannot be written as arrays.
-    """
-    for classifier in classifiers:
-        if not isinstance(classifier, Saveable):
-            raise RequestError(
-                f"a kit cannot hold a classifier of kind {type(classifier).__name__}: it is not "
-                "made of arrays",
-                instead="give it to_arrays and from_arrays, or leave its learner out",
-            )
 
 
 def library(name: str, extra: str) -> Any:

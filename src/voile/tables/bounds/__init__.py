@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voile.errors import RequestError
 from voile.frontier import Frontier
+from voile.interruption import ctrl_c
 from voile.tables.bounds.nesting import refuse_too_many
 from voile.tables.bounds.proof import Proof
 from voile.tables.bounds.relaxation import Stopped
@@ -17,7 +18,7 @@ from voile.tables.bounds.result import Bound, Progress
 from voile.tables.bounds.sandwich import between
 from voile.tables.group_measures import Spread, Weighing
 from voile.tables.searches.resume import take_up
-from voile.tables.searches.run import Run, raise_if_no_interruption
+from voile.tables.searches.run import Run
 
 if TYPE_CHECKING:
     from voile.tables.evaluator import Evaluator
@@ -79,17 +80,17 @@ def bound(
     refuse_unbounded(space.evaluator)
     proof, stopped = None, "finished"
     try:
-        proof = Proof(_run_with(space.evaluator, frontier), seconds, progress)
-        proof.go(asked)
-        while weights is None and seconds is not None:
-            more = between(np.sort(proof.weights), proof.run.found)
-            if not len(more):
-                break
-            proof.go(more)
+        with ctrl_c():
+            proof = Proof(_run_with(space.evaluator, frontier), seconds, progress)
+            proof.go(asked)
+            while weights is None and seconds is not None:
+                more = between(np.sort(proof.weights), proof.run.found)
+                if not len(more):
+                    break
+                proof.go(more)
     except Stopped:
         stopped = "seconds"
-    except (KeyboardInterrupt, SystemError) as error:
-        raise_if_no_interruption(error)
+    except KeyboardInterrupt:
         stopped = "interrupted"
     if proof is None or not len(proof.weights):
         return Bound.none(asked, frontier, stopped)

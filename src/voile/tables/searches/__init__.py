@@ -8,12 +8,13 @@ import numpy as np
 
 from voile.errors import RequestError, nearest
 from voile.frontier import Frontier
+from voile.interruption import ctrl_c
 from voile.tables.evaluator import Evaluator
 from voile.tables.searches import best, exhaustive, interval, local, steepest
 from voile.tables.searches.chains import RandomChain
 from voile.tables.searches.result import Checkpoint, History, SearchResult, Space
 from voile.tables.searches.resume import take_up
-from voile.tables.searches.run import Limit, Run, raise_if_no_interruption
+from voile.tables.searches.run import Limit, Run
 from voile.tables.searches.sublattice import SublatticeSearch
 
 __all__ = ["STRATEGIES", "Checkpoint", "History", "SearchResult", "Space", "Strategy", "search"]
@@ -88,17 +89,17 @@ def search(
         progress=progress,
     )
     try:
-        run.begin()
-        if start is not None:
-            take_up(run, start)
-        explore(run)
+        with ctrl_c():
+            run.begin()
+            if start is not None:
+                take_up(run, start)
+            explore(run)
         stopped = "finished"
     except Limit as limit:
         stopped = limit.reason
-    except (KeyboardInterrupt, SystemError) as error:
-        raise_if_no_interruption(error)
+    except KeyboardInterrupt:
         if len(run.checkpoints) < 2:  # nothing but the two ends, or not even compiled code
-            raise KeyboardInterrupt from None
+            raise
         stopped = "interrupted"
     return SearchResult(
         frontier=run.frontier(),

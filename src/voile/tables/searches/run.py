@@ -32,15 +32,6 @@ class Limit(Exception):  # noqa: N818, it ends a search and is no error
         super().__init__(reason)
 
 
-def raise_if_no_interruption(error: BaseException) -> None:
-    """Raise what is not Ctrl-C; pressed while numba loads a kernel, that is a SystemError's cause.
-
-    >>> raise_if_no_interruption(KeyboardInterrupt())
-    """
-    if not any(isinstance(e, KeyboardInterrupt) for e in (error, error.__cause__)):
-        raise error
-
-
 class Run:
     """Collect what a strategy scores, on the lattice without the forbidden cuts.
 
