@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import random
 import signal
 import subprocess
@@ -12,6 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.documents.flow import NOTES, applied, kit_of, people, removals, table
+
+from voile.documents import applying
+from voile.documents.certify import certify
 
 
 @pytest.mark.parametrize("how", ["mark", "surrogate"])
@@ -27,6 +31,19 @@ def test_the_same_bytes_from_any_number_of_processes(tmp_path, how, secret):
     assert removals(one) == removals(two)
     assert one.private["removed_by"] == two.private["removed_by"]
     assert one.private["counts"] == two.private["counts"]
+
+
+def test_processes_give_their_memory_back_before_the_release_is_certified(tmp_path, monkeypatch):
+    alive = []
+
+    def counted(*given):
+        alive.append(len(multiprocessing.active_children()))
+        return certify(*given)
+
+    before = len(multiprocessing.active_children())
+    monkeypatch.setattr(applying, "certify", counted)
+    applied(people(), tmp_path / "r.jsonl", jobs=2)
+    assert alive == [before]
 
 
 KILLED = """

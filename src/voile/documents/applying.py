@@ -174,6 +174,7 @@ class _Applying(Applying):
                 self._begun.append(self._begin(batch))
             if before is not None:
                 yield before
+        self._work.end()  # what is left, the order and the certificate, may take their memory
 
     def _begin(self, batch: Batch) -> _Begun:
         reading, width = self._content.reading, len(self._texts)

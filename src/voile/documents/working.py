@@ -62,6 +62,9 @@ class Workbench(Protocol):
     def begin(self, documents: Sequence[Document]) -> Pending:
         """Return what gives each document as published; there may be several at work."""
 
+    def end(self) -> None:
+        """Let go of what works; nothing is begun after it."""
+
 
 class Worker:
     """Put documents through a recipe, in this process."""
@@ -81,6 +84,9 @@ class Worker:
     def begin(self, documents: Sequence[Document]) -> Pending:
         """Begin once asked for."""
         return partial(self, documents)
+
+    def end(self) -> None:
+        """Nothing works elsewhere."""
 
     def _tried(self, documents: Sequence[Document]) -> list[Done]:
         try:
@@ -172,6 +178,10 @@ class Workers:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End the processes, and give their memory back."""
         self._pool.shutdown(cancel_futures=True)
 
 
