@@ -1,7 +1,7 @@
-"""Scale: 10 GB of JSON lines applied within 1 GB; killed and run again, the same bytes.
+"""Scale: the memory of `apply` on long JSON lines; killed and run again, the same bytes.
 
-    python -m benchmarks.documents_scale              100 MB, two minutes
-    python -m benchmarks.documents_scale --full       10 GB, an hour and a half
+    python -m benchmarks.documents_scale              100 MB
+    python -m benchmarks.documents_scale --full       10 GB, more than an hour
 
 The notes are MEDDOCAN's again and again, what is annotated written anew each time, so that new
 words never end. They are kept in the temporary folder for the next run.

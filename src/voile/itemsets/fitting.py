@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
+from voile.interruption import ctrl_c
 from voile.io import Source
 from voile.itemsets.classifying import figures, intervals
 from voile.itemsets.containment import exposure, row_anonymity
@@ -136,7 +137,8 @@ def _tell(
             told.append(people)
             continue
         try:
-            tried = tries(projected) if finished else None
+            with ctrl_c():
+                tried = tries(projected) if finished else None
         except KeyboardInterrupt:
             tried, finished = None, False
         told.append({**people, **figures(tried), **intervals(tried)})

@@ -16,6 +16,7 @@ from scipy.special import entr
 from voile.errors import InfeasibleError, RequestError
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
+from voile.interruption import ctrl_c
 from voile.io import Source, open_source
 from voile.kit import Choice, Chosen, Kit
 from voile.progress import Progress
@@ -110,7 +111,8 @@ class _Fitting:
         stopped = "finished"
         for method in self.options.methods:
             try:
-                self._method(method, u, tried)
+                with ctrl_c():
+                    self._method(method, u, tried)
             except KeyboardInterrupt:
                 if not self.maps:
                     raise

@@ -88,7 +88,8 @@ def placed(
 
     Some tools count a Windows line end as two characters, some as one, as XML does: what is quoted
     decides, and `returns` (two) where nothing is. So it does where the file is `marked`, begins
-    with a byte order mark: some tools count it. The same span said twice is one.
+    with a byte order mark: some tools count it. Of ways that fit, one with all spans inside the
+    text goes first. The same span said twice is one.
 
     Raises
     ------

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.errors import RequestError, nearest
+from voile.interruption import ctrl_c
 from voile.itemsets.feasible import Constraint
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.labels import LabelsLike
@@ -165,7 +166,8 @@ def _explore(run: Run, how: Method) -> str:
         run.bound = run.utility
         return "finished"
     try:
-        how.explore(run)
+        with ctrl_c():
+            how.explore(run)
     except Limit as limit:
         return limit.reason
     except KeyboardInterrupt:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from voile.errors import InfeasibleError, RequestError
+from voile.interruption import ctrl_c
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.kernels.maximal import Mining, mine
 from voile.itemsets.searches.run import Limit, Run
@@ -34,8 +35,9 @@ def explore(run: Run) -> None:
     rows = run.rows.project(run.candidates).arranged(order)
     mining = _begin(rows, run.constraint.k)
     try:
-        while mining.stand[0] >= 0:
-            run.spend(mine(rows.groups, mining, run.constraint.k, run.room(STEPS)))
+        with ctrl_c():
+            while mining.stand[0] >= 0:
+                run.spend(mine(rows.groups, mining, run.constraint.k, run.room(STEPS)))
     except (Limit, KeyboardInterrupt):
         if not mining.many[0]:
             raise InfeasibleError(
