@@ -22,7 +22,7 @@ from voile.io.source import BATCH_ROWS, FileSource, distinct_names, unreadable
 from voile.io.text import ChunkReader, find_encoding, known_encoding, utf8_chunks
 
 LINE_BYTES = 64 << 20
-BATCH_BYTES = 64 << 20
+BATCH_BYTES = 8 << 20
 HALF = re.compile(rb"\\u[dD]")
 """Begins, perhaps, half of a surrogate pair."""
 
