@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import io
+import json
 
 import pyarrow as pa
 import pytest
@@ -104,6 +106,52 @@ def test_why_a_file_could_not_be_read_is_told(tmp_path):
         ("d", "characters that were lost in decoding"),
     ]
     assert [row["text"] for row in read(release.path)] == ["Fine ."]
+
+
+def _lines(rows):
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows.to_pylist())
+
+
+def _commas(rows):
+    file = io.StringIO(newline="")
+    writer = csv.DictWriter(file, rows.column_names)
+    writer.writeheader()
+    writer.writerows(rows.to_pylist())
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(("name", "written"), [("n.jsonl", _lines), ("n.csv", _commas)])
+@pytest.mark.parametrize("encoding", [None, "utf-8"])
+def test_a_row_that_is_no_text_is_set_aside_and_the_others_go_on(
+    tmp_path, name, written, encoding
+):
+    notes = ["We saw José Ruiz again .", "We saw Jos§ Ruiz again .", "No fever , no cough ."]
+    rows = table(notes)
+    content = written(rows).encode()
+    (tmp_path / name).write_bytes(content.replace("§".encode(), b"\xe9"))
+    place = content.index("§".encode())
+    with pytest.warns(UnreadWarning, match=f"{name}: byte {place} is not utf-8 text; ") as warned:
+        source = open_source(tmp_path / name, encoding=encoding)
+    assert not [one for one in warned if "Ruiz" in str(one.message)]
+    release = applied(source, tmp_path / "r.jsonl")
+    whole = applied(rows.take([0, 2]), tmp_path / "whole.jsonl")
+    assert read(release.path) == read(whole.path)
+    assert numbers(release) == [0, 2]
+    assert release.private["counts"]["set_aside_by"] == [
+        {"column": "note", "reason": "characters that were lost in decoding", "rows": 1}
+    ]
+
+
+@PLAIN
+def test_a_row_with_half_of_a_character_is_set_aside(tmp_path):
+    good, bad = (json.dumps(row) for row in table(["Call \U0001f600 .", "Call § ."]).to_pylist())
+    path = tmp_path / "n.jsonl"
+    path.write_text(f"{good}\n{bad.replace('u00a7', 'ud83d')}\n{good}\n")
+    with pytest.warns(UnreadWarning, match="row 2 holds half of a character"):
+        source = open_source(path)
+    release = applied(source, tmp_path / "r.jsonl", chosen=by_cost(2.0, 0))
+    assert numbers(release) == [0, 2]
+    assert [row["note"] for row in read(release.path)] == ["Call \U0001f600 ."] * 2
 
 
 def test_a_document_that_fails_is_set_aside(tmp_path, secret):

@@ -67,3 +67,5 @@ def test_json_that_is_not_utf_8_is_read_only_if_its_encoding_is_said(tmp_path):
         open_source(path)
     (batch,) = open_source(path, encoding="windows-1252").batches()
     assert batch.to_pylist() == [{"a": "Núñez"}]
+    (batch,) = open_source(path, errors="replace").batches()
+    assert batch.to_pylist() == [{"a": "N\ufffd\ufffdez"}]

@@ -21,6 +21,7 @@ from voile.documents.formats.quotes import AnnotationError
 from voile.documents.formats.recognising import present, recognise
 from voile.errors import RequestError, SourceError
 from voile.io.source import Source, hash_file
+from voile.io.text import DecodingError
 
 TABLE = "table"
 BY_NAME = (".conll", ".bio", ".iob", ".ann", ".xml", ".json", ".docx", ".pdf")
@@ -32,7 +33,7 @@ UNREAD = "\N{REPLACEMENT CHARACTER}"
 
 
 class UnreadWarning(UserWarning):
-    """A document of a source cannot be read and is set aside; said of the first one."""
+    """Documents of a source cannot be read and are set aside; said of the first one."""
 
 
 def open_source(thing: object, *, table: str | None = None, encoding: str | None = None) -> Source:
@@ -56,10 +57,21 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
     if format is None and _may_be_corpus(thing):
         format = recognise(path, encoding)
     if format is None or format == TABLE:
-        return io.open_source(path, table=table, encoding=encoding)
+        return _open_table(path, table, encoding)
     if table is not None:
         raise RequestError(f"the format {format} has no table to choose", where=path)
     return CorpusSource(Path(path), format, encoding)
+
+
+def _open_table(path: str, table: str | None, encoding: str | None) -> Source:
+    """Open a table; texts that cannot be decoded are shown so that they are set aside."""
+    try:
+        return io.open_source(path, table=table, encoding=encoding)
+    except DecodingError as error:
+        source = io.open_source(path, table=table, encoding=encoding, errors="replace")
+        said = f"{error.what}; texts with what is none are set aside: if all is so, say --encoding"
+        warnings.warn(f"{error.where}: {said}", UnreadWarning, stacklevel=3)
+        return source
 
 
 def is_corpus(thing: str | os.PathLike[str]) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -29,14 +29,19 @@ LAST = "\ue000end of the file\ue000"
 
 
 class DelimitedSource(FileSource):
-    """A delimited text file; opening it reads it once to find its encoding.
+    """A delimited text file; opening it reads it once to find or to check its encoding.
 
     Memory: a few blocks of 8 MB, the longest that a row may be.
     """
 
-    def __init__(self, path: Path, *, encoding: str | None = None) -> None:
-        self._encoding = known_encoding(encoding) if encoding else find_encoding(path)
-        sample = _sample(path, self._encoding)
+    def __init__(self, path: Path, *, encoding: str | None = None, errors: str = "strict") -> None:
+        self._errors = errors
+        if encoding:
+            self._encoding = known_encoding(encoding)
+            deque(utf8_chunks(path, self._encoding, errors), maxlen=0)  # refused now or never
+        else:
+            self._encoding = find_encoding(path, errors=errors)
+        sample = _sample(path, self._encoding, errors)
         self._delimiter = find_delimiter(sample)
         names, unnamed = _names(sample, self._delimiter, where=path.name)
         self._lone = len(names) == 1
@@ -120,17 +125,17 @@ class DelimitedSource(FileSource):
 
     def _chunks(self) -> Iterator[bytes]:
         end = b""
-        for chunk in utf8_chunks(self.path, self._encoding):
+        for chunk in utf8_chunks(self.path, self._encoding, self._errors):
             yield chunk
             end = chunk[-1:] or end
         yield b"" if end in (b"\n", b"\r") else b"\n"
         yield self._delimiter.join([LAST, *[""] * (len(self.columns) - 1)]).encode() + b"\n"
 
 
-def _sample(path: Path, encoding: str) -> str:
+def _sample(path: Path, encoding: str, errors: str) -> str:
     """Decode the start of a file, up to the last whole line of the sample."""
     head = bytearray()
-    chunks = utf8_chunks(path, encoding)
+    chunks = utf8_chunks(path, encoding, errors)
     while len(head) < SAMPLE and (chunk := next(chunks, None)) is not None:
         head += chunk
     if not head.strip():

@@ -19,12 +19,13 @@ import pyarrow as pa
 from voile.errors import RequestError, SourceError
 from voile.io.kinds import Kinds, column
 from voile.io.source import BATCH_ROWS, FileSource, distinct_names, unreadable
-from voile.io.text import ChunkReader, find_encoding, known_encoding, utf8_chunks
+from voile.io.text import ChunkReader, DecodingError, find_encoding, known_encoding, utf8_chunks
 
 LINE_BYTES = 64 << 20
 BATCH_BYTES = 8 << 20
 HALF = re.compile(rb"\\u[dD]")
 """Begins, perhaps, half of a surrogate pair."""
+HALVES = re.compile("[\ud800-\udfff]")
 
 
 class JsonLinesSource(FileSource):
@@ -33,10 +34,13 @@ class JsonLinesSource(FileSource):
     Memory follows the batch, which ends at `BATCH_BYTES` of lines, however few they are.
     """
 
-    def __init__(self, path: Path, *, encoding: str | None = None) -> None:
-        self.path = path
-        found = known_encoding(encoding) if encoding else find_encoding(path, windows=False)
-        self._encoding = found
+    def __init__(self, path: Path, *, encoding: str | None = None, errors: str = "strict") -> None:
+        self.path, self._errors = path, errors
+        self._encoding = (
+            known_encoding(encoding)
+            if encoding
+            else find_encoding(path, windows=False, errors=errors)
+        )
         kinds: dict[str, Kinds] = defaultdict(Kinds)
         with unreadable(path.name, "json lines"):
             for batch in self._batches(BATCH_ROWS):
@@ -54,10 +58,10 @@ class JsonLinesSource(FileSource):
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def _batches(self, rows: int) -> Iterator[list[dict[str, Any]]]:
-        parse = parser(self.path.name)
+        parse = parser(self.path.name, self._errors)
         batch: list[dict[str, Any]] = []
         size = 0
-        for number, line in numbered_lines(self.path, self._encoding):
+        for number, line in numbered_lines(self.path, self._encoding, self._errors):
             if not line.strip():
                 continue
             batch.append(parse(number, line))
@@ -69,9 +73,11 @@ class JsonLinesSource(FileSource):
             yield batch
 
 
-def numbered_lines(path: Path, encoding: str) -> Iterator[tuple[int, bytes]]:
+def numbered_lines(
+    path: Path, encoding: str, errors: str = "strict"
+) -> Iterator[tuple[int, bytes]]:
     """Yield a text file's lines with their ends, in UTF-8, and their numbers from 1 on."""
-    reader = io.BufferedReader(ChunkReader(utf8_chunks(path, encoding)))
+    reader = io.BufferedReader(ChunkReader(utf8_chunks(path, encoding, errors)))
     number = 0
     while line := reader.readline(LINE_BYTES + 1):
         number += 1
@@ -84,8 +90,13 @@ def numbered_lines(path: Path, encoding: str) -> Iterator[tuple[int, bytes]]:
         yield number, line
 
 
-def parser(name: str) -> Callable[[int, bytes], dict[str, Any]]:
-    """Return what makes an object of a line of the file `name`, given the line's number."""
+def parser(name: str, errors: str = "strict") -> Callable[[int, bytes], dict[str, Any]]:
+    """Return what makes an object of a line of the file `name`, given the line's number.
+
+    Parameters
+    ----------
+    errors : "replace" puts U+FFFD for half of a surrogate pair, which "strict" refuses.
+    """
     number = 0
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -111,16 +122,19 @@ def parser(name: str) -> Callable[[int, bytes], dict[str, Any]]:
             raise SourceError(f"row {number} is JSON beyond reading", where=name) from None
         if not isinstance(row, dict):
             raise SourceError(f"row {number} is no JSON object", where=name)
-        if HALF.search(line):
-            _check_whole(row, f"row {number}", name)
-        return row
+        return _whole(row, f"row {number}", name, errors) if HALF.search(line) else row
 
     return parse
 
 
-def _check_whole(row: dict[str, Any], which: str, name: str) -> None:
-    """Refuse half of a surrogate pair, which JSON can write and no text can hold."""
+def _whole(row: dict[str, Any], which: str, name: str, errors: str) -> dict[str, Any]:
+    """Refuse half of a surrogate pair, which JSON can write and no text can hold, or replace it."""
+    said = json.dumps(row, ensure_ascii=False)
     try:
-        json.dumps(row, ensure_ascii=False).encode()
+        said.encode()
     except UnicodeEncodeError:
-        raise SourceError(f"{which} holds half of a character", where=name) from None
+        if errors == "strict":
+            raise DecodingError(f"{which} holds half of a character", where=name) from None
+        whole: dict[str, Any] = json.loads(HALVES.sub("\N{REPLACEMENT CHARACTER}", said))
+        return whole
+    return row

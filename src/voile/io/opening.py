@@ -28,13 +28,12 @@ class Format:
     Parameters
     ----------
     reader : "module:class" below voile.io, imported when first used.
-    tables : whether a file holds several tables, chosen by name.
-    text : whether a file's encoding can be stated.
+    choices : what can be asked for: the table of a file that holds several, the encoding of text,
+        and what becomes of bytes that are no text.
     """
 
     reader: str
-    tables: bool = False
-    text: bool = False
+    choices: tuple[str, ...] = ()
 
     def open(self, path: Path, **asked: str) -> Source:
         """Open one file."""
@@ -45,13 +44,13 @@ class Format:
         return source
 
 
-_CSV = Format("delimited:DelimitedSource", text=True)
-_JSON = Format("jsonlines:JsonLinesSource", text=True)
+_CSV = Format("delimited:DelimitedSource", ("encoding", "errors"))
+_JSON = Format("jsonlines:JsonLinesSource", ("encoding", "errors"))
 _ARROW = Format("arrow_files:ArrowSource")
-_EXCEL = Format("excel:ExcelSource", tables=True)
-_DUCKDB = Format("databases:DuckDBSource", tables=True)
-_SQLITE = Format("databases:SQLiteSource", tables=True)
-_STATISTICS = Format("statistics:StatisticsSource", text=True)
+_EXCEL = Format("excel:ExcelSource", ("table",))
+_DUCKDB = Format("databases:DuckDBSource", ("table",))
+_SQLITE = Format("databases:SQLiteSource", ("table",))
+_STATISTICS = Format("statistics:StatisticsSource", ("encoding",))
 
 FORMATS = {
     ".csv": _CSV, ".tsv": _CSV, ".txt": _CSV,
@@ -73,7 +72,13 @@ FORMATS = {
 """What reads a file, by the end of its name."""
 
 
-def open_source(thing: object, *, table: str | None = None, encoding: str | None = None) -> Source:
+def open_source(
+    thing: object,
+    *,
+    table: str | None = None,
+    encoding: str | None = None,
+    errors: str | None = None,
+) -> Source:
     """Open what the user has: a file, a pattern, a database's table or a frame.
 
     Parameters
@@ -84,11 +89,13 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
         open already is given back.
     table : the table or sheet, instead of `::`; without both the only table or the first sheet.
     encoding : of a text file, instead of the one that is found.
+    errors : as of `open`: with "replace" what is no text in CSV or JSON lines is U+FFFD.
 
     Raises
     ------
     RequestError : there is no such file, table or format; two columns have one name.
     SourceError : a file is empty, damaged, cut short, or not text; a database is out of reach.
+    DecodingError : a source holds bytes that are no text; it could be read with "replace".
     """
     if isinstance(thing, Source):
         return thing
@@ -99,7 +106,8 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
     if (address := Address.parse(thing)) is not None:
         return _open_address(address, table, encoding)
     path, named = split_table(thing)
-    asked = {"table": _one_table(path.name, named, table), "encoding": encoding}
+    chosen = _one_table(path.name, named, table)
+    asked = {"table": chosen, "encoding": encoding, "errors": errors}
     given = {name: value for name, value in asked.items() if value is not None}
     if not path.exists() and glob.has_magic(str(path)):
         paths = [Path(found) for found in sorted(glob.glob(str(path), recursive=True))]
@@ -154,8 +162,8 @@ def _one_table(where: str, named: str | None, asked: str | None) -> str | None:
 def _open(path: Path, asked: dict[str, str]) -> Source:
     _check_file(path)
     known = find_format(path)
-    for name, allowed in (("table", known.tables), ("encoding", known.text)):
-        if name in asked and not allowed:
+    for name in asked:
+        if name not in known.choices:
             raise RequestError(f"this format has no {name} to choose", where=path.name)
     return known.open(path, **asked)
 

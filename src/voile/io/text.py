@@ -17,11 +17,16 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 CHUNK = 1 << 20
+SAVED = "say its encoding, or save it as UTF-8"
 MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+
+
+class DecodingError(SourceError):
+    """A source holds bytes that are no text of its encoding, or half of a character."""
 
 
 def raw_chunks(path: Path) -> Iterator[bytes]:
@@ -39,39 +44,49 @@ def raw_chunks(path: Path) -> Iterator[bytes]:
             ) from None
 
 
-def utf8_chunks(path: Path, encoding: str) -> Iterator[bytes]:
+def utf8_chunks(path: Path, encoding: str, errors: str = "strict") -> Iterator[bytes]:
     """Stream a file's text as UTF-8 without a byte order mark.
 
-    Raises SourceError with the byte's offset where the bytes are no text of that encoding.
+    Parameters
+    ----------
+    errors : as of `open`: "replace" puts U+FFFD for bytes that are no text of that encoding.
+
+    Raises
+    ------
+    DecodingError : there are such bytes, and "strict" was asked; it says where the first is.
+    SourceError : a zero byte, or a compressed file that is damaged.
     """
-    decoder = codecs.getincrementaldecoder(encoding)()
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
+    as_it_is = encoding == "utf-8" and errors == "strict"
     one_byte_units = not encoding.startswith("utf-16")
     start = 0
     for chunk in raw_chunks(path):
         if one_byte_units and b"\0" in chunk:
-            raise _no_text(path, start + chunk.index(b"\0"), encoding)
+            raise SourceError(
+                f"byte {start + chunk.index(0)} is not {encoding} text",
+                where=path.name,
+                instead=SAVED,
+            )
         held = len(decoder.getstate()[0])
         try:
             text = decoder.decode(chunk)
         except UnicodeDecodeError as error:
             raise _no_text(path, start - held + error.start, encoding) from None
         start += len(chunk)
-        yield chunk if encoding == "utf-8" else text.encode()
+        yield chunk if as_it_is else text.encode()
     try:
-        decoder.decode(b"", True)
+        rest = decoder.decode(b"", True)
     except UnicodeDecodeError:
         raise _no_text(path, start - len(decoder.getstate()[0]), encoding) from None
+    if rest:
+        yield rest.encode()
 
 
-def _no_text(path: Path, offset: int, encoding: str) -> SourceError:
-    return SourceError(
-        f"byte {offset} is not {encoding} text",
-        where=path.name,
-        instead="say its encoding, or save it as UTF-8",
-    )
+def _no_text(path: Path, offset: int, encoding: str) -> DecodingError:
+    return DecodingError(f"byte {offset} is not {encoding} text", where=path.name, instead=SAVED)
 
 
-def find_encoding(path: Path, *, windows: bool = True) -> str:
+def find_encoding(path: Path, *, windows: bool = True, errors: str = "strict") -> str:
     """Find a text file's encoding: utf-8, utf-8-sig, utf-16 or windows-1252; reads it once.
 
     A byte order mark decides. Else it is UTF-8 when all of it is; else windows-1252, unless
@@ -79,7 +94,12 @@ def find_encoding(path: Path, *, windows: bool = True) -> str:
 
     Parameters
     ----------
-    windows : whether the format's programs write windows-1252; else that is refused as well.
+    windows : whether the format's programs write windows-1252; else that is damage as well.
+    errors : "replace" takes a damaged file for the UTF-8 that it begins as.
+
+    Raises
+    ------
+    DecodingError : a damaged file, and "strict" was asked.
     """
     head = next(raw_chunks(path), b"")
     for mark, encoding in MARKS.items():
@@ -95,6 +115,8 @@ def find_encoding(path: Path, *, windows: bool = True) -> str:
         except UnicodeDecodeError as error:
             if windows and ascii_so_far and error.object[: error.start].isascii():
                 return "windows-1252"
+            if errors != "strict":
+                return "utf-8"
             raise _no_text(path, start - held + error.start, "utf-8") from None
         ascii_so_far = ascii_so_far and text.isascii()
         start += len(chunk)

@@ -10,14 +10,16 @@ import pytest
 from tests.cli.documents.ward import HARMLESS, QUICK, Notes, refused, roles_of
 
 
-def test_lines_that_are_no_text_are_refused(voile: Any, lines: Path, tmp_path: Path) -> None:
+def test_a_line_that_is_no_text_is_left_out_and_said(
+    voile: Any, lines: Path, tmp_path: Path
+) -> None:
     roles = roles_of(voile, lines, tmp_path / "roles.toml")
     content = lines.read_text()
     lines.write_bytes(content.encode() + '{"note": "é'.encode() + b'\xe9"}\n')
     words = ["documents", "fit", lines, "--roles", roles, "--out", tmp_path / "kit", *QUICK]
-    said = refused(voile, *words)
-    assert f"notes.jsonl: byte {len(content) + 12} is not utf-8 text" in said
-    assert "encoding" in said
+    ran = voile(*words)
+    assert f"warning: notes.jsonl: byte {len(content) + 12} is not utf-8 text; " in ran.err
+    assert "--encoding" in ran.err
 
 
 BEGINS = {"long.jsonl": b'{"text": "', "long.conll": b"", "long.csv": b'text\n"'}
