@@ -13,7 +13,7 @@ from voile.documents.story import IN_SAMPLE
 from voile.evidence import Curve, Evidence, Finding, Rate
 from voile.release import Release
 from voile.sections import Bullets, FrontierChart, LineChart
-from voile.wording import share
+from voile.wording import FEW, share
 
 SAID = re.compile(rf"\b({'|'.join((*GIVEN, *FAMILY))})\b")
 """Any word of a name; in a page's code there is none."""
@@ -86,6 +86,33 @@ def test_few_people_are_not_counted_in_public(release):
         shown(few, (), "public")["summary"]
     )
     assert "Learnt from 11 documents of 7 subjects:" in said(shown(few)["summary"])
+
+
+def test_the_public_frontier_tells_no_few_identifiers(release):
+    whole = release.private["story"]["found"]["identifiers"]
+    lefts = [whole, 40, FEW, FEW - 1, 1, 0]
+    few = changed(release, risk=1 / whole)
+    few.private["story"]["frontier"] = {
+        "number": [*range(6)],
+        "miss_cost": [2.0] * 6,
+        "passes": [*range(6)],
+        "risk": [left / whole for left in lefts],
+        "loss": [number / 100 for number in range(6)],
+    }
+
+    def chart(audience):
+        return next(
+            one for one in shown(few, (), audience)["frontier"] if isinstance(one, FrontierChart)
+        )
+
+    public, internal = chart("public"), chart("internal")
+    assert [round(risk * whole) for risk in internal.risk] == lefts
+    assert [round(risk * whole) for risk in public.risk] == [whole, 40, FEW, FEW, FEW, 0]
+    ((_, risk, _),) = public.marks
+    assert round(risk * whole) == FEW
+    under = f"under {share(FEW / whole)} of identifiers left"
+    assert [under in one for one in public.described] == [False] * 3 + [True] * 2 + [False]
+    assert not any("under" in one for one in internal.described)
 
 
 def test_one_pass_and_no_pass_are_said_as_such(tmp_path):

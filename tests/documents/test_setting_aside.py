@@ -122,9 +122,7 @@ def _commas(rows):
 
 @pytest.mark.parametrize(("name", "written"), [("n.jsonl", _lines), ("n.csv", _commas)])
 @pytest.mark.parametrize("encoding", [None, "utf-8"])
-def test_a_row_that_is_no_text_is_set_aside_and_the_others_go_on(
-    tmp_path, name, written, encoding
-):
+def test_a_row_that_is_no_text_is_set_aside_and_the_others_go_on(tmp_path, name, written, encoding):
     notes = ["We saw José Ruiz again .", "We saw Jos§ Ruiz again .", "No fever , no cough ."]
     rows = table(notes)
     content = written(rows).encode()

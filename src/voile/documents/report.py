@@ -76,7 +76,7 @@ def sections(
         story, public = private.get("story", {}), subject.public
     parts = [
         _summary(story, public, evidence, audience),
-        _frontier(story),
+        _frontier(story, audience),
         passes_section(story, audience),
         _left(story, audience),
         _false(story, private, audience),
@@ -198,21 +198,34 @@ def _interval(left: int, identifiers: int) -> str:
     return f"{share(low)} to {share(high)}"
 
 
-def _frontier(story: Mapping[str, Any]) -> Section | None:
+def _frontier(story: Mapping[str, Any], audience: Audience) -> Section | None:
     if not story:
         return None
-    shown = story["frontier"]
+    shown, whole = story["frontier"], story["found"]["identifiers"]
     described = tuple(
-        f"policy {n}: a miss worth {cost:g}, {_many(passes, 'pass', 'passes')}, {share(risk)} of "
-        f"identifiers left, {share(loss)} of harmless tokens removed"
+        f"policy {n}: a miss worth {cost:g}, {_many(passes, 'pass', 'passes')}, "
+        f"{share_of(risk, whole, audience)} of identifiers left, {share(loss)} of harmless tokens "
+        "removed"
         for n, cost, passes, risk, loss in zip(
             *(shown[name] for name in ("number", "miss_cost", "passes", "risk", "loss")),
             strict=True,
         )
     )
-    chart = frontier_chart(story, described, RISK, LOSS)
+    chart = frontier_chart(_drawn(story, audience), described, RISK, LOSS)
     said = Prose((MEASURED[story["repeats"]],))
     return Section("frontier", "Every sensible trade", (said, chart))
+
+
+def _drawn(story: Mapping[str, Any], audience: Audience) -> Mapping[str, Any]:
+    """Return the story with no risk from which few identifiers would follow, for the public."""
+    whole = story["found"]["identifiers"]
+
+    def told(risk: float) -> float:
+        return min(FEW / whole, 1.0) if is_few(risk, whole, audience) else risk
+
+    shown, chosen = story["frontier"], story.get("chosen")
+    drawn = {**story, "frontier": {**shown, "risk": [told(risk) for risk in shown["risk"]]}}
+    return {**drawn, "chosen": {**chosen, "risk": told(chosen["risk"])}} if chosen else drawn
 
 
 def _left(story: Mapping[str, Any], audience: Audience) -> Section | None:
