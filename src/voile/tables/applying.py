@@ -71,15 +71,16 @@ def _scored(chosen: Chosen, content: Content, policy: Policy) -> Chosen:
             "of subjects to keep them",
             instead="choose a policy of the kit, or fit with other constraints",
         )
-    same = chosen.number is not None and _is_number(chosen.number, content, policy)
-    how = chosen.how if same or chosen.number is None else f"{chosen.how}, then edited"
-    number = chosen.number if same else None
+    number = _number_of(content, policy)
+    edited = chosen.number is not None and number != chosen.number
+    how = f"{chosen.how}, then edited" if edited else chosen.how
     return chosen_of(chosen.kit, content, policy, number, how)
 
 
-def _is_number(number: int, content: Content, policy: Policy) -> bool:
-    rows = content.frontier.policies
-    return 0 <= number < len(rows) and np.array_equal(rows[number], policy.bits)
+def _number_of(content: Content, policy: Policy) -> int | None:
+    """Return which of the kit's policies this is, if it is one."""
+    found = np.flatnonzero((content.frontier.policies == policy.bits).all(axis=1))
+    return int(found[0]) if len(found) else None
 
 
 def _check_constraints(content: Content, figures: dict[str, float]) -> None:

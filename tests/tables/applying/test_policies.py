@@ -37,9 +37,20 @@ def test_a_policy_edited_by_hand_is_scored_again(kit, patients, key_file, tmp_pa
     release = run(kit, patients, tmp_path / "out.csv", chosen=edited, key_file=key_file)
     for name in ("relative_risk", "loss"):
         assert release.public["figures"][name] == pytest.approx(top.figures[name])
-    assert release.private["chosen"]["number"] is None
+    assert release.private["chosen"]["number"] == top.number
     assert release.private["chosen"]["how"].endswith("then edited")
     assert release.private["chosen"]["figures"] == pytest.approx(dict(top.figures))
+
+
+def test_a_policy_edited_into_none_of_the_kit_has_no_number(kit, patients, key_file, tmp_path):
+    chosen, every = middle(kit), range(kit.facts["policies"])
+    of_the_kit = [choose(kit, Choice(policy=number)).policy for number in every]
+    mixed = ({**one, "age": other["age"]} for one in of_the_kit for other in of_the_kit)
+    new = next(one for one in mixed if one not in of_the_kit)
+    edited = replace(chosen, policy=new)
+    release = run(kit, patients, tmp_path / "out.csv", chosen=edited, key_file=key_file)
+    assert release.private["chosen"]["number"] is None
+    assert release.private["chosen"]["how"].endswith("then edited")
 
 
 def test_a_policy_edited_below_k_is_refused(patients, tmp_path):
