@@ -39,6 +39,9 @@ class UnreadWarning(UserWarning):
 def open_source(thing: object, *, table: str | None = None, encoding: str | None = None) -> Source:
     """Open a corpus as a `CorpusSource`, and all else as the ground floor does.
 
+    A text of CSV or JSON lines that cannot be decoded has U+FFFD, with a warning: no verb works on
+    it. A file of a corpus that cannot be read is such a text.
+
     Parameters
     ----------
     thing : what `voile.io.open_source` takes; or a folder, file or pattern of CoNLL columns, brat,
@@ -64,7 +67,7 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
 
 
 def _open_table(path: str, table: str | None, encoding: str | None) -> Source:
-    """Open a table; texts that cannot be decoded are shown so that they are set aside."""
+    """Open a table; one with texts that cannot be decoded a second time, to go on without them."""
     try:
         return io.open_source(path, table=table, encoding=encoding)
     except DecodingError as error:
