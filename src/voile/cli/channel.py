@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from voile.cli.parameters import path
+from voile.cli.parameters import load_kit, path
 from voile.cli.screen import Screen
 from voile.errors import RequestError, nearest
 
@@ -61,7 +61,6 @@ def line_of(screen: Screen, **given: Any) -> tuple[Broker, Login | None]:
 
 def sequences_of(kit: str, kind: str) -> tuple[Content, SequenceCodec]:
     """Load a kit that holds a map of sequences."""
-    from voile.cli.kind import load_kit
     from voile.signals.content import Content
 
     content = Content.of(load_kit(Path(kit), kind))

@@ -6,7 +6,17 @@ from pathlib import Path
 
 import click
 
-from voile.cli.parameters import Command, argument, force, free, open_told, out, path, reading
+from voile.cli.parameters import (
+    Command,
+    argument,
+    force,
+    free,
+    load_kit,
+    open_told,
+    out,
+    path,
+    reading,
+)
 from voile.cli.screen import Screen, count
 
 
@@ -30,7 +40,6 @@ def decode(kind: str) -> click.Command:
         CLASSES has a row for each pseudonym of the release, with its class; apply writes one as
         RELEASE.private/classes.csv, for the recipient alone.
         """
-        from voile.cli.kind import load_kit
         from voile.kit import Chosen
         from voile.release import Release
         from voile.signals.wing import decode

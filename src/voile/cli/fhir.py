@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING
 import click
 
 from voile.cli.channel import classes_in, sequences_of
-from voile.cli.parameters import Command, argument, flag, force, free, open_told, out, path, reading
+from voile.cli.parameters import (
+    Command,
+    argument,
+    flag,
+    force,
+    free,
+    load_kit,
+    open_told,
+    out,
+    path,
+    reading,
+)
 from voile.cli.screen import Screen, count
 from voile.errors import RequestError
 
@@ -111,7 +122,6 @@ def _way(
     encoding: str | None,
 ) -> tuple[Content, Way]:
     """Return what the kit holds, and how it hides readings of the known subjects."""
-    from voile.cli.kind import load_kit
     from voile.kit import Chosen
     from voile.signals.content import Content, Policy
     from voile.signals.fhir import Sequences, Singles

@@ -20,6 +20,7 @@ from voile.cli.parameters import (
     force,
     free,
     in_folder,
+    load_kit,
     open_told,
     out,
     path,
@@ -31,13 +32,10 @@ from voile.cli.results import tell_applied, tell_attacked, tell_chosen, tell_fit
 from voile.cli.screen import Screen
 from voile.cli.send import send
 from voile.cli.wing_options import WingCommand
-from voile.errors import RequestError
 from voile.wings import wing
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
-
-    from voile.kit import Kit
 
 OWN: Mapping[str, tuple[Callable[[str], click.Command], ...]] = {
     "signals": (decode, send, receive, encode_fhir, decode_fhir)
@@ -51,18 +49,6 @@ def kind_group(kind: str) -> click.Group:
     for command in (_fit, _frontier, _choose, _apply, *OWN.get(kind, ()), _attack):
         group.add_command(command(kind))
     return group
-
-
-def load_kit(place: Path, kind: str) -> Kit:
-    """Load a kit of this kind."""
-    from voile.kit import Kit
-
-    kit = Kit.load(place)
-    if kit.kind != kind:
-        raise RequestError(
-            f"this is a kit of {kit.kind}", where=str(place), instead=f"use voile {kit.kind}"
-        )
-    return kit
 
 
 def _fit(kind: str) -> click.Command:

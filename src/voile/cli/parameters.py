@@ -14,6 +14,7 @@ from voile.errors import RequestError
 
 if TYPE_CHECKING:
     from voile.io import Source
+    from voile.kit import Kit
 
 EVERYWHERE = ("json", "quiet", "debug")
 Run = Callable[..., int | None]
@@ -118,6 +119,18 @@ def open_told(
     if opened.notes:
         screen.say(f"{opened.name}: {', '.join(opened.notes)}")
     return opened
+
+
+def load_kit(place: Path, kind: str) -> Kit:
+    """Load a kit of this kind."""
+    from voile.kit import Kit
+
+    kit = Kit.load(place)
+    if kit.kind != kind:
+        raise RequestError(
+            f"this is a kit of {kit.kind}", where=str(place), instead=f"use voile {kit.kind}"
+        )
+    return kit
 
 
 def free(out: Path, *, force: bool, source: str | None = None) -> None:
