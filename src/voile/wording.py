@@ -45,29 +45,43 @@ def is_few(value: float, whole: float, audience: Audience) -> bool:
 
 
 def share_of(value: float, whole: float, audience: Audience) -> str:
-    """Write a share of so many; a public report gives no share of 1 to 10 of them.
+    """Write a share of so many; a public report gives no share of 1 to 10 of them, or of the rest.
 
     >>> share_of(0.0001, 32_561, "public"), share_of(0.002, 32_561, "public")
     ('under 0.034%', '0.2%')
+    >>> share_of(0.98, 200, "public"), share_of(1.0, 200, "public")
+    ('over 94%', '100%')
     """
     if is_few(value, whole, audience):
         return f"under {share(min(FEW / whole, 1.0))}"
+    if is_few(1 - value, whole, audience):
+        return f"over {share(max(1 - FEW / whole, 0.0))}"
     return share(value)
+
+
+def rounded(value: float) -> float:
+    """Round a share to the digits that are written.
+
+    >>> [rounded(x) for x in (0.000123, 0.03841, 0.9303)]
+    [0.00012, 0.038, 0.93]
+    """
+    return round(value, 2) if value >= 0.1 else float(f"{value:.2g}")
 
 
 def rate(found: Rate | None, audience: Audience) -> str:
     """Write a rate with its interval; a public report tells no count from 1 to 10.
 
     >>> rate(Rate(50, 100), "public"), rate(Rate(3, 100), "public"), rate(None, "public")
-    ('50% (40% to 60%), 50 of 100', 'at most 11%', '–')
+    ('50% (40% to 60%), 50 of 100', 'at most 17%', '–')
     """
     if found is None:
         return "–"
     if found.trials == 0:
         return "nothing to try"
-    low, high = found.interval()
     if audience == "public" and (0 < found.trials < FEW or 0 < found.successes < FEW):
-        return f"at most {share(max(high, min(FEW / found.trials, 1.0)))}"
+        most = Rate(min(FEW - 1, found.trials), found.trials)  # whatever it is of 1 to 10
+        return f"at most {share(most.interval()[1])}"
+    low, high = found.interval()
     return (
         f"{share(found.value)} ({share(low)} to {share(high)}), "
         f"{found.successes:,} of {found.trials:,}"

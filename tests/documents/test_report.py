@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import asdict, replace
 
+import pytest
 from tests.documents.flow import FAMILY, GIVEN, applied, by_cost, fitted, kit_of, people
 from tests.documents.reported import changed, figures, grids, page, said, shown, with_passes
 
@@ -13,7 +14,7 @@ from voile.documents.story import IN_SAMPLE
 from voile.evidence import Curve, Evidence, Finding, Rate
 from voile.release import Release
 from voile.sections import Bullets, FrontierChart, LineChart
-from voile.wording import FEW, share
+from voile.wording import FEW, rate, share
 
 SAID = re.compile(rf"\b({'|'.join((*GIVEN, *FAMILY))})\b")
 """Any word of a name; in a page's code there is none."""
@@ -115,6 +116,46 @@ def test_the_public_frontier_tells_no_few_identifiers(release):
     assert not any("under" in one for one in internal.described)
 
 
+def test_the_few_identifiers_left_are_no_number_of_inspections_in_public(release):
+    """She inspects as many tokens as identifiers are left: to tell that number tells the other."""
+    left = changed(release, inspected_as_left=7, found_as_left=3, inspected_1_percent=30)
+    for audience, told in (("public", ["under 11", "30"]), ("internal", ["7", "30"])):
+        *_, grid = grids(shown(left, (), audience)["left"])
+        assert [row[0] for row in grid.rows if row[0] in told] == told
+    findings = [
+        Finding("identifiers found in 7 inspections", Rate(3, 7)),
+        Finding("identifiers left that 7 inspections find", Rate(3, 7)),
+        Finding("identifiers found in 1,200 inspections", Rate(7, 1200)),
+    ]
+    evidence = [Evidence("she reads", "singling out", "She looks.", findings=tuple(findings))]
+    assert "7 inspections" in page(release, evidence, "internal")
+    public = page(release, evidence, "public")
+    assert not re.search(r"\b7 (inspections|tokens)", public)
+    assert "found in under 11 inspections" in public
+    assert "found in 1,200 inspections" in public
+
+
+@pytest.mark.parametrize("trials", [5, 40, 1000])
+def test_what_is_said_of_few_is_the_same_whatever_they_are(trials):
+    said = {rate(Rate(hits, trials), "public") for hits in range(1, min(FEW, trials + 1))}
+    assert len(said) == 1
+
+
+def test_documents_published_whole_are_no_count_of_few(release):
+    few = changed(release, documents=36, published_documents=2 / 36)
+    for audience, told in (("public", "under 31%"), ("internal", "5.6%")):
+        whole = dict(grids(shown(few, (), audience)["left"])[0].rows)
+        assert whole["documents"] == told
+
+
+def test_the_public_manifest_solves_no_equation_for_what_is_left(release):
+    chosen, figures = release.private["story"]["chosen"], release.public["figures"]
+    assert set(figures) == {"loss", "published_tokens"}  # the risk would tell of few
+    for name, value in figures.items():
+        assert share(value) == share(chosen[name])
+        assert len(str(value).removeprefix("0.").lstrip("0")) <= 2
+
+
 def test_one_pass_and_no_pass_are_said_as_such(tmp_path):
     for passes, words in ((1, "1 pass. In"), (0, "0 passes. In")):
         release = applied(
@@ -138,7 +179,7 @@ def test_the_attacker_who_finds_most_is_in_the_summary(release):
         "of the first 1000 tokens that she inspects are identifiers",
     )
     few = shown(release, [of("a", (5, 100))], "public")["summary"]
-    assert figures(few)["Found by an attacker"].value == "at most 11%"
+    assert figures(few)["Found by an attacker"].value == "at most 17%"
     assert figures(few)["Found by an attacker"].interval == ""
     assert "Found by an attacker" not in figures(shown(release)["summary"])
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from tests.documents.flow import (
     PHONE,
+    ROLES,
     applied,
     by_cost,
     fitted,
@@ -20,7 +21,9 @@ from tests.documents.flow import (
     table,
 )
 
+from voile.documents.corpus import UnannotatedWarning
 from voile.documents.options import ApplyOptions
+from voile.documents.reading import Reading
 from voile.documents.sources import UnreadWarning, open_source
 from voile.documents.wing import apply, choose, verify
 from voile.kit import Choice
@@ -138,6 +141,54 @@ def test_a_row_that_is_no_text_is_set_aside_and_the_others_go_on(tmp_path, name,
     assert release.private["counts"]["set_aside_by"] == [
         {"column": "note", "reason": "characters that were lost in decoding", "rows": 1}
     ]
+
+
+@PLAIN
+def test_a_row_of_which_any_cell_was_lost_is_set_aside(tmp_path):
+    """Two people's names may become one; a person held out, another."""
+    rows = table(["Fine ."] * 4, None, ["a", "b\ufffd", "c", None])
+    rows = rows.set_column(rows.column_names.index("ward"), "ward", [["x", "y", "z\ufffd", None]])
+    release = applied(rows, tmp_path / "r.csv", chosen=by_cost(2.0, 0))
+    assert numbers(release) == [0, 3]
+    why = "characters that were lost in decoding"
+    assert release.private["counts"]["set_aside_by"] == [
+        {"column": "person", "reason": why, "rows": 1},
+        {"column": "ward", "reason": why, "rows": 1},
+    ]
+    categories = rows.set_column(
+        rows.column_names.index("ward"), "ward", rows["ward"].dictionary_encode()
+    )
+    assert numbers(applied(categories, tmp_path / "s.csv", chosen=by_cost(2.0, 0))) == [0, 3]
+
+
+def test_who_is_held_out_stays_where_the_name_was_lost(tmp_path):
+    kit = fitted(people(), hold_out=0.4)
+    rows, place = people(), people().column_names.index("person")
+    names = [f"{name}\ufffd" for name in rows["person"].to_pylist()]
+    release = applied(rows.set_column(place, "person", [names]), tmp_path / "r.csv", kit=kit)
+    assert numbers(release) == []
+
+
+def test_nothing_is_learnt_from_a_row_of_which_a_cell_was_lost(tmp_path):
+    """Its spans may be of other characters, its label another, its person somebody else."""
+    rows = table(
+        ["Ana came .", "Eva came .", "L\ufffd .", "Leo came ."],
+        [f"Letter {n} ." for n in range(4)],
+        ["a", "b\ufffd", "c", "d"],
+    )
+    spans = [
+        '[{"start": 0, "end": 3, "label": "N\ufffdME"}]',
+        '[{"start": 0, "end": 3, "label": "NAME"}]',
+        '[{"start": 40, "end": 44, "label": "NAME"}]',
+        '[{"start": 0, "end": 3, "label": "NAME"}]',
+    ]
+    rows = rows.set_column(rows.column_names.index("spans"), "spans", [spans])
+    reading = Reading.all_of(ROLES)
+    with pytest.warns(UnannotatedWarning):
+        learnt = reading.corpus(open_source(rows))
+    assert {one.text for one in learnt} == {"Letter 0 .", "Letter 2 .", "Leo came .", "Letter 3 ."}
+    assert learnt.labels == ("NAME",)
+    assert len(reading.all(open_source(rows))) == 8
 
 
 @PLAIN

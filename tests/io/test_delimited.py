@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from voile.errors import RequestError, SourceError
 from voile.io import Source, open_source, open_writer
-from voile.io.text import CHUNK
+from voile.io.text import CHUNK, DecodingError
 
 
 def save(folder: Path, data: bytes, name: str = "a.csv") -> Path:
@@ -65,6 +65,28 @@ def test_a_stated_encoding_is_used(tmp_path: Path) -> None:
     assert rows_of(source) == [["Я", "1"]]
     with pytest.raises(RequestError, match="there is no encoding klingon"):
         open_source(path, encoding="klingon")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "end"),
+    [("utf-8-sig", b"\xe9\n"), ("utf-16", b"\x00\xd8\n\x00"), ("windows-1252", b"\x81\n")],
+)
+def test_a_late_byte_is_found_on_opening(tmp_path: Path, encoding: str, end: bytes) -> None:
+    text = "a\né\n" + "x\n" * CHUNK
+    path = save(tmp_path, text.encode(encoding) + end)
+    with pytest.raises(DecodingError, match=f"byte {len(text.encode(encoding))} is not"):
+        open_source(path)
+    *_, last = rows_of(open_source(path, errors="replace"))
+    assert last[0].startswith("\ufffd")
+
+
+def test_one_bad_byte_before_all_others_is_damage(tmp_path: Path) -> None:
+    good = "a\nJosé\nPeña\n"
+    path = save(tmp_path, good.replace("a\n", "a\n\xa7", 1).encode("latin-1"))
+    assert rows_of(open_source(path)) == [["\xa7José"], ["Peña"]]
+    path = save(tmp_path, good.encode().replace(b"a\n", b"a\n\xe9", 1))
+    with pytest.raises(DecodingError, match="byte 2 is not utf-8 text"):
+        open_source(path)
 
 
 def test_a_text_cut_between_two_chunks_is_whole(tmp_path: Path) -> None:

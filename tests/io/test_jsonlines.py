@@ -6,9 +6,11 @@ import gzip
 import json
 import tracemalloc
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from voile.errors import SourceError
+from voile.errors import RequestError, SourceError
 from voile.io import jsonlines, open_source
 
 MIB = 1 << 20
@@ -67,5 +69,22 @@ def test_json_that_is_not_utf_8_is_read_only_if_its_encoding_is_said(tmp_path):
         open_source(path)
     (batch,) = open_source(path, encoding="windows-1252").batches()
     assert batch.to_pylist() == [{"a": "Núñez"}]
+    assert list(open_source(path, encoding="latin-1", errors="replace").columns) == ["a"]
     (batch,) = open_source(path, errors="replace").batches()
     assert batch.to_pylist() == [{"a": "N\ufffd\ufffdez"}]
+
+
+def test_half_of_a_character_is_replaced_where_that_is_asked(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"a": ["\\ud83d", {"b": "\\ud83d\\ude00"}], "c\\ude00": "x"}\n')
+    (batch,) = open_source(path, errors="replace").batches()
+    assert batch.to_pylist() == [{"a": '["\ufffd",{"b":"\U0001f600"}]', "c\ufffd": "x"}]
+    path.write_text('{"c\\ude00": "x", "c\\ude01": "y"}\n')
+    with pytest.raises(RequestError, match="two columns of one name"):
+        open_source(path, errors="replace")
+
+
+def test_what_replaces_is_nothing_to_other_formats(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"a": ["x"]}), path)
+    assert list(open_source(path, errors="replace").columns) == ["a"]

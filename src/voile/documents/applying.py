@@ -20,7 +20,7 @@ from voile.documents.certify import COUNTED, MARK, certify
 from voile.documents.content import Content, Policy
 from voile.documents.corpus import Document
 from voile.documents.options import ApplyOptions
-from voile.documents.reading import BATCH_ROWS, KEPT, hash_of, lacks
+from voile.documents.reading import BATCH_ROWS, KEPT, LOST_CHARACTERS, hash_of, lacks, lost
 from voile.documents.recipes import patterns_told, recipe_of
 from voile.documents.sources import UNREAD, CorpusSource
 from voile.documents.story import story_of
@@ -29,7 +29,7 @@ from voile.io import Source, open_source, open_writer
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
 from voile.release import Release
-from voile.wording import is_few
+from voile.wording import is_few, rounded
 
 REMOVALS = "removals.parquet"
 REMOVED = pa.schema(
@@ -109,10 +109,16 @@ def _jobs(asked: int) -> int:
 
 @dataclass(frozen=True)
 class _Begun:
-    """A batch at work: its documents, what some of them lack, and which are being done."""
+    """A batch at work: its documents, what some of them lack, and which are being done.
+
+    Parameters
+    ----------
+    lost : by column beside the texts, where characters were lost in decoding, if anywhere.
+    """
 
     documents: Sequence[Document]
     lacking: Sequence[str | None]
+    lost: Mapping[str, NDArray[np.bool_]]
     places: Sequence[int]
     done: Pending
 
@@ -184,9 +190,16 @@ class _Applying(Applying):
             self._unread_at(batch, x // width, one) or lacks(one.text) or self._untagged(one)
             for x, one in enumerate(documents)
         ]
+        beside = [name for name in batch.rows.schema.names if name not in self._texts]
+        cells = ((name, lost(batch.rows.column(name))) for name in beside)
+        gone = {name: where for name, where in cells if where.any()}
         without = np.array([why is None for why in lacking], dtype=np.bool_).reshape(-1, width)
-        places = np.flatnonzero(np.repeat(batch.counted & without.all(axis=1), width)).tolist()
-        return _Begun(documents, lacking, places, self._work.begin([documents[x] for x in places]))
+        whole = batch.counted & without.all(axis=1)
+        for where in gone.values():
+            whole &= ~where
+        places = np.flatnonzero(np.repeat(whole, width)).tolist()
+        done = self._work.begin([documents[x] for x in places])
+        return _Begun(documents, lacking, gone, places, done)
 
     def _unread_at(self, batch: Batch, row: int, document: Document) -> str | None:
         """Say why the file of a row could not be read."""
@@ -206,16 +219,24 @@ class _Applying(Applying):
         for place, one in done.items():
             if one is None:
                 why[place] = "could not be worked on"
-        aside = self._set_aside_for(batch, why)
+        aside = self._set_aside_for(batch, why, begun.lost)
         kept = batch.counted & ~aside
         self._count(batch, documents, done, kept)
         columns = [self._column(batch, name, done) for name in self._shown]
         return Made(columns, aside, np.zeros(n, dtype=np.bool_))
 
-    def _set_aside_for(self, batch: Batch, whys: Sequence[str | None]) -> NDArray[np.bool_]:
-        """Note which rows have a text that cannot be worked on, and why."""
+    def _set_aside_for(
+        self,
+        batch: Batch,
+        whys: Sequence[str | None],
+        gone: Mapping[str, NDArray[np.bool_]],
+    ) -> NDArray[np.bool_]:
+        """Note which rows have a text that cannot be worked on, or a lost cell, and why."""
         width, n = len(self._texts), len(batch.numbers)
         aside = np.zeros(n, dtype=np.bool_)
+        for name, where in gone.items():
+            aside |= where & batch.counted
+            self.note(batch, name, LOST_CHARACTERS, where & batch.counted)
         for column, name in enumerate(self._texts):
             here = whys[column::width]
             for why in dict.fromkeys(filter(None, here)):
@@ -303,7 +324,7 @@ class _Applying(Applying):
                 }
                 for name in self._shown
             ],
-            "figures": {n: chosen[n] for n in shown if not (hidden and n == "risk")},
+            "figures": {n: rounded(chosen[n]) for n in shown if not (hidden and n == "risk")},
             "constraints": {
                 "patterns": patterns_told(self._options),
                 "repeats": self._repeats,

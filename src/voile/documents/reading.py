@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from voile.documents.corpus import Corpus, Document, only_annotated
@@ -17,6 +18,7 @@ from voile.documents.formats.tables import documents_of, pos_of_texts, spans_of_
 from voile.errors import RequestError
 from voile.hold_out import HoldOut
 from voile.io import Source
+from voile.io.text import LOST
 from voile.roles import Role, Roles
 
 BATCH_ROWS = 512
@@ -25,6 +27,7 @@ LONGEST = 20_000_000
 """Characters of the longest text that is worked on."""
 KEPT = ("sensitive", "keep")
 UNTREATED: tuple[Role, ...] = ("quasi", "private", "items", "reading")
+LOST_CHARACTERS = "characters that were lost in decoding"
 _LOST = re.compile("[\x00-\x08\x0e-\x1b\x7f\ufffd]")
 
 
@@ -78,7 +81,8 @@ class Reading:
 
         A document that a subject has twice is read once, and the order of rows is forgotten, so
         that neither changes what is learnt. Empty texts, those that `lacks` names, and, with a
-        warning, those that nobody annotated are left out. Memory: all of the text.
+        warning, those that nobody annotated, or whose annotations or subject were lost in
+        decoding, are left out. Memory: all of the text.
         """
         whole = (
             document
@@ -121,9 +125,18 @@ class Reading:
         width, first = len(self.texts), 0
         for batch in source.batches(columns, batch_rows=BATCH_ROWS):
             free = np.repeat(~self.hold_out.held(batch, first), width)
-            documents = self.documents(batch, first, annotated=True)
+            documents = self.documents(self._learnable(batch), first, annotated=True)
             yield from (documents[place] for place in np.flatnonzero(free).tolist())
             first += len(batch)
+
+    def _learnable(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Take the spans away where they, their text or their subject were lost in decoding."""
+        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+        whose = lost(columns[self.roles.subject]) if self.roles.subject else False
+        for text, by in spans_of_texts(self.roles, batch.schema).items():
+            if by and (gone := whose | lost(columns[text]) | lost(columns[by])).any():
+                columns[by] = pc.if_else(pa.array(gone), None, columns[by])
+        return pa.RecordBatch.from_pydict(columns, schema=batch.schema)
 
 
 def _of_one(row: Sequence[Document]) -> Sequence[Document]:
@@ -141,7 +154,17 @@ def lacks(text: str) -> str | None:
     """
     if len(text) > LONGEST:
         return f"a text of more than {LONGEST:,} characters"
-    return "characters that were lost in decoding" if _LOST.search(text) else None
+    return LOST_CHARACTERS if _LOST.search(text) else None
+
+
+def lost(column: pa.Array) -> NDArray[np.bool_]:
+    """Say which cells beside a text hold characters that were lost in decoding, (n,)."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not pa.types.is_string(kind) and not pa.types.is_large_string(kind):
+        return np.zeros(len(column), dtype=np.bool_)
+    found = pc.fill_null(pc.match_substring(column.cast(kind), LOST), False)
+    cells: NDArray[np.bool_] = found.to_numpy(zero_copy_only=False)
+    return cells
 
 
 def hashes(corpus: Corpus, key: bytes) -> NDArray[np.int64]:

@@ -30,6 +30,7 @@ from voile.sections import (
 from voile.wording import FEW, is_few, listed, rate, share, share_of
 
 RISK = "identifiers left (100% = nothing is removed)"
+RISK_AT_MOST = "identifiers left, at most (100% = nothing is removed)"
 LOSS = "harmless tokens removed"
 MEASURED = {
     True: "Each policy is a committee, and every mention of a name that it removed in the same "
@@ -188,8 +189,13 @@ def _many(number: int, one: str, many: str = "") -> str:
 def _told(number: int, one: str, audience: Audience) -> str:
     """Count documents or people; a public report tells none of 1 to 10."""
     if is_few(number, 1, audience):
-        return f"under {FEW} {one}s"
+        return f"{_count(number, audience)} {one}s"
     return _many(number, one)
+
+
+def _count(number: int, audience: Audience) -> str:
+    """Write a number; a public report tells none of 1 to 10."""
+    return f"under {FEW}" if is_few(number, 1, audience) else f"{number:,}"
 
 
 def _interval(left: int, identifiers: int) -> str:
@@ -211,7 +217,9 @@ def _frontier(story: Mapping[str, Any], audience: Audience) -> Section | None:
             strict=True,
         )
     )
-    chart = frontier_chart(_drawn(story, audience), described, RISK, LOSS)
+    drawn = _drawn(story, audience)
+    risk_name = RISK if drawn["frontier"] == shown else RISK_AT_MOST
+    chart = frontier_chart(drawn, described, risk_name, LOSS)
     said = Prose((MEASURED[story["repeats"]],))
     return Section("frontier", "Every sensible trade", (said, chart))
 
@@ -244,9 +252,10 @@ def _left(story: Mapping[str, Any], audience: Audience) -> Section | None:
     )
     whole = Grid(
         ("of the annotated text", "published as they were"),
-        tuple(
-            (title, share(chosen[f"published_{title}"]))
-            for title in ("tokens", "sentences", "documents")
+        (
+            ("tokens", share(chosen["published_tokens"])),
+            ("sentences", share(chosen["published_sentences"])),
+            ("documents", share_of(chosen["published_documents"], found["documents"], audience)),
         ),
         numeric=(1,),
     )
@@ -261,7 +270,7 @@ def _left(story: Mapping[str, Any], audience: Audience) -> Section | None:
 def _inspected(story: Mapping[str, Any], audience: Audience) -> Grid:
     told = [[story["chosen"][name] for name in columns] for columns in (AS_LEFT, ONE_PERCENT)]
     lines = tuple(
-        (f"{inspections:,}", rate(Rate(min(found, inspections), inspections), audience))
+        (_count(inspections, audience), rate(Rate(min(found, inspections), inspections), audience))
         for found, inspections in told
         if inspections
     )

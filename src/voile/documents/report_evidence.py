@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from voile.evidence import Evidence, Finding
 from voile.sections import Audience, Block, Bullets, Figure, Grid, LineChart, Prose, Section, Series
-from voile.wording import rate, share
+from voile.wording import FEW, is_few, rate, share
 
 OF_TYPE = "identifiers left, "
+NUMBERED = re.compile(r"\b([\d,]+) inspections")
 FOUND = "identifiers found in "
 
 
 def evidence_sections(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Section]:
     """Yield a section for each question of data-protection law that an attack answers."""
+    evidence = [_told(one, audience) for one in evidence]
     for heading in dict.fromkeys(one.heading for one in evidence):
         blocks: list[Block] = []
         said: dict[str, None] = {}
@@ -29,7 +33,8 @@ def evidence_sections(evidence: Sequence[Evidence], audience: Audience) -> Itera
 
 def strongest(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Figure]:
     """Say in one number what the attacker who finds most finds."""
-    found = [one for of in evidence for one in of.findings if one.name.startswith(FOUND)]
+    told = (_told(one, audience) for one in evidence)
+    found = [one for of in told for one in of.findings if one.name.startswith(FOUND)]
     if found:
         most = max(found, key=lambda one: (one.rate.successes, one.rate.value))
         value, _, counts = rate(most.rate, audience).partition(" (")
@@ -41,6 +46,17 @@ def strongest(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Figu
             f"of the first {number} tokens that she inspects are identifiers",
             f"{share(low)} to {share(high)}" if counts else "",
         )
+
+
+def _told(evidence: Evidence, audience: Audience) -> Evidence:
+    """Name findings for a reader: she may inspect as many tokens as few identifiers are left."""
+
+    def name(found: re.Match[str]) -> str:
+        number = int(found[1].replace(",", ""))
+        return f"under {FEW} inspections" if is_few(number, 1, audience) else found[0]
+
+    findings = (replace(one, name=NUMBERED.sub(name, one.name)) for one in evidence.findings)
+    return replace(evidence, findings=tuple(findings))
 
 
 def _tables(evidence: Evidence, audience: Audience) -> Iterator[Grid]:

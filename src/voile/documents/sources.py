@@ -72,8 +72,9 @@ def _open_table(path: str, table: str | None, encoding: str | None) -> Source:
         return io.open_source(path, table=table, encoding=encoding)
     except DecodingError as error:
         source = io.open_source(path, table=table, encoding=encoding, errors="replace")
-        said = f"{error.what}; texts with what is none are set aside: if all is so, say --encoding"
-        warnings.warn(f"{error.where}: {said}", UnreadWarning, stacklevel=3)
+        remedy = "" if error.instead is None else "; if all of it is none, say its --encoding"
+        said = f"{error.where}: {error.what}; rows with what is no text are set aside{remedy}"
+        warnings.warn(said, UnreadWarning, stacklevel=3)
         return source
 
 

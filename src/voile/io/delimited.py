@@ -29,18 +29,18 @@ LAST = "\ue000end of the file\ue000"
 
 
 class DelimitedSource(FileSource):
-    """A delimited text file; opening it reads it once to find or to check its encoding.
+    """A delimited text file; opening it reads all of it once, for its encoding.
 
     Memory: a few blocks of 8 MB, the longest that a row may be.
     """
 
     def __init__(self, path: Path, *, encoding: str | None = None, errors: str = "strict") -> None:
         self._errors = errors
-        if encoding:
-            self._encoding = known_encoding(encoding)
-            deque(utf8_chunks(path, self._encoding, errors), maxlen=0)  # refused now or never
-        else:
-            self._encoding = find_encoding(path, errors=errors)
+        self._encoding = (
+            known_encoding(encoding) if encoding else find_encoding(path, errors=errors)
+        )
+        if encoding or self._encoding != "utf-8":  # else it was read to its end to be found
+            deque(utf8_chunks(path, self._encoding, errors), maxlen=0)
         sample = _sample(path, self._encoding, errors)
         self._delimiter = find_delimiter(sample)
         names, unnamed = _names(sample, self._delimiter, where=path.name)

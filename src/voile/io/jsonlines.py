@@ -19,7 +19,14 @@ import pyarrow as pa
 from voile.errors import RequestError, SourceError
 from voile.io.kinds import Kinds, column
 from voile.io.source import BATCH_ROWS, FileSource, distinct_names, unreadable
-from voile.io.text import ChunkReader, DecodingError, find_encoding, known_encoding, utf8_chunks
+from voile.io.text import (
+    LOST,
+    ChunkReader,
+    DecodingError,
+    find_encoding,
+    known_encoding,
+    utf8_chunks,
+)
 
 LINE_BYTES = 64 << 20
 BATCH_BYTES = 8 << 20
@@ -112,6 +119,8 @@ def parser(name: str, errors: str = "strict") -> Callable[[int, bytes], dict[str
         number = at
         try:
             row = decoder.decode(line.decode())
+            if HALF.search(line):
+                row = decoder.decode(_whole(row, f"row {number}", name, errors))
         except json.JSONDecodeError as error:
             raise SourceError(
                 f"row {number} is not whole JSON from character {error.colno} on", where=name
@@ -122,12 +131,12 @@ def parser(name: str, errors: str = "strict") -> Callable[[int, bytes], dict[str
             raise SourceError(f"row {number} is JSON beyond reading", where=name) from None
         if not isinstance(row, dict):
             raise SourceError(f"row {number} is no JSON object", where=name)
-        return _whole(row, f"row {number}", name, errors) if HALF.search(line) else row
+        return row
 
     return parse
 
 
-def _whole(row: dict[str, Any], which: str, name: str, errors: str) -> dict[str, Any]:
+def _whole(row: object, which: str, name: str, errors: str) -> str:
     """Refuse half of a surrogate pair, which JSON can write and no text can hold, or replace it."""
     said = json.dumps(row, ensure_ascii=False)
     try:
@@ -135,6 +144,5 @@ def _whole(row: dict[str, Any], which: str, name: str, errors: str) -> dict[str,
     except UnicodeEncodeError:
         if errors == "strict":
             raise DecodingError(f"{which} holds half of a character", where=name) from None
-        whole: dict[str, Any] = json.loads(HALVES.sub("\N{REPLACEMENT CHARACTER}", said))
-        return whole
-    return row
+        return HALVES.sub(LOST, said)
+    return said

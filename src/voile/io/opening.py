@@ -89,7 +89,8 @@ def open_source(
         open already is given back.
     table : the table or sheet, instead of `::`; without both the only table or the first sheet.
     encoding : of a text file, instead of the one that is found.
-    errors : as of `open`: with "replace" what is no text in CSV or JSON lines is U+FFFD.
+    errors : as of `open`: with "replace" what is no text in CSV or JSON lines is U+FFFD; other
+        formats have nothing to replace.
 
     Raises
     ------
@@ -162,10 +163,9 @@ def _one_table(where: str, named: str | None, asked: str | None) -> str | None:
 def _open(path: Path, asked: dict[str, str]) -> Source:
     _check_file(path)
     known = find_format(path)
-    for name in asked:
-        if name not in known.choices:
-            raise RequestError(f"this format has no {name} to choose", where=path.name)
-    return known.open(path, **asked)
+    for name in asked.keys() - set(known.choices) - {"errors"}:  # other formats have none
+        raise RequestError(f"this format has no {name} to choose", where=path.name)
+    return known.open(path, **{name: asked[name] for name in asked.keys() & set(known.choices)})
 
 
 def _check_file(path: Path) -> None:

@@ -17,12 +17,18 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 CHUNK = 1 << 20
+LOST = "\N{REPLACEMENT CHARACTER}"
+"""Stands for what could not be decoded."""
 SAVED = "say its encoding, or save it as UTF-8"
 MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+
+
+ESCAPES = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined")
+"""Python's codecs that are of no text file."""
 
 
 class DecodingError(SourceError):
@@ -90,7 +96,8 @@ def find_encoding(path: Path, *, windows: bool = True, errors: str = "strict") -
     """Find a text file's encoding: utf-8, utf-8-sig, utf-16 or windows-1252; reads it once.
 
     A byte order mark decides. Else it is UTF-8 when all of it is; else windows-1252, unless
-    something before the first bad byte is UTF-8 beyond ASCII: that file is damaged, and refused.
+    something before the first bad byte is UTF-8 beyond ASCII, or more of what follows it within
+    a megabyte is than is not: that file is damaged, and refused.
 
     Parameters
     ----------
@@ -113,7 +120,7 @@ def find_encoding(path: Path, *, windows: bool = True, errors: str = "strict") -
         try:
             text = decoder.decode(chunk, final=not chunk)
         except UnicodeDecodeError as error:
-            if windows and ascii_so_far and error.object[: error.start].isascii():
+            if windows and ascii_so_far and not _mostly_utf8(error.object):
                 return "windows-1252"
             if errors != "strict":
                 return "utf-8"
@@ -121,6 +128,17 @@ def find_encoding(path: Path, *, windows: bool = True, errors: str = "strict") -
         ascii_so_far = ascii_so_far and text.isascii()
         start += len(chunk)
     return "utf-8"
+
+
+def _mostly_utf8(chunk: bytes) -> bool:
+    """Whether UTF-8 comes first of what is not ASCII, or is more of it than what is none.
+
+    >>> [_mostly_utf8(x.encode("latin-1")) for x in ("\xe9 a\xc3\xa9 \xc3\xad", "a\xe9 \xed")]
+    [True, False]
+    """
+    found = [sign for sign in chunk.decode(errors="replace") if sign > "\x7f"]
+    bad = found.count(LOST)
+    return found[0] != LOST or len(found) > 2 * bad
 
 
 def known_encoding(name: str) -> str:
@@ -131,11 +149,14 @@ def known_encoding(name: str) -> str:
     """
     try:
         "".encode(name)
-    except LookupError:
+        known = codecs.lookup(name).name
+    except (LookupError, UnicodeError):
+        known = ""
+    if not known or known in ESCAPES:
         raise RequestError(
             f"there is no encoding {name}", instead="utf-8, utf-16 or windows-1252 are usual"
-        ) from None
-    return codecs.lookup(name).name
+        )
+    return known
 
 
 class ChunkReader(io.RawIOBase):
