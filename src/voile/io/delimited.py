@@ -36,9 +36,7 @@ class DelimitedSource(FileSource):
 
     def __init__(self, path: Path, *, encoding: str | None = None, errors: str = "strict") -> None:
         self._errors = errors
-        self._encoding = (
-            known_encoding(encoding) if encoding else find_encoding(path, errors=errors)
-        )
+        self._encoding = known_encoding(encoding) if encoding else find_encoding(path, errors)
         if encoding or self._encoding != "utf-8":  # else it was read to its end to be found
             deque(utf8_chunks(path, self._encoding, errors), maxlen=0)
         sample = _sample(path, self._encoding, errors)

@@ -23,8 +23,8 @@ from voile.io.text import (
     LOST,
     ChunkReader,
     DecodingError,
-    find_encoding,
     known_encoding,
+    marked_encoding,
     utf8_chunks,
 )
 
@@ -43,11 +43,8 @@ class JsonLinesSource(FileSource):
 
     def __init__(self, path: Path, *, encoding: str | None = None, errors: str = "strict") -> None:
         self.path, self._errors = path, errors
-        self._encoding = (
-            known_encoding(encoding)
-            if encoding
-            else find_encoding(path, windows=False, errors=errors)
-        )
+        asked = None if encoding is None else known_encoding(encoding)
+        self._encoding = asked or marked_encoding(path) or "utf-8"
         kinds: dict[str, Kinds] = defaultdict(Kinds)
         with unreadable(path.name, "json lines"):
             for batch in self._batches(BATCH_ROWS):

@@ -92,7 +92,13 @@ def _no_text(path: Path, offset: int, encoding: str) -> DecodingError:
     return DecodingError(f"byte {offset} is not {encoding} text", where=path.name, instead=SAVED)
 
 
-def find_encoding(path: Path, *, windows: bool = True, errors: str = "strict") -> str:
+def marked_encoding(path: Path) -> str | None:
+    """Return what a byte order mark says of a file's text; None without one."""
+    head = next(raw_chunks(path), b"")
+    return next((encoding for mark, encoding in MARKS.items() if head.startswith(mark)), None)
+
+
+def find_encoding(path: Path, errors: str = "strict") -> str:
     """Find a text file's encoding: utf-8, utf-8-sig, utf-16 or windows-1252; reads it once.
 
     A byte order mark decides. Else it is UTF-8 when all of it is; else windows-1252, unless
@@ -101,17 +107,14 @@ def find_encoding(path: Path, *, windows: bool = True, errors: str = "strict") -
 
     Parameters
     ----------
-    windows : whether the format's programs write windows-1252; else that is damage as well.
     errors : "replace" takes a damaged file for the UTF-8 that it begins as.
 
     Raises
     ------
     DecodingError : a damaged file, and "strict" was asked.
     """
-    head = next(raw_chunks(path), b"")
-    for mark, encoding in MARKS.items():
-        if head.startswith(mark):
-            return encoding
+    if marked := marked_encoding(path):
+        return marked
     decoder = codecs.getincrementaldecoder("utf-8")()
     ascii_so_far = True
     start = 0
@@ -120,7 +123,7 @@ def find_encoding(path: Path, *, windows: bool = True, errors: str = "strict") -
         try:
             text = decoder.decode(chunk, final=not chunk)
         except UnicodeDecodeError as error:
-            if windows and ascii_so_far and not _mostly_utf8(error.object):
+            if ascii_so_far and not _mostly_utf8(error.object):
                 return "windows-1252"
             if errors != "strict":
                 return "utf-8"

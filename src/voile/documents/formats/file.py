@@ -12,7 +12,7 @@ from pathlib import Path
 from voile.documents.corpus import Document, Span
 from voile.errors import SourceError
 from voile.io.jsonlines import LINE_BYTES, numbered_lines
-from voile.io.text import MARKS, known_encoding, raw_chunks, utf8_chunks
+from voile.io.text import known_encoding, marked_encoding, raw_chunks, utf8_chunks
 
 _COMPRESSED = re.compile(r"\.gz$", re.IGNORECASE)
 
@@ -85,9 +85,7 @@ class File:
         return Document(text, tuple(spans), id, subject, tuple(pos), annotated)
 
     def _encoding(self) -> str:
-        head = next(raw_chunks(self.path), b"")
-        marked = [encoding for mark, encoding in MARKS.items() if head.startswith(mark)]
-        return marked[0] if marked else known_encoding(self.encoding or "utf-8")
+        return marked_encoding(self.path) or known_encoding(self.encoding or "utf-8")
 
 
 @contextmanager
