@@ -25,9 +25,12 @@ from tests.documents.flow import (
 
 from voile.documents.applying import WholeWarning
 from voile.documents.content import Content
+from voile.documents.corpus import UnannotatedWarning
+from voile.documents.reading import Reading
 from voile.documents.recipes import NamelessWarning
 from voile.documents.wing import choose
 from voile.errors import RequestError
+from voile.io import open_source
 from voile.kit import Choice
 from voile.release import manifest_path
 from voile.roles import Roles
@@ -208,6 +211,16 @@ def test_parts_of_speech_are_asked_for_where_they_were_learnt(tmp_path):
             "rows": 5,
         }
     ]
+    some[:5] = ['[{"start": \ufffd 0', *rows["letter pos"].to_pylist()[1:5]]
+    lost = rows.set_column(rows.column_names.index("letter pos"), "letter pos", [some])
+    release = applied(lost, tmp_path / "lost.csv", kit=kit)
+    assert numbers(release) == list(range(1, 72))
+    whys = {(one["column"], one["reason"]) for one in release.private["counts"]["set_aside_by"]}
+    assert ("letter pos", "characters that were lost in decoding") in whys
+    reading = Reading.all_of(roles)
+    with pytest.warns(UnannotatedWarning):
+        learnt = reading.corpus(open_source(lost))
+    assert len(learnt) == len(reading.corpus(open_source(rows))) - 1
     with pytest.raises(RequestError, match="no column note pos"):
         applied(people(), tmp_path / "s.csv", kit=kit)
 

@@ -150,10 +150,45 @@ def test_documents_published_whole_are_no_count_of_few(release):
 
 def test_the_public_manifest_solves_no_equation_for_what_is_left(release):
     chosen, figures = release.private["story"]["chosen"], release.public["figures"]
-    assert set(figures) == {"loss", "published_tokens"}  # the risk would tell of few
-    for name, value in figures.items():
-        assert share(value) == share(chosen[name])
-        assert len(str(value).removeprefix("0.").lstrip("0")) <= 2
+    assert figures.keys() == {"loss"}  # two of loss, risk and tokens published tell the third
+    assert share(figures["loss"]) == share(chosen["loss"])
+    assert len(str(figures["loss"]).removeprefix("0.").lstrip("0")) <= 2
+    public = shown(release, (), "public")
+    assert [one.label for block in public["summary"] for one in getattr(block, "figures", ())] == [
+        "Identifiers left",
+        "Harmless tokens removed",
+    ]
+    assert [row[0] for row in grids(public["left"])[0].rows] == ["sentences", "documents"]
+
+
+def test_no_part_of_the_identifiers_is_told_where_one_is_few(release):
+    row = dict(release.private["story"]["passes"][0], taken=True, attacker=False, harmless=5)
+    found = {"identifiers": 189, "tokens": 2583}
+    for removed, left, told in (
+        ((120, 62), 7, False),
+        ((120, 5), 64, False),
+        ((120, 29), 40, True),
+    ):
+        rows = [{**row, "pass": n, "removed": count} for n, count in enumerate(removed, 1)]
+        other = with_passes(release, rows, left=left, repeats_identifiers=0, **found)
+        (grid,) = (g for g in grids(shown(other, (), "public")["passes"]) if "pass" in g.columns)
+        assert [line[3] != "–" for line in grid.rows] == [told, told]
+
+
+def test_types_of_which_few_are_left_are_for_the_holder(release):
+    """The total less the others would tell of them."""
+    for left, audience in ((5, "internal"), (30, "public")):
+        findings = [
+            Finding("identifiers left", Rate(20 + left, 189)),
+            Finding("identifiers left, NAME", Rate(20, 129)),
+            Finding("identifiers left, DOCTOR", Rate(left, 60)),
+        ]
+        note = "Nothing found in 5 inspections is not no risk: up to 3 in 5 tokens may be."
+        told = Evidence("a", "singling out", "", findings=tuple(findings), notes=(note,))
+        parts = shown(release, [told], "public")["singling-out"]
+        (by_type,) = (one for one in grids(parts) if "type" in one.columns)
+        assert by_type.audience == audience
+        assert "in 5" not in page(release, [told], "public")
 
 
 def test_one_pass_and_no_pass_are_said_as_such(tmp_path):

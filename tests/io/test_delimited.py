@@ -87,6 +87,10 @@ def test_one_bad_byte_before_all_others_is_damage(tmp_path: Path) -> None:
     path = save(tmp_path, good.encode().replace(b"a\n", b"a\n\xe9", 1))
     with pytest.raises(DecodingError, match="byte 2 is not utf-8 text"):
         open_source(path)
+    late = b"a\n\xe9\n" + b"x\n" * CHUNK + "é\n".encode()  # as many of each, far apart
+    for name, data in (("b.csv", late), ("c.csv.gz", gzip.compress(late))):
+        with pytest.raises(DecodingError, match="byte 2 is not utf-8 text"):
+            open_source(save(tmp_path, data, name))
 
 
 def test_a_text_cut_between_two_chunks_is_whole(tmp_path: Path) -> None:

@@ -312,8 +312,8 @@ class _Applying(Applying):
         """Tell what may be in each column, and what was found on the text learnt from."""
         found, chosen = self._content.found, self.chosen.figures
         roles, how = self._content.reading.roles, self._options.replace
-        hidden = is_few(chosen.get("risk", 0.0), found["identifiers"], "public")
-        shown = [n for n in ("risk", "loss", "published_tokens") if n in chosen]
+        few = "risk" in chosen and is_few(chosen["risk"], found["identifiers"], "public")
+        shown = ("loss",) if few else ("risk", "loss", "published_tokens")  # two tell the third
         return {
             "policy": {**self.chosen.policy, "labels": found["labels"], "replace": how},
             "columns": [
@@ -324,7 +324,7 @@ class _Applying(Applying):
                 }
                 for name in self._shown
             ],
-            "figures": {n: rounded(chosen[n]) for n in shown if not (hidden and n == "risk")},
+            "figures": {n: rounded(chosen[n]) for n in shown if n in chosen},
             "constraints": {
                 "patterns": patterns_told(self._options),
                 "repeats": self._repeats,

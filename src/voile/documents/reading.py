@@ -111,6 +111,7 @@ class Reading:
         """
         if not batch.num_rows:
             return []
+        batch = self._legible(batch, annotated=annotated)
         found = documents_of(batch, self.roles, first=first + 1, annotated=annotated)
         width = len(self.texts)
         rows = (found[start : start + width] for start in range(0, len(found), width))
@@ -125,17 +126,23 @@ class Reading:
         width, first = len(self.texts), 0
         for batch in source.batches(columns, batch_rows=BATCH_ROWS):
             free = np.repeat(~self.hold_out.held(batch, first), width)
-            documents = self.documents(self._learnable(batch), first, annotated=True)
+            documents = self.documents(batch, first, annotated=True)
             yield from (documents[place] for place in np.flatnonzero(free).tolist())
             first += len(batch)
 
-    def _learnable(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Take the spans away where they, their text or their subject were lost in decoding."""
+    def _legible(self, batch: pa.RecordBatch, *, annotated: bool) -> pa.RecordBatch:
+        """Take spans and parts of speech away where they, text or subject were lost in decoding."""
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-        whose = lost(columns[self.roles.subject]) if self.roles.subject else False
-        for text, by in spans_of_texts(self.roles, batch.schema).items():
-            if by and (gone := whose | lost(columns[text]) | lost(columns[by])).any():
-                columns[by] = pc.if_else(pa.array(gone), None, columns[by])
+        gone = {name: lost(cells) for name, cells in columns.items()}
+        nowhere = np.zeros(len(batch), dtype=np.bool_)
+        whose = gone.get(self.roles.subject or "", nowhere)
+        tags, spans = pos_of_texts(self.roles), spans_of_texts(self.roles, batch.schema)
+        for text, by in spans.items():
+            beside = [name for name in (by if annotated else None, tags[text]) if name in columns]
+            where = np.any([whose, gone[text], *(gone[name] for name in beside)], axis=0)
+            if where.any():
+                for name in beside:
+                    columns[name] = pc.if_else(pa.array(where), None, columns[name])
         return pa.RecordBatch.from_pydict(columns, schema=batch.schema)
 
 

@@ -128,16 +128,17 @@ def _figures(
     """Return what is known of the policy: by the holder's story, else by the public manifest."""
     chosen = story.get("chosen")
     known = chosen or public
+    whole = story["found"]["identifiers"] if chosen else 1
+    hidden = "risk" in known and is_few(known["risk"], whole, audience)
     shown: list[Figure] = []
     if "risk" in known:
-        whole = story["found"]["identifiers"] if chosen else 1
         left = share_of(known["risk"], whole, audience) if chosen else share(known["risk"])
         said = f"of those in the annotated text, {judged(story)}"
         within = _interval(chosen["left"], whole) if chosen and audience == "internal" else ""
         shown.append(Figure("Identifiers left", left, said, within))
     if "loss" in known:
         shown.append(Figure("Harmless tokens removed", share(known["loss"]), "of all harmless"))
-    if "published_tokens" in known:
+    if "published_tokens" in known and not hidden:  # with the loss it would tell how many are left
         kept = share(known["published_tokens"])
         shown.append(Figure("Published", kept, "of tokens, as they were"))
     return shown
@@ -229,6 +230,8 @@ def _drawn(story: Mapping[str, Any], audience: Audience) -> Mapping[str, Any]:
     whole = story["found"]["identifiers"]
 
     def told(risk: float) -> float:
+        if is_few(1 - risk, whole, audience):
+            return 1.0
         return min(FEW / whole, 1.0) if is_few(risk, whole, audience) else risk
 
     shown, chosen = story["frontier"], story.get("chosen")
@@ -250,16 +253,14 @@ def _left(story: Mapping[str, Any], audience: Audience) -> Section | None:
     types = Grid(
         ("type", "tokens left"), lines, f"Left of each type, {judged(story)}", (1,), "internal"
     )
-    whole = Grid(
-        ("of the annotated text", "published as they were"),
-        (
-            ("tokens", share(chosen["published_tokens"])),
-            ("sentences", share(chosen["published_sentences"])),
-            ("documents", share_of(chosen["published_documents"], found["documents"], audience)),
-        ),
-        numeric=(1,),
-    )
-    most = share(1 - found["identifiers"] / found["tokens"])
+    hidden = is_few(chosen["risk"], found["identifiers"], audience)
+    texts = [("tokens", share(chosen["published_tokens"]))] * (not hidden)
+    texts += [
+        ("sentences", share(chosen["published_sentences"])),
+        ("documents", share_of(chosen["published_documents"], found["documents"], audience)),
+    ]
+    whole = Grid(("of the annotated text", "published as they were"), tuple(texts), numeric=(1,))
+    most = share_of(1 - found["identifiers"] / found["tokens"], found["tokens"], audience)
     said = Prose((f"At most {most} of tokens could be: the others are identifiers.",))
     blocks: tuple[Block, ...] = (whole, said, types)
     if chosen[AS_LEFT[0]] is not None:

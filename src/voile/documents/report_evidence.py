@@ -11,7 +11,7 @@ from voile.sections import Audience, Block, Bullets, Figure, Grid, LineChart, Pr
 from voile.wording import FEW, is_few, rate, share
 
 OF_TYPE = "identifiers left, "
-NUMBERED = re.compile(r"\b([\d,]+) inspections")
+NUMBERED = re.compile(r"\b([\d,]+)(?= (?:inspections|tokens|of [\d,]+ documents)\b)")
 FOUND = "identifiers found in "
 
 
@@ -51,12 +51,13 @@ def strongest(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Figu
 def _told(evidence: Evidence, audience: Audience) -> Evidence:
     """Name findings for a reader: she may inspect as many tokens as few identifiers are left."""
 
-    def name(found: re.Match[str]) -> str:
-        number = int(found[1].replace(",", ""))
-        return f"under {FEW} inspections" if is_few(number, 1, audience) else found[0]
+    def number(found: re.Match[str]) -> str:
+        few = is_few(int(found[1].replace(",", "")), 1, audience)
+        return f"under {FEW}" if few else found[1]
 
-    findings = (replace(one, name=NUMBERED.sub(name, one.name)) for one in evidence.findings)
-    return replace(evidence, findings=tuple(findings))
+    findings = (replace(one, name=NUMBERED.sub(number, one.name)) for one in evidence.findings)
+    notes = (NUMBERED.sub(number, note) for note in evidence.notes)
+    return replace(evidence, findings=tuple(findings), notes=tuple(notes))
 
 
 def _tables(evidence: Evidence, audience: Audience) -> Iterator[Grid]:
@@ -85,7 +86,9 @@ def _tables(evidence: Evidence, audience: Audience) -> Iterator[Grid]:
             for is_left in (True, False)
         )
         rows = tuple((label, left[label], found.get(label, "–")) for label in left)
-        yield Grid(("type", "left of the source's", "of these found"), rows, f"{name}: by type")
+        titles = ("type", "left of the source's", "of these found")
+        few = any(is_few(one.rate.successes, 1, "public") for one in by_type)  # else by the rest
+        yield Grid(titles, rows, f"{name}: by type", audience="internal" if few else "public")
 
 
 def _is_left(finding: Finding) -> bool:

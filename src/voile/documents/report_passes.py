@@ -9,7 +9,7 @@ from typing import Any
 
 from voile.documents.story import judged, taken_of
 from voile.sections import Audience, Bar, BarChart, Grid, Prose, Section
-from voile.wording import share_of
+from voile.wording import is_few, share_of
 
 
 def passes_section(story: Mapping[str, Any], audience: Audience) -> Section | None:
@@ -18,12 +18,13 @@ def passes_section(story: Mapping[str, Any], audience: Audience) -> Section | No
         return None
     found, rows = story["found"], story["passes"]
     taken = taken_of(story)
+    told = _is_told(story, audience)
     lines = tuple(
         (
             str(number),
             row["learner"],
             "by its own rule" if row["attacker"] else f"by {row['decision']}",
-            *_shares(row["removed"], row["harmless"], found, audience),
+            *_shares(row["removed"] if told else None, row["harmless"], found, audience),
         )
         for number, row in taken.items()
     )
@@ -38,23 +39,30 @@ def passes_section(story: Mapping[str, Any], audience: Audience) -> Section | No
     return Section("passes", "What each pass added", (*blocks, _learners(rows)))
 
 
+def _is_told(story: Mapping[str, Any], audience: Audience) -> bool:
+    """Whether no part of the identifiers, removed or left, is few: the rest would tell of it."""
+    removed = [row["removed"] for row in taken_of(story).values()]
+    parts = [*removed, story["chosen"]["repeats_identifiers"], story["chosen"]["left"]]
+    return not any(is_few(part, 1, audience) for part in parts)
+
+
 def _shares(
-    identifiers: int, harmless: int, found: Mapping[str, Any], audience: Audience
+    identifiers: int | None, harmless: int, found: Mapping[str, Any], audience: Audience
 ) -> tuple[str, str]:
     """Say which shares of all identifiers and of all harmless tokens these are."""
     known = found["identifiers"]
     others = found["tokens"] - known
-    return (
-        share_of(identifiers / max(known, 1), known, audience),
-        share_of(harmless / max(others, 1), others, audience),
-    )
+    told = "–" if identifiers is None else share_of(identifiers / max(known, 1), known, audience)
+    return told, share_of(harmless / max(others, 1), others, audience)
 
 
 def _repeated(story: Mapping[str, Any], audience: Audience) -> Iterator[str]:
     """Say what further mentions of removed names add to this policy's passes."""
     chosen = story["chosen"]
     more = chosen["repeats_identifiers"], chosen["repeats_harmless"]
-    if any(more):
+    if any(more) and not _is_told(story, audience):
+        yield "Further mentions of the names removed go as well."
+    elif any(more):
         identifiers, harmless = _shares(*more, story["found"], audience)
         yield (
             f"Further mentions of the names removed are {identifiers} of all identifiers and "

@@ -27,7 +27,7 @@ MARKS = {
 }
 
 
-ESCAPES = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined")
+ESCAPES = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "utf-7")
 """Python's codecs that are of no text file."""
 
 
@@ -99,15 +99,14 @@ def marked_encoding(path: Path) -> str | None:
 
 
 def find_encoding(path: Path, errors: str = "strict") -> str:
-    """Find a text file's encoding: utf-8, utf-8-sig, utf-16 or windows-1252; reads it once.
+    """Find a text file's encoding: utf-8, utf-8-sig, utf-16 or windows-1252; reads it all.
 
-    A byte order mark decides. Else it is UTF-8 when all of it is; else windows-1252, unless
-    something before the first bad byte is UTF-8 beyond ASCII, or more of what follows it within
-    a megabyte is than is not: that file is damaged, and refused.
+    A byte order mark decides. Else it is UTF-8 when all of it is. Else it is windows-1252 if
+    less of what is beyond ASCII is UTF-8 than is none; or a damaged file, and refused.
 
     Parameters
     ----------
-    errors : "replace" takes a damaged file for the UTF-8 that it begins as.
+    errors : "replace" takes a damaged file for UTF-8.
 
     Raises
     ------
@@ -123,7 +122,7 @@ def find_encoding(path: Path, errors: str = "strict") -> str:
         try:
             text = decoder.decode(chunk, final=not chunk)
         except UnicodeDecodeError as error:
-            if ascii_so_far and not _mostly_utf8(error.object):
+            if ascii_so_far and not _mostly_utf8(path):
                 return "windows-1252"
             if errors != "strict":
                 return "utf-8"
@@ -133,15 +132,14 @@ def find_encoding(path: Path, errors: str = "strict") -> str:
     return "utf-8"
 
 
-def _mostly_utf8(chunk: bytes) -> bool:
-    """Whether UTF-8 comes first of what is not ASCII, or is more of it than what is none.
-
-    >>> [_mostly_utf8(x.encode("latin-1")) for x in ("\xe9 a\xc3\xa9 \xc3\xad", "a\xe9 \xed")]
-    [True, False]
-    """
-    found = [sign for sign in chunk.decode(errors="replace") if sign > "\x7f"]
-    bad = found.count(LOST)
-    return found[0] != LOST or len(found) > 2 * bad
+def _mostly_utf8(path: Path) -> bool:
+    """Whether as much of what is beyond ASCII is UTF-8 as is none."""
+    beyond = lost = 0
+    for chunk in utf8_chunks(path, "utf-8", "replace"):
+        text = chunk.decode()
+        beyond += len(text) - len(text.encode("ascii", errors="ignore"))
+        lost += text.count(LOST)
+    return beyond >= 2 * lost
 
 
 def known_encoding(name: str) -> str:
@@ -153,7 +151,7 @@ def known_encoding(name: str) -> str:
     try:
         "".encode(name)
         known = codecs.lookup(name).name
-    except (LookupError, UnicodeError):
+    except (LookupError, ValueError):
         known = ""
     if not known or known in ESCAPES:
         raise RequestError(
