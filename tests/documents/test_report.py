@@ -173,6 +173,7 @@ def test_no_part_of_the_identifiers_is_told_where_one_is_few(release):
         other = with_passes(release, rows, left=left, repeats_identifiers=0, **found)
         (grid,) = (g for g in grids(shown(other, (), "public")["passes"]) if "pass" in g.columns)
         assert [line[3] != "–" for line in grid.rows] == [told, told]
+        assert ("fewer than 11" in said(shown(other, (), "public")["passes"])) is not told
 
 
 def test_types_of_which_few_are_left_are_for_the_holder(release):

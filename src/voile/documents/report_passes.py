@@ -9,7 +9,9 @@ from typing import Any
 
 from voile.documents.story import judged, taken_of
 from voile.sections import Audience, Bar, BarChart, Grid, Prose, Section
-from voile.wording import is_few, share_of
+from voile.wording import FEW, is_few, share_of
+
+UNTOLD = f"Shares of identifiers are left out here: they would tell of fewer than {FEW}."
 
 
 def passes_section(story: Mapping[str, Any], audience: Audience) -> Section | None:
@@ -34,7 +36,8 @@ def passes_section(story: Mapping[str, Any], audience: Audience) -> Section | No
         f"Of all, {judged(story)}",
         (3, 4),
     )
-    said = Prose((_ended(story, len(taken)), *_repeated(story, audience)))
+    few = () if told else (UNTOLD,)
+    said = Prose((_ended(story, len(taken)), *_repeated(story, audience), *few))
     blocks = (grid, said) if taken else (said,)
     return Section("passes", "What each pass added", (*blocks, _learners(rows)))
 
