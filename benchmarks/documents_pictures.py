@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from benchmarks import picture
 from benchmarks.documents_attack import COSTLY, Found, Made, best_single
+from benchmarks.documents_data import SOURCES
 from benchmarks.documents_quality import published
 from benchmarks.documents_runs import DEFAULT, MISS_COSTS, PAPERS, Outcome
 
 from voile.sections import LineChart, Series
 
-PANELS = ("Enron threads", "MEDDOCAN, names")
 LOOPS = {DEFAULT: DEFAULT, "the paper's, in sample": "loop in sample, selection"}
 LOOPS |= {"the paper's, across folds": "loop across, selection"}
 
@@ -48,7 +48,7 @@ def left(one: Outcome) -> float:
 
 
 def save(file: str, title: str, y: str, lines: Lines) -> None:
-    """Draw one panel for each of `PANELS`, with the same lines."""
+    """Draw one panel for each corpus, with the same lines."""
     costs = tuple(map(float, MISS_COSTS))
     charts = [
         LineChart(
@@ -57,6 +57,6 @@ def save(file: str, title: str, y: str, lines: Lines) -> None:
             f"{y}, {name}",
             audience="public",
         )
-        for name in PANELS
+        for name in SOURCES
     ]
     picture.save_lines(file, title, charts)

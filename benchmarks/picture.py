@@ -12,7 +12,7 @@ from voile.report.svg import tag
 from voile.sections import IntervalChart, LineChart
 
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "pictures"
-LEFT, TOP, GAP = 70, 50, 90
+LEFT, TOP, GAP, ROW = 70, 50, 90, 430
 STYLE = """
 text { font: 13px Helvetica, Arial, sans-serif; fill: #1c2429 }
 .axes line { stroke: #d9d6cd } .axes text, .soft { fill: #555f66 }
@@ -77,16 +77,18 @@ def legend(entries: Sequence[tuple[str, Markup]], y: int, columns: int = 2) -> I
 
 
 def save_lines(name: str, title: str, charts: Sequence[LineChart]) -> None:
-    """Write charts of the same lines side by side, with one legend."""
-    width = (790 - LEFT - 30 - GAP * (len(charts) - 1)) // len(charts)
+    """Write charts of the same lines, two in a row, with one legend."""
+    across = min(len(charts), 2)
+    width = (790 - LEFT - 30 - GAP * (across - 1)) // across
     drawn = [line_chart.draw(chart) for chart in charts]
-    panels = [
-        panel(drawing.plot, chart.x_name, chart.y_name, left=LEFT + i * (width + GAP), width=width)
-        for i, (chart, drawing) in enumerate(zip(charts, drawn, strict=True))
-    ]
-    names = drawn[0].legend
-    height = 450 + 22 * ((len(names) + 1) // 2)
-    save(name, title, [*panels, *legend(names, 450)], 790, height)
+    panels = []
+    for i, (chart, drawing) in enumerate(zip(charts, drawn, strict=True)):
+        left = LEFT + i % across * (width + GAP)
+        one = panel(drawing.plot, chart.x_name, chart.y_name, left=left, width=width)
+        panels.append(tag("g", one, transform=f"translate(0 {ROW * (i // across)})"))
+    names, down = drawn[0].legend, 450 + ROW * ((len(charts) - 1) // across)
+    height = down + 22 * ((len(names) + 1) // 2)
+    save(name, title, [*panels, *legend(names, down)], 790, height)
 
 
 def save_intervals(name: str, chart: IntervalChart) -> None:
