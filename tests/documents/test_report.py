@@ -184,7 +184,7 @@ def test_types_of_which_few_are_left_are_for_the_holder(release):
             Finding("identifiers left, NAME", Rate(20, 129)),
             Finding("identifiers left, DOCTOR", Rate(left, 60)),
         ]
-        note = "Nothing found in 5 inspections is not no risk: up to 3 in 5 tokens may be."
+        note = "Nothing in 5 inspections is not no risk: up to 3 in 5 tokens may be; marks, tokens."
         told = Evidence("a", "singling out", "", findings=tuple(findings), notes=(note,))
         parts = shown(release, [told], "public")["singling-out"]
         (by_type,) = (one for one in grids(parts) if "type" in one.columns)

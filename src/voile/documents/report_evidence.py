@@ -11,7 +11,7 @@ from voile.sections import Audience, Block, Bullets, Figure, Grid, LineChart, Pr
 from voile.wording import FEW, is_few, rate, share
 
 OF_TYPE = "identifiers left, "
-NUMBERED = re.compile(r"\b([\d,]+)(?= (?:inspections|tokens|of [\d,]+ documents)\b)")
+NUMBERED = re.compile(r"\b(\d[\d,]*)(?= (?:inspections|tokens|of [\d,]+ documents)\b)")
 FOUND = "identifiers found in "
 
 
