@@ -25,13 +25,13 @@ from benchmarks.documents_attack import (
     costly_rows,
 )
 from benchmarks.documents_data import SOURCES, Source, kept
+from benchmarks.documents_pictures import PAGE
 from benchmarks.documents_quality import kept as harmless_kept
 from benchmarks.documents_quality import passes_of, published
 from benchmarks.documents_runs import DEFAULT, METHODS, MISS_COSTS, SPACES, Outcome, outcomes
 
 from voile.documents import Corpus
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "experiments-documents.md"
 PAPERS_LOOP = "loop in sample, selection"
 ACROSS = "loop across, selection"
 SHOWN = (DEFAULT, PAPERS_LOOP, ACROSS)
@@ -191,7 +191,7 @@ def main() -> None:
     if asked.path is None:
         found, made = results(SOURCES)
         PAGE.write_text(page(SOURCES, found, made), encoding="utf-8")
-        documents_pictures.draw(found, made)
+        documents_pictures.draw()
         print(PAGE.read_text(encoding="utf-8"))
         return
     with tempfile.TemporaryDirectory() as folder:  # fits hold words of the text
