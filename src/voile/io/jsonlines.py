@@ -33,6 +33,7 @@ BATCH_BYTES = 8 << 20
 HALF = re.compile(rb"\\u[dD]")
 """Begins, perhaps, half of a surrogate pair."""
 HALVES = re.compile("[\ud800-\udfff]")
+"""Half of a pair, which JSON can write and no text can hold."""
 
 
 class JsonLinesSource(FileSource):
@@ -116,8 +117,10 @@ def parser(name: str, errors: str = "strict") -> Callable[[int, bytes], dict[str
         number = at
         try:
             row = decoder.decode(line.decode())
-            if HALF.search(line):
-                row = decoder.decode(_whole(row, f"row {number}", name, errors))
+            if HALF.search(line) and HALVES.search(said := json.dumps(row, ensure_ascii=False)):
+                if errors == "strict":
+                    raise DecodingError(f"row {number} holds half of a character", where=name)
+                row = decoder.decode(HALVES.sub(LOST, said))
         except json.JSONDecodeError as error:
             raise SourceError(
                 f"row {number} is not whole JSON from character {error.colno} on", where=name
@@ -131,15 +134,3 @@ def parser(name: str, errors: str = "strict") -> Callable[[int, bytes], dict[str
         return row
 
     return parse
-
-
-def _whole(row: object, which: str, name: str, errors: str) -> str:
-    """Refuse half of a surrogate pair, which JSON can write and no text can hold, or replace it."""
-    said = json.dumps(row, ensure_ascii=False)
-    try:
-        said.encode()
-    except UnicodeEncodeError:
-        if errors == "strict":
-            raise DecodingError(f"{which} holds half of a character", where=name) from None
-        return HALVES.sub(LOST, said)
-    return said
