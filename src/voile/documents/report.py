@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voile.documents.content import AS_LEFT, ONE_PERCENT, Content
@@ -190,13 +190,8 @@ def _many(number: int, one: str, many: str = "") -> str:
 def _told(number: int, one: str, audience: Audience) -> str:
     """Count documents or people; a public report tells none of 1 to 10."""
     if is_few(number, 1, audience):
-        return f"{_count(number, audience)} {one}s"
+        return f"under {FEW} {one}s"
     return _many(number, one)
-
-
-def _count(number: int, audience: Audience) -> str:
-    """Write a number; a public report tells none of 1 to 10."""
-    return f"under {FEW}" if is_few(number, 1, audience) else f"{number:,}"
 
 
 def _interval(left: int, identifiers: int) -> str:
@@ -264,24 +259,26 @@ def _left(story: Mapping[str, Any], audience: Audience) -> Section | None:
     said = Prose((f"At most {most} of tokens could be: the others are identifiers.",))
     blocks: tuple[Block, ...] = (whole, said, types)
     if chosen[AS_LEFT[0]] is not None:
-        blocks = (*blocks, _inspected(story, audience))
+        blocks = (*blocks, *_inspected(story, audience))
     return Section("left", "What is left", blocks)
 
 
-def _inspected(story: Mapping[str, Any], audience: Audience) -> Grid:
+def _inspected(story: Mapping[str, Any], audience: Audience) -> Iterator[Grid]:
+    """Show what was found by as many inspections as are left, unless that tells of few."""
     told = [[story["chosen"][name] for name in columns] for columns in (AS_LEFT, ONE_PERCENT)]
     lines = tuple(
-        (_count(inspections, audience), rate(Rate(min(found, inspections), inspections), audience))
+        (f"{inspections:,}", rate(Rate(min(found, inspections), inspections), audience))
         for found, inspections in told
-        if inspections
+        if inspections and not is_few(inspections, 1, audience)
     )
-    return Grid(
-        ("inspections", "of them identifiers"),
-        lines,
-        "Found in what the committee alone leaves of the annotated text, by the most accurate "
-        f"classifier; judged {judged(story)}",
-        (0, 1),
-    )
+    if lines:
+        yield Grid(
+            ("inspections", "of them identifiers"),
+            lines,
+            "Found in what the committee alone leaves of the annotated text, by the most accurate "
+            f"classifier; judged {judged(story)}",
+            (0, 1),
+        )
 
 
 def _false(

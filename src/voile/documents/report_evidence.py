@@ -49,13 +49,15 @@ def strongest(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Figu
 
 
 def _told(evidence: Evidence, audience: Audience) -> Evidence:
-    """Name findings for a reader: she may inspect as many tokens as few identifiers are left."""
+    """Leave out few inspections for the public: she inspects as many tokens as are left."""
+
+    def few(found: re.Match[str]) -> bool:
+        return is_few(int(found[1].replace(",", "")), 1, audience)
 
     def number(found: re.Match[str]) -> str:
-        few = is_few(int(found[1].replace(",", "")), 1, audience)
-        return f"under {FEW}" if few else found[1]
+        return f"under {FEW}" if few(found) else found[1]
 
-    findings = (replace(one, name=NUMBERED.sub(number, one.name)) for one in evidence.findings)
+    findings = (one for one in evidence.findings if not any(map(few, NUMBERED.finditer(one.name))))
     notes = (NUMBERED.sub(number, note) for note in evidence.notes)
     return replace(evidence, findings=tuple(findings), notes=tuple(notes))
 
