@@ -35,6 +35,7 @@ def progress(at):
 
 found = search(space, progress=progress, seconds=60)
 scores = space.evaluator.scores(found.frontier.policies[:: max(len(found.frontier) // 9, 1)])
+print()  # Ctrl-C may have cut a line of progress
 print(json.dumps({
     "stopped": found.stopped,
     "evaluations": found.evaluations,
