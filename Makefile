@@ -6,13 +6,17 @@ READY := $(VENV)/.ready
 DEMO ?= demo-out
 TESTS ?= -m "not slow"
 
-.PHONY: demo test lint bench format lock clean
+.PHONY: demo test hostile lint bench format lock clean
 
 demo: $(READY)
 	$(BIN)/voile demo --out "$(DEMO)" --force
 
 test: $(READY)
 	$(BIN)/python -m pytest $(TESTS)
+
+# Fuzz, kill, forge, leak: 20 times the cases that the tests try.
+hostile: $(READY)
+	VOILE_HOSTILE=20 $(BIN)/python -m pytest tests/hostile
 
 lint: $(READY)
 	$(BIN)/ruff check
