@@ -305,3 +305,16 @@ def test_an_interrupted_apply_leaves_nothing(
     assert run([str(word) for word in files.apply(tmp_path / "release.csv")]) == 130
     assert err.getvalue().splitlines()[-1] == "voile: interrupted; no output is half-written"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_kit_with_a_proof_is_applied_and_the_report_says_what_was_proved(
+    voile: Any, files: Any, tmp_path: Path
+) -> None:
+    kit, policy, out, page = (tmp_path / name for name in ("kit", "p.toml", "r.csv", "page.html"))
+    proof = ["--strategy", "steepest", "--bound-seconds", "1", "--seed", "5"]
+    choose = ["tables", "choose", kit, "--knee", "--out", policy]
+    apply = ["tables", "apply", kit, files.patients, "--policy", policy, "--out", out]
+    report = ["report", out, "--out", page]
+    for words in ([*files.fit(kit), *proof], choose, apply, report):
+        assert voile(*words).code == 0
+    assert "No policy of the chosen one&#39;s risk or less loses less than" in page.read_text()

@@ -30,3 +30,10 @@ def test_a_loss_is_at_most_one_at_least_none_and_one_where_there_is_no_policy():
     assert least_loss([0.1, 0.9], ONE, np.array([[0.5]]), 0.0).tolist() == [0.4, 0.0]
     assert least_loss([0.1], ONE, np.array([[7.0]]), 0.0) == 1.0
     assert least_loss([0.1], ONE, np.array([[0.5]]), 0.2) == 1.0
+
+
+def test_one_risk_is_bounded_as_one_of_many():
+    floors = np.array([[0.8, 1.2], [0.5, 1.4]])
+    many = [0.0, 0.2, 0.9]
+    each = [float(least_loss(risk, TWO, floors, 0.1)) for risk in many]
+    assert each == least_loss(many, TWO, floors, 0.1).tolist()

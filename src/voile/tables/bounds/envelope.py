@@ -22,15 +22,15 @@ def least_loss(risk: ArrayLike, weights: Floats, floors: Floats, least_risk: flo
 
     Parameters
     ----------
-    risk : (m,) in [0, 1].
+    risk : of any shape, in [0, 1]; the bound has the same.
     weights, floors : (weights,) and (combos, weights), least loss + weight x risk of each combo.
     least_risk : no policy has less.
     """
     at = np.asarray(risk, dtype=np.float64)
     least = np.ones_like(at)
     for floor in floors:
-        lines = floor[:, None] - weights[:, None] * at
-        np.minimum(least, lines.max(axis=0), out=least)
+        lines = floor - np.multiply.outer(at, weights)
+        np.minimum(least, lines.max(axis=-1), out=least)
     return np.where(at < least_risk, 1.0, np.maximum(least, 0.0))
 
 
