@@ -147,7 +147,12 @@ def test_an_index_cannot_lead_out_of_its_folder(saved, tmp_path):
 
 @pytest.mark.parametrize(
     "asked",
-    [{}, {"max_risk": 0.1, "knee": True}, {"max_risk": 0.1, "policy": 3}],
+    [
+        {},
+        {"max_risk": 0.1, "knee": True},
+        {"max_risk": 0.1, "policy": 3},
+        {"max_risk": 0.1, "max_relative_risk": 0.1},
+    ],
 )
 def test_a_choice_is_exactly_one(asked):
     with pytest.raises(RequestError, match="exactly one"):
@@ -163,9 +168,16 @@ def test_a_share_lies_in_0_1(asked):
 
 
 def test_a_choice_says_itself():
-    said = [Choice(max_risk=0.1), Choice(beats="safe-harbor"), Choice(policy=0), Choice(knee=True)]
+    said = [
+        Choice(max_risk=0.1),
+        Choice(max_relative_risk=0.1),
+        Choice(beats="safe-harbor"),
+        Choice(policy=0),
+        Choice(knee=True),
+    ]
     assert [str(choice) for choice in said] == [
         "max risk 0.1",
+        "max relative risk 0.1",
         "beats safe-harbor",
         "policy 0",
         "at the knee",

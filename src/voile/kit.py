@@ -12,10 +12,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from voile.errors import RequestError, TamperedError
+from voile.errors import InfeasibleError, RequestError, TamperedError
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from voile.frontier import Frontier
 
@@ -108,13 +110,20 @@ class Kit:
         return json.dumps(index, indent=1, sort_keys=True, ensure_ascii=False).encode()
 
 
+RISKS: Mapping[str, str] = {"max_risk": "max_risk", "max_relative_risk": "relative_risk"}
+"""The risk that each limit of a `Choice` is on."""
+WAYS = (*RISKS, "max_loss", "beats", "policy")
+ROUNDING = 1e-9
+
+
 @dataclass(frozen=True)
 class Choice:
     """How to pick one policy of a frontier: exactly one of these.
 
     Parameters
     ----------
-    max_risk : the least loss at this risk or less, in [0, 1].
+    max_risk : the least loss where no record's own risk is larger than this, in [0, 1].
+    max_relative_risk : the least loss at this share of the source's risk or less, in [0, 1].
     max_loss : the least risk at this loss or less, in [0, 1].
     beats : the least loss at no more risk than a named policy, e.g. ``safe-harbor``.
     policy : its number in `voile KIND frontier`, from 0.
@@ -122,32 +131,40 @@ class Choice:
     """
 
     max_risk: float | None = None
+    max_relative_risk: float | None = None
     max_loss: float | None = None
     beats: str | None = None
     policy: int | None = None
     knee: bool = False
 
     def __post_init__(self) -> None:
-        given = [
-            x for x in (self.max_risk, self.max_loss, self.beats, self.policy) if x is not None
-        ]
+        given = [name for name in WAYS if getattr(self, name) is not None]
         if len(given) + self.knee != 1:
-            raise RequestError("choose by exactly one of max risk, max loss, beats, policy, knee")
-        for name, share in (("max risk", self.max_risk), ("max loss", self.max_loss)):
+            ways = ", ".join(_said(name) for name in WAYS)
+            raise RequestError(f"choose by exactly one of {ways}, knee")
+        for name in ("max_loss", *RISKS):
+            share = getattr(self, name)
             if share is not None and not 0 <= share <= 1:
-                raise RequestError(f"{name} lies in [0, 1]")
+                raise RequestError(f"{_said(name)} lies in [0, 1]")
 
-    def among(self, frontier: Frontier, beating: Callable[[str], int] | None = None) -> int:
+    def among(
+        self,
+        frontier: Frontier,
+        risks: Mapping[str, NDArray[np.float64]],
+        beating: Callable[[str], int] | None = None,
+    ) -> int:
         """Return the number of the policy that this picks.
 
         Parameters
         ----------
+        risks : the risks of each policy that the wing knows, by name: ``max_risk``, a record's
+            largest; ``relative_risk``, the share of the source's.
         beating : finds the policy that beats a named one, where the kit names any.
 
         Raises
         ------
         InfeasibleError : no policy is within the limit.
-        RequestError : there is no policy of that number or name.
+        RequestError : there is no policy of that number or name, or the wing knows no such risk.
         """
         if self.policy is not None:
             if not 0 <= self.policy < len(frontier):
@@ -163,15 +180,37 @@ class Choice:
             return beating(self.beats)
         if self.knee:
             return frontier.knee().index
-        return frontier.at(risk=self.max_risk, loss=self.max_loss).index
+        if self.max_loss is not None:
+            return frontier.at(loss=self.max_loss).index
+        return self._within(risks)
+
+    def _within(self, risks: Mapping[str, NDArray[np.float64]]) -> int:
+        """Return the last policy whose risk is within the limit: loss falls along a frontier."""
+        [name] = [name for name in RISKS if getattr(self, name) is not None]
+        if RISKS[name] not in risks:
+            known = [f"--{limit.replace('_', '-')}" for limit in RISKS if RISKS[limit] in risks]
+            raise RequestError(
+                f"these policies have no {_said(RISKS[name])}",
+                instead=f"choose with {' or '.join(known)}",
+            )
+        limit, found = getattr(self, name), risks[RISKS[name]]
+        (within,) = (found <= limit + ROUNDING).nonzero()
+        if not len(within):
+            raise InfeasibleError(
+                f"no policy has a {_said(RISKS[name])} of at most {limit:.6g}",
+                instead=f"the least is {found.min(initial=1.0):.6g}",
+            )
+        return int(within[-1])
 
     def __str__(self) -> str:
         if self.knee:
             return "at the knee"
-        for name in ("max_risk", "max_loss", "beats", "policy"):
-            if (value := getattr(self, name)) is not None:
-                return f"{name.replace('_', ' ')} {value}"
-        raise AssertionError("unreachable")
+        [name] = [name for name in WAYS if getattr(self, name) is not None]
+        return f"{_said(name)} {getattr(self, name)}"
+
+
+def _said(name: str) -> str:
+    return name.replace("_", " ")
 
 
 class Policy(Protocol):
@@ -187,6 +226,10 @@ class Policies(Protocol):
     @property
     def frontier(self) -> Frontier:
         """All of them."""
+
+    @property
+    def risks(self) -> Mapping[str, NDArray[np.float64]]:
+        """The risks of each that one may choose by; see `Choice.among`."""
 
     def policy(self, number: int) -> Policy:
         """Return one of them."""
@@ -224,7 +267,7 @@ class Chosen:
         InfeasibleError : no policy is within the limit.
         RequestError : there is no policy of that number or name.
         """
-        number = choice.among(policies.frontier)
+        number = choice.among(policies.frontier, policies.risks)
         figures, policy = policies.figures_of(number), policies.policy(number).to_data()
         return cls(kit.kind, kit.id, number, str(choice), figures, policy)
 

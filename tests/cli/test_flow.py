@@ -58,13 +58,34 @@ def test_frontier_lists_every_policy_in_json_and_lines(voile: Any, files: Any) -
 
 
 @pytest.mark.parametrize(
-    "how", [["--max-risk", ".5"], ["--max-loss", ".5"], ["--policy", "1"], ["--knee"]]
+    "how",
+    [
+        ["--max-risk", ".5"],
+        ["--max-relative-risk", ".5"],
+        ["--max-loss", ".5"],
+        ["--policy", "1"],
+        ["--knee"],
+    ],
 )
 def test_choose_writes_a_policy(voile: Any, files: Any, tmp_path: Path, how: list[str]) -> None:
     out = tmp_path / "policy.toml"
     ran = voile("tables", "choose", files.kit, *how, "--out", out, "--json")
     assert ran.code == 0
     assert ran.json["number"] == Chosen.read(out).number
+
+
+def test_the_largest_risk_is_the_same_limit_in_choose_as_in_fit(
+    voile: Any, files: Any, tmp_path: Path
+) -> None:
+    limit, policy, kit = ["--max-risk", ".1"], tmp_path / "policy.toml", tmp_path / "kit"
+    assert voile("tables", "choose", files.kit, *limit, "--out", policy).code == 0
+    assert Chosen.read(policy).figures["max_risk"] <= 0.1
+    assert voile(*files.fit(kit), *limit, "--strategy", "steepest").code == 0
+    policies = voile("tables", "frontier", kit, "--json").json["policies"]
+    assert max(one["max_risk"] for one in policies) <= 0.1
+    open_ = ["tables", "choose", files.kit, "--max-relative-risk", "1", "--out", policy]
+    assert voile(*open_, "--force").code == 0
+    assert Chosen.read(policy).figures["max_risk"] > 0.1
 
 
 def test_a_release_that_was_changed_is_not_reported(

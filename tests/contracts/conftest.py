@@ -28,7 +28,8 @@ class Case:
 
     tiny : `tests/contracts/KIND.py`: `roles()`; `ordinary()`, a table with canaries in what never
         leaves; `limits()`, name -> (table, whether it can be worked on); `outside(table, canary)`;
-        `options(folder)`, the settings of each verb.
+        `options(folder)`, the settings of each verb; `LIMIT`, the limit of a `Choice` that is on
+        the frontier's own risk.
     """
 
     kind: str
@@ -59,6 +60,9 @@ class Case:
     def middle(self, kit: Kit | None = None) -> Chosen:
         kit = kit or self.kit
         return self.wing.choose(kit, Choice(policy=kit.facts["policies"] // 2))
+
+    def within(self, risk: float) -> Chosen:
+        return self.wing.choose(self.kit, Choice(**{self.tiny.LIMIT: risk}))
 
     def apply(
         self,

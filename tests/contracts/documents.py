@@ -16,6 +16,7 @@ WAYS = ("came on foot and was well .", "was seen , and sent home .", "called abo
 BEFORE = ("Mrs", "with", "from")
 ALWAYS, OFTEN, SELDOM = 1.0, 0.7, 0.3
 """How often a name follows each of these words; else a ship, which looks like one."""
+LIMIT = "max_relative_risk"
 
 
 def roles() -> Roles:

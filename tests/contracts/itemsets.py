@@ -14,6 +14,7 @@ from voile.roles import Roles
 PEOPLE = 240
 THINGS = ("bread", "milk", "tea")
 AREAS = ("north", "south", "west")
+LIMIT = "max_risk"
 
 
 def roles() -> Roles:

@@ -13,6 +13,7 @@ from voile.roles import Roles
 
 PEOPLE = 240
 MOODS = ("calm", "glad", "low")
+LIMIT = "max_relative_risk"
 
 
 def roles() -> Roles:

@@ -16,6 +16,7 @@ from voile.roles import Roles
 
 PEOPLE = 240
 AGES, SEXES, ZIPS = tuple(range(20, 40)), ("F", "M"), ("00501", "37201", "37202", "38101")
+LIMIT = "max_relative_risk"
 
 
 def roles() -> Roles:

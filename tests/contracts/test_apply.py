@@ -152,7 +152,7 @@ def test_a_limit_case_is_worked_on_or_refused(case: Any, tmp_path: Path, limit: 
         assert not [c for c in CANARIES if c in str(refused.value)]
         return
     kit = case.fit(table)
-    for choice in (Choice(max_risk=1.0), Choice(max_loss=1.0)):
+    for choice in (Choice(**{case.tiny.LIMIT: 1.0}), Choice(max_loss=1.0)):
         chosen = case.wing.choose(kit, choice)
         out = tmp_path / "release.csv"
         release = case.apply(out, thing=table, kit=kit, chosen=chosen, force=True)

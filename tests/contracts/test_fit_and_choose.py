@@ -11,7 +11,7 @@ import pytest
 from tests.contracts.people import CANARIES
 
 from voile.errors import InfeasibleError, RequestError
-from voile.kit import Choice, Chosen, Kit
+from voile.kit import RISKS, Choice, Chosen, Kit
 
 
 def axes(kit: Kit) -> tuple[Any, Any]:
@@ -32,9 +32,7 @@ def test_a_frontier_trades_risk_for_loss(case: Any) -> None:
 
 def test_no_protection_loses_nothing_and_full_protection_risks_least(case: Any) -> None:
     risk, loss = axes(case.kit)
-    open_, closed = (
-        case.wing.choose(case.kit, c) for c in (Choice(max_risk=1.0), Choice(max_loss=1.0))
-    )
+    open_, closed = case.within(1.0), case.wing.choose(case.kit, Choice(max_loss=1.0))
     assert loss[open_.number] == loss.min() == pytest.approx(0.0, abs=1e-9)
     assert risk[closed.number] == risk.min()
 
@@ -42,7 +40,7 @@ def test_no_protection_loses_nothing_and_full_protection_risks_least(case: Any) 
 def test_a_choice_keeps_its_limit_and_is_the_best_within_it(case: Any) -> None:
     risk, loss = axes(case.kit)
     for limit in (risk.max(), float(np.median(risk))):
-        number = case.wing.choose(case.kit, Choice(max_risk=limit)).number
+        number = case.within(limit).number
         assert risk[number] <= limit
         assert loss[number] == loss[risk <= limit].min()
     for limit in (loss.max(), float(np.median(loss))):
@@ -50,6 +48,22 @@ def test_a_choice_keeps_its_limit_and_is_the_best_within_it(case: Any) -> None:
         assert loss[number] <= limit
         assert risk[number] == risk[loss <= limit].min()
     assert 0 <= case.wing.choose(case.kit, Choice(knee=True)).number < len(risk)
+
+
+@pytest.mark.parametrize("limit", RISKS)
+def test_a_limit_is_on_the_risk_that_it_names_or_is_refused(case: Any, limit: str) -> None:
+    policies = case.kit.tables["frontier"]
+    column = "risk" if limit == case.tiny.LIMIT else RISKS[limit]
+    if column not in policies.column_names:
+        named = f"choose with --{case.tiny.LIMIT.replace('_', '-')}$"
+        with pytest.raises(RequestError, match=named):
+            case.wing.choose(case.kit, Choice(**{limit: 0.5}))
+        return
+    risk, loss = (policies[name].to_numpy() for name in (column, "loss"))
+    most = float(np.median(risk))
+    number = case.wing.choose(case.kit, Choice(**{limit: most})).number
+    assert risk[number] <= most
+    assert loss[number] == loss[risk <= most].min()
 
 
 def test_what_no_policy_can_do_is_refused(case: Any) -> None:

@@ -86,7 +86,7 @@ def test_a_cost_at_which_nothing_pays_leaves_one_policy():
     assert (row["risk"], row["loss"], row["passes"], row["false_words"]) == (1.0, 0.0, 0, [])
     assert choose(kit, Choice(max_loss=0.0)).policy == {"miss_cost": 1e-6, "passes": 0}
     with pytest.raises(InfeasibleError):
-        choose(kit, Choice(max_risk=0.5))
+        choose(kit, Choice(max_relative_risk=0.5))
 
 
 def test_costs_that_are_given_twice_count_once():
@@ -200,7 +200,7 @@ def test_rows_of_nobody_are_people_of_their_own():
 
 def test_what_was_chosen_is_told():
     kit = kit_of()
-    chosen = choose(kit, Choice(max_risk=0.3))
+    chosen = choose(kit, Choice(max_relative_risk=0.3))
     row = rows_of(kit)[chosen.number]
     assert row["risk"] == max(r["risk"] for r in rows_of(kit) if r["risk"] <= 0.3)
     assert chosen.policy == {"miss_cost": row["miss_cost"], "passes": row["passes"]}

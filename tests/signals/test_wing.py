@@ -172,7 +172,7 @@ def test_a_second_message_of_a_subject_is_warned_of(kit, tmp_path, recwarn):
     assert str(warned.message).startswith("3 messages are not their subject's first")
     missing = [None if i < 3 else x for i, x in enumerate(people()["weight"].to_pylist())]
     applied(kit, tmp_path / "one.csv", table.set_column(1, "weight", pa.array(missing)))
-    applied(kit, tmp_path / "open.csv", table, choose(kit, Choice(max_risk=1.0)))
+    applied(kit, tmp_path / "open.csv", table, choose(kit, Choice(max_relative_risk=1.0)))
     assert len(recwarn) == 1  # one message each; nothing hidden
 
 
@@ -184,7 +184,9 @@ def test_decimal_places_are_kept_and_checked(kit, tmp_path):
     back = decoded(kit, release, tmp_path / "back.parquet")
     assert back["weight"].to_pylist() == people()["weight"].take(rows_sent(release)).to_pylist()
     with pytest.raises(RequestError, match=r"--places: .*not carried exactly"):
-        applied(kit, tmp_path / "rough.csv", places=0, chosen=choose(kit, Choice(max_risk=0.5)))
+        applied(
+            kit, tmp_path / "rough.csv", places=0, chosen=choose(kit, Choice(max_relative_risk=0.5))
+        )
     fine = release.path.read_text().replace(sent[0], repr(float(sent[0]) + 1e-6), 1)
     release.path.write_text(fine)
     assert not all(holds for _, holds in verify(release))
@@ -207,7 +209,7 @@ def test_an_edited_policy_is_applied_without_the_kits_figures(kit, tmp_path):
 
 def test_another_map_decodes_nothing(kit, tmp_path):
     release = applied(kit, tmp_path / "sent.csv")
-    weaker = choose(kit, Choice(max_risk=1.0))
+    weaker = choose(kit, Choice(max_relative_risk=1.0))
     with pytest.raises(RequestError, match="another map"):
         decoded(kit, release, tmp_path / "back.csv", chosen=weaker)
     other = fitted(people(seed=6))

@@ -51,6 +51,7 @@ def twin(counts, constraints, policy):
 
     risk = sum(m / max(m, p[c], 1) for c, m in n.items() if m and released(c)) / matches
     dropped = sum(m for c, m in n.items() if m and not released(c)) / total
+    largest = max((1 / max(m, p[c], 1) for c, m in n.items() if m and released(c)), default=0.0)
     nats = 0.0
     for code, m in zip(counts.codes.tolist(), counts.sample, strict=True):
         cell = tuple(of[v] for of, v in zip(interval_of, code, strict=True))
@@ -58,7 +59,7 @@ def twin(counts, constraints, policy):
             width = math.prod(w[i] for w, i in zip(widths, cell, strict=True))
             nats += m / total * math.log(m * width / n[cell])
     loss = (nats / top if top > 0 else 0.0) + (dropped if top > 0 else 0.0)
-    return risk, min(1.0, loss), dropped
+    return risk, min(1.0, loss), dropped, largest
 
 
 @st.composite
@@ -106,9 +107,11 @@ def counts_of(sizes, codes, sample, population=None, sensitive=None):
 
 
 def check(counts, limits, policies):
-    scores = Evaluator(counts, limits).scores(policies)
+    evaluator = Evaluator(counts, limits)
+    scores, records = evaluator.scores(policies), evaluator.record_risks(policies)
     expected = np.array([twin(counts, limits, policy) for policy in policies]).T
-    for found, wanted in zip((scores.risk, scores.loss, scores.suppressed), expected, strict=True):
+    every = (scores.risk, scores.loss, scores.suppressed, records.largest)
+    for found, wanted in zip(every, expected, strict=True):
         np.testing.assert_allclose(found, wanted, atol=1e-9)
 
 

@@ -108,7 +108,14 @@ def _choose(kind: str) -> click.Command:
         tell_chosen(screen, chosen, out)
 
     ways: list[click.Parameter] = [
-        click.Option(["--max-risk"], type=float, help="Least loss at this risk or less, 0 to 1."),
+        click.Option(
+            ["--max-risk"], type=float, help="Largest risk of any one record: least loss, 0 to 1."
+        ),
+        click.Option(
+            ["--max-relative-risk"],
+            type=float,
+            help="Share of the source's risk that may be left: least loss, 0 to 1.",
+        ),
         click.Option(["--max-loss"], type=float, help="Least risk at this loss or less, 0 to 1."),
         click.Option(["--beats"], metavar="NAME", help="Better than a policy, e.g. safe-harbor."),
         click.Option(["--policy"], type=int, help="This number of voile KIND frontier."),

@@ -108,6 +108,11 @@ class Content:
         """Whether the figures are of every mention of a removed name."""
         return self.figures is not self.alone
 
+    @property
+    def risks(self) -> Mapping[str, NDArray[np.float64]]:
+        """The share of identifiers that each policy leaves."""
+        return {"relative_risk": self.frontier.risk}
+
     def policy(self, number: int) -> Policy:
         """Return a policy of the frontier."""
         row = self.figures.slice(number, 1).to_pylist()[0]

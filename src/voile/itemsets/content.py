@@ -89,6 +89,11 @@ class Content:
         """The features' names, in the order of the forms."""
         return [feature for form in self.forms for feature in form.features]
 
+    @property
+    def risks(self) -> Mapping[str, NDArray[np.float64]]:
+        """One in the fewest rows that hold what a row holds, of what the adversary may know."""
+        return {"max_risk": self.frontier.risk}
+
     def policy(self, number: int) -> Policy:
         """Return a policy of the frontier."""
         names, kept = self.names, np.flatnonzero(self.frontier.policies[number])

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from voile.errors import RequestError, nearest
 from voile.frontier import Frontier
@@ -90,6 +92,11 @@ class Content:
     def classes(self) -> list[str]:
         """The classes that the maps have seen."""
         return [str(one) for one in next(iter(self.maps.values())).classes_]
+
+    @property
+    def risks(self) -> Mapping[str, NDArray[np.float64]]:
+        """What messages tell of the class, as a share of what readings do."""
+        return {"relative_risk": self.frontier.risk}
 
     def policy(self, number: int) -> Policy:
         """Return a policy of the frontier."""

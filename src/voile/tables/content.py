@@ -32,7 +32,7 @@ from voile.tables.content_tables import (
     value_table,
 )
 from voile.tables.counts import Constraints, Counts
-from voile.tables.evaluator import Policies, Scores
+from voile.tables.evaluator import RecordRisks
 from voile.tables.group_measures import GroupMeasure
 from voile.tables.named_measures import DEFAULTS, NAMES, Kind, measure_named
 from voile.tables.policy import Policy
@@ -76,6 +76,7 @@ class Content:
     Parameters
     ----------
     space : domains, counts, constraints. frontier : its policies, (m, n_bits) bool.
+    records : what each of these leaves of a record's own risk.
     roles : of the source's columns. hold_out : who was set aside.
     sensitive : the column that l-diversity counts, if any; outcomes : those that the loss looks at.
     measures : the ``risk`` and the ``loss`` that were searched for.
@@ -89,6 +90,7 @@ class Content:
 
     space: PolicySpace
     frontier: Frontier
+    records: RecordRisks
     roles: Roles
     hold_out: HoldOut
     sensitive: str | None
@@ -109,8 +111,7 @@ class Content:
         RequestError : it is none of the frontier's, and the risk or the loss is a user's own,
             which a kit does not hold.
         """
-        scores, matches = _scores(self.space, policy.bits[None])
-        risk, loss = float(scores.risk[0]), float(scores.loss[0])
+        scored = _score(self.space, policy)
         own = [asked.name for kind, asked in self.measures.items() if not asked.ours(kind)]
         if own:
             same = np.flatnonzero((self.frontier.policies == policy.bits).all(axis=1))
@@ -120,8 +121,13 @@ class Content:
                     instead="take a policy of the kit as it is",
                 )
             point = self.frontier.point(int(same[0]))
-            risk, loss = point.risk, point.loss
-        return Score(risk, loss, float(scores.suppressed[0]), float(matches[0]))
+            return scored._replace(risk=point.risk, loss=point.loss)
+        return scored
+
+    @property
+    def risks(self) -> Mapping[str, NDArray[np.float64]]:
+        """The risks of each policy that one may choose by."""
+        return {"relative_risk": self.frontier.risk, "max_risk": self.records.largest}
 
     def to_kit(self) -> Kit:
         """Return the kit; it is private, since it holds raw values and small counts."""
@@ -160,9 +166,9 @@ class Content:
         return Kit(KIND, "private", facts, tables)
 
     def _frontier_table(self) -> pa.Table:
-        frontier = self.frontier
-        scores, matches = _scores(self.space, np.ascontiguousarray(frontier.policies))
-        released = self.space.evaluator.subjects * (1 - scores.suppressed)
+        frontier, records = self.frontier, self.records
+        matches = records.expected_matches
+        released = self.space.evaluator.subjects * (1 - records.suppressed)
         return pa.table(
             {
                 "number": np.arange(len(frontier)),
@@ -171,8 +177,9 @@ class Content:
                 "mean_risk": np.divide(
                     matches, released, out=np.zeros_like(matches), where=released > 0
                 ),
+                "max_risk": records.largest,
                 "expected_matches": matches,
-                "suppressed": scores.suppressed,
+                "suppressed": records.suppressed,
                 "beats": self._beats(),
                 "policy": pa.array([packed(row) for row in frontier.policies], pa.binary()),
             }
@@ -228,6 +235,12 @@ class Content:
         return cls(
             space,
             frontier,
+            RecordRisks(
+                *(
+                    table.column(name).to_numpy()
+                    for name in ("expected_matches", "max_risk", "suppressed")
+                )
+            ),
             roles,
             HoldOut(held["share"], bytes.fromhex(held["key"]), roles.subject),
             facts["sensitive"],
@@ -245,11 +258,7 @@ class Content:
 def score_marks(space: PolicySpace, marks: Mapping[str, Policy]) -> dict[str, Score]:
     """Score named policies as if nothing were suppressed of them."""
     plain = without_limits(space)
-    scored = [_scores(plain, mark.bits[None]) for mark in marks.values()]
-    return {
-        name: Score(float(s.risk[0]), float(s.loss[0]), 0.0, float(matches[0]))
-        for name, (s, matches) in zip(marks, scored, strict=True)
-    }
+    return {name: _score(plain, mark) for name, mark in marks.items()}
 
 
 def without_limits(space: PolicySpace) -> PolicySpace:
@@ -264,8 +273,11 @@ def without_limits(space: PolicySpace) -> PolicySpace:
     )
 
 
-def _scores(space: PolicySpace, rows: Policies) -> tuple[Scores, NDArray[np.float64]]:
-    return space.evaluator.scores(rows), space.evaluator.expected_matches(rows)
+def _score(space: PolicySpace, policy: Policy) -> Score:
+    rows = policy.bits[None]
+    scores, matches = space.evaluator.scores(rows), space.evaluator.record_risks(rows)
+    columns = (scores.risk, scores.loss, scores.suppressed, matches.expected_matches)
+    return Score(*(float(value) for (value,) in columns))
 
 
 def _made(kind: Kind, measures: Mapping[Kind, Asked], counts: Counts) -> GroupMeasure | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,9 @@ from voile.tables.measured import MeasuredScorer
 from voile.tables.monotone import check
 from voile.tables.scorer import LOSS, RISK, SUPPRESSED, Scorer, Sums
 
+if TYPE_CHECKING:
+    from voile.tables.kernels.scorer import CompiledScorer
+
 Policies = NDArray[np.bool_]
 
 FLAT = 1e-12
@@ -49,6 +53,22 @@ class Scores:
 
     risk: NDArray[np.float64]
     loss: NDArray[np.float64]
+    suppressed: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RecordRisks:
+    """Hold what policies leave of each record's own risk, 1 / g, whatever risk was searched for.
+
+    Parameters
+    ----------
+    expected_matches : (m,) float64, the sum of 1 / g over the subjects released.
+    largest : (m,) float64 in [0, 1], the largest 1 / g of a record released; 0 if none is.
+    suppressed : (m,) float64 in [0, 1], share of subjects that are not released.
+    """
+
+    expected_matches: NDArray[np.float64]
+    largest: NDArray[np.float64]
     suppressed: NDArray[np.float64]
 
 
@@ -174,10 +194,10 @@ class Evaluator:
         """Sum of 1 / g over subjects when nothing is generalised: their expected matches."""
         return self._ends[0] if self.risk == matches() else _total(matches(), self._source)
 
-    def expected_matches(self, policies: Policies) -> NDArray[np.float64]:
-        """Return the sum of 1 / g over the subjects released, (m,), whatever the risk is."""
-        plain = self if self.risk == matches() else Evaluator(self.counts, self.constraints)
-        return plain.scores(policies).risk * plain.matches
+    def record_risks(self, policies: Policies) -> RecordRisks:
+        """Return each policy's expected matches and largest risk of a record. Cost: one scoring."""
+        sums, largest = self._by_record.score_and_largest_risk(self._checked(policies))
+        return RecordRisks(sums[:, RISK], largest, sums[:, SUPPRESSED] / self.subjects)
 
     @cached_property
     def rules(self) -> Rules:
@@ -187,6 +207,12 @@ class Evaluator:
     @cached_property
     def _whole(self) -> Scorer:
         return self._scorer_by(self.rules)
+
+    @cached_property
+    def _by_record(self) -> CompiledScorer:
+        from voile.tables.kernels.scorer import CompiledScorer
+
+        return CompiledScorer(self.cells, Rules.of(self.constraints))
 
     @cached_property
     def _source(self) -> Groups:

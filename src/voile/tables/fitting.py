@@ -75,9 +75,11 @@ def fit(
             seconds=options.bound_seconds,
             progress=lambda at: progress("proving", at.bounded),
         )
+    frontier = found.frontier if proved is None else proved.frontier
     content = Content(
         space,
-        found.frontier if proved is None else proved.frontier,
+        frontier,
+        space.evaluator.record_risks(frontier.policies),
         roles,
         hold_out,
         sensitive,
@@ -176,7 +178,7 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
     RequestError : there is no policy of that number or name.
     """
     content = Content.of(kit)
-    number = choice.among(content.frontier, partial(_beating, content))
+    number = choice.among(content.frontier, content.risks, partial(_beating, content))
     policy = content.space.policy(content.frontier.policies[number])
     return chosen_of(kit.id, content, policy, number, str(choice))
 
@@ -205,7 +207,7 @@ def _beating(content: Content, name: str) -> int:
     if not len(beating):
         raise InfeasibleError(
             f"no policy found beats {name} in both risk ({risk:.4g}) and loss ({loss:.4g})",
-            instead=f"choose with --max-risk {risk:.4g}, or search longer",
+            instead=f"choose with --max-relative-risk {risk:.4g}, or search longer",
         )
     return int(beating[content.frontier.loss[beating].argmin()])
 

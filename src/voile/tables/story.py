@@ -80,7 +80,7 @@ def _shown(content: Content) -> dict[str, list[float]]:
         "number": numbers.tolist(),
         "risk": frontier.risk[numbers].tolist(),
         "loss": frontier.loss[numbers].tolist(),
-        "found": content.space.evaluator.expected_matches(frontier.policies[numbers]).tolist(),
+        "found": content.records.expected_matches[numbers].tolist(),
     }
 
 

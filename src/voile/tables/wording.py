@@ -62,6 +62,8 @@ def reason(how: str) -> str:
     >>> reason("beats safe-harbor")
     "which loses the least at Safe Harbor's risk or less"
     >>> reason("max risk 0.05")
+    "which loses the least where no record's risk is above 5.0%"
+    >>> reason("max relative risk 0.05")
     'which loses the least at a relative risk of 5.0% or less'
     >>> reason("max loss 0.3"), reason("policy 17")
     ('which risks the least at a loss of 30% or less', 'number 17 of those found')
@@ -71,6 +73,8 @@ def reason(how: str) -> str:
         case "beats":
             return f"which loses the least at {CALLED.get(value, value)}'s risk or less"
         case "max risk":
+            return f"which loses the least where no record's risk is above {share(float(value))}"
+        case "max relative risk":
             return f"which loses the least at a relative risk of {share(float(value))} or less"
         case "max loss":
             return f"which risks the least at a loss of {share(float(value))} or less"

@@ -37,7 +37,12 @@ class CompiledScorer:
 
     def score(self, policies: Bits) -> Sums:
         """Score from scratch. Cost: O(cells + combinations of all attributes but one) each."""
-        return np.stack(scratch.score(self.by_lead(None), self.rules, policies), axis=1)
+        return self.score_and_largest_risk(policies)[0]
+
+    def score_and_largest_risk(self, policies: Bits) -> tuple[Sums, NDArray[np.float64]]:
+        """Score from scratch; return beside the sums the largest 1 / g of a kept cell, (m,)."""
+        *sums, largest = scratch.score(self.by_lead(None), self.rules, policies)
+        return np.stack(sums, axis=1), largest
 
     def walk(self, start: Bits, order: NDArray[np.intp]) -> Iterator[Sums]:
         """Merge cell by cell. Cost of a chain: O(cells log cells) for each attribute."""

@@ -135,10 +135,10 @@ def group_rests(
 @compiled
 def score(
     cells: Sorted, rules: Rules, policies: NDArray[np.bool_]
-) -> tuple[Floats, Floats, Floats]:
-    """Return, for each policy, the sum of n/g, the nats lost and the subjects suppressed."""
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return, for each policy, the sum of n/g, the nats lost, the subjects suppressed, most 1/g."""
     m, rests = len(policies), len(cells.rests)
-    risk, loss, suppressed = np.zeros(m), np.zeros(m), np.zeros(m)
+    risk, loss, suppressed, largest = np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(m)
     interval = np.empty(len(cells.widths), dtype=np.int64)
     log_width = np.empty(len(cells.widths))
     bits = 2
@@ -180,6 +180,7 @@ def score(
                     people = group_of(n[g], p[g])
                     if is_kept(rules, n[g], people, values, np.int64(g), np.int64(g)):
                         risk[i] += share(rules, n[g], people)
+                        largest[i] = max(largest[i], 1 / people)
                         loss[i] += own[g] - n_log_n(n[g]) + n[g] * (own_width + group_log_width[g])
                     else:
                         suppressed[i] += n[g]
@@ -192,4 +193,4 @@ def score(
                     p[group[cells.p_rest[c]]] = 0.0
             else:
                 p[:groups] = 0.0
-    return risk, loss, suppressed
+    return risk, loss, suppressed, largest
