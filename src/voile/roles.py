@@ -23,6 +23,7 @@ Role = Literal[
     "label",
     "keep",
     "drop",
+    "undecided",
 ]
 
 PLAINLY = {
@@ -87,8 +88,9 @@ class Roles(BaseModel):
     def check(self, present: Iterable[str]) -> None:
         """Refuse a source whose columns are not those of the file, all mistakes at once.
 
-        A column without a role is an error, since a kept column can undo the rest. Where nothing
-        fits, what the source calls its columns is not told: it may be a row without a header.
+        A column without a role is an error, since a kept column can undo the rest, and so is one
+        of the role `undecided`, which inspect gives where it cannot tell. Where nothing fits, what
+        the source calls its columns is not told: it may be a row without a header.
         """
         present = list(present)
         if present and self.columns and not self.columns.keys() & set(present):
@@ -106,9 +108,11 @@ class Roles(BaseModel):
         if self.subject is not None and self.subject not in present:
             near = nearest(self.subject, present)
             absent.append(f"there is no subject column {self.subject} ({near})")
-        if without or absent:
-            remedy = f"a role is one of {_role_names()}" if without else None
-            raise RequestError("; ".join([*without, *absent]), where="roles", instead=remedy)
+        undecided = [f"column {name} is undecided" for name in self.of("undecided")]
+        wrong = [*without, *undecided, *absent]
+        if wrong:
+            remedy = f"a role is one of {_role_names()}" if without or undecided else None
+            raise RequestError("; ".join(wrong), where="roles", instead=remedy)
 
     @classmethod
     def read(cls, path: Path) -> Roles:
@@ -132,7 +136,8 @@ class Roles(BaseModel):
 
 
 def _role_names() -> str:
-    return ", ".join(get_args(Role))
+    """Name the roles that a person may give."""
+    return ", ".join(role for role in get_args(Role) if role != "undecided")
 
 
 def _mistakes(error: ValidationError) -> str:

@@ -11,7 +11,10 @@ import pytest
 from tests.contracts.people import CANARIES
 
 from voile.errors import InfeasibleError, RequestError
+from voile.io import open_source
 from voile.kit import RISKS, Choice, Chosen, Kit
+from voile.progress import silent
+from voile.roles import Column
 
 
 def axes(kit: Kit) -> tuple[Any, Any]:
@@ -73,6 +76,18 @@ def test_what_no_policy_can_do_is_refused(case: Any) -> None:
         case.wing.choose(case.kit, Choice(policy=case.kit.facts["policies"]))
     with pytest.raises(RequestError):
         case.wing.choose(case.kit, Choice(beats="no such policy"))
+
+
+def test_fit_stops_at_columns_that_are_undecided(case: Any) -> None:
+    told = case.tiny.roles()
+    first = next(iter(told.columns))
+    columns = {**told.columns, first: Column(role="undecided")}
+    undecided = told.model_copy(update={"columns": columns})
+    options = case.wing.FitOptions.model_validate(case.options["fit"])
+    with pytest.raises(RequestError) as refused:
+        case.wing.fit(open_source(case.table), undecided, options, seed=1, progress=silent)
+    assert f"column {first} is undecided; a role is one of quasi, " in str(refused.value)
+    assert str(refused.value).count("undecided") == 1
 
 
 def test_the_same_seed_gives_the_same_bytes(case: Any, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pyreadstat
 import pytest
 
+from voile.errors import RequestError
 from voile.io import Source, open_source, open_writer, to_frame
 
 BIG = 2**53 + 1
@@ -115,6 +116,24 @@ def test_excel_keeps_text_as_text_and_whole_numbers_whole(tmp_path: Path) -> Non
         "mixed": ["x", "7"],
     }
     assert open_source(f"{path}::Other").columns == {"a": pa.string()}
+
+
+def test_of_several_sheets_none_is_taken_without_a_word(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.title = "Cover"
+    book.active.append(["Visits of 2024"])
+    book.create_sheet("Visits").append(["age"])
+    book["Visits"].append([44])
+    book.create_sheet("Empty")
+    book.save(tmp_path / "one.xlsx")
+    source = open_source(tmp_path / "one.xlsx")
+    assert (list(source.columns), source.notes) == (["age"], ("sheet Visits",))
+    book["Cover"].append(["for the board"])
+    book.save(tmp_path / "two.xlsx")
+    with pytest.raises(RequestError) as refused:
+        open_source(tmp_path / "two.xlsx")
+    assert str(refused.value) == "two.xlsx: say which sheet; there is Cover, Visits"
+    assert list(open_source(tmp_path / "two.xlsx", table="Visits").columns) == ["age"]
 
 
 STATISTICS: dict[str, Callable[..., None]] = {

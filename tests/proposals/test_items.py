@@ -56,7 +56,7 @@ def said(table):
         ("price", [Decimal(i) for i in range(60)] * 2, "drop"),
         ("price", [Decimal(i) for i in range(3)] * 40, ("items", "categories")),
         ("bought", [[1, 2], [3]] * 60, "items"),
-        ("bought", [[1.5], [3.5]] * 60, "drop"),
+        ("bought", [[1.5], [3.5]] * 60, "undecided"),
         ("outcome", ["p", "q", "r"] * 40, "label"),
     ],
 )

@@ -65,8 +65,8 @@ def _examined(source: Source, kind: str | None) -> Proposal:
     """Propose roles for a kind of data; where none is named, spans and lists tell."""
     from voile.proposals.documents import examine_documents, holds_spans
     from voile.proposals.items import examine_items, holds_lists
-    from voile.proposals.proposal import examine
     from voile.proposals.readings import examine_readings
+    from voile.proposals.tables import examine
 
     if kind == "documents" or (kind is None and holds_spans(source)):
         return examine_documents(source)

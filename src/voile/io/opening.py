@@ -87,7 +87,7 @@ def open_source(
         table as "county.duckdb::patients", "postgresql://host/county::clinic.patients" or
         "service=county::clinic.patients"; or a pandas, Polars or Arrow frame. A source that is
         open already is given back.
-    table : the table or sheet, instead of `::`; without both the only table or the first sheet.
+    table : the table or sheet, instead of `::`; without both the only one there is.
     encoding : of a text file, instead of the one that is found.
     errors : as of `open`: with "replace" what is no text in CSV or JSON lines is U+FFFD; other
         formats have nothing to replace.

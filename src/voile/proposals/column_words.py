@@ -1,148 +1,107 @@
-"""Words in a column's name that say what the column may be.
-
-Words for identifiers follow the list of 45 CFR 164.514(b)(2).
-"""
+"""Words in a column's name that say what the column may be; `glossary.toml` holds them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import tomllib
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
 from typing import NamedTuple
 
 from voile.roles import Role
 
+LANGUAGES = ("en", "de", "es", "fr", "it", "pt", "nl")
+
 
 class Words(NamedTuple):
-    """Words that speak for a role, and what they speak of."""
+    """Phrases of one meaning, each in one word, and the role that they speak for, if any."""
 
-    role: Role
+    role: Role | None
     about: str
-    words: frozenset[str]
+    phrases: frozenset[str]
+
+    def found_in(self, name: str) -> str | None:
+        """Return the longest of these phrases that a column's name holds, as one word."""
+        return max((p for p in _phrases(name) if p in self.phrases), key=len, default=None)
 
 
-def _words(role: Role, about: str, *words: str) -> Words:
-    return Words(role, about, frozenset(word for line in words for word in line.split()))
-
-
-IDS = _words(
-    "identifier",
-    "a number or code of one person",
-    "id ids uid uuid guid mrn ssn sin nhs nino passport",
-)
-# In order: the first that a name has decides.
-NAMES = (
-    IDS,
-    _words(
-        "identifier",
-        "a way to reach a person",
-        "email mail phone telephone mobile fax address street url ip username login",
-    ),
-    _words(
-        "identifier",
-        "a person's name",
-        "name names surname forename firstname lastname fullname initials",
-    ),
-    _words(
-        "identifier",
-        "a thing of one person",
-        "account iban license licence plate vin serial imei photo fingerprint",
-    ),
-    _words("quasi", "age or birth", "age ages birth born dob birthdate birthday yob birthyear"),
-    _words("quasi", "sex or gender", "sex gender"),
-    _words(
-        "quasi",
-        "race or origin",
-        "race ethnicity ethnic nationality citizenship native origin birthplace language",
-    ),
-    _words(
-        "quasi",
-        "a place",
-        "zip zipcode postcode postal plz zcta city town municipality county state region",
-        "district tract country latitude longitude lat lon lng",
-    ),
-    _words("quasi", "household or marriage", "marital relationship household"),
-    _words("quasi", "education or work", "education occupation profession job employer"),
-    _words("quasi", "death", "death died deceased"),
-    _words(
-        "sensitive",
-        "health",
-        "diagnosis diagnoses dx icd disease condition hiv aids drug medication procedure",
-        "symptom pregnancy disability",
-    ),
-    _words("sensitive", "money", "income salary wage wages earnings debt credit"),
-    _words(
-        "sensitive",
-        "belief or private life",
-        "religion political party orientation union conviction offence offense",
-    ),
-    _words("label", "what is to be predicted", "label target outcome class"),
-)
-PEOPLE = _words(
-    "identifier", "people", "patient person subject member participant client citizen mrn ssn nhs"
-).words
-THINGS = _words(
-    "keep",
-    "what has a name and is no person",
-    "hospital drug ward product file column test brand company clinic",
-).words
-
-
-RECORDS = _words(
-    "identifier",
-    "what tells the records of a long table apart",
-    "row record basket cart transaction order invoice receipt visit encounter session user",
-    "customer",
-).words
-ITEMS = _words(
-    "items",
-    "one of the things that a record has",
-    "item product article sku code term word token tag query diagnosis dx icd drug medication",
-    "procedure symptom",
-).words
+@cache
+def glossary() -> dict[str, Words]:
+    """Return the words of every meaning, in the order in which they decide."""
+    text = files("voile.proposals").joinpath("glossary.toml").read_text(encoding="utf-8")
+    return {
+        meaning: Words(
+            entry.get("role"),
+            entry.get("about", meaning),
+            frozenset(
+                "".join(split_name(phrase))
+                for language in LANGUAGES
+                for phrase in entry[language].split(",")
+            ),
+        )
+        for meaning, entry in tomllib.loads(text).items()
+    }
 
 
 def find_words(name: str) -> tuple[Words, str] | None:
-    """Find the first entry of `NAMES` that speaks of a column, and the word that says so.
+    """Find the first words of the glossary that speak of a column, and the phrase that says so.
 
     >>> entry, word = find_words("ZIP_code")
     >>> entry.role, word
-    ('quasi', 'zip')
-    >>> find_words("drug_name")[1], find_words("wardName")
-    ('drug', None)
+    ('quasi', 'zipcode')
+    >>> [find_words(name)[1] for name in ("drug_name", "Größe", "geburts-datum", "fechaNac")]
+    ['drug', 'groesse', 'geburtsdatum', 'fechanac']
+    >>> find_words("score")
     """
-    words = split_name(name)
-    for entry in NAMES:
-        found = next((word for word in words if word in entry.words), None)
-        if found and not (found == "name" and THINGS.intersection(words)):
-            return entry, found
+    about_things = mentions(name, "things")
+    for meaning, entry in glossary().items():
+        phrase = entry.found_in(name)
+        if entry.role and phrase and not (meaning == "name" and about_things):
+            return entry, phrase
     return None
 
 
-def names_people(name: str) -> bool:
-    """Whether a column's name speaks of people, as in ``patient_id``."""
-    return bool(PEOPLE.intersection(split_name(name)))
+def mentions(name: str, *meanings: str) -> bool:
+    """Whether a column's name speaks of one of these: ``people`` in ``patient_id``."""
+    return any(glossary()[meaning].found_in(name) for meaning in meanings)
 
 
-def is_id(name: str) -> bool:
-    """Whether a column's name speaks of a number or code."""
-    return bool(IDS.words.intersection(split_name(name)))
-
-
-def names_records(name: str) -> bool:
-    """Whether a column may tell the records of a long table apart, as ``basket`` does."""
-    return bool((RECORDS | IDS.words).intersection(split_name(name)))
-
-
-def names_items(name: str) -> bool:
-    """Whether a column's name speaks of things that a record may have many of."""
-    return bool(ITEMS.intersection(split_name(name)))
+def ends_in(name: str, meaning: str) -> bool:
+    """Whether a column's name ends in a phrase of this meaning: ``people`` in ``case_subject``."""
+    words = split_name(name)
+    ends = {"".join(words[start:]) for start in range(len(words))}
+    return bool(ends & glossary()[meaning].phrases)
 
 
 def split_name(name: str) -> list[str]:
-    """Split a column's name into lower-case words, digits left out.
+    """Split a column's name into lower-case words without accents, digits left out.
 
     >>> split_name("PatientID"), split_name("date_of-birth"), split_name("icd10 code")
     (['patient', 'id'], ['date', 'of', 'birth'], ['icd', 'code'])
+    >>> split_name("Straße"), split_name("AñoDeNacimiento")
+    (['strasse'], ['ano', 'de', 'nacimiento'])
     """
-    parts: Iterable[str] = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", name)
-    return [part.lower() for part in parts]
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", _plain(name))
+    return [part.casefold() for part in parts]
+
+
+def _plain(text: str) -> str:
+    """Write letters without accents; those of German as German writes them without."""
+    text = unicodedata.normalize("NFC", text)
+    for letter, spelt in _SPELT.items():
+        text = text.replace(letter, spelt)
+    parts = unicodedata.normalize("NFKD", text)
+    return "".join(c for c in parts if not unicodedata.combining(c))
+
+
+_SPELT = {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss"}
+
+
+def _phrases(name: str) -> Iterator[str]:
+    """Yield every run of words of a name, joined."""
+    words = split_name(name)
+    for start in range(len(words)):
+        for end in range(start + 1, len(words) + 1):
+            yield "".join(words[start:end])

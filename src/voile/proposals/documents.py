@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from voile.documents.formats.quotes import Quote, listed
 from voile.documents.sources import UNREAD
-from voile.proposals.column_words import find_words, is_id, names_people, split_name
-from voile.proposals.proposal import ColumnProposal, Proposal, Seen, find_subject, look
+from voile.proposals.column_words import ends_in, find_words, mentions, split_name
+from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
+from voile.proposals.seen import Seen, look
 from voile.roles import Role
 
 if TYPE_CHECKING:
@@ -26,13 +27,7 @@ ROWS = 20_000
 BYTES = 64 << 20
 LOOK = 1_000  # rows whose annotations are read
 POS = "pos"
-TEXTS = (
-    *("text", "note", "notes", "letter", "body", "message", "post", "tweet", "content"),
-    *("report", "narrative", "summary", "history", "findings", "impression", "abstract"),
-    *("comment", "comments", "transcript"),
-)
-"""What a text's name ends in."""
-
+UNKNOWN = "lists, objects or bytes: drop it, or give a text that is in it a column of its own"
 Said = tuple[Role, str, dict[str, Any]]
 Spans = Sequence[Sequence[Quote]]
 
@@ -69,11 +64,10 @@ class _Table:
             return "label", "marks identifiers: start, end and label", {}
         if name in self._texts:
             return self._text(seen)
-        found = find_words(name)
-        if found is not None and found[0].role == "identifier":
-            return "identifier", f'its name says "{found[1]}": {found[0].about}', {}
-        if seen.present and seen.kind in ("text", "whole") and _is_person(name):
-            return "identifier", "its name says whose a document is; no value repeats", {}
+        if why := identifying(seen):
+            return "identifier", why, {}
+        if seen.kind in ("nested", "other") and not _lists(self.rows.column(name)):
+            return "undecided", UNKNOWN, {}
         return "drop", _why_dropped(seen, self.rows.column(name)), {}
 
     @cached_property
@@ -87,7 +81,7 @@ class _Table:
         named = [
             name
             for name, one in self.seen.items()
-            if names_people(name)
+            if mentions(name, "people")
             and one.kind in ("text", "whole")
             and 1 < one.distinct < one.present
             and not one.free_text
@@ -153,17 +147,12 @@ def _first_rows(source: Source) -> pa.Table:
 
 
 def _is_text(seen: Seen) -> bool:
-    if seen.kind != "text" or not seen.present or is_id(seen.name):
+    if seen.kind != "text" or not seen.present or mentions(seen.name, "number"):
         return False
-    if (split_name(seen.name) or [""])[-1] in TEXTS:
+    if ends_in(seen.name, "texts"):
         return True
     found = find_words(seen.name)
     return seen.free_text and (found is None or found[0].role != "identifier")
-
-
-def _is_person(name: str) -> bool:
-    """Whether a column's name ends in a word for people, as ``patient`` does."""
-    return names_people((split_name(name) or [""])[-1])
 
 
 def _alike(text: str, spans: str) -> int:

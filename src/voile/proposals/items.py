@@ -1,7 +1,8 @@
 """Propose roles for rows of items: which columns are features, in which form, and of which records.
 
 Whatever is no id, no name and no label is a feature, unless it tells almost every row apart: the
-steward leaves out what should not be one.
+steward leaves out what should not be one. Beside lists of items and texts, what may be a class and
+may be a feature is undecided.
 """
 
 from __future__ import annotations
@@ -11,16 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from voile.proposals.column_words import find_words, names_items, names_people, names_records
-from voile.proposals.proposal import (
-    ColumnProposal,
-    Proposal,
-    Seen,
-    find_subject,
-    first_rows,
-    look,
-    printable,
-)
+from voile.proposals.column_words import Words, find_words, mentions
+from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
+from voile.proposals.seen import Seen, first_rows, look, printable
 from voile.roles import Role
 
 if TYPE_CHECKING:
@@ -32,7 +26,6 @@ CLASSES = 50  # a label has no more
 MANY = 16  # distinct numbers: more are cut into intervals
 PARTS = 4  # as many of them
 BITS = ("0", "1", "true", "false", "0.0", "1.0")
-NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
 
 Said = tuple[Role, str, dict[str, Any]]
 
@@ -74,7 +67,15 @@ class _Table:
             return "label", _why_label(seen), {}
         if name in self._differing:
             return "drop", "differs within a record", {}
-        return _by_name(seen) or _feature(seen, self.rows.column(name))
+        if why := identifying(seen):
+            return "identifier", why, {}
+        if _numbers_records(seen):
+            return "identifier", f"its name says that it tells records apart; {seen.counts}", {}
+        if name in self._in_step:
+            return "undecided", "lists in step, as tokens and their tags are: items or drop", {}
+        if self._label is None and name in self._classes:
+            return "undecided", f"a class or a feature: label, items or drop; {seen.counts}", {}
+        return _feature(seen, self.rows.column(name))
 
     @cached_property
     def subject(self) -> str | None:
@@ -83,7 +84,7 @@ class _Table:
         if record is None:
             return find_subject(self.seen.values())
         same = self.seen.keys() - self._differing - {record}
-        return next((name for name in self.seen if name in same and names_people(name)), None)
+        return next((name for name in self.seen if name in same and mentions(name, "people")), None)
 
     @cached_property
     def _long(self) -> tuple[str | None, str | None]:
@@ -93,7 +94,7 @@ class _Table:
         ids = [
             seen
             for seen in self.seen.values()
-            if names_records(seen.name)
+            if mentions(seen.name, "records", "number")
             and seen.kind in ("text", "whole")
             and 1 < seen.distinct < seen.present == seen.rows
         ]
@@ -111,24 +112,62 @@ class _Table:
 
     @cached_property
     def _label(self) -> str | None:
-        """The label: by its name, else the one column of two values that is no quasi by name."""
-        may = {
+        """The label: by its name, else the one column of two values, else the one class."""
+        may = self._few_valued
+        named = [name for name, found in may.items() if found and found[0].role == "label"]
+        if named:
+            return named[0]
+        two = [name for name in self._unnamed if self.seen[name].distinct == 2]
+        for alone in (two, self._classes):
+            if len(alone) == 1:
+                return alone[0]
+        return None
+
+    @cached_property
+    def _few_valued(self) -> Mapping[str, tuple[Words, str] | None]:
+        """The columns that could be a label, and what their names say."""
+        return {
             name: find_words(name)
             for name, seen in self.seen.items()
             if name not in self._differing | {self._long[0], self.subject}
             and seen.kind in ("text", "whole", "truth")
             and 2 <= seen.distinct <= CLASSES
+            and seen.identifiers is None
         }
-        named = [name for name, found in may.items() if found and found[0].role == "label"]
-        if named:
-            return named[0]
-        two = [
+
+    @cached_property
+    def _unnamed(self) -> list[str]:
+        """Those of them that are no quasi-identifier and no identifier by name."""
+        return [
             name
-            for name, found in may.items()
-            if self.seen[name].distinct == 2
-            and not (found and found[0].role in ("quasi", "identifier"))
+            for name, found in self._few_valued.items()
+            if not (found and found[0].role in ("quasi", "identifier"))
         ]
-        return two[0] if len(two) == 1 else None
+
+    @cached_property
+    def _classes(self) -> list[str]:
+        """The columns that may be the class of a list, a text or a long record beside them."""
+        wide = self._long[0] is None and not any(
+            _of_items(self.rows.column(name).type) or seen.free_text
+            for name, seen in self.seen.items()
+        )
+        return [] if wide else self._unnamed
+
+    @cached_property
+    def _in_step(self) -> set[str]:
+        """The columns of lists that are as long as another's in every row, and not all of one."""
+        import pyarrow.compute as pc
+
+        lengths = {
+            name: pc.list_value_length(self.rows.column(name)).to_pylist()
+            for name in self.rows.column_names
+            if _is_list(self.rows.column(name).type)
+        }
+        return {
+            name
+            for name, own in lengths.items()
+            if len(set(own)) > 1 and list(lengths.values()).count(own) > 1
+        }
 
     def _item(self, varying: set[str]) -> str | None:
         """Return the one column that names things: by its name, as the only text, or alone."""
@@ -141,7 +180,7 @@ class _Table:
             and not seen.free_text
             and not seen.nearly_unique
         ]
-        named = [seen.name for seen in may if names_items(seen.name)]
+        named = [seen.name for seen in may if mentions(seen.name, "items")]
         text = [seen.name for seen in may if seen.kind == "text"]
         for found in (named, text, [seen.name for seen in may]):
             if len(found) == 1:
@@ -169,26 +208,26 @@ def _why_label(seen: Seen) -> str:
     return f"what is to be predicted, it seems; {seen.counts}{more}"
 
 
-def _by_name(seen: Seen) -> Said | None:
-    found = find_words(seen.name)
-    if found is None or found[0].role != "identifier":
-        return None
-    return "identifier", f'its name says "{found[1]}": {found[0].about}', {}
+def _numbers_records(seen: Seen) -> bool:
+    """Whether its name speaks of records or ids, and it has more values than a class."""
+    return mentions(seen.name, "records", "number") and seen.distinct > CLASSES
 
 
 def _feature(seen: Seen, column: pa.ChunkedArray) -> Said:
     """Say in which form a column is features, or why it is none."""
     if _of_items(column.type):
         return "items", f"{printable(seen.type)}, an item each", {}
-    if seen.kind in ("other", "date"):
-        return "drop", f"of type {printable(seen.type)}, which is no feature as it is", {}
+    if seen.kind in ("nested", "other"):
+        return "undecided", "lists, objects or bytes are no features as they are: drop it", {}
+    if seen.kind == "date":
+        return "drop", "dates, which are no feature as they are", {}
     if seen.distinct < 2:
         return "drop", "one value or none says nothing", {}
     if seen.free_text:
         return "items", f"text, {seen.length:.0f} characters on average", {"as": "words"}
     if _all_match(column, BITS):
         return _bits(seen)
-    if _numbers(column) and (seen.distinct > MANY or seen.kind == "float"):
+    if seen.number and (seen.distinct > MANY or seen.kind == "float"):
         return _cut(seen)
     if seen.nearly_unique:
         return "drop", f"tells almost every row apart: {seen.counts}", {}
@@ -210,10 +249,16 @@ def _cut(seen: Seen) -> Said:
     return "items", f"numbers, cut into equal parts; {seen.counts}", {"quantiles": PARTS}
 
 
+def _is_list(type_: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_list(type_))
+
+
 def _of_items(type_: pa.DataType) -> bool:
     import pyarrow as pa
 
-    if not pa.types.is_list(type_):
+    if not _is_list(type_):
         return False
     of = type_.value_type
     return bool(pa.types.is_string(of) or pa.types.is_integer(of))
@@ -233,12 +278,3 @@ def _all_match(column: pa.ChunkedArray, spelt: tuple[str, ...]) -> bool:
 
     text = pc.utf8_lower(pc.utf8_trim_whitespace(column.drop_null().cast(pa.string())))
     return bool(pc.all(pc.is_in(text, pa.array(spelt))).as_py())
-
-
-def _numbers(column: pa.ChunkedArray) -> bool:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pa.types.is_string(column.type):
-        return bool(not pa.types.is_boolean(column.type))
-    return bool(pc.all(pc.match_substring_regex(column.drop_null(), NUMBER)).as_py())

@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from voile.proposals.column_words import find_words, is_id
-from voile.proposals.proposal import ColumnProposal, Proposal, Seen, find_subject, first_rows, look
+from voile.proposals.column_words import find_words, mentions
+from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
+from voile.proposals.seen import ID_WIDTH, Seen, first_rows, look
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from voile.io import Source
 
 CLASSES = 20  # a private class has no more
 LEAST = 12  # distinct numbers of a reading
-NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
 
 
 def examine_readings(source: Source) -> Proposal:
@@ -31,21 +29,20 @@ def examine_readings(source: Source) -> Proposal:
     seen = {one.name: one for one in look(rows)}
     subject = find_subject(seen.values()) or _only_id(seen)
     private = _private(seen, subject)
-    columns = tuple(_said(one, rows, subject, private) for one in seen.values())
+    columns = tuple(_said(one, subject, private) for one in seen.values())
     return Proposal(source.name, len(rows), columns, subject)
 
 
-def _said(seen: Seen, rows: pa.Table, subject: str | None, private: str | None) -> ColumnProposal:
+def _said(seen: Seen, subject: str | None, private: str | None) -> ColumnProposal:
     name, found = seen.name, find_words(seen.name)
     if name == subject:
         return ColumnProposal(name, "identifier", "says who a row is about")
     if name == private:
         return ColumnProposal(name, "private", f"the class to hide, it seems; {seen.counts}")
-    if found and found[0].role == "identifier":
-        why = f'its name says "{found[1]}": {found[0].about}'
+    if why := identifying(seen):
         return ColumnProposal(name, "identifier", why)
-    if found is None and _numbers(rows.column(name), seen):
-        return ColumnProposal(name, "reading", f"numbers; {seen.counts}; its resolution is found")
+    if _may_be_read(found and found[0].about) and seen.number and seen.distinct >= LEAST:
+        return _of_numbers(seen)
     if seen.kind == "date":
         why = "a date: give it as --time where people have several readings"
         return ColumnProposal(name, "drop", why)
@@ -53,9 +50,22 @@ def _said(seen: Seen, rows: pa.Table, subject: str | None, private: str | None) 
     return ColumnProposal(name, "drop", why)
 
 
+def _may_be_read(about: str | None) -> bool:
+    """Whether a column's name leaves open that it is a reading, as a person's weight is."""
+    return about in (None, "a measure of the body")
+
+
+def _of_numbers(seen: Seen) -> ColumnProposal:
+    if seen.number == "whole" and seen.width >= ID_WIDTH:
+        why = f"whole numbers of {seen.width} digits each, as ids have; {seen.counts}"
+        return ColumnProposal(seen.name, "drop", why)
+    why = f"numbers; {seen.counts}; its resolution is found"
+    return ColumnProposal(seen.name, "reading", why)
+
+
 def _only_id(seen: Mapping[str, Seen]) -> str | None:
     """Return the one id that tells almost every row apart, where nobody has two readings."""
-    ids = [name for name, one in seen.items() if is_id(name) and one.nearly_unique]
+    ids = [name for name, one in seen.items() if mentions(name, "number") and one.nearly_unique]
     return ids[0] if len(ids) == 1 else None
 
 
@@ -68,14 +78,3 @@ def _private(seen: Mapping[str, Seen], subject: str | None) -> str | None:
         if told and name != subject and 2 <= one.distinct <= CLASSES:
             named.append(name)
     return named[0] if len(named) == 1 else None
-
-
-def _numbers(column: pa.ChunkedArray, seen: Seen) -> bool:
-    """Whether a column holds numbers alone, and many of them."""
-    import pyarrow.compute as pc
-
-    if seen.distinct < LEAST:
-        return False
-    if seen.kind == "text":
-        return bool(pc.all(pc.match_substring_regex(column, NUMBER)).as_py())
-    return seen.kind in ("float", "decimal", "whole")

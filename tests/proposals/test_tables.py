@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.io import open_source
-from voile.proposals.proposal import examine, propose
+from voile.proposals.tables import examine, propose
 from voile.roles import Role, Roles
 
 N = 200
@@ -40,18 +40,22 @@ def role_of(name: str, values: object) -> str:
         ("seen_as_text", [f"2020-01-{1 + i % 28:02d}" for i in range(N)], "quasi"),
         ("seen_on", [dt.date(2020, 1, 1 + i % 28) for i in range(N)], "quasi"),
         ("icd10", FEW, "sensitive"),
-        ("Income", [float(i) for i in range(N)], "sensitive"),
+        ("Income", [float(i // 9) for i in range(N)], "sensitive"),
+        ("Income", [float(i) for i in range(N)], "undecided"),
         ("target", [i % 2 for i in range(N)], "label"),
         ("comment", TEXT, "text"),
         ("drug_name", FEW, "sensitive"),
-        ("ward name", FEW, "keep"),
-        ("score", [i % 7 for i in range(N)], "keep"),
-        ("code", MANY, "drop"),
+        ("ward name", FEW, "quasi"),
+        ("score", [i % 7 for i in range(N)], "quasi"),
+        ("code", MANY, "identifier"),
         ("reading", [i + 0.5 for i in range(N)], "drop"),
         ("age", [i % 90 + 0.5 for i in range(N)], "drop"),
         ("sex", ["CANARY"] * N, "drop"),
         ("nothing", pa.nulls(N), "drop"),
-        ("tags", [["CANARY"]] * N, "drop"),
+        ("tags", [["CANARY"]] * N, "undecided"),
+        ("bytes", [b"CANARY"] * N, "undecided"),
+        ("thing", ["CANARY"] * N, "keep"),
+        ("thing", ["CANARY", None] * (N // 2), "drop"),
     ],
 )
 def test_roles_by_name_type_and_counts(name: str, values: object, role: str) -> None:
@@ -88,7 +92,7 @@ def test_only_the_first_rows_are_looked_at() -> None:
     table = pa.table({"code": [i % 10 for i in range(rows)] + list(range(rows))})
     proposal = examine(open_source(table))
     assert proposal.rows == rows
-    assert proposal.columns[0].role == "keep"
+    assert proposal.columns[0].why.startswith("others may know it; int64, 10 distinct")
 
 
 def test_an_empty_table_has_a_proposal_too() -> None:

@@ -1,0 +1,167 @@
+"""What is seen of a source's columns: types, counts, and what the values look like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from voile.proposals.values import (
+    Values,
+    are_names,
+    are_nested,
+    are_references,
+    find_date_forms,
+    find_identifiers,
+    find_number,
+    find_width,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from voile.io import Source
+
+ROWS = 100_000  # looked at
+LEAST_ROWS = 50  # below these, every column looks unique
+NEARLY_UNIQUE = 0.9  # distinct values among those that are there
+MANY = 0.5  # as much: neither a category nor one a row
+FREE_TEXT = 30  # characters, on average
+ID_WIDTH = 7  # digits: whole numbers that all have as many are ids or times, hardly readings
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was counted of a column in the rows looked at.
+
+    Parameters
+    ----------
+    kind : ``text``, ``whole``, ``decimal``, ``float``, ``date``, ``truth``, ``nested`` (lists,
+        structs, JSON of these) or ``other``.
+    present, distinct : values that are not null, and how many different ones.
+    length : characters of a text on average. spaced : whether texts hold two spaces on average.
+    number : what it is as a number, texts too: ``whole``, ``fraction`` or nothing.
+    width : digits of every value, where all are digits and as many.
+    forms : of dates as text, the forms that fit all; none where they are written in several.
+    identifiers : what the values are, where their form says it: ``e-mail addresses``.
+    """
+
+    name: str
+    type: str
+    kind: str
+    rows: int
+    present: int
+    distinct: int
+    length: float = 0.0
+    spaced: bool = False
+    number: str = ""
+    width: int = 0
+    forms: Sequence[str] = ("",)
+    identifiers: str | None = None
+
+    @property
+    def nearly_unique(self) -> bool:
+        """Whether it tells almost every row apart."""
+        return self.present >= LEAST_ROWS and self.distinct > NEARLY_UNIQUE * self.present
+
+    @property
+    def many(self) -> bool:
+        """Whether it has a value for every other row."""
+        return self.present >= LEAST_ROWS and self.distinct > MANY * self.present
+
+    @property
+    def numbers_people(self) -> bool:
+        """Whether it is a whole number of its own in each row, as ids are."""
+        return (
+            self.number == "whole" and self.present >= LEAST_ROWS and self.distinct == self.present
+        )
+
+    @property
+    def free_text(self) -> bool:
+        """Whether it holds sentences."""
+        return self.kind == "text" and self.length >= FREE_TEXT and self.spaced
+
+    @property
+    def counts(self) -> str:
+        """Its type and how many values it has."""
+        return f"{printable(self.type)}, {self.distinct:,} distinct in {self.present:,}"
+
+
+def first_rows(source: Source) -> pa.Table:
+    """Return the rows that a proposal looks at."""
+    import pyarrow as pa
+
+    batches, rows = [], 0
+    for batch in source.batches():
+        batches.append(batch.slice(0, ROWS - rows))
+        rows += len(batches[-1])
+        if rows >= ROWS:
+            break
+    return pa.Table.from_batches(batches, source.schema())
+
+
+def look(table: pa.Table) -> Iterator[Seen]:
+    """Count what the columns of a table hold, and look at the values."""
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        seen = _counted(name, column)
+        if seen.present and seen.kind in ("text", "whole"):
+            seen = _looked_at(seen, Values(column))
+        yield seen
+
+
+def _counted(name: str, column: pa.ChunkedArray) -> Seen:
+    import pyarrow.compute as pc
+
+    kind = _kind(column.type)
+    countable = kind not in ("nested", "other")
+    seen = Seen(
+        name,
+        str(column.type),
+        kind,
+        rows=len(column),
+        present=len(column) - column.null_count,
+        distinct=pc.count_distinct(column, mode="only_valid").as_py() if countable else 0,
+        number="fraction" if kind in ("float", "decimal") else "",
+    )
+    if kind != "text" or not seen.present:
+        return seen
+    spaces = pc.mean(pc.count_substring(column, " ")).as_py()
+    return replace(seen, length=pc.mean(pc.utf8_length(column)).as_py(), spaced=spaces >= 2)
+
+
+def _looked_at(seen: Seen, values: Values) -> Seen:
+    forms = find_date_forms(values)
+    if forms is not None:
+        return replace(seen, kind="date", forms=forms)
+    if are_references(values):
+        return replace(seen, kind="nested", identifiers="references to people or records")
+    if are_nested(values):
+        return replace(seen, kind="nested")
+    seen = replace(seen, number=find_number(values.column), width=find_width(values))
+    return replace(seen, identifiers=_identifiers(seen, values))
+
+
+def _identifiers(seen: Seen, values: Values) -> str | None:
+    if seen.kind != "text" or seen.free_text or (seen.number and seen.width < ID_WIDTH):
+        return None
+    return find_identifiers(values) or ("people's names" if are_names(values) else None)
+
+
+def _kind(type_: pa.DataType) -> str:
+    import pyarrow as pa
+
+    tests = {
+        "text": lambda t: pa.types.is_string(t) or pa.types.is_large_string(t),
+        "whole": pa.types.is_integer,
+        "float": pa.types.is_floating,
+        "truth": pa.types.is_boolean,
+        "date": lambda t: pa.types.is_date(t) or pa.types.is_timestamp(t),
+        "decimal": pa.types.is_decimal,
+        "nested": pa.types.is_nested,
+    }
+    return next((kind for kind, test in tests.items() if test(type_)), "other")
+
+
+def printable(text: str) -> str:
+    """Return a text without what a terminal would act on."""
+    return "".join(c if c.isprintable() else "?" for c in text)

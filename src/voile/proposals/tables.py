@@ -1,0 +1,117 @@
+"""Propose a role for every column of a table, and say why: names, types and counts, no values.
+
+A proposal is a start, not a judgement, and fails closed. A number or a category is `quasi` unless
+something says what else it is: as such it is generalised, and costs use rather than privacy. What
+leaves as it is needs a reason. What neither its name nor its values decide is `undecided`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from voile.proposals.column_words import ends_in, find_words
+from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
+from voile.proposals.seen import ROWS, Seen, first_rows, look, printable
+
+if TYPE_CHECKING:
+    from voile.io import Source
+    from voile.roles import Role
+
+CLASSES = 50  # a label has no more
+
+Said = tuple["Role", str]
+
+
+def propose(source: Source) -> str:
+    """Return the text of a proposed roles file; see `examine`."""
+    return examine(source).to_toml()
+
+
+def examine(source: Source) -> Proposal:
+    """Propose a role for every column by its name, its type and the first 100,000 rows.
+
+    Looks at no more than that many rows, which it holds in memory; reasons name types and counts,
+    never values.
+    """
+    table = first_rows(source)
+    seen = list(look(table))
+    columns = tuple(_propose(column) for column in seen)
+    return Proposal(source.name, len(table), columns, find_subject(seen))
+
+
+def _propose(seen: Seen) -> ColumnProposal:
+    role, why = _role(seen)
+    return ColumnProposal(seen.name, role, why, _settings(seen) if role == "quasi" else {})
+
+
+def _settings(seen: Seen) -> dict[str, Any]:
+    """Say of a quasi-identifier of dates that years are its values, and how they are written."""
+    if seen.kind != "date":
+        return {}
+    form = next(iter(seen.forms), "")
+    return {"by": "year", "form": form} if form else {"by": "year"}
+
+
+def _role(seen: Seen) -> Said:
+    if not seen.present:
+        return "drop", "empty"
+    if why := identifying(seen):
+        return "identifier", why
+    if seen.kind in ("nested", "other"):
+        return "undecided", f"{_nature(seen)}: drop it, or give what is in it a column of its own"
+    if seen.free_text:
+        return _of_text(seen)
+    found = find_words(seen.name)
+    if found is None or found[0].role == "quasi":
+        sign = found and f'its name says "{found[1]}": {found[0].about}'
+        return _as_quasi(seen, sign or "")
+    entry, word = found
+    return _as_it_is(seen, entry.role or "undecided", f'its name says "{word}": {entry.about}')
+
+
+def _nature(seen: Seen) -> str:
+    return "lists or objects" if seen.kind == "nested" else f"of type {printable(seen.type)}"
+
+
+def _of_text(seen: Seen) -> Said:
+    what = f"free text, {seen.length:.0f} characters on average"
+    if ends_in(seen.name, "texts"):
+        return "text", what
+    return "undecided", f"{what}, which may name people: text or drop"
+
+
+def _as_it_is(seen: Seen, role: Role, why: str) -> Said:
+    """Let leave what its name speaks for, but no column that tells almost every row apart."""
+    if seen.nearly_unique or (role == "label" and seen.distinct > CLASSES):
+        return "undecided", f"{why}, but as {role} it leaves as it is; {seen.counts}"
+    return role, f"{why}; {seen.counts}"
+
+
+def _as_quasi(seen: Seen, sign: str) -> Said:
+    """Take a column as known to others, if it can be generalised."""
+    why = f"{sign}; {seen.counts}" if sign else f"others may know it; {seen.counts}"
+    if seen.distinct < 2:
+        return _constant(seen, sign)
+    if seen.kind == "float":
+        return "drop", f"{why}; in floats: as whole numbers or bins it could be quasi"
+    if seen.kind == "date":
+        return _of_dates(seen, why)
+    if seen.nearly_unique and not sign:
+        role: Role = "drop" if seen.number else "identifier"
+        return role, f"tells almost every row apart: {seen.counts}"
+    if seen.many and not seen.number and not sign:
+        return "undecided", f"text of many values: quasi, text or drop; {seen.counts}"
+    return "quasi", why
+
+
+def _constant(seen: Seen, sign: str) -> Said:
+    if sign or seen.kind == "date" or seen.present < seen.rows or seen.rows == ROWS:
+        return "drop", "one value or none tells nothing"
+    return "keep", f"the same in all {seen.rows:,} rows"
+
+
+def _of_dates(seen: Seen, why: str) -> Said:
+    if not seen.forms:
+        return "drop", f"{why}; dates in several forms: written in one they could be quasi"
+    more = "; day and month may stand in either order" if len(seen.forms) > 1 else ""
+    return "quasi", f"{why}; dates, which others may know{more}"

@@ -1,0 +1,189 @@
+"""What the values of a column are by their looks: dates, e-mails, names, nested objects.
+
+Values are looked at, and never repeated: only the kind is told. Patterns and lists of names are
+those by which the documents wing finds identifiers in text.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST = 2_000  # distinct values looked at, the most frequent first
+MOSTLY = 0.5  # of rows: as many values of one kind decide
+NAMED = 0.3  # of rows: the shipped lists hold the commonest names alone
+FEW_NAMES = 5  # distinct names that a list of places or colours may share
+COVERED = 0.8  # of a value's characters: what else is in it is a label such as "Tel."
+PATTERNS = {
+    "iban": "bank accounts",
+    "card": "card numbers",
+    "ssn": "social security numbers",
+    "dni": "national identity numbers",
+    "email": "e-mail addresses",
+    "url": "web addresses",
+    "ip": "network addresses",
+    "mac": "device addresses",
+    "phone": "phone numbers",
+}
+FORMS = (
+    "",
+    *("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y", "%Y%m%d"),
+    *("%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d-%m-%y"),
+    *("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%d-%b-%y", "%d%b%Y"),
+    *("%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"),
+    *("%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %I:%M:%S %p"),
+)
+"""How dates are written; nothing is ISO 8601."""
+YEARS = range(1850, 2151)
+NUMBERS = {
+    "whole": r"^\s*[-+]?\d+\s*$",
+    "fraction": r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$",
+}
+LOOKS_DATED = re.compile(r"\d{1,4}[-/. ]?(\d{1,2}|[A-Za-z]{3,9})[-/., ]|[A-Za-z]{3,9} \d|\d{8}")
+REFERENCE = re.compile(r"(?:[A-Za-z]+/|urn:uuid:|https?://)\S+")
+
+
+class Values:
+    """The most frequent values of a column, as text, and in how many rows each is."""
+
+    def __init__(self, column: pa.ChunkedArray) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        self.column = column.drop_null().cast(pa.string())
+        counted = pc.value_counts(self.column)
+        first = pc.sort_indices(counted.field("counts"), [("", "descending")])[:MOST]
+        self.texts: list[str] = counted.field("values").take(first).to_pylist()
+        self.rows: list[int] = counted.field("counts").take(first).to_pylist()
+
+    def share(self, is_one: Callable[[str], bool]) -> float:
+        """Return the share of rows whose value is one."""
+        found = sum(n for text, n in zip(self.texts, self.rows, strict=True) if is_one(text))
+        return found / max(sum(self.rows), 1)
+
+    def all(self, is_one: Callable[[str], bool]) -> bool:
+        """Whether there is a value, and every one is one."""
+        return bool(self.texts) and all(map(is_one, self.texts))
+
+
+def find_identifiers(values: Values) -> str | None:
+    """Name the identifiers that most values are: e-mail addresses, phone or card numbers, ..."""
+    from voile.documents.patterns import PATTERNS as FINDERS
+
+    for name, plural in PATTERNS.items():
+        if values.share(lambda text, finder=FINDERS[name]: _covers(finder, text)) >= MOSTLY:  # type: ignore[misc]
+            return plural
+    return None
+
+
+def _covers(finder: Any, text: str) -> bool:
+    found = finder.find(text[:200])
+    covered = sum(one.end - one.start for one in found)
+    return bool(covered >= COVERED * len(text.strip()) > 0)
+
+
+def are_names(values: Values) -> bool:
+    """Whether values are people's names, of which the shipped lists know some."""
+    names = {text for text in values.texts if _is_name(text)}
+    return len(names) >= FEW_NAMES and values.share(names.__contains__) >= NAMED
+
+
+def _is_name(text: str) -> bool:
+    """Whether a value is one word on the lists, or a few of which the lists know a given name."""
+    from voile.documents.replacing.names import words_of
+
+    if len(text) > 60 or any(c.isdigit() for c in text):
+        return False
+    words = words_of(text)
+    given, surnames = _listed()
+    if len(words) == 1:
+        return words[0] in given | surnames
+    return 2 <= len(words) <= 5 and not given.isdisjoint(words)
+
+
+@cache
+def _listed() -> tuple[frozenset[str], frozenset[str]]:
+    from voile.documents.replacing.names import LANGUAGES, builtin, folded, words_of
+
+    lists = [builtin(language) for language in LANGUAGES]
+    given = {folded(name) for names in lists for name in (*names.female, *names.male)}
+    surnames = {word for names in lists for name in names.surnames for word in words_of(name)}
+    return frozenset(given), frozenset(surnames)
+
+
+def find_date_forms(values: Values) -> Sequence[str] | None:
+    """Return the forms in which every value is a date: "" is ISO 8601.
+
+    None where most values are no dates; none at all where they are dates of several forms.
+
+    >>> import pyarrow as pa
+    >>> find_date_forms(Values(pa.chunked_array([["31.12.1999", "01.02.2000"]])))
+    ['%d.%m.%Y']
+    >>> find_date_forms(Values(pa.chunked_array([["31.12.1999", "2000-02-01"]])))
+    []
+    >>> find_date_forms(Values(pa.chunked_array([["31", "blue"]])))
+    """
+    fitting = {text: [form for form in FORMS if _is_date(text, form)] for text in values.texts}
+    if not values.texts or values.share(lambda text: bool(fitting[text])) <= MOSTLY:
+        return None
+    return [form for form in FORMS if all(form in found for found in fitting.values())]
+
+
+def _is_date(text: str, form: str) -> bool:
+    text = text.strip()
+    if not LOOKS_DATED.match(text) or len(text) > 40:
+        return False
+    try:
+        day = dt.datetime.strptime(text, form) if form else dt.datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return day.year in YEARS
+
+
+def find_number(column: pa.ChunkedArray) -> str:
+    """Say what all texts are as numbers: ``whole``, ``fraction`` or nothing."""
+    import pyarrow.compute as pc
+
+    for number, form in NUMBERS.items():
+        if pc.all(pc.match_substring_regex(column, form)).as_py():
+            return number
+    return ""
+
+
+def find_width(values: Values) -> int:
+    """Return how many digits each value has, where all have as many and nothing else; or 0."""
+    widths = {len(text) if text.isdigit() else 0 for text in values.texts}
+    return widths.pop() if len(widths) == 1 else 0
+
+
+def are_nested(values: Values) -> bool:
+    """Whether each text is a JSON object or list."""
+    return values.all(lambda text: isinstance(unpacked(text), list | dict))
+
+
+def are_references(values: Values) -> bool:
+    """Whether each text is a reference of FHIR: an object that says where a person's record is."""
+
+    def is_one(text: str) -> bool:
+        found = unpacked(text)
+        told = found.get("reference") if isinstance(found, Mapping) else None
+        return isinstance(told, str) and bool(REFERENCE.fullmatch(told))
+
+    return values.all(is_one)
+
+
+def unpacked(cell: str) -> object:
+    """Return what a cell of JSON holds; None where it is no object or list."""
+    if cell[:1] not in "{[":
+        return None
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        return None
