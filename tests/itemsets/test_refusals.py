@@ -123,3 +123,28 @@ def refused(ran, said):
 
 def test_what_may_be_left_out_is_left_out(fitted):
     assert fitted(table("1,1,", "0,1,"), ROLES, "--drop-unlabelled", "--k", "2") == (0, "")
+
+
+def test_a_number_is_no_label(fitted):
+    rows = [f"{i % 2},{i % 3 % 2},{i / 7}" for i in range(400)]
+    refused(
+        fitted(table(rows=rows), ROLES),
+        "the label has 400 classes, and 50 are the most; cut a number into a few classes first",
+    )
+
+
+def test_a_knee_of_no_feature_is_refused_and_asked_for_by_number_warned_of(
+    fitted, tmp_path, capsys
+):
+    """One k gives two policies, of which neither bends the frontier: the first has no feature."""
+    assert fitted(table(), ROLES, "--k", "2") == (0, "")
+    kit, policy, out = tmp_path / "kit", tmp_path / "policy.toml", tmp_path / "out.csv"
+
+    def said(*words):
+        return run(["itemsets", *map(str, words)]), capsys.readouterr().err
+
+    refused(said("choose", kit, "--knee", "--out", policy), "where no feature is left")
+    assert not policy.exists()
+    assert said("choose", kit, "--policy", "0", "--out", policy, "--quiet") == (0, "")
+    code, told = said("apply", kit, tmp_path / "data.csv", "--policy", policy, "--out", out)
+    assert (code, "this policy has no feature: labels" in told) == (0, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,11 @@ WHAT = {
     "items": "the items published, each once, in one order",
     "long": "the items published, one a row, null where a record has none; records numbered anew",
 }
+LABELS_ALONE = "this policy has no feature: labels and kept columns are released, and no item"
+
+
+class EmptyPolicyWarning(UserWarning):
+    """A release holds no feature at all."""
 
 
 def apply(
@@ -64,6 +70,8 @@ def apply(
     content.reading.check(source)
     source = content.reading.records(source)
     policy = Policy.from_data(chosen.policy, content.names)
+    if not policy.features:
+        warnings.warn(LABELS_ALONE, EmptyPolicyWarning, stacklevel=2)
     applying = _Applying(kit, chosen.as_read(content, policy), source, content, policy, progress)
     applying.check_lists(out)
     return applying.write(out, keep_order=options.keep_order, force=force)

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from voile.errors import InfeasibleError
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
 from voile.interruption import ctrl_c
@@ -220,7 +221,13 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
 
     Raises
     ------
-    InfeasibleError : no policy is within the limit.
+    InfeasibleError : no policy is within the limit, or the knee is where no feature is left.
     RequestError : there is no policy of that number or name.
     """
-    return Chosen.from_kit(kit, Content.of(kit), choice)
+    chosen = Chosen.from_kit(kit, Content.of(kit), choice)
+    if choice.knee and not chosen.figures["features"]:
+        raise InfeasibleError(
+            "the frontier bends most where no feature is left, and only labels would be released",
+            instead="choose by --max-risk, --max-loss or --policy",
+        )
+    return chosen

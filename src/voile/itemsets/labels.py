@@ -13,6 +13,8 @@ from voile.itemsets.incidence import Incidence, missing
 
 LabelsLike: TypeAlias = "ArrayLike | Labels"
 
+MOST_CLASSES = 50
+
 
 @dataclass(frozen=True, eq=False)
 class Labels:
@@ -21,7 +23,7 @@ class Labels:
     Parameters
     ----------
     number : (rows,) int64, which class each row is of.
-    sizes : (classes,) int64, the rows of each class, >= 1; two classes or more.
+    sizes : (classes,) int64, the rows of each class, >= 1; 2 to 50 classes.
     """
 
     number: NDArray[np.int64]
@@ -33,7 +35,8 @@ class Labels:
 
         Raises
         ------
-        RequestError : another number of labels than rows, a label missing, or one class only.
+        RequestError : another number of labels than rows, a label missing, one class only, or more
+            than 50, as a number that nobody cut into classes has.
         """
         if isinstance(y, cls):
             return y
@@ -51,6 +54,11 @@ class Labels:
         _, number, sizes = np.unique(values, return_inverse=True, return_counts=True)
         if len(sizes) < 2:
             raise RequestError("the label has one class only", instead="use one of two or more")
+        if len(sizes) > MOST_CLASSES:
+            raise RequestError(
+                f"the label has {len(sizes):,} classes, and {MOST_CLASSES} are the most",
+                instead="cut a number into a few classes first, or use another column",
+            )
         return cls(number.astype(np.int64), sizes.astype(np.int64))
 
     @property
