@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile import __version__
-from voile.engine.shuffle import MEMORY, shuffled
+from voile.engine.shuffle import MEMORY, held, shuffled
 from voile.hold_out import HoldOut
 from voile.io import Source, Staging, open_source, open_writer, publishing
 from voile.io.opening import split_table
@@ -96,7 +96,7 @@ class Made:
 
     Parameters
     ----------
-    columns : of the release, as many rows as came in.
+    columns : of the release, or what `finish` makes it of; as many rows as came in.
     aside : (n,) bool, rows that no policy speaks of, each noted with its reason.
     suppressed : (n,) bool, rows that may not be released.
     """
@@ -104,6 +104,21 @@ class Made:
     columns: Sequence[pa.Array]
     aside: NDArray[np.bool_]
     suppressed: NDArray[np.bool_]
+
+
+def only_used(column: pa.Array) -> pa.Array:
+    """Leave out of a dictionary what no row of it is: Parquet writes all of it into the file."""
+    if not isinstance(column, pa.DictionaryArray):
+        return column
+    used, places = np.unique(column.indices.drop_null().to_numpy(), return_inverse=True)
+    indices = np.zeros(len(column), dtype=used.dtype)
+    there = column.is_valid().to_numpy(zero_copy_only=False)
+    indices[there] = places
+    return pa.DictionaryArray.from_arrays(
+        pa.array(indices, column.type.index_type, mask=~there),
+        column.dictionary.take(pa.array(used)),
+        ordered=column.type.ordered,
+    )
 
 
 class Applying(ABC):
@@ -116,6 +131,7 @@ class Applying(ABC):
     columns : of the source, those that are read.
     named : a column that names rows, for `set-aside.csv`, which never leaves.
     schema : of the release.
+    made : of what `make` gives, where `finish` makes the release's columns of it; else the same.
     """
 
     batch_rows = BATCH_ROWS
@@ -135,8 +151,10 @@ class Applying(ABC):
         schema: pa.Schema,
         progress: Progress,
         named: str | None = None,
+        made: pa.Schema | None = None,
     ) -> None:
         self.kit, self.chosen, self.source, self.roles = kit, chosen, source, roles
+        self._made = made
         self.schema, self.progress, self.tally = schema, progress, Tally()
         self.subject = roles.subject
         self.protective = Protective()
@@ -157,6 +175,10 @@ class Applying(ABC):
     @abstractmethod
     def make(self, batch: Batch) -> Made:
         """Put a batch through the policy; `note` what cannot be."""
+
+    def finish(self, columns: Sequence[pa.Array]) -> Sequence[pa.Array]:
+        """Make the release's columns of rows that are released, when every row has been made."""
+        return columns
 
     @abstractmethod
     def certified(self, out: Path, rows: Source, scratch: Path) -> dict[str, float]:
@@ -220,7 +242,7 @@ class Applying(ABC):
     def _stream(
         self, out: str | Path, private: Path, scratch: Path, *, keep_order: bool, force: bool
     ) -> None:
-        shown = len(self.schema)  # by place: a kept column may be called as one of ours
+        shown = len(self._made or self.schema)  # by place: a kept column may have one of our names
         with ExitStack() as files:
             self.begin(private, files)
             batches = self._batches(private, files)
@@ -233,11 +255,14 @@ class Applying(ABC):
                     memory=self.shuffle_bytes,
                     batch_rows=self.batch_rows,
                 )
+            elif self._made is not None:
+                batches = held(batches, directory=scratch)
             release = files.enter_context(self.writer(out, force=force))
             truth = files.enter_context(open_writer(private / ROWS, self._tail))
             for batch in batches:
                 columns = batch.columns
-                release.write(pa.RecordBatch.from_arrays(columns[:shown], schema=self.schema))
+                made = [only_used(column) for column in self.finish(columns[:shown])]
+                release.write(pa.RecordBatch.from_arrays(made, schema=self.schema))
                 truth.write(pa.RecordBatch.from_arrays(columns[shown:], schema=self._tail))
 
     def _batches(self, private: Path, files: ExitStack) -> Iterator[pa.RecordBatch]:
@@ -276,9 +301,10 @@ class Applying(ABC):
             tokens = self._tokens(batch.rows.column(self.subject), batch.numbers)
             self._dropped.append(np.unique(tokens[suppressed]))
             tail.append(pa.array(tokens))
-        whole = pa.schema([*self.schema, *self._tail])
+        whole = pa.schema([*(self._made or self.schema), *self._tail])
         arrays = [*made.columns, *tail]
-        return pa.RecordBatch.from_arrays(arrays, schema=whole).filter(pa.array(kept))
+        # `take` writes a fresh copy, zero under each null; a filter would leave what stood there
+        return pa.RecordBatch.from_arrays(arrays, schema=whole).take(pa.array(np.flatnonzero(kept)))
 
     def _tokens(self, people: pa.Array, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Give each person of this run a number that only this run's key could give again."""

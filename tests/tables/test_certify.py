@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from voile.errors import TamperedError
 from voile.io import open_source
 from voile.tables.certify import certify
-from voile.tables.codebook import Codebook
-from voile.tables.recode import Recoder, bound_columns, label_column
+from voile.tables.published import Published
+from voile.tables.recode import Recoder
 from voile.tables.space import PolicySpace
 
 PEOPLE = pa.table(
@@ -45,18 +45,18 @@ def release_of(space, policy, rows, *, bounds):
             "sex": pa.array([row[1] for row in rows], pa.string()),
         }
     )
-    numbers = Recoder(policy)(batch).intervals
-    released = {}
-    for place, domain in enumerate(space.domains):
-        intervals = policy.intervals[domain.column]
-        if bounds:
-            ends = bound_columns(domain, intervals, numbers[:, place])
-            names = (f"{domain.column}_low", f"{domain.column}_high")
-            released |= dict(zip(names, ends, strict=True))
-        else:
-            released[domain.column] = label_column(intervals, numbers[:, place])
-    released["kept"] = pa.array([row[2] for row in rows], pa.string())
-    return pa.table(released), [tuple(group) for group in numbers.tolist()]
+    recoded = Recoder(policy)(batch)
+    released = [
+        np.isin(np.arange(len(domain)), values)
+        for domain, values in zip(space.domains, recoded.values.T, strict=True)
+    ]
+    published = Published.of(policy, released, bounds=bounds)
+    written = {}
+    for place, column in enumerate(published.codebook.columns):
+        arrays = published.written(column.column, recoded.intervals[:, place])
+        written |= dict(zip(column.released, arrays, strict=True))
+    written["kept"] = pa.array([row[2] for row in rows], pa.string())
+    return pa.table(written), [tuple(group) for group in recoded.intervals.tolist()], published
 
 
 def naive(groups, rows, who, population):
@@ -92,14 +92,14 @@ def naive(groups, rows, who, population):
 def test_the_certificate_equals_a_naive_count(rows, bits, bounds, by_subject):
     space = PolicySpace(PEOPLE.drop_columns("people"), PEOPLE, ["age", "sex"])
     policy = space.policy(np.array([bits >> i & 1 for i in range(5)], dtype=np.bool_))
-    table, groups = release_of(space, policy, rows, bounds=bounds)
+    table, groups, published = release_of(space, policy, rows, bounds=bounds)
     who = [row[3] for row in rows] if by_subject else list(range(len(rows)))
     people = open_source(pa.table({"row": [*range(len(rows))], "person": who}))
     found = certify(
         open_source(table),
         people if by_subject else None,
-        Codebook.of(policy, bounds=bounds),
-        policy=policy,
+        published.codebook,
+        published=published,
         space=space,
         sensitive=["kept"],
         suppressed=1,
@@ -119,17 +119,21 @@ def test_the_certificate_equals_a_naive_count(rows, bits, bounds, by_subject):
 
 
 def certified(table, people=None, **more):
-    space = PolicySpace(PEOPLE.drop_columns("people"), quasi=["age", "sex"])
-    codebook = Codebook.of(space.policy(space.top))
+    codebook = whole().codebook
     source = None if people is None else open_source(people)
     return certify(open_source(table), source, codebook, **more)
 
 
+def whole():
+    """Publish the most general policy, of which every value is shown."""
+    space = PolicySpace(PEOPLE.drop_columns("people"), quasi=["age", "sex"])
+    shown = [np.ones(len(domain), dtype=np.bool_) for domain in space.domains]
+    return Published.of(space.policy(space.top), shown)
+
+
 def labels():
     """Three rows under the most general policy."""
-    space = PolicySpace(PEOPLE.drop_columns("people"), quasi=["age", "sex"])
-    intervals = space.policy(space.top).intervals
-    return {column: [found[0].label] * 3 for column, found in intervals.items()}
+    return {c.column: [c.entries[0].label] * 3 for c in whole().codebook.columns}
 
 
 def test_a_pseudonym_tells_nobody_apart():

@@ -1,4 +1,4 @@
-"""Put rows into random order on disk, in a memory that does not grow with them."""
+"""Put rows into random order, or hold them in theirs, on disk: memory does not grow with them."""
 
 from __future__ import annotations
 
@@ -66,6 +66,23 @@ def shuffled(
             bucket.unlink()
     finally:
         shutil.rmtree(folder)
+
+
+def held(batches: Iterable[pa.RecordBatch], *, directory: Path) -> Iterator[pa.RecordBatch]:
+    """Give batches in the order in which they come, the first when the last has come.
+
+    As with `shuffled`, `directory` holds rows in the clear while they wait.
+    """
+    path = directory / "held.arrow"
+    rest = iter(batches)
+    first = next(rest, None)
+    if first is None:
+        return
+    with pa.ipc.new_stream(path, first.schema) as writer:
+        for batch in chain([first], rest):
+            writer.write_batch(batch)
+    yield from _bucket(path)
+    path.unlink()
 
 
 def _hold(

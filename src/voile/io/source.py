@@ -216,11 +216,19 @@ def hash_file(path: Path) -> str:
 def plain(kind: pa.DataType) -> pa.DataType:
     """Give the type that a column is read as: values rather than dictionaries, text as `string`.
 
+    A dictionary, inside a list or a struct too, may hold values of rows that are left out.
+
     >>> plain(pa.dictionary(pa.int8(), pa.large_string()))
     DataType(string)
     """
     if pa.types.is_dictionary(kind):
         return plain(kind.value_type)
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(plain(kind.value_type)))
+    if pa.types.is_large_list(kind):
+        return pa.large_list(kind.value_field.with_type(plain(kind.value_type)))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(plain(field.type)) for field in kind])
     if pa.types.is_null(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return pa.string()
     if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,13 @@ from voile.progress import Progress
 from voile.release import Release
 from voile.secret import Secret
 from voile.tables.certify import certify
-from voile.tables.codebook import Codebook
 from voile.tables.content import Content
 from voile.tables.fitting import chosen_of
 from voile.tables.options import ApplyOptions
 from voile.tables.plan import plan
 from voile.tables.policy import Policy
-from voile.tables.recode import Recoded, Recoder
+from voile.tables.published import Published
+from voile.tables.recode import Recoder
 from voile.wording import FEW, is_few
 
 OUTSIDE, UNMADE = "a value outside its domain", "a value that cannot be pseudonymised or shifted"
@@ -119,7 +120,8 @@ class _Applying(Applying):
         self._outputs = plan(
             policy, content.roles, source.columns, bounds=options.bounds, secret=secret
         )
-        self._codebook = Codebook.of(policy, bounds=options.bounds)
+        self._bounds = options.bounds
+        self._seen = [np.zeros(len(domain), dtype=np.bool_) for domain in policy.domains]
         groups, _, kept = content.space.groups(policy)
         rules = content.space.constraints
         bound = rules.k > 1 or rules.max_risk < 1 or rules.l_diversity > 1
@@ -132,6 +134,7 @@ class _Applying(Applying):
             hold_out=content.hold_out,
             columns=[output.source for output in self._outputs],
             schema=pa.schema([f for output in self._outputs for f in output.fields]),
+            made=pa.schema([output.made for output in self._outputs]),
             progress=progress,
         )
 
@@ -148,14 +151,26 @@ class _Applying(Applying):
 
         for place, domain in enumerate(self._policy.domains):
             note(domain.column, OUTSIDE, recoded.intervals[:, place] < 0)
-        safe = Recoded(np.maximum(recoded.intervals, 0), recoded.suppressed)
         arrays: list[pa.Array] = []
         for output in self._outputs:
-            made, lost = output.make(batch.rows, safe)
-            arrays += made
+            made, lost = output.make(batch.rows, recoded)
+            arrays.append(made)
             if lost is not None:
                 note(output.source, UNMADE, lost)
+        kept = batch.counted & ~aside & ~recoded.suppressed
+        for seen, values in zip(self._seen, recoded.values[kept].T, strict=True):
+            seen[values] = True
         return Made(arrays, aside, recoded.suppressed)
+
+    @cached_property
+    def _published(self) -> Published:
+        """The policy as the release shows it: to be asked for when all rows have been made."""
+        return Published.of(self._policy, self._seen, bounds=self._bounds)
+
+    def finish(self, columns: Sequence[pa.Array]) -> list[pa.Array]:
+        """Name the intervals by the values that released rows have."""
+        made = zip(self._outputs, columns, strict=True)
+        return [array for output, one in made for array in output.written(one, self._published)]
 
     def certified(self, out: Path, rows: Source, scratch: Path) -> dict[str, float]:
         """Measure the release by its own groups, and hold it to the kit's constraints."""
@@ -163,9 +178,9 @@ class _Applying(Applying):
         figures = certify(
             open_source(out),
             rows if self.subject else None,
-            self._codebook,
+            self._published.codebook,
             unknown=[f.name for o in self._outputs if o.role == "identifier" for f in o.fields],
-            policy=self._policy,
+            published=self._published,
             space=content.space,
             sensitive=[c for c in content.roles.of("sensitive") if c in self.schema.names],
             suppressed=self.suppressed_people(rows),
@@ -182,7 +197,7 @@ class _Applying(Applying):
             shown.append("share_under_11")
         rules = space.constraints
         return {
-            "policy": self._codebook.to_data(),
+            "policy": self._published.codebook.to_data(),
             "columns": [
                 {"column": name, "from": output.source, "what": output.what, "role": output.role}
                 for output in self._outputs
@@ -212,4 +227,4 @@ class _Applying(Applying):
         """Keep what the report says of the other policies, so that it needs no kit."""
         from voile.tables.story import story_of
 
-        return {"story": story_of(self._content, self._policy)}
+        return {"story": story_of(self._content, self._policy, self._published)}

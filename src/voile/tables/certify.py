@@ -15,10 +15,10 @@ from voile.engine.duck import connect
 from voile.errors import TamperedError
 from voile.io import Source
 from voile.io.source import identifier
-from voile.tables.codebook import Codebook
+from voile.tables.codebook import UNKNOWN, Codebook
 from voile.tables.gather import row_keys
 from voile.tables.measures import Classes, disclosure
-from voile.tables.policy import Policy
+from voile.tables.published import Published
 from voile.tables.space import PolicySpace
 
 PERSON = "voile person"
@@ -78,7 +78,7 @@ def certify(
     people: Source | None,
     codebook: Codebook,
     *,
-    policy: Policy | None = None,
+    published: Published | None = None,
     space: PolicySpace | None = None,
     sensitive: Sequence[str] = (),
     unknown: Sequence[str] = (),
@@ -90,7 +90,7 @@ def certify(
     Parameters
     ----------
     release : the release. people : its `person` tokens in the same order, None when a row is one.
-    policy, space : where the population's counts are; without them g is the release's own.
+    published, space : where the population's counts are; without them g is the release's own.
     sensitive : columns whose l-diversity and t-closeness are measured, unless they are floats.
     unknown : columns that nobody can know of a person beforehand: her pseudonym.
     suppressed : subjects that were dropped.
@@ -104,7 +104,7 @@ def certify(
     """
     counted: Source = release if people is None else WithPerson(release, people)
     subject = None if people is None else PERSON
-    classes, _ = _classes(counted, codebook, subject, policy, space, directory)
+    classes, _ = _classes(counted, codebook, subject, published, space, directory)
     figures = disclosure(classes, suppressed=suppressed)
     if subject is not None and len(classes.sample):
         figures["k"] = float(_least_group(counted, codebook.released, directory))
@@ -135,7 +135,7 @@ def _classes(
     counted: Source,
     codebook: Codebook,
     subject: str | None,
-    policy: Policy | None,
+    published: Published | None,
     space: PolicySpace | None,
     directory: Path | None,
 ) -> tuple[Classes, Any]:
@@ -143,13 +143,14 @@ def _classes(
     codes = codebook.released_codes(table)
     sample = table.column("count").to_numpy()
     population = sample
-    if policy is not None and space is not None:
+    if published is not None and space is not None:
         sizes = [len(column.entries) for column in codebook.columns]
         own = np.column_stack(
-            [policy.interval_of(d)[space.counts.codes[:, i]] for i, d in enumerate(space.domains)]
+            [published.entries(i, d)[space.counts.codes[:, i]] for i, d in enumerate(space.domains)]
         )
-        keys, place = np.unique(row_keys(own, sizes), return_inverse=True)
-        people = np.bincount(place, weights=space.counts.population, minlength=len(keys))
+        shown = (own != UNKNOWN).all(axis=1)  # nobody else shares a group with a released row
+        keys, place = np.unique(row_keys(own[shown], sizes), return_inverse=True)
+        people = np.bincount(place, weights=space.counts.population[shown], minlength=len(keys))
         wanted = row_keys(codes, sizes)
         at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
         population = np.where(keys[at] == wanted, people[at], 0.0) if len(keys) else sample

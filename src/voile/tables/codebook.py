@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from voile.errors import TamperedError
 from voile.tables.domain import By, Domain, Kind, NotInKind, Reading
-from voile.tables.policy import Interval, Policy
+from voile.tables.labels import MISSING
+from voile.tables.naming import Name
 
 UNKNOWN = -1
 
@@ -29,7 +30,9 @@ class Entry:
     Parameters
     ----------
     label : as it stands in the release.
-    first, last : its ends as text, the missing value left out; None when it holds nothing else.
+    first, last : its ends as text, the missing value left out; None where it is open, or holds
+        nothing else.
+    below : of decimals, an end that is not included, in the place of `last`.
     missing : whether records with no value are in it.
     values : its values, in the alphabet's order, where the domain's own is not one to know.
     """
@@ -37,8 +40,23 @@ class Entry:
     label: str
     first: str | None
     last: str | None
+    below: str | None = None
     missing: bool = False
     values: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, name: Name, *, listed: bool) -> Entry:
+        """Write a name as text."""
+        first, last, below = (
+            None if end is None else str(end) for end in (name.first, name.last, name.below)
+        )
+        values = tuple(sorted(map(str, name.values))) if listed else ()
+        return cls(name.label, first, last, below, name.missing, values)
+
+    @property
+    def bounds(self) -> tuple[str | None, str | None]:
+        """What stands in the place of the label where two bounds are released."""
+        return self.first, self.last if self.below is None else self.below
 
 
 @dataclass(frozen=True)
@@ -59,20 +77,20 @@ class CodedColumn:
     entries: tuple[Entry, ...]
 
     @classmethod
-    def of(cls, domain: Domain, intervals: Sequence[Interval], *, bounds: bool) -> CodedColumn:
-        """Describe a domain's intervals."""
-        name = domain.column
-        known = [str(v) for v in domain.values if v is not None]
-        listed = domain.reading.kind == "listed" or (
-            domain.reading.kind == "text" and not all(value.isdigit() for value in known)
+    def of(cls, domain: Domain, names: Sequence[Name], *, bounds: bool) -> CodedColumn:
+        """Describe a domain's intervals by their names."""
+        column, reading = domain.column, domain.reading
+        shown = [str(value) for name in names for value in name.values]
+        listed = reading.kind == "listed" or (
+            reading.kind == "text" and not all(value.isdigit() for value in shown)
         )
         return cls(
-            name,
-            (f"{name}_low", f"{name}_high") if bounds else (name,),
-            domain.reading.kind,
-            domain.reading.by,
-            domain.reading.form,
-            tuple(_entry(domain, interval, listed=listed) for interval in intervals),
+            column,
+            (f"{column}_low", f"{column}_high") if bounds else (column,),
+            reading.kind,
+            reading.by,
+            reading.form,
+            tuple(Entry.of(name, listed=listed) for name in names),
         )
 
     @classmethod
@@ -86,7 +104,7 @@ class CodedColumn:
     def _of_released(self) -> dict[tuple[str | None, ...], int]:
         if len(self.released) == 1:
             return {(entry.label,): i for i, entry in enumerate(self.entries)}
-        return {(entry.first, entry.last): i for i, entry in enumerate(self.entries)}
+        return {entry.bounds: i for i, entry in enumerate(self.entries)}
 
     def released_codes(self, columns: Sequence[pa.Array]) -> NDArray[np.int32]:
         """Return the interval number of every released row.
@@ -112,7 +130,11 @@ class CodedColumn:
         return codes
 
     def recode(self, column: pa.Array) -> NDArray[np.int32]:
-        """Return the interval that each raw cell falls in, as the policy does; -1 for none."""
+        """Return the interval that each raw cell falls in, as the policy does.
+
+        A value that is in no published interval has a number of its own, the first that is none
+        of theirs; -1 stands for what cannot be read.
+        """
         missing = next((i for i, entry in enumerate(self.entries) if entry.missing), UNKNOWN)
         return self._codes(column, null=missing)
 
@@ -130,22 +152,32 @@ class CodedColumn:
         return {value: i for i, entry in enumerate(self.entries) for value in entry.values}
 
     @cached_property
-    def _ends(self) -> tuple[list[int], list[Any], list[Any]]:
-        numbers = [i for i, entry in enumerate(self.entries) if entry.first is not None]
+    def _reaches(self) -> tuple[list[int], list[Any]]:
+        """The intervals that hold values, in order, and where all but an open one begin."""
+        numbers = [i for i, entry in enumerate(self.entries) if entry.label != MISSING]
         read = Reading(self.kind, self.by)
-        firsts = [read(self.entries[i].first) for i in numbers]
-        return numbers, firsts, [read(self.entries[i].last) for i in numbers]
+        firsts = [self.entries[i].first for i in numbers]
+        return numbers, [read(first) for first in firsts if first is not None]
 
     def _find(self, text: str) -> int:
+        elsewhere = len(self.entries)
         if self._of_value:
-            return self._of_value.get(text, UNKNOWN)
-        numbers, firsts, lasts = self._ends
+            return self._of_value.get(text, elsewhere)
+        numbers, firsts = self._reaches
         try:
             value: Any = Reading(self.kind, self.by, self.form)(text)
         except NotInKind:
             return UNKNOWN
-        place = bisect_right(firsts, value) - 1
-        return numbers[place] if place >= 0 and value <= lasts[place] else UNKNOWN
+        place = bisect_right(firsts, value) - 1 + len(numbers) - len(firsts)
+        if place < 0 or not self._reaches_to(self.entries[numbers[place]], value):
+            return elsewhere
+        return numbers[place]
+
+    def _reaches_to(self, entry: Entry, value: Any) -> bool:
+        read = Reading(self.kind, self.by)
+        if entry.below is not None:
+            return bool(value < read(entry.below))
+        return entry.last is None or bool(value <= read(entry.last))
 
 
 @dataclass(frozen=True)
@@ -153,16 +185,6 @@ class Codebook:
     """All generalised columns of a release."""
 
     columns: tuple[CodedColumn, ...]
-
-    @classmethod
-    def of(cls, policy: Policy, *, bounds: bool = False) -> Codebook:
-        """Describe a policy."""
-        return cls(
-            tuple(
-                CodedColumn.of(domain, policy.intervals[domain.column], bounds=bounds)
-                for domain in policy.domains
-            )
-        )
 
     def to_data(self) -> list[dict[str, Any]]:
         """Return plain data for a manifest."""
@@ -186,7 +208,10 @@ class Codebook:
         )
 
     def register_codes(self, table: pa.Table) -> NDArray[np.int32]:
-        """Return (rows, attributes) int32 of a register's raw cells; -1 for what it lacks."""
+        """Return (rows, attributes) int32 of a register's raw cells; -1 for what it lacks.
+
+        A value that no released row can have is not lacking: it agrees with none.
+        """
         absent = np.full(table.num_rows, UNKNOWN, dtype=np.int32)
         return _stacked(
             [
@@ -199,24 +224,12 @@ class Codebook:
         )
 
     def recode(self, table: pa.Table) -> NDArray[np.int32]:
-        """Return (rows, attributes) int32 of raw cells as the policy does; -1 outside of it."""
+        """Return (rows, attributes) int32 of raw cells; see `CodedColumn.recode`."""
         return _stacked([c.recode(table.column(c.column)) for c in self.columns], table.num_rows)
 
 
 def _stacked(columns: Sequence[NDArray[np.int32]], rows: int) -> NDArray[np.int32]:
     return np.column_stack(columns) if columns else np.zeros((rows, 0), dtype=np.int32)
-
-
-def _entry(domain: Domain, interval: Interval, *, listed: bool) -> Entry:
-    values = domain.values[interval.first : interval.last + 1]
-    known = [str(v) for v in values if v is not None]
-    return Entry(
-        interval.label,
-        known[0] if known else None,
-        known[-1] if known else None,
-        missing=None in values,
-        values=tuple(sorted(known)) if listed else (),
-    )
 
 
 def _encoded(column: pa.Array | pa.ChunkedArray) -> tuple[list[str | None], NDArray[np.int64]]:

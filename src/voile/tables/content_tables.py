@@ -39,13 +39,14 @@ def domain_facts(domain: Domain) -> dict[str, Any]:
 
 
 def domain_table(domains: Sequence[Domain]) -> pa.Table:
-    """List the values of every domain, in order."""
+    """List the values of every domain, in order, and which are public whoever has them."""
     return pa.table(
         {
             "column": [d.column for d in domains for _ in d.values],
             "value": pa.array(
                 [None if v is None else str(v) for d in domains for v in d.values], pa.string()
             ),
+            "declared": np.concatenate([d.is_declared for d in domains]),
         }
     )
 
@@ -53,8 +54,10 @@ def domain_table(domains: Sequence[Domain]) -> pa.Table:
 def read_domains(facts: Sequence[Mapping[str, Any]], table: pa.Table) -> tuple[Domain, ...]:
     """Read domains back."""
     values: dict[str, list[str | None]] = {}
-    for column, value in zip(*(table.column(i).to_pylist() for i in (0, 1)), strict=True):
-        values.setdefault(column, []).append(value)
+    declared: dict[str, list[bool]] = {}
+    for row in table.to_pylist():
+        values.setdefault(row["column"], []).append(row["value"])
+        declared.setdefault(row["column"], []).append(row["declared"])
     domains = []
     for fact in facts:
         canonical = Reading(fact["kind"], fact["by"])
@@ -64,7 +67,8 @@ def read_domains(facts: Sequence[Mapping[str, Any]], table: pa.Table) -> tuple[D
             for level in fact["levels"]
         )
         reading = Reading(fact["kind"], fact["by"], fact["form"])
-        domains.append(Domain(fact["column"], read, reading, levels))
+        public = tuple(declared[fact["column"]])
+        domains.append(Domain(fact["column"], read, reading, levels, public))
     return tuple(domains)
 
 

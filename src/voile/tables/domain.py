@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Context, Decimal, InvalidOperation
 from functools import cached_property
 from typing import Any, Literal, cast
@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.errors import RequestError
-from voile.tables.labels import Style, label_interval, reads_as_date, style_for
+from voile.tables.labels import label_intervals
 
 Kind = Literal["integer", "decimal", "date", "text", "listed"]
 By = Literal["day", "month", "year"]
@@ -129,12 +129,15 @@ class Domain:
     reading : how raw cells become such values.
     levels : (levels, n - 1) bool, the cuts of each level of a hierarchy, finest first; none where
         the domain did not come from one.
+    declared : (n,) bool, values that are public whoever has them, since the user listed them or
+        a population table counts them; () where none is.
     """
 
     column: str
-    values: tuple[Value, ...]
+    values: tuple[Value, ...] = field(repr=False)
     reading: Reading
     levels: tuple[tuple[bool, ...], ...] = field(default=(), repr=False)
+    declared: tuple[bool, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if len(self.values) < 2:
@@ -159,9 +162,23 @@ class Domain:
         return self.values[-1] is None
 
     @cached_property
-    def style(self) -> Style:
-        """How this domain's intervals are written, where nothing forbids it."""
-        return style_for(self.reading.kind, self.reading.by, self.values)
+    def is_declared(self) -> NDArray[np.bool_]:
+        """Which values are public whoever has them."""
+        return np.array(self.declared or (False,) * len(self), dtype=np.bool_)
+
+    @property
+    def is_scale(self) -> bool:
+        """Whether values are numbers or dates, so that a cut has its place between any two."""
+        return self.reading.kind in ("integer", "decimal", "date")
+
+    @cached_property
+    def is_contiguous(self) -> bool:
+        """Whether values are all the whole numbers, days, months or years between two ends."""
+        if self.reading.kind not in ("integer", "date"):
+            return False
+        known = self.values[: len(self) - self.nullable]
+        first, last = (to_ordinal(value, self.reading) for value in (known[0], known[-1]))
+        return last - first + 1 == len(known)
 
     def labels(self, bounds: Sequence[tuple[int, int]]) -> tuple[str, ...]:
         """Write each interval of values (first, last), both included, all in one style.
@@ -172,30 +189,7 @@ class Domain:
         >>> age.labels([(0, 0), (1, 12), (13, 105)])
         ('0', '1 to 12', '13 to 105')
         """
-        labels = self._labels(bounds, self.style)
-        if any(reads_as_date(label) for label in labels):
-            labels = self._labels(bounds, replace(self.style, between=" to "))
-        return labels
-
-    def _labels(self, bounds: Sequence[tuple[int, int]], style: Style) -> tuple[str, ...]:
-        listed = replace(style, listed=True)
-        return tuple(
-            label_interval(self.values, a, b, style if self._is_range(a, b) else listed)
-            for a, b in bounds
-        )
-
-    def _is_range(self, first: int, last: int) -> bool:
-        """Whether the values are a run of the domain's numbers, so that its ends say which."""
-        return bool(np.all(np.diff(self._ranks[first : last + 1]) == 1))
-
-    @cached_property
-    def _ranks(self) -> NDArray[np.intp]:
-        """Where known values stand among numbers; () where the domain has their order anyway."""
-        if self.style.listed or self.reading.kind != "listed":
-            return np.zeros(0, dtype=np.intp)
-        known = [str(v) for v in self.values if v is not None]
-        order = sorted(range(len(known)), key=lambda i: (len(known[i]), known[i]))
-        return np.argsort(order)
+        return label_intervals(self.reading.kind, self.reading.by, self.values, bounds)
 
     def code(self, raw: Any) -> int:
         """Return the position of a raw cell's value, or -1 where the domain lacks it."""
@@ -297,13 +291,14 @@ def build_domain(
 def _filled(ordered: Sequence[Any], reading: Reading, fill: bool | None) -> Sequence[Value]:
     if fill is False or len(ordered) < 2 or reading.kind not in ("integer", "date"):
         return ordered
-    first, last = (_ordinal(v, reading) for v in (ordered[0], ordered[-1]))
+    first, last = (to_ordinal(v, reading) for v in (ordered[0], ordered[-1]))
     if fill is None and last - first + 1 > 2 * len(ordered):
         return ordered
-    return [_from_ordinal(i, reading) for i in range(first, last + 1)]
+    return [from_ordinal(i, reading) for i in range(first, last + 1)]
 
 
-def _ordinal(value: Any, reading: Reading) -> int:
+def to_ordinal(value: Any, reading: Reading) -> int:
+    """Number a whole number, a day, a month or a year, so that neighbours differ by 1."""
     if reading.kind == "integer" or reading.by == "year":
         return int(value)
     if reading.by == "month":
@@ -311,7 +306,8 @@ def _ordinal(value: Any, reading: Reading) -> int:
     return dt.date.fromisoformat(value).toordinal()
 
 
-def _from_ordinal(number: int, reading: Reading) -> Value:
+def from_ordinal(number: int, reading: Reading) -> Value:
+    """Undo `to_ordinal`."""
     if reading.kind == "integer" or reading.by == "year":
         return number
     if reading.by == "month":

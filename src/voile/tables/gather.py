@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -106,15 +106,33 @@ def _sizes(domains: Sequence[Domain]) -> str:
 
 def _build(column: str, tables: Sequence[Combinations], wanted: QuasiSettings) -> Domain:
     cells = [table.distinct(column) for table in tables]
+    domain = _covering(_ordered(column, tables, cells, wanted), cells)
+    return replace(domain, declared=_declared(domain, cells[1:], wanted))
+
+
+def _ordered(
+    column: str, tables: Sequence[Combinations], cells: Sequence[pa.Array], wanted: QuasiSettings
+) -> Domain:
     raw = [value for array in cells for value in array.to_pylist()]
     tree = read_tree(wanted)
     if tree is not None:
-        return _covering(hierarchy_domain(column, tree, nullable=None in raw), cells)
+        return hierarchy_domain(column, tree, nullable=None in raw)
     reading = _reading(column, cells, raw, wanted)
     domain = build_domain(column, raw, reading, fill=wanted.filling)
     subjects = _by_value(domain, tables[0])
     people = _by_value(domain, tables[-1]) if len(tables) > 1 else None
-    return _covering(in_order(domain, subjects, people, wanted.order), cells)
+    return in_order(domain, subjects, people, wanted.order)
+
+
+def _declared(
+    domain: Domain, public: Sequence[pa.Array], wanted: QuasiSettings
+) -> tuple[bool, ...]:
+    """Say which values the user has named: all of an order or a tree, else a population's."""
+    if wanted.names_values:
+        return tuple(value is not None for value in domain.values)
+    places = np.concatenate([np.zeros(0, np.int32), *(domain.codes(array) for array in public)])
+    found: list[bool] = np.isin(np.arange(len(domain)), places).tolist()
+    return tuple(found)
 
 
 def _by_value(domain: Domain, counted: Combinations) -> NDArray[np.float64]:

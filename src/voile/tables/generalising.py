@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
 
 from voile.errors import RequestError
 from voile.io import open_source, to_frame
 from voile.random import Protective
 from voile.tables.policy import Policy
-from voile.tables.recode import Recoder, label_column
+from voile.tables.published import Published
+from voile.tables.recode import Recoder
 
 FRAMES: dict[str, Literal["pandas", "polars"]] = {"pandas": "pandas", "polars": "polars"}
 
@@ -43,7 +45,7 @@ def generalise(
     >>> people = pa.table({"age": [30, 31, 45], "name": ["a", "b", "c"]})
     >>> space = PolicySpace(people, quasi=["age"])
     >>> generalise(space.policy(space.top), people).to_pydict()
-    {'age': ['30-45', '30-45', '30-45']}
+    {'age': ['any', 'any', 'any']}
     """
     source = open_source(data)
     columns = [*(domain.column for domain in policy.domains), *keep]
@@ -51,15 +53,23 @@ def generalise(
     table = pa.Table.from_batches(source.batches(columns), schema)
     batch = table.combine_chunks().to_batches()
     rows = batch[0] if batch else pa.RecordBatch.from_pylist([], schema)
-    intervals = Recoder(policy)(rows).intervals
+    recoded = Recoder(policy)(rows)
     for place, domain in enumerate(policy.domains):
-        if outside := int((intervals[:, place] < 0).sum()):
+        if outside := int((recoded.intervals[:, place] < 0).sum()):
             raise RequestError(
                 f"{outside:,} rows hold a value outside the policy's domain",
                 where=f"column {domain.column}",
                 instead="leave them out, or make the policy with them",
             )
-        labels = label_column(policy.intervals[domain.column], intervals[:, place])
+    published = Published.of(
+        policy,
+        [
+            np.isin(np.arange(len(domain)), values)
+            for domain, values in zip(policy.domains, recoded.values.T, strict=True)
+        ],
+    )
+    for place, domain in enumerate(policy.domains):
+        (labels,) = published.written(domain.column, recoded.intervals[:, place])
         at = table.column_names.index(domain.column)
         table = table.set_column(at, domain.column, labels.cast(pa.string()))
     if not keep_order:

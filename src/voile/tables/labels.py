@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 MISSING = "missing"
 SHOWN = 8
@@ -62,6 +65,43 @@ def style_for(kind: str, by: str, values: Sequence[Any]) -> Style:
     return Style(between, quoted=not (kind == "date" and by == "day"))
 
 
+def label_intervals(
+    kind: str, by: str, values: Sequence[Any], bounds: Sequence[tuple[int, int]]
+) -> tuple[str, ...]:
+    """Write intervals (first, last) of ordered values, both ends included, all in one style."""
+    style = style_for(kind, by, values)
+    ranks = _ranks(values) if kind == "listed" and not style.listed else None
+
+    def labels(style: Style) -> tuple[str, ...]:
+        listed = replace(style, listed=True)
+        return tuple(
+            label_interval(values, a, b, style if _is_range(ranks, a, b) else listed)
+            for a, b in bounds
+        )
+
+    return in_one_style(labels, style)
+
+
+def in_one_style(labels: Callable[[Style], tuple[str, ...]], style: Style) -> tuple[str, ...]:
+    """Write labels in a style; all with `` to `` where one would read as a date."""
+    written = labels(style)
+    if any(reads_as_date(label) for label in written):
+        return labels(replace(style, between=" to "))
+    return written
+
+
+def _is_range(ranks: NDArray[np.intp] | None, first: int, last: int) -> bool:
+    """Whether the values are a run of the domain's numbers, so that its ends say which."""
+    return ranks is None or bool(np.all(np.diff(ranks[first : last + 1]) == 1))
+
+
+def _ranks(values: Sequence[Any]) -> NDArray[np.intp]:
+    """Where known values, all of digits, stand among numbers."""
+    known = [str(v) for v in values if v is not None]
+    order = sorted(range(len(known)), key=lambda i: (len(known[i]), known[i]))
+    return np.argsort(order)
+
+
 def label_interval(values: Sequence[Any], first: int, last: int, style: Style) -> str:
     """Write values `first`..`last`; null, when it is among them, as ``missing``.
 
@@ -84,9 +124,12 @@ def _known(shown: Sequence[Any], style: Style) -> str:
         if len(texts) <= SHOWN:
             return "|".join(texts)
         return f"{texts[0]}|...|{texts[-1]} ({len(texts)} values)"
-    if len(shown) == 1:
-        return _value(shown[0], style)
-    return f"{shown[0]}{style.between}{shown[-1]}"
+    return label_range(shown[0], shown[-1], style)
+
+
+def label_range(first: Any, last: Any, style: Style) -> str:
+    """Write a range, both ends included; a single value as itself."""
+    return _value(first, style) if first == last else f"{first}{style.between}{last}"
 
 
 def _value(value: Any, style: Style) -> str:

@@ -17,12 +17,13 @@ from voile.roles import Role, Roles
 from voile.secret import Secret
 from voile.tables.domain import Domain
 from voile.tables.policy import Policy
-from voile.tables.recode import Recoded, bound_columns, label_column
+from voile.tables.published import Published
+from voile.tables.recode import Recoded
 from voile.tables.settings import KeptSettings
 
 ISO_DATE = r"^\d{4}-\d{2}-\d{2}$"
 RELEASED = ("quasi", "sensitive", "label", "keep")
-Made = tuple[list[pa.Array], NDArray[np.bool_] | None]
+Made = tuple[pa.Array, NDArray[np.bool_] | None]
 Make = Callable[[pa.RecordBatch, Recoded], Made]
 
 
@@ -34,7 +35,8 @@ class Output:
     ----------
     source : the source's column. role : its role; a pseudonym's is ``identifier``.
     fields : the release's. what : in words, for the codebook.
-    make : returns their arrays for a batch, and which rows could not be made, if any.
+    make : returns an array for a batch, and which rows could not be made, if any: of a
+        quasi-identifier the numbers of the intervals, which have no names before the last row.
     """
 
     source: str
@@ -42,6 +44,17 @@ class Output:
     fields: tuple[pa.Field, ...]
     what: str
     make: Make
+
+    @property
+    def made(self) -> pa.Field:
+        """What `make` gives."""
+        return pa.field(self.source, pa.int32()) if self.role == "quasi" else self.fields[0]
+
+    def written(self, array: pa.Array, published: Published) -> list[pa.Array]:
+        """Return the release's columns of rows that are released."""
+        if self.role != "quasi":
+            return [array]
+        return published.written(self.source, array.to_numpy())
 
 
 def plan(
@@ -96,31 +109,20 @@ def _kept(name: str, role: Role, type_: pa.DataType) -> Output:
         role,
         (pa.field(name, type_),),
         "as in the source",
-        lambda b, _: ([b.column(name)], None),
+        lambda b, _: (b.column(name), None),
     )
 
 
 def _quasi(policy: Policy, domain: Domain, *, bounds: bool) -> Output:
     name = domain.column
-    intervals = policy.intervals[name]
     place = [d.column for d in policy.domains].index(name)
-    if not bounds:
-        field = pa.field(name, pa.dictionary(pa.int32(), pa.string()))
-        return Output(
-            name,
-            "quasi",
-            (field,),
-            "generalised to intervals",
-            lambda _, r: ([label_column(intervals, r.intervals[:, place])], None),
-        )
-    type_ = pa.int64() if domain.reading.kind == "integer" else pa.string()
-    return Output(
-        name,
-        "quasi",
-        (pa.field(f"{name}_low", type_), pa.field(f"{name}_high", type_)),
-        "generalised to intervals, first and last value",
-        lambda _, r: (list(bound_columns(domain, intervals, r.intervals[:, place])), None),
-    )
+    fields = (pa.field(name, pa.dictionary(pa.int32(), pa.string())),)
+    what = "generalised to intervals"
+    if bounds:
+        type_ = pa.int64() if domain.reading.kind == "integer" else pa.string()
+        fields = tuple(pa.field(f"{name}_{end}", type_) for end in ("low", "high"))
+        what += ", first and last value"
+    return Output(name, "quasi", fields, what, lambda _, r: (pa.array(r.intervals[:, place]), None))
 
 
 def _pseudonym(name: str, secret: Secret) -> Output:
@@ -128,7 +130,7 @@ def _pseudonym(name: str, secret: Secret) -> Output:
         people = batch.column(name)
         nobody = _nobody(people)
         names = pseudonyms_of(secret, pc.if_else(pa.array(nobody), "nobody", people.cast("string")))
-        return [names], nobody
+        return names, nobody
 
     field = pa.field(name, pa.string())
     return Output(name, "identifier", (field,), "pseudonym, keyed by a secret", make)
@@ -160,7 +162,7 @@ def _shifted(
         who = pc.if_else(pa.array(nobody), "nobody", people.cast("string"))
         moved = shift_dates(secret, dates, who, days=days)
         lost = moved.set_aside.to_numpy(zero_copy_only=False)
-        return [moved.dates], lost | unreadable | nobody
+        return moved.dates, lost | unreadable | nobody
 
     what = f"shifted by up to {days} days, one shift a subject"
     return Output(name, role, (pa.field(name, shifted),), what, make)

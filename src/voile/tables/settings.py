@@ -181,6 +181,12 @@ class QuasiSettings(Settings):
         return self
 
     @property
+    def names_values(self) -> bool:
+        """Whether the user names every value: in a list, in a file or in a tree."""
+        named = isinstance(self.order, str) or self.order is None
+        return not named or self.hierarchy is not None or self.parents is not None
+
+    @property
     def filling(self) -> bool | None:
         """`fill`; a public file knows the values there are, not those between them."""
         looked_up = isinstance(self.order, ByNumber | ByPlace)

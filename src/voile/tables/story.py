@@ -12,18 +12,22 @@ from voile.tables.bounds import Bound
 from voile.tables.content import Content, without_limits
 from voile.tables.explain import in_words, most_different
 from voile.tables.policy import Policy
+from voile.tables.published import Published
 from voile.tables.superpopulation import estimate_uniques
 
 POINTS = 600
 LEAST_SHOWN = 1e-6
 
 
-def story_of(content: Content, policy: Policy | None) -> dict[str, Any]:
+def story_of(
+    content: Content, policy: Policy | None = None, published: Published | None = None
+) -> dict[str, Any]:
     """Gather it, so that a report can be written later without the kit.
 
     Parameters
     ----------
     policy : the one applied; None tells of the frontier alone.
+    published : what the release shows of it.
     """
     space, frontier = content.space, content.frontier
     plain = without_limits(space)
@@ -61,7 +65,8 @@ def story_of(content: Content, policy: Policy | None) -> dict[str, Any]:
         story["suppressed"] = score.suppressed
         story["uniques_release"] = _uniques(content, policy)
         story["after"] = _finite(space.disclosure(policy))
-        story["strips"] = {"chosen": _strips(policy), **story["strips"]}
+    if published is not None:
+        story["strips"] = {"chosen": _published_strips(published), **story["strips"]}
     return story
 
 
@@ -136,4 +141,19 @@ def _strips(policy: Policy) -> list[dict[str, Any]]:
             ],
         }
         for domain in policy.domains
+    ]
+
+
+def _published_strips(published: Published) -> list[dict[str, Any]]:
+    """Draw what the release shows: no width tells how many values it does not."""
+    columns = zip(published.codebook.columns, published.widths, strict=True)
+    return [
+        {
+            "column": coded.column,
+            "intervals": [
+                [entry.label, width]
+                for entry, width in zip(coded.entries, widths.tolist(), strict=True)
+            ],
+        }
+        for coded, widths in columns
     ]
