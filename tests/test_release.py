@@ -8,7 +8,8 @@ import json
 import pytest
 
 from voile.errors import RequestError, TamperedError
-from voile.release import FORMAT, Release, encode, file_sha256, manifest_path, private_path
+from voile.release import FORMAT, Release, encode, manifest_path, private_path
+from voile.seal import file_sha256
 
 HEAD = {"format": FORMAT, "version": 1}
 

@@ -29,17 +29,21 @@ from voile.progress import Progress
 from voile.random import Protective
 from voile.release import (
     FORMAT,
+    MANIFEST,
     PERSON,
+    RELEASE,
     ROW,
     ROWS,
     VERSION,
     Release,
     encode,
-    file_sha256,
     manifest_path,
     private_path,
 )
 from voile.roles import Roles
+from voile.rounding import rounded
+from voile.seal import SEAL, Seal, file_sha256
+from voile.secret import Secret
 
 
 @dataclass
@@ -131,8 +135,12 @@ class Applying(ABC):
     columns : of the source, those that are read.
     named : a column that names rows, for `set-aside.csv`, which never leaves.
     schema : of the release.
+    secret : what the release is sealed under, where there is one.
     made : of what `make` gives, where `finish` makes the release's columns of it; else the same.
     """
+
+    at_least: frozenset[str] = frozenset()
+    """The public figures that promise at least so much: rounded down, as all others are up."""
 
     batch_rows = BATCH_ROWS
     """How many rows are worked on at a time; fewer where a row may be long."""
@@ -150,6 +158,7 @@ class Applying(ABC):
         columns: Sequence[str],
         schema: pa.Schema,
         progress: Progress,
+        secret: Secret | None,
         named: str | None = None,
         made: pa.Schema | None = None,
     ) -> None:
@@ -158,7 +167,7 @@ class Applying(ABC):
         self.schema, self.progress, self.tally = schema, progress, Tally()
         self.subject = roles.subject
         self.protective = Protective()
-        self._hold_out = hold_out
+        self._hold_out, self._sealing = hold_out, secret
         self._named = [] if named is None else [named]
         subject = [self.subject] if self.subject else []
         self._columns = list(dict.fromkeys([*columns, *self._named, *subject]))
@@ -191,7 +200,7 @@ class Applying(ABC):
 
     @abstractmethod
     def told(self, figures: Mapping[str, float]) -> dict[str, Any]:
-        """Return the wing's part of the manifest that goes with the release."""
+        """Return the wing's part of the manifest that goes with the release; `figures` exact."""
 
     @abstractmethod
     def kept(self) -> dict[str, Any]:
@@ -210,8 +219,11 @@ class Applying(ABC):
             self.progress("certifying", 0)
             figures = self.certified(part, open_source(private / ROWS), scratch)
             public, hidden = self._manifests(figures, file_sha256(part))
-            staging.part(manifest_path(out)).write_bytes(encode(public))
+            manifest = staging.part(manifest_path(out))
+            manifest.write_bytes(encode(public))
             (private / "manifest.json").write_bytes(encode(hidden))
+            seal = Seal.of({RELEASE: part, MANIFEST: manifest}, private, self._sealing)
+            (private / SEAL).write_bytes(seal.to_bytes())
             with publishing(part, force=force) as publish:
                 staging.commit(publish)
         return Release.open(out)
@@ -342,4 +354,9 @@ class Applying(ABC):
             "roles": self.roles.model_dump(mode="json"),
             **self.kept(),
         }
-        return {**both, "voile": __version__, **self.told(figures)}, hidden
+        told = self.told(figures)
+        told["figures"] = {name: self._public(name, x) for name, x in told["figures"].items()}
+        return {**both, "voile": __version__, **told}, hidden
+
+    def _public(self, name: str, figure: float) -> float:
+        return rounded(figure, "down" if name in self.at_least else "up")

@@ -6,7 +6,6 @@ Beside ``OUT`` lie ``OUT.manifest.json``, which goes with the release, and ``OUT
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voile.errors import RequestError, TamperedError
+from voile.seal import SEAL, file_sha256
 
 if TYPE_CHECKING:
     from voile.io import Source
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FORMAT = "voile-release"
 VERSION = 1
 ROWS, ROW, PERSON = "rows.parquet", "row", "person"  # which row of the source, whose
+RELEASE, MANIFEST = "release", "manifest"  # what the seal calls the two public files
+EVIDENCE = "evidence.json"  # where it is looked for in the private folder
 PUBLIC = frozenset({"figures", "kind", "sha256"})
 PRIVATE = frozenset({"chosen", "counts", "figures", "sha256"})
 
@@ -33,12 +35,6 @@ def manifest_path(out: Path) -> Path:
 def private_path(out: Path) -> Path:
     """Return where what never leaves lies."""
     return out.with_name(f"{out.name}.private")
-
-
-def file_sha256(path: Path) -> str:
-    """Hash a file's bytes, streaming."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def encode(manifest: Mapping[str, Any]) -> bytes:
@@ -93,6 +89,16 @@ class Release:
         path = self.folder / ROWS
         rows = open_source(path) if path.exists() else None
         return rows if rows is not None and PERSON in rows.columns else None
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether this is its maker's: its private folder was written with it."""
+        return self.private is not None or (self.folder / SEAL).exists()
+
+    def sealed_place(self, name: str) -> Path:
+        """Return where a file of the seal lies."""
+        public = {RELEASE: self.path, MANIFEST: manifest_path(self.path)}
+        return public.get(name, self.folder / name)
 
     def check_truth(self, rows: int, name: str) -> None:
         """Raise when a truth of so many rows, called so, is not the source of this release."""

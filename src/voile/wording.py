@@ -59,15 +59,6 @@ def share_of(value: float, whole: float, audience: Audience) -> str:
     return share(value)
 
 
-def rounded(value: float) -> float:
-    """Round a share to the digits that are written.
-
-    >>> [rounded(x) for x in (0.000123, 0.03841, 0.9303)]
-    [0.00012, 0.038, 0.93]
-    """
-    return round(value, 2) if value >= 0.1 else float(f"{value:.2g}")
-
-
 def rate(found: Rate | None, audience: Audience) -> str:
     """Write a rate with its interval; a public report tells no count from 1 to 10.
 

@@ -166,4 +166,4 @@ def test_every_limit_case_is_there(case: Any) -> None:
 
 def test_a_release_verifies_until_it_is_touched(case: Any, tmp_path: Path) -> None:
     release = case.apply(tmp_path / "release.csv")
-    assert all(holds for _, holds in case.wing.verify(release))
+    assert all(holds is not False for _, holds in case.wing.verify(release))

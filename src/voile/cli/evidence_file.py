@@ -12,6 +12,7 @@ from voile.errors import RequestError, TamperedError
 if TYPE_CHECKING:
     from voile.evidence import Evidence
     from voile.release import Release
+    from voile.secret import Secret
 
 FORMAT = "voile-evidence"
 VERSION = 1
@@ -19,14 +20,17 @@ VERSION = 1
 
 def default_place(release: Release) -> Path:
     """Return where evidence of a release is looked for."""
-    return release.folder / "evidence.json"
+    from voile.release import EVIDENCE
+
+    return release.folder / EVIDENCE
 
 
 def write_evidence(
-    place: Path, release: Release, found: Sequence[Evidence], *, force: bool
+    place: Path, release: Release, found: Sequence[Evidence], secret: Secret | None, *, force: bool
 ) -> None:
-    """Write evidence with the hash of the release it is about."""
+    """Write evidence with the hash of the release it is about, and seal it."""
     from voile.io.atomic import write_text
+    from voile.verifying import seal_evidence
 
     data = {
         "format": FORMAT,
@@ -39,11 +43,13 @@ def write_evidence(
         place.parent.mkdir(mode=0o700, exist_ok=True)
     text = json.dumps(data, indent=1, ensure_ascii=False)
     write_text(place, text, force=force)
+    seal_evidence(release, place, secret)
 
 
-def read_evidence(place: Path, release: Release) -> tuple[Evidence, ...]:
-    """Read evidence back; that of another release is refused."""
+def read_evidence(place: Path, release: Release, secret: Secret | None) -> tuple[Evidence, ...]:
+    """Read evidence back; that of another release, or not as it was written, is refused."""
     from voile.evidence import Evidence
+    from voile.verifying import check_evidence
 
     try:
         data = json.loads(place.read_bytes())
@@ -61,6 +67,7 @@ def read_evidence(place: Path, release: Release) -> tuple[Evidence, ...]:
             where=str(place),
             instead=f"run voile {release.kind} attack again",
         )
+    check_evidence(release, place, secret)
     try:
         return tuple(Evidence.from_json(one) for one in data["evidence"])
     except (KeyError, TypeError, ValueError):

@@ -20,6 +20,7 @@ from voile.cli.parameters import (
     force,
     free,
     in_folder,
+    key_file,
     load_kit,
     open_told,
     out,
@@ -171,6 +172,7 @@ def _attack(kind: str) -> click.Command:
         table: str | None,
         encoding: str | None,
         force: bool,
+        key_file: Path | None,
         options: BaseModel,
     ) -> None:
         """Attack a release as an adversary would.
@@ -178,15 +180,18 @@ def _attack(kind: str) -> click.Command:
         She has the release and what the options say she knows; the truth only scores her.
         """
         from voile.release import Release
+        from voile.secret import Secret
+        from voile.verifying import check_seal
 
         attacked = Release.open(Path(release))
         place = out or default_place(attacked)
         free(place, force=force, source=truth)
-        attacked.check_hash()
+        secret = Secret.find(key_file)
+        check_seal(attacked, secret)
         opened = open_told(screen, truth, table, encoding, kind)
         with screen.progress() as progress:
             found = wing(kind).attack(attacked, opened, options, seed=seed, progress=progress)
-        write_evidence(place, attacked, found, force=force)
+        write_evidence(place, attacked, found, secret, force=force)
         tell_attacked(screen, found, place)
 
     truth = click.Option(["--truth"], metavar="SOURCE", required=True, help="What is so.")
@@ -197,5 +202,5 @@ def _attack(kind: str) -> click.Command:
         callback=in_folder,
         help="Where to write the evidence [RELEASE.private/evidence.json].",
     )
-    own = [argument("release"), truth, to, force(), seed(), *reading()]
+    own = [argument("release"), truth, to, force(), seed(), key_file(), *reading()]
     return WingCommand("attack", run, own, lambda: wing(kind).AttackOptions)

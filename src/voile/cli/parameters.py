@@ -87,6 +87,11 @@ def force() -> click.Option:
     return flag("force", "Replace the output if it exists.")
 
 
+def key_file() -> click.Option:
+    """Take the secret that a release was sealed under, or its evidence is to be."""
+    return path("key-file", "File with the secret of the seals [VOILE_SECRET].")
+
+
 def seed() -> click.Option:
     """Fix what is drawn at random."""
     return click.Option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from voile.cli.evidence_file import default_place, read_evidence
-from voile.cli.parameters import Command, flag, force, free, out
+from voile.cli.parameters import Command, flag, force, free, key_file, out
 from voile.cli.screen import Screen, count
 from voile.errors import RequestError
 from voile.wings import wing
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from voile.evidence import Evidence
     from voile.kit import Kit
     from voile.release import Release
+    from voile.secret import Secret
     from voile.sections import Audience
 
 
@@ -27,6 +28,7 @@ def _report(
     out: Path,
     internal: bool,
     evidence: tuple[Path, ...],
+    key_file: Path | None,
     force: bool,
 ) -> None:
     """Write the report of a kit or a release.
@@ -35,10 +37,12 @@ def _report(
     """
     from voile.io.atomic import write_text
     from voile.report import render
+    from voile.secret import Secret
 
     free(out, force=force, source=subject)
-    shown = _open(Path(subject))
-    found = _evidence(shown, evidence)
+    secret = Secret.find(key_file)
+    shown = _open(Path(subject), secret)
+    found = _evidence(shown, evidence, secret)
     audience: Audience = "internal" if internal else "public"
     page = render(
         f"{Path(subject).name}: what it discloses, what it keeps",
@@ -53,18 +57,21 @@ def _report(
     screen.result({"report": str(out), "audience": audience, "attacks": [e.attack for e in found]})
 
 
-def _open(place: Path) -> Kit | Release:
+def _open(place: Path, secret: Secret | None) -> Kit | Release:
     from voile.kit import INDEX, Kit
     from voile.release import Release
+    from voile.verifying import check_seal
 
     if (place / INDEX).exists():
         return Kit.load(place)
     release = Release.open(place)
-    release.check_hash()  # the page names the hash, and speaks of these bytes
+    check_seal(release, secret)  # the page speaks of these bytes and figures
     return release
 
 
-def _evidence(shown: Kit | Release, given: tuple[Path, ...]) -> tuple[Evidence, ...]:
+def _evidence(
+    shown: Kit | Release, given: tuple[Path, ...], secret: Secret | None
+) -> tuple[Evidence, ...]:
     from voile.release import Release
 
     if not isinstance(shown, Release):
@@ -73,7 +80,7 @@ def _evidence(shown: Kit | Release, given: tuple[Path, ...]) -> tuple[Evidence, 
         return ()
     default = default_place(shown)
     places = given or ((default,) if default.exists() else ())
-    return tuple(one for place in places for one in read_evidence(place, shown))
+    return tuple(one for place in places for one in read_evidence(place, shown, secret))
 
 
 def _facts(shown: Kit | Release, audience: Audience) -> dict[str, str]:
@@ -108,6 +115,7 @@ report = Command(
             type=click.Path(path_type=Path),
             help="What attacks found [RELEASE.private/evidence.json where it is].",
         ),
+        key_file(),
         force(),
     ],
 )

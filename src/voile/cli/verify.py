@@ -2,61 +2,67 @@
 
 from __future__ import annotations
 
-import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from voile.cli.parameters import Command, argument
+from voile.cli.parameters import Command, argument, key_file
 from voile.cli.screen import Screen
-from voile.errors import TamperedError
+from voile.errors import TamperedError, VoileError
 from voile.wings import wing
 
 if TYPE_CHECKING:
     from voile.release import Release
+    from voile.secret import Secret
+    from voile.verifying import Check
 
 FAILED = 1
+STATES = {True: "ok", False: "FAILED", None: "not checked"}
+MALFORMED = (VoileError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
 
 
-def _verify(screen: Screen, *, release: str) -> int:
+def _verify(screen: Screen, *, release: str, key_file: Path | None) -> int:
     """Check a release against its manifests.
 
-    Exits with 1 when a check fails. Needs the public manifest alone; with the private one beside
-    it, more is checked.
+    Exits with 1 when a check fails, and says what could not be checked. With the private folder
+    beside the release more is checked, and all of it with the secret that sealed it.
     """
     from voile.release import Release
+    from voile.secret import Secret
 
     told = []
-    for name, holds in _checks(Release.open(Path(release))):
-        told.append({"check": name, "ok": holds})
+    for says, holds in _checks(Release.open(Path(release)), Secret.find(key_file)):
+        told.append({"check": says, "ok": holds})
         if not screen.json:
-            print(f"{'ok' if holds else 'FAILED':<7} {name}")
-    whole = all(check["ok"] for check in told)
+            print(f"{STATES[holds]:<11} {says}")
+    whole = not any(check["ok"] is False for check in told)
     screen.result({"release": release, "ok": whole, "checks": told})
     return 0 if whole else FAILED
 
 
-def _checks(release: Release) -> Iterator[tuple[str, bool]]:
+def _checks(release: Release, secret: Secret | None) -> Iterator[Check]:
     """Yield what is checked, and whether it holds; of other bytes than its own, nothing more is."""
-    from voile.wording import rounded
+    from voile.verifying import Check, accounted, as_told, evidence_sealed, sealed
 
     own = _has_own_bytes(release)
-    yield "the bytes are those that the manifest names", own
-    if release.private is not None:
-        mode = stat.S_IMODE(release.folder.stat().st_mode)
-        yield "what never leaves is open to its owner alone", mode & 0o077 == 0
-        same = release.private["sha256"] == release.public["sha256"]
-        yield "the private manifest is of this release", same
-        known = {**release.private["chosen"]["figures"], **release.private["figures"]}
-        told = release.public["figures"].items()
-        same = all(n in known and x in (known[n], rounded(known[n])) for n, x in told)
-        yield "the public figures are the private ones", same
-        counts = release.private["counts"]
-        out = sum(counts[name] for name in ("released", "set_aside", "suppressed", "held_out"))
-        yield "rows in = released + set aside + suppressed + held out", counts["read"] == out
+    yield Check("the bytes are those that the manifest names", own)
+    yield from sealed(release, secret)
+    yield from evidence_sealed(release, secret)
     verify = getattr(wing(release.kind), "verify", None)
+    yield from _read(release, accounted(release))
+    yield from _read(release, as_told(release))
     if own and verify is not None:
-        yield from verify(release)
+        yield from _read(release, verify(release))
+
+
+def _read(release: Release, checks: Iterable[Check]) -> Iterator[Check]:
+    """Yield checks; a manifest that cannot be read as its kind's fails, whatever it lacks."""
+    from voile.verifying import Check
+
+    try:
+        yield from checks
+    except MALFORMED:
+        yield Check(f"the manifests can be read as those of a release of {release.kind}", False)
 
 
 def _has_own_bytes(release: Release) -> bool:
@@ -67,4 +73,4 @@ def _has_own_bytes(release: Release) -> bool:
     return True
 
 
-verify = Command("verify", _verify, [argument("release")])
+verify = Command("verify", _verify, [argument("release"), key_file()])

@@ -29,7 +29,8 @@ from voile.io import Source, open_source, open_writer
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
 from voile.release import Release
-from voile.wording import is_few, rounded
+from voile.secret import Secret
+from voile.wording import is_few
 
 REMOVALS = "removals.parquet"
 REMOVED = pa.schema(
@@ -126,6 +127,7 @@ class _Begun:
 class _Applying(Applying):
     """Publish the text columns without what is removed, and the kept columns as they are."""
 
+    at_least = frozenset({"published_tokens"})
     batch_rows = BATCH_ROWS
     shuffle_bytes = 64_000_000
 
@@ -166,6 +168,7 @@ class _Applying(Applying):
             columns=[*self._shown, *pos],
             schema=pa.schema([(name, source.columns[name]) for name in self._shown]),
             progress=progress,
+            secret=Secret.find(options.secret),
             named="id" if isinstance(source, CorpusSource) else None,
         )
 
@@ -324,7 +327,7 @@ class _Applying(Applying):
                 }
                 for name in self._shown
             ],
-            "figures": {n: rounded(chosen[n]) for n in shown if n in chosen},
+            "figures": {n: chosen[n] for n in shown if n in chosen},
             "constraints": {
                 "patterns": patterns_told(self._options),
                 "repeats": self._repeats,

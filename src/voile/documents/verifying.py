@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from voile.documents.certify import COUNTED, certify
+from voile.documents.certify import certify
 from voile.io import open_source
 from voile.release import Release
+from voile.verifying import Check, has_columns, recounted
+
+LEFT = "not measured again: it takes the annotated text"
 
 
-def verify(release: Release) -> Iterator[tuple[str, bool]]:
+def verify(release: Release) -> Iterator[Check]:
     """Yield each check of a release, in words, and whether it holds."""
-    source = open_source(release.path)
-    named = [column["column"] for column in release.public["columns"]]
-    same = list(source.columns) == named
-    yield "the columns are those of the manifest", same
-    if not same:
+    source, public = open_source(release.path), release.public
+    yield (same := has_columns(source, public))
+    if not same.holds:
         return
-    texts = [c["column"] for c in release.public["columns"] if c["role"] == "text"]
-    found = certify(source, texts)
-    for name in ("rows", *COUNTED):
-        expected = (release.private or {}).get("figures", {}).get(name)
-        if expected is not None:
-            yield f"{name} are as many as certified", found[name] == expected
+    texts = [column["column"] for column in public["columns"] if column["role"] == "text"]
+    yield from recounted(release, certify(source, texts), left=LEFT)

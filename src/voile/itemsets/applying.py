@@ -25,6 +25,7 @@ from voile.itemsets.story import story_of
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
 from voile.release import Release
+from voile.secret import Secret
 from voile.wording import FEW
 
 NO_LISTS = (".csv", ".tsv", ".jsonl", ".ndjson")
@@ -72,7 +73,8 @@ def apply(
     policy = Policy.from_data(chosen.policy, content.names)
     if not policy.features:
         warnings.warn(LABELS_ALONE, EmptyPolicyWarning, stacklevel=2)
-    applying = _Applying(kit, chosen.as_read(content, policy), source, content, policy, progress)
+    read = chosen.as_read(content, policy)
+    applying = _Applying(kit, read, source, content, policy, options, progress)
     applying.check_lists(out)
     return applying.write(out, keep_order=options.keep_order, force=force)
 
@@ -91,6 +93,8 @@ def _check_promise(policy: Policy, figures: dict[str, float]) -> None:
 class _Applying(Applying):
     """Publish the chosen features of rows, each column in the shape that it came in."""
 
+    at_least = frozenset({"k"})
+
     def __init__(
         self,
         kit: Kit,
@@ -98,6 +102,7 @@ class _Applying(Applying):
         source: Source,
         content: Content,
         policy: Policy,
+        options: ApplyOptions,
         progress: Progress,
     ) -> None:
         self._content, self._policy, self._reading = content, policy, content.reading
@@ -128,6 +133,7 @@ class _Applying(Applying):
             columns=[*self._shown, *self._forms, *([label] if label else [])],
             schema=pa.schema(fields),
             progress=progress,
+            secret=Secret.find(options.key_file),
         )
 
     def check_lists(self, out: Path) -> None:

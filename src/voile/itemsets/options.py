@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -63,6 +64,9 @@ class ApplyOptions(Options):
     """How the release is written."""
 
     keep_order: bool = Field(False, description="keep the source's row order, which links releases")
+    key_file: Path | None = Field(
+        None, description="file with the secret that seals the release, else VOILE_SECRET"
+    )
 
 
 class AttackOptions(Options):

@@ -10,35 +10,30 @@ from voile.itemsets.certify import certify
 from voile.itemsets.feasible import Constraint
 from voile.itemsets.long_tables import released
 from voile.release import Release
+from voile.verifying import Check, has_columns, recounted
 
-COUNTED = ("anonymity", "exact_anonymity", "unique_rows", "empty_rows", "rows", "subjects")
+LEFT = "not counted again: it takes the source, or what fit measured of it"
 
 
-def verify(release: Release) -> Iterator[tuple[str, bool]]:
+def verify(release: Release) -> Iterator[Check]:
     """Yield each check of a release, in words, and whether it holds.
 
-    Without the private folder rows count as people.
+    Without the private folder rows count as people, who are no more than rows.
     """
-    source = released(open_source(release.path), release.public["policy"])
-    named = [column["column"] for column in release.public["columns"]]
-    same = list(source.columns) == named
-    yield "the columns are those of the manifest", same
-    if not same:
+    public = release.public
+    policy, asked = public["policy"], public["constraints"]
+    source = released(open_source(release.path), policy)
+    yield (same := has_columns(source, public))
+    if not same.holds:
         return
-    people = release.people()
-    asked = release.public["constraints"]
     constraint = Constraint(asked["k"], asked["m"], asked["absences"])
     try:
-        policy = release.public["policy"]
-        found = certify(source, people, policy, constraint)
+        found = certify(source, release.people(), policy, constraint)
     except TamperedError:
-        yield "every cell holds what the policy publishes", False
+        yield Check("every cell holds what the policy publishes", False)
         return
-    yield "every cell holds what the policy publishes", True
-    if policy and found["rows"] and (people is not None or release.private is not None):
+    yield Check("every cell holds what the policy publishes", True)
+    if policy and found["rows"]:
         said = f"at k = {constraint.k}, whatever she may know is shared by so many"
-        yield said, found["anonymity"] >= constraint.k
-    for name in COUNTED:
-        expected = (release.private or {}).get("figures", {}).get(name)
-        if expected is not None:
-            yield f"{name} is as certified", found[name] == expected
+        yield Check(said, found["anonymity"] >= constraint.k)
+    yield from recounted(release, found, left=LEFT)

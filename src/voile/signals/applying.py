@@ -75,6 +75,8 @@ def apply(
 class _Applying(Applying):
     """Encode rows, each by the map of its class."""
 
+    at_least = frozenset({"bits_low"})
+
     def __init__(
         self,
         kit: Kit,
@@ -126,6 +128,7 @@ class _Applying(Applying):
             columns=[*kept, self._reading.private],
             schema=pa.schema(fields),
             progress=progress,
+            secret=secret,
         )
 
     def _batches(self, private: Path, files: ExitStack) -> Iterator[pa.RecordBatch]:

@@ -2,43 +2,53 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 
 from voile.errors import TamperedError
 from voile.io import Source, open_source
 from voile.release import Release
+from voile.signals.applying import CLASSES, OUTSIDE
 from voile.signals.certify import messages, no_finer
 from voile.signals.readings import Form, ReadingSettings
+from voile.verifying import Check, has_columns, recounted
+
+LEFT = "not measured again: it takes the map and the classes, which the kit and the holder have"
 
 
-def verify(release: Release) -> Iterator[tuple[str, bool]]:
+def verify(release: Release) -> Iterator[Check]:
     """Yield each check of a release, in words, and whether it holds.
 
     That it decodes was proved when it was written, and can be again by `decode` alone: it takes
     the map and the classes.
     """
-    source = open_source(release.path)
-    named = [column["column"] for column in release.public["columns"]]
-    same = list(source.columns) == named
-    yield "the columns are those of the manifest", same
-    if not same:
+    source, public = open_source(release.path), release.public
+    yield (same := has_columns(source, public))
+    if not same.holds:
         return
+    places = public["places"]
     try:
-        places = release.public.get("places")
         rows, blank, grains = _counted(source, _forms(release), places)
     except TamperedError:
-        yield "every row holds a message for each reading, or none", False
+        yield Check("every row holds a message for each reading, or none", False)
         return
-    yield "every row holds a message for each reading, or none", True
-    if release.public["policy"]["strength"] > 0:
+    yield Check("every row holds a message for each reading, or none", True)
+    if public["policy"]["strength"] > 0:
         least = "2^-44" if places is None else f"{places} decimal places"
-        yield f"no message is finer than {least}", grains
-    if release.private is not None:
-        expected = release.private["figures"]
-        yield "as many rows as were certified", rows == expected["rows"]
-        yield "as many rows without a message as were certified", blank == expected["blank"]
+        yield Check(f"no message is finer than {least}", grains)
+    found = {"rows": rows, "blank": blank, "decoded": rows - blank}
+    for name, file in (("subjects", CLASSES), ("outside", OUTSIDE)) if release.private else ():
+        found[name] = _lines(release.folder / file)
+    yield from recounted(release, found, left=LEFT)
+
+
+def _lines(path: Path) -> int:
+    """Count the lines of a table after its header."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return sum(1 for _ in csv.reader(file)) - 1
 
 
 def _forms(release: Release) -> list[Form]:

@@ -105,6 +105,8 @@ def _check_constraints(content: Content, figures: dict[str, float]) -> None:
 class _Applying(Applying):
     """Generalise rows by a policy, and suppress those whose group breaks the constraints."""
 
+    at_least = frozenset({"k", "k_map"})
+
     def __init__(
         self,
         kit: Kit,
@@ -136,6 +138,7 @@ class _Applying(Applying):
             schema=pa.schema([f for output in self._outputs for f in output.fields]),
             made=pa.schema([output.made for output in self._outputs]),
             progress=progress,
+            secret=secret,
         )
 
     def make(self, batch: Batch) -> Made:

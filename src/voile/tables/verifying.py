@@ -2,43 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import isclose
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
 
 from voile.errors import TamperedError
 from voile.io import open_source
 from voile.release import Release
+from voile.rounding import rounded
 from voile.tables.certify import certify
 from voile.tables.codebook import Codebook
+from voile.verifying import Check, has_columns, has_rows, recounted
 
-COUNTED = ("k", "sample_uniques", "prosecutor_mean", "unique_with_kept")
+COUNTED = ("k", "sample_uniques", "prosecutor_max", "prosecutor_mean", "unique_with_kept")
+LEFT = "not counted again: it takes the population, or the source, which the kit has"
 
 
-def verify(release: Release) -> Iterator[tuple[str, bool]]:
+def verify(release: Release) -> Iterator[Check]:
     """Yield each check of a release, in words, and whether it holds.
 
-    What only the source's population could tell is not checked again. Without the private folder
-    rows count as people.
+    What only the source or its population could tell is not checked again. Without the private
+    folder rows count as people, who are no more than rows.
     """
-    source = open_source(release.path)
-    codebook = Codebook.from_data(release.public["policy"])
-    named = [column["column"] for column in release.public["columns"]]
-    same = list(source.columns) == named
-    yield "the columns are those of the manifest", same
-    if not same:
+    source, public = open_source(release.path), release.public
+    yield (same := has_columns(source, public))
+    if not same.holds:
         return
+    yield from has_rows(release, source)
     people = release.people()
-    unknown = [c["column"] for c in release.public["columns"] if c["role"] == "identifier"]
+    unknown, sensitive = (_of_role(public, role) for role in ("identifier", "sensitive"))
+    codebook = Codebook.from_data(public["policy"])
     try:
-        found = certify(source, people, codebook, unknown=unknown)
+        found = certify(source, people, codebook, unknown=unknown, sensitive=sensitive)
     except TamperedError:
-        yield "every generalised cell is an interval of the policy", False
+        yield Check("every generalised cell is an interval of the policy", False)
         return
-    yield "every generalised cell is an interval of the policy", True
-    k = release.public["constraints"]["k"]
-    if people is not None or release.private is not None:
-        yield f"every group holds at least {k} {'person' if k == 1 else 'people'}", found["k"] >= k
-    for name in COUNTED:
-        expected = (release.private or {}).get("figures", {}).get(name)
-        if expected is not None:
-            yield f"{name} is as certified", isclose(found[name], expected, rel_tol=1e-9)
+    yield Check("every generalised cell is an interval of the policy", True)
+    yield from _promises(public, found)
+    again = {name: x for name, x in found.items() if name in COUNTED or "(" in name}
+    yield from recounted(release, again, left=LEFT)
+
+
+def _of_role(public: Mapping[str, Any], role: str) -> list[str]:
+    return [column["column"] for column in public["columns"] if column["role"] == role]
+
+
+def _promises(public: Mapping[str, Any], found: Mapping[str, float]) -> Iterator[Check]:
+    """Hold the release, and the figures told of it, to the constraints."""
+    asked, told = public["constraints"], public["figures"]
+    k = asked["k"]
+    people = "1 person" if k == 1 else f"{k} people"
+    yield Check(f"every group holds at least {people}", found["k"] >= k >= 1)
+    if "k" in told:
+        yield Check("every group holds as many as the manifest says", found["k"] >= told["k"])
+    if "max_risk" in told:
+        within = told["max_risk"] <= rounded(float(asked["max_risk"]), "up")
+        yield Check(f"the largest risk told is at most {asked['max_risk']:g}", within)
+    values = [x for name, x in found.items() if name.startswith("distinct_l(")]
+    if asked["l_diversity"] > 1 and values:
+        said = f"every group holds at least {asked['l_diversity']} sensitive values"
+        yield Check(said, bool(np.max(values) >= asked["l_diversity"]))

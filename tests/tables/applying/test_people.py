@@ -113,6 +113,7 @@ def test_the_private_folder_is_the_owners_alone(release):
         "rows.parquet",
         "control.parquet",
         "set-aside.csv",
+        "seal.json",
     }
 
 

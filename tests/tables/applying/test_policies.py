@@ -36,7 +36,7 @@ def test_a_policy_edited_by_hand_is_scored_again(kit, patients, key_file, tmp_pa
     edited = replace(chosen, policy=top.policy)
     release = run(kit, patients, tmp_path / "out.csv", chosen=edited, key_file=key_file)
     for name in ("relative_risk", "loss"):
-        assert release.public["figures"][name] == pytest.approx(top.figures[name])
+        assert release.private["chosen"]["figures"][name] == pytest.approx(top.figures[name])
     assert release.private["chosen"]["number"] == top.number
     assert release.private["chosen"]["how"].endswith("then edited")
     assert release.private["chosen"]["figures"] == pytest.approx(dict(top.figures))
