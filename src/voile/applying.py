@@ -136,7 +136,7 @@ class Applying(ABC):
     named : a column that names rows, for `set-aside.csv`, which never leaves.
     schema : of the release.
     secret : what the release is sealed under, where there is one.
-    made : of what `make` gives, where `finish` makes the release's columns of it; else the same.
+    unfinished : of what `make` gives, where `finish` makes the release's columns of it; else the same.
     """
 
     at_least: frozenset[str] = frozenset()
@@ -160,10 +160,10 @@ class Applying(ABC):
         progress: Progress,
         secret: Secret | None,
         named: str | None = None,
-        made: pa.Schema | None = None,
+        unfinished: pa.Schema | None = None,
     ) -> None:
         self.kit, self.chosen, self.source, self.roles = kit, chosen, source, roles
-        self._made = made
+        self._unfinished = unfinished
         self.schema, self.progress, self.tally = schema, progress, Tally()
         self.subject = roles.subject
         self.protective = Protective()
@@ -254,7 +254,7 @@ class Applying(ABC):
     def _stream(
         self, out: str | Path, private: Path, scratch: Path, *, keep_order: bool, force: bool
     ) -> None:
-        shown = len(self._made or self.schema)  # by place: a kept column may have one of our names
+        shown = len(self._unfinished or self.schema)  # by place: a kept column may have one of our names
         with ExitStack() as files:
             self.begin(private, files)
             batches = self._batches(private, files)
@@ -267,7 +267,7 @@ class Applying(ABC):
                     memory=self.shuffle_bytes,
                     batch_rows=self.batch_rows,
                 )
-            elif self._made is not None:
+            elif self._unfinished is not None:
                 batches = held(batches, directory=scratch)
             release = files.enter_context(self.writer(out, force=force))
             truth = files.enter_context(open_writer(private / ROWS, self._tail))
@@ -313,7 +313,7 @@ class Applying(ABC):
             tokens = self._tokens(batch.rows.column(self.subject), batch.numbers)
             self._dropped.append(np.unique(tokens[suppressed]))
             tail.append(pa.array(tokens))
-        whole = pa.schema([*(self._made or self.schema), *self._tail])
+        whole = pa.schema([*(self._unfinished or self.schema), *self._tail])
         arrays = [*made.columns, *tail]
         # `take` writes a fresh copy, zero under each null; a filter would leave what stood there
         return pa.RecordBatch.from_arrays(arrays, schema=whole).take(pa.array(np.flatnonzero(kept)))

@@ -26,8 +26,8 @@ DAYS = [dt.date(1950, 1, 1) + dt.timedelta(37 * i) for i in range(N)]
 WORDS = {
     "quasi": (
         "geschlecht sexo sexe sesso geslacht edad alter eta idade leeftijd fechaNacimiento "
-        "Geburts-Datum DateDeNaissance data_di_nascita geboortedatum PLZ CodigoPostal wohnort ville "
-        "CAP cidade woonplaats nacionalidad Staatsangehörigkeit beruf profession escolaridad "
+        "Geburts-Datum DateDeNaissance data_di_nascita geboortedatum PLZ CodigoPostal wohnort "
+        "ville CAP cidade woonplaats nacionalidad Staatsangehörigkeit beruf profession escolaridad "
         "Familienstand estado_civil stato_civile burgerlijke_staat Aufnahmedatum fecha_de_ingreso "
         "date_entree ricovero internação ontslagdatum Größe peso taille gewicht bmi ward Hausarzt"
     ),

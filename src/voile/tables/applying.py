@@ -136,7 +136,7 @@ class _Applying(Applying):
             hold_out=content.hold_out,
             columns=[output.source for output in self._outputs],
             schema=pa.schema([f for output in self._outputs for f in output.fields]),
-            made=pa.schema([output.made for output in self._outputs]),
+            unfinished=pa.schema([output.made for output in self._outputs]),
             progress=progress,
             secret=secret,
         )
