@@ -136,7 +136,7 @@ class Applying(ABC):
     named : a column that names rows, for `set-aside.csv`, which never leaves.
     schema : of the release.
     secret : what the release is sealed under, where there is one.
-    unfinished : of what `make` gives, where `finish` makes the release's columns of it; else the same.
+    unfinished : of what `make` gives, where `finish` makes the columns of it; else the same.
     """
 
     at_least: frozenset[str] = frozenset()
@@ -254,7 +254,7 @@ class Applying(ABC):
     def _stream(
         self, out: str | Path, private: Path, scratch: Path, *, keep_order: bool, force: bool
     ) -> None:
-        shown = len(self._unfinished or self.schema)  # by place: a kept column may have one of our names
+        shown = len(self._unfinished or self.schema)  # a kept column may have any name
         with ExitStack() as files:
             self.begin(private, files)
             batches = self._batches(private, files)
