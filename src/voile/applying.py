@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from voile import __version__
 from voile.engine.shuffle import MEMORY, held, shuffled
 from voile.hold_out import HoldOut
-from voile.io import Source, Staging, open_source, open_writer, publishing
+from voile.io import Source, Staging, open_source, open_writer, outputs, publishing
 from voile.io.opening import split_table
 from voile.io.source import BATCH_ROWS
 from voile.io.writers import Writer
@@ -209,7 +209,7 @@ class Applying(ABC):
     def write(self, out: Path, *, keep_order: bool, force: bool) -> Release:
         """Write the release and its manifests; they appear whole or not at all."""
         out, table = split_table(out)
-        with Staging(out, force=force) as staging:
+        with Staging(out, outputs.RELEASE, force=force) as staging:
             private = staging.folder(private_path(out), mode=0o700)
             part = staging.part(out)
             named = f"{part}::{table}" if table else part

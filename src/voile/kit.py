@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from voile.errors import InfeasibleError, RequestError, TamperedError
+from voile.io.outputs import KIT, KIT_FORMAT, KIT_INDEX
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 
     from voile.frontier import Frontier
 
-FORMAT = "voile-kit"
+FORMAT = KIT_FORMAT
 VERSION = 1
-INDEX = "kit.json"
+INDEX = KIT_INDEX
 PARTS = {"kind", "visibility", "facts", "tables"}
 
 # An interval, which TOML's writer spreads over four lines. A string in TOML holds no line break.
@@ -61,7 +62,7 @@ class Kit:
         from voile.io.atomic import write_folder
 
         encoded = self._encoded()
-        with write_folder(path, force=force) as folder:
+        with write_folder(path, KIT, force=force) as folder:
             folder.chmod(0o700 if self.visibility == "private" else 0o755)
             for name, data in {INDEX: self._index(encoded), **encoded}.items():
                 (folder / name).write_bytes(data)

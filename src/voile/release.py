@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voile.errors import RequestError, TamperedError
+from voile.io.outputs import RELEASE_FORMAT
 from voile.seal import SEAL, file_sha256
 
 if TYPE_CHECKING:
     from voile.io import Source
 
-FORMAT = "voile-release"
+FORMAT = RELEASE_FORMAT
 VERSION = 1
 ROWS, ROW, PERSON = "rows.parquet", "row", "person"  # which row of the source, whose
 RELEASE, MANIFEST = "release", "manifest"  # what the seal calls the two public files

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from voile.errors import TamperedError
 from voile.io import Source, open_source
+from voile.io.outputs import SEALS
 from voile.release import EVIDENCE, MANIFEST, RELEASE, ROWS, Release
 from voile.rounding import rounded
 from voile.seal import EVIDENCE_SEAL, SEAL, Seal, file_sha256
@@ -120,7 +121,7 @@ def seal_evidence(release: Release, place: Path, secret: Secret | None) -> None:
     name = os.path.relpath(place.resolve(), release.folder.resolve())
     named = {RELEASE: str(release.public["sha256"]), name: file_sha256(place)}
     seal = Seal({**_trusted(release, secret), **named}).under(secret)
-    write_bytes(release.folder / EVIDENCE_SEAL, seal.to_bytes(), force=True)
+    write_bytes(release.folder / EVIDENCE_SEAL, seal.to_bytes(), SEALS, force=True)
 
 
 def _trusted(release: Release, secret: Secret | None) -> Mapping[str, str]:

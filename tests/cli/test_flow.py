@@ -197,10 +197,9 @@ def test_an_existing_output_stops_before_any_work(voile: Any, files: Any, tmp_pa
         ["demo"],
     ):
         ran = voile(*words, "--out", out)
-        assert (ran.code, ran.err) == (
-            2,
-            f"voile: {out}: is there already; replace it with --force\n",
-        )
+        assert ran.code == 2
+        assert ran.err.startswith(f"voile: {out}: is there already, and is no ")
+        assert ran.err.endswith(" that voile wrote; choose another name, or remove it yourself\n")
     assert out.read_text() == "mine"
 
 
@@ -208,10 +207,13 @@ def test_the_source_is_never_overwritten(voile: Any, files: Any, tmp_path: Path)
     source = tmp_path / "patients.csv"
     shutil.copy(files.patients, source)
     before = source.read_bytes()
-    for named, out in ((source, source), (tmp_path / "pat*.csv", source), (source, f"{source}::t")):
+    for named in (source, tmp_path / "pat*.csv"):
         words = ["tables", "apply", files.kit, named, "--policy", files.policy, "--force"]
-        ran = voile(*words, "--out", out)
-        assert (ran.code, ran.err.split(": ")[2]) == (2, "this is the source itself; use another\n")
+        ran = voile(*words, "--out", source)
+        assert (ran.code, ran.err) == (
+            2,
+            f"voile: {source}: is read by this command; use another name\n",
+        )
     assert source.read_bytes() == before
 
 

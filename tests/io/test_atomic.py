@@ -20,14 +20,16 @@ import voile.io.atomic as atomic
 from voile.errors import RequestError, VoileError
 from voile.io import open_writer
 from voile.io.atomic import Staging, write_bytes, write_folder, write_text
+from voile.io.outputs import SUFFIXES, Output
 
-PARTS = ("release.csv", "release.csv.toml", "release.csv.private")
+PARTS = ("release.csv", "release.csv.manifest.json", "release.csv.private")
+ANY = Output("output", dict.fromkeys(SUFFIXES, lambda _: True))
 
 
 def publish(folder: Path, mark: str, *, force: bool = True) -> None:
     """Write an output of three parts, each holding the same mark."""
     release, manifest, private = (folder / name for name in PARTS)
-    with Staging(release, force=force) as staging:
+    with Staging(release, ANY, force=force) as staging:
         staging.folder(private, mode=0o700).joinpath("seed").write_text(mark)
         staging.part(manifest).write_text(mark)
         staging.part(release).write_text(mark * 100)
@@ -62,7 +64,7 @@ def test_all_parts_appear_with_their_modes(tmp_path: Path) -> None:
 
 
 def test_what_is_staged_is_for_its_owner_only(tmp_path: Path) -> None:
-    with Staging(tmp_path / "r") as staging:
+    with Staging(tmp_path / "r", ANY) as staging:
         for path in (staging.part(tmp_path / "r").parent, staging.scratch()):
             assert stat.S_IMODE(path.stat().st_mode) == 0o700
         assert stat.S_IMODE((tmp_path / ".r.voile").stat().st_mode) == 0o700
@@ -72,7 +74,7 @@ def test_what_is_staged_is_for_its_owner_only(tmp_path: Path) -> None:
 def test_an_exception_leaves_the_old_output(tmp_path: Path, error: type[BaseException]) -> None:
     publish(tmp_path, "old")
     with pytest.raises(error):  # noqa: PT012, SIM117
-        with Staging(tmp_path / PARTS[0], force=True) as staging:
+        with Staging(tmp_path / PARTS[0], ANY, force=True) as staging:
             staging.part(tmp_path / PARTS[0]).write_text("new")
             raise error
     assert seen(tmp_path) == "old"
@@ -80,7 +82,7 @@ def test_an_exception_leaves_the_old_output(tmp_path: Path, error: type[BaseExce
 
 
 def test_without_commit_nothing_appears(tmp_path: Path) -> None:
-    with Staging(tmp_path / "r") as staging:
+    with Staging(tmp_path / "r", ANY) as staging:
         staging.part(tmp_path / "r").write_text("x")
     assert names(tmp_path) == []
 
@@ -90,7 +92,7 @@ def test_an_existing_part_needs_force(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="is there already; replace it with --force"):
         publish(tmp_path, "new", force=False)
     (tmp_path / PARTS[0]).unlink()
-    with pytest.raises(RequestError, match=r"release.csv.private: is there already"):
+    with pytest.raises(RequestError, match=r"release.csv.manifest.json: is there already"):
         publish(tmp_path, "new", force=False)
     assert names(tmp_path) == sorted(PARTS[1:])
 
@@ -101,8 +103,11 @@ def test_a_missing_folder_is_said(tmp_path: Path) -> None:
 
 
 def test_one_run_at_a_time(tmp_path: Path) -> None:
-    with Staging(tmp_path / "r") as staging:
-        with pytest.raises(RequestError, match="another run is writing"), Staging(tmp_path / "r"):
+    with Staging(tmp_path / "r", ANY) as staging:
+        with (
+            pytest.raises(RequestError, match="another run is writing"),
+            Staging(tmp_path / "r", ANY),
+        ):
             pass
         staging.part(tmp_path / "r").write_text("x")
         staging.commit()
@@ -110,16 +115,16 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
 
 
 def test_single_files_and_folders(tmp_path: Path) -> None:
-    write_text(tmp_path / "a.toml", "é")
-    write_bytes(tmp_path / "a.toml", b"\xff", force=True)
+    write_text(tmp_path / "a.toml", "é", ANY)
+    write_bytes(tmp_path / "a.toml", b"\xff", ANY, force=True)
     assert (tmp_path / "a.toml").read_bytes() == b"\xff"
     for mark in ("one", "two"):
-        with write_folder(tmp_path / "kit", force=mark == "two") as folder:
+        with write_folder(tmp_path / "kit", ANY, force=mark == "two") as folder:
             (folder / mark).mkdir()
             (folder / mark / "x").write_text(mark)
     assert names(tmp_path / "kit") == ["two"]
     with pytest.raises(ZeroDivisionError):  # noqa: PT012, SIM117
-        with write_folder(tmp_path / "kit", force=True) as folder:
+        with write_folder(tmp_path / "kit", ANY, force=True) as folder:
             (folder / "three").touch()
             raise ZeroDivisionError
     assert names(tmp_path / "kit") == ["two"]
@@ -190,7 +195,7 @@ def die_at(monkeypatch: pytest.MonkeyPatch, stop: int, act: Callable[[], object]
 
 def die_at_once(folder: Path) -> str | None:
     """Start the next run and give it up at once: what is seen then is what was put back."""
-    with Staging(folder / PARTS[0], force=True):
+    with Staging(folder / PARTS[0], ANY, force=True):
         pass
     assert set(names(folder)) in ({*PARTS}, set())
     return seen(folder)
@@ -200,7 +205,9 @@ WRITER = f"""
 import itertools, sys
 from pathlib import Path
 from voile.io.atomic import Staging
+from voile.io.outputs import SUFFIXES, Output
 PARTS = {PARTS}
+ANY = Output("output", dict.fromkeys(SUFFIXES, lambda _: True))
 {inspect.getsource(publish)}
 print("ready", flush=True)
 for i in itertools.count():
@@ -231,6 +238,7 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
 
 
 def test_interrupted_by_ctrl_c(tmp_path: Path) -> None:
+    publish(tmp_path, "before")
     for _ in range(4):
         child = start(tmp_path)
         time.sleep(0.05)
@@ -246,10 +254,11 @@ import resource, sys
 from pathlib import Path
 from voile.errors import VoileError
 from voile.io.atomic import Staging
+from voile.io.outputs import Output
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 out = Path(sys.argv[1])
 try:
-    with Staging(out, force=True) as staging:
+    with Staging(out, Output("output", {"": Path.exists}), force=True) as staging:
         if out.suffix == ".csv":
             staging.part(out).write_bytes(bytes(200_000))
         else:
@@ -300,7 +309,7 @@ def test_a_disk_that_fills_leaves_the_old_output(small_disk: Path, end: str) -> 
 
 
 def stage(out: Path, table: pa.Table) -> None:
-    with Staging(out, force=True) as staging:
+    with Staging(out, ANY, force=True) as staging:
         with open_writer(staging.part(out), table.schema) as writer:
             for batch in table.to_batches(max_chunksize=50_000):
                 writer.write(batch)

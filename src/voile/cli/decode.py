@@ -9,15 +9,15 @@ import click
 from voile.cli.parameters import (
     Command,
     argument,
-    force,
-    free,
     load_kit,
     open_told,
     out,
     path,
+    place,
     reading,
 )
 from voile.cli.screen import Screen, count
+from voile.io.outputs import READINGS
 
 
 def decode(kind: str) -> click.Command:
@@ -44,7 +44,6 @@ def decode(kind: str) -> click.Command:
         from voile.release import Release
         from voile.signals.wing import decode
 
-        free(out, force=force, source=release)
         fitted, chosen = load_kit(Path(kit), kind), Chosen.read(policy)
         opened = open_told(screen, classes, table, encoding)
         with screen.progress() as progress:
@@ -61,8 +60,13 @@ def decode(kind: str) -> click.Command:
         screen.result({"decoded": str(out), "rows": rows})
 
     asked = path("policy", "The policy file that the release was applied with.", required=True)
-    known = click.Option(
-        ["--classes"], metavar="CLASSES", required=True, help="The class of each pseudonym."
-    )
-    own = [argument("kit"), argument("release"), asked, known, out("OUT"), force(), *reading()]
+    known = place("classes", "CLASSES", "The class of each pseudonym.")
+    own = [
+        argument("kit"),
+        argument("release"),
+        asked,
+        known,
+        *out("OUT", READINGS),
+        *reading(),
+    ]
     return Command("decode", run, own)

@@ -6,8 +6,9 @@ import secrets
 import shlex
 from pathlib import Path
 
-from voile.cli.parameters import Command, force, free, out
+from voile.cli.parameters import Command, out
 from voile.cli.screen import Screen
+from voile.io.outputs import DEMO, DEMO_FORMAT, DEMO_MARK, manifest_of
 
 SEED = "2013"
 WIDTH = 76
@@ -20,7 +21,6 @@ def _demo(screen: Screen, *, out: Path, force: bool) -> int:
     """
     from voile.cli.run import run
 
-    free(out, force=force)
     _prepare(screen, out, force=force)
     for words in _commands(out):
         screen.show(f"\n$ {_typed(['voile', *words])}")
@@ -40,7 +40,9 @@ def _prepare(screen: Screen, out: Path, *, force: bool) -> None:
 
     screen.say(f"Making up a county of 100,000 people in {out / 'county'}")
     private = out / "private"
-    private.mkdir(mode=0o700, parents=True, exist_ok=force)
+    out.mkdir(exist_ok=force)
+    (out / DEMO_MARK).write_bytes(manifest_of(DEMO_FORMAT))
+    private.mkdir(mode=0o700, exist_ok=force)
     write_county(make_county(), out / "county", force=force)
     (out / "roles.toml").write_text(ROLES, encoding="utf-8")
     key = private / "key"
@@ -110,4 +112,4 @@ def _sentences(release: Path) -> tuple[str, ...]:
     return risk, lost, f"Policy {private['chosen']['number']}: {harbor[0].lower()}{harbor[1:]}"
 
 
-demo = Command("demo", _demo, [out("FOLDER"), force()])
+demo = Command("demo", _demo, out("FOLDER", DEMO))

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voile.errors import RequestError, TamperedError
+from voile.io import outputs
 
 if TYPE_CHECKING:
     from voile.evidence import Evidence
     from voile.release import Release
     from voile.secret import Secret
 
-FORMAT = "voile-evidence"
+FORMAT = outputs.EVIDENCE_FORMAT
 VERSION = 1
 
 
@@ -42,7 +43,7 @@ def write_evidence(
     if place == default_place(release):
         place.parent.mkdir(mode=0o700, exist_ok=True)
     text = json.dumps(data, indent=1, ensure_ascii=False)
-    write_text(place, text, force=force)
+    write_text(place, text, outputs.EVIDENCE, force=force)
     seal_evidence(release, place, secret)
 
 

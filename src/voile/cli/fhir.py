@@ -14,16 +14,16 @@ from voile.cli.parameters import (
     Command,
     argument,
     flag,
-    force,
-    free,
     load_kit,
     open_told,
     out,
     path,
+    place,
     reading,
 )
 from voile.cli.screen import Screen, count
 from voile.errors import RequestError
+from voile.io.outputs import READINGS
 
 if TYPE_CHECKING:
     from voile.signals.content import Content
@@ -57,7 +57,6 @@ def encode_fhir(kind: str) -> click.Command:
         """
         from voile.signals.fhir import encode, read_fields
 
-        free(out, force=force, source=source)
         content, way = _way(screen, kit, kind, classes, policy, table, encoding)
         named = read_fields(fields, content.reading.columns)
         others: Others = "keep" if keep_others else "refuse"
@@ -71,7 +70,14 @@ def encode_fhir(kind: str) -> click.Command:
 
     given = path("fields", "Code and unit of each column, as TOML.", required=True)
     keep = flag("keep-others", "Leave values of other codes as they are, readable.")
-    own = [argument("kit"), argument("source"), given, *_options(), keep, out("OUT"), force()]
+    own = [
+        argument("kit"),
+        argument("source"),
+        given,
+        *_options(),
+        keep,
+        *out("OUT", READINGS),
+    ]
     return Command("encode-fhir", run, [*own, *reading()])
 
 
@@ -93,22 +99,23 @@ def decode_fhir(kind: str) -> click.Command:
         """Decode what encode-fhir encoded: the same file, to the byte."""
         from voile.signals.fhir import decode
 
-        free(out, force=force, source=source)
         content, way = _way(screen, kit, kind, classes, policy, table, encoding)
         columns = content.reading.columns
         _told(screen, out, "decoded", decode(source, out, way, columns, force=force))
 
-    own = [argument("kit"), argument("source"), *_options(), out("OUT"), force(), *reading()]
+    own = [
+        argument("kit"),
+        argument("source"),
+        *_options(),
+        *out("OUT", READINGS),
+        *reading(),
+    ]
     return Command("decode-fhir", run, own)
 
 
 def _options() -> list[click.Parameter]:
-    known = click.Option(
-        ["--classes"],
-        metavar="CLASSES",
-        required=True,
-        help="The class of each subject, called as the Observations do: Patient/17.",
-    )
+    said = "The class of each subject, called as the Observations do: Patient/17."
+    known = place("classes", "CLASSES", said)
     return [known, path("policy", "Encode each reading by itself, under this policy.")]
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from voile.cli.parameters import Command, argument, force, free, open_told, out, reading
+from voile.cli.parameters import Command, argument, open_told, out, reading
 from voile.cli.screen import Screen
+from voile.io.outputs import ROLES
 
 if TYPE_CHECKING:
     from voile.io import Source
@@ -30,14 +31,12 @@ def _inspect(
     The file says why, column by column; read it and correct it. Without --out it is printed. For
     rows of items, each column is proposed in the form that features are made of.
     """
-    if out is not None:
-        free(out, force=force, source=source)
     kind = kind or _named(source)
     proposal = _examined(open_told(screen, source, table, encoding, kind), kind)
     if out is not None:
         from voile.io.atomic import write_text
 
-        write_text(out, proposal.to_toml(), force=force)
+        write_text(out, proposal.to_toml(), ROLES, force=force)
         for role, names in proposal.by_role().items():
             screen.say(f"  {role + ':':<12} {', '.join(names)}")
         screen.say(f"{out}: read it and correct it, since a kept column can undo the rest")
@@ -85,5 +84,5 @@ KIND = click.Option(
 inspect = Command(
     "inspect",
     _inspect,
-    [argument("source"), out("ROLES", required=False), KIND, force(), *reading()],
+    [argument("source"), *out("ROLES", ROLES, required=False), KIND, *reading()],
 )

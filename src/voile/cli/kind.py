@@ -17,14 +17,12 @@ from voile.cli.parameters import (
     Group,
     argument,
     flag,
-    force,
-    free,
-    in_folder,
     key_file,
     load_kit,
     open_told,
     out,
     path,
+    place,
     reading,
     seed,
 )
@@ -33,6 +31,7 @@ from voile.cli.results import tell_applied, tell_attacked, tell_chosen, tell_fit
 from voile.cli.screen import Screen
 from voile.cli.send import send
 from voile.cli.wing_options import WingCommand
+from voile.io.outputs import EVIDENCE, KIT, POLICY, RELEASE
 from voile.wings import wing
 
 if TYPE_CHECKING:
@@ -72,7 +71,6 @@ def _fit(kind: str) -> click.Command:
         """
         from voile.roles import Roles
 
-        free(out, force=force, source=source)
         given = Roles.read(roles)
         opened = open_told(screen, source, table, encoding, kind)
         with screen.progress() as progress:
@@ -81,7 +79,7 @@ def _fit(kind: str) -> click.Command:
         return tell_fitted(screen, kit, out)
 
     roles = path("roles", "What each column is; voile inspect proposes it.", required=True)
-    own = [argument("source"), roles, out("KIT"), force(), seed(), *reading()]
+    own = [argument("source"), roles, *out("KIT", KIT), seed(), *reading()]
     return WingCommand("fit", run, own, lambda: wing(kind).FitOptions)
 
 
@@ -102,10 +100,9 @@ def _choose(kind: str) -> click.Command:
         from voile.io.atomic import write_text
         from voile.kit import Choice
 
-        free(out, force=force)
         choice = Choice(**how)
         chosen = wing(kind).choose(load_kit(Path(kit), kind), choice)
-        write_text(out, chosen.to_toml(), force=force)
+        write_text(out, chosen.to_toml(), POLICY, force=force)
         tell_chosen(screen, chosen, out)
 
     ways: list[click.Parameter] = [
@@ -122,7 +119,7 @@ def _choose(kind: str) -> click.Command:
         click.Option(["--policy"], type=int, help="This number of voile KIND frontier."),
         flag("knee", "Where the frontier bends most."),
     ]
-    return Command("choose", run, [argument("kit"), *ways, out("POLICY"), force()])
+    return Command("choose", run, [argument("kit"), *ways, *out("POLICY", POLICY)])
 
 
 def _apply(kind: str) -> click.Command:
@@ -146,7 +143,6 @@ def _apply(kind: str) -> click.Command:
         """
         from voile.kit import Chosen
 
-        free(out, force=force, source=source)
         fitted, chosen = load_kit(Path(kit), kind), Chosen.read(policy)
         opened = open_told(screen, source, table, encoding, kind)
         with screen.progress() as progress:
@@ -157,7 +153,14 @@ def _apply(kind: str) -> click.Command:
 
     policy = path("policy", "The policy file that voile KIND choose wrote.", required=True)
     allow = flag("allow-set-aside", "Exit with 0 even if rows could not be released.")
-    own = [argument("kit"), argument("source"), policy, out("RELEASE"), force(), allow, *reading()]
+    own = [
+        argument("kit"),
+        argument("source"),
+        policy,
+        *out("RELEASE", RELEASE),
+        allow,
+        *reading(),
+    ]
     return WingCommand("apply", run, own, lambda: wing(kind).ApplyOptions)
 
 
@@ -184,23 +187,17 @@ def _attack(kind: str) -> click.Command:
         from voile.verifying import check_seal
 
         attacked = Release.open(Path(release))
-        place = out or default_place(attacked)
-        free(place, force=force, source=truth)
+        where = out or default_place(attacked)
+        EVIDENCE.check_free(where, force=force)
         secret = Secret.find(key_file)
         check_seal(attacked, secret)
         opened = open_told(screen, truth, table, encoding, kind)
         with screen.progress() as progress:
             found = wing(kind).attack(attacked, opened, options, seed=seed, progress=progress)
-        write_evidence(place, attacked, found, secret, force=force)
-        tell_attacked(screen, found, place)
+        write_evidence(where, attacked, found, secret, force=force)
+        tell_attacked(screen, found, where)
 
-    truth = click.Option(["--truth"], metavar="SOURCE", required=True, help="What is so.")
-    to = click.Option(
-        ["--out"],
-        metavar="EVIDENCE",
-        type=click.Path(path_type=Path),
-        callback=in_folder,
-        help="Where to write the evidence [RELEASE.private/evidence.json].",
-    )
-    own = [argument("release"), truth, to, force(), seed(), key_file(), *reading()]
+    truth = place("truth", "SOURCE", "What is so.")
+    to = out("EVIDENCE", EVIDENCE, required=False, default="RELEASE.private/evidence.json")
+    own = [argument("release"), truth, *to, seed(), key_file(), *reading()]
     return WingCommand("attack", run, own, lambda: wing(kind).AttackOptions)

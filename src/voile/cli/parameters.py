@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from voile.cli.destination import Destination, check_destinations
 from voile.cli.screen import Screen
 from voile.errors import RequestError
 
 if TYPE_CHECKING:
     from voile.io import Source
+    from voile.io.outputs import Output
     from voile.kit import Kit
 
 EVERYWHERE = ("json", "quiet", "debug")
@@ -26,6 +27,13 @@ class Command(click.Command):
     def __init__(self, name: str, run: Run, params: list[click.Parameter]) -> None:
         super().__init__(name, params=[*params, *_everywhere()], help=run.__doc__)
         self._run = run
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; an output that may not be written is refused before any work."""
+        rest = super().parse_args(ctx, args)
+        if not ctx.resilient_parsing:
+            check_destinations(self.get_params(ctx), ctx.params)
+        return rest
 
     def invoke(self, ctx: click.Context) -> int | None:
         """Run it; an interruption passes as `click.Abort`, without click's own blank line."""
@@ -56,35 +64,26 @@ def path(name: str, help: str, *, required: bool = False) -> click.Option:
     return click.Option([f"--{name}"], type=kind, required=required, help=help)
 
 
+def place(name: str, metavar: str, help: str) -> click.Option:
+    """Take a file or table of a database, which must be given."""
+    kind = click.Path()
+    return click.Option([f"--{name}"], type=kind, metavar=metavar, required=True, help=help)
+
+
 def flag(name: str, help: str) -> click.Option:
     """Take a yes or no."""
     return click.Option([f"--{name}"], is_flag=True, help=help)
 
 
-def out(metavar: str, *, required: bool = True) -> click.Option:
-    """Say where the result goes."""
-    return click.Option(
-        ["--out"],
-        metavar=metavar,
-        type=click.Path(path_type=Path),
-        required=required,
-        callback=in_folder,
-        help=f"Where to write the {metavar.lower()}.",
-    )
-
-
-def in_folder(_: click.Context, __: click.Parameter, out: Path | None) -> Path | None:
-    """Refuse an output whose folder is not there, before any work is done."""
-    if out is not None:
-        from voile.io.atomic import check_folder
-
-        check_folder(_file(str(out)))
-    return out
-
-
-def force() -> click.Option:
-    """Let an existing output be replaced."""
-    return flag("force", "Replace the output if it exists.")
+def out(
+    metavar: str, output: Output, *, required: bool = True, default: str = ""
+) -> list[click.Parameter]:
+    """Say where the result goes, and whether it may replace what voile wrote there."""
+    help = f"Where to write the {metavar.lower()}{default and f' [{default}]'}."
+    return [
+        Destination("--out", metavar, output, help=help, required=required),
+        flag("force", "Replace the output if voile wrote it."),
+    ]
 
 
 def key_file() -> click.Option:
@@ -136,39 +135,6 @@ def load_kit(place: Path, kind: str) -> Kit:
             f"this is a kit of {kit.kind}", where=str(place), instead=f"use voile {kit.kind}"
         )
     return kit
-
-
-def free(out: Path, *, force: bool, source: str | None = None) -> None:
-    """Refuse to overwrite, before any work is done; the source itself, never."""
-    target = _file(str(out))
-    if not target.exists():
-        return
-    if source is not None and any(
-        target.samefile(place) for part in _files(source) for place in (part, *_above(part))
-    ):
-        raise RequestError("this is the source itself", where=str(out), instead="use another")
-    if not force:
-        raise RequestError("is there already", where=str(out), instead="replace it with --force")
-
-
-def _above(part: Path) -> tuple[Path, ...]:
-    """Return the folders that a file is in, which an output may not replace."""
-    return tuple(part.resolve().parents)
-
-
-def _file(place: str) -> Path:
-    """Return the file of a place that may name a table in it."""
-    from voile.io.opening import split_table
-
-    return split_table(place)[0]
-
-
-def _files(source: str) -> list[Path]:
-    """Return the files that a source is read from, a pattern's among them."""
-    from voile.documents.sources import split_format
-
-    path = _file(split_format(source)[0])
-    return [path] if path.exists() else [Path(found) for found in glob(str(path), recursive=True)]
 
 
 def _everywhere() -> list[click.Parameter]:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from voile.cli.channel import classes_in, line_of, line_options, sequences_of
-from voile.cli.parameters import Command, argument, open_told, out, reading
+from voile.cli.destination import Destination
+from voile.cli.parameters import Command, argument, open_told, place, reading
 from voile.cli.screen import Screen, count
 
 if TYPE_CHECKING:
@@ -61,16 +62,20 @@ def receive(kind: str) -> click.Command:
                 collect(recipient, link, stop=lambda: stop(recipient.received), tell=screen.insist)
             return _told(screen, recipient, out)
 
-    known = click.Option(
-        ["--classes"],
-        metavar="CLASSES",
-        required=True,
-        help="The class of each subject: of each pseudonym, unless there is a key.",
-    )
+    said = "The class of each subject: of each pseudonym, unless there is a key."
+    known = place("classes", "CLASSES", said)
     idle = click.Option(
         ["--idle"], type=click.FloatRange(0), help="Stop after so many seconds without a reading."
     )
-    own = [argument("kit"), known, out("FOLDER"), *line_options(), idle, *reading()]
+    kept = "Where readings and what is known of each session are kept."
+    own = [
+        argument("kit"),
+        known,
+        Destination("--out", "FOLDER", None, help=kept),
+        *line_options(),
+        idle,
+        *reading(),
+    ]
     return Command("receive", run, own)
 
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from voile.cli.evidence_file import default_place, read_evidence
-from voile.cli.parameters import Command, flag, force, free, key_file, out
+from voile.cli.parameters import Command, flag, key_file, out
 from voile.cli.screen import Screen, count
 from voile.errors import RequestError
+from voile.io.outputs import REPORT
 from voile.wings import wing
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ def _report(
     from voile.report import render
     from voile.secret import Secret
 
-    free(out, force=force, source=subject)
     secret = Secret.find(key_file)
     shown = _open(Path(subject), secret)
     found = _evidence(shown, evidence, secret)
@@ -50,7 +50,7 @@ def _report(
         audience=audience,
         facts=_facts(shown, audience),
     )
-    write_text(out, page, force=force)
+    write_text(out, page, REPORT, force=force)
     attacks = f"with the evidence of {count(len(found), 'attack')}" if found else "without evidence"
     readers = "for the data holder alone" if internal else "for the public"
     screen.say(f"{out}: the report, {readers}, {attacks}")
@@ -106,7 +106,7 @@ report = Command(
     _report,
     [
         click.Argument(["subject"], metavar="KIT|RELEASE", type=click.Path()),
-        out("REPORT"),
+        *out("REPORT", REPORT),
         flag("internal", "For the data holder's own eyes: small counts are shown."),
         click.Option(
             ["--evidence"],
@@ -116,6 +116,5 @@ report = Command(
             help="What attacks found [RELEASE.private/evidence.json where it is].",
         ),
         key_file(),
-        force(),
     ],
 )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from voile.cli.channel import line_of, line_options, sequences_of
+from voile.cli.destination import Destination
 from voile.cli.parameters import Command, argument, flag, open_told, reading
 from voile.cli.screen import Screen, count
 from voile.errors import RequestError
@@ -90,11 +91,10 @@ def _options() -> list[click.Parameter]:
     return [
         argument("kit"),
         argument("source"),
-        click.Option(
-            ["--spool"],
-            metavar="FOLDER",
-            required=True,
-            type=click.Path(path_type=Path),
+        Destination(
+            "--spool",
+            "FOLDER",
+            None,
             help="Where readings wait for their receipts; it holds them in the clear.",
         ),
         *line_options(),

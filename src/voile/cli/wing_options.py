@@ -13,12 +13,13 @@ from click.core import ParameterSource
 
 from voile.cli.parameters import Command, Run
 from voile.errors import RequestError
+from voile.io import Place
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
-METAVARS = {int: "INTEGER", float: "NUMBER", Path: "PATH", str: "TEXT"}
+METAVARS = {int: "INTEGER", float: "NUMBER", str: "TEXT"}
 
 
 class WingCommand(Command):
@@ -94,7 +95,7 @@ def _option(name: str, field: FieldInfo) -> click.Option:
         is_flag=flag or None,  # of False click makes one whose value may be left out
         multiple=multiple,
         type=None if flag else kind,
-        metavar=None if flag or isinstance(kind, click.Choice) else kind.name,
+        metavar=None if flag or isinstance(kind, click.Choice) else kind.name.upper(),
         help=f"{help[:1].upper()}{help[1:]}{_default(field)}.",
     )
 
@@ -104,11 +105,6 @@ class _Typed(click.ParamType[str]):
 
     def __init__(self, name: str) -> None:
         self.name = name
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
-        if self.name == "PATH":
-            return click.Path().shell_complete(ctx, param, incomplete)
-        return super().shell_complete(ctx, param, incomplete)
 
 
 class _Offered(click.Choice[str]):
@@ -126,6 +122,8 @@ def _kind(annotation: Any) -> tuple[click.ParamType[Any], bool]:
         return _kind(get_args(annotation)[0])[0], True
     if get_origin(annotation) is Literal:
         return _Offered([str(choice) for choice in get_args(annotation)]), False
+    if annotation in (Path, Place):
+        return click.Path(), False
     return _Typed(METAVARS.get(annotation, "TEXT")), False
 
 

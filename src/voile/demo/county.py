@@ -14,6 +14,7 @@ from voile.demo.people import make_register
 from voile.demo.visits import make_patients
 from voile.errors import RequestError
 from voile.io.atomic import write_folder
+from voile.io.outputs import Output, holds_only
 from voile.random import RandomState
 
 __all__ = [
@@ -125,12 +126,32 @@ def write_county(county: County, folder: Path, *, seed: int = 2013, force: bool 
     ----------
     folder : a new one, in a folder that exists.
     seed : of the adversary's errors (`register_with_errors`).
-    force : replace a folder that is there, with all that it holds.
+    force : replace such a folder, unless it holds anything else.
     """
     adversary = leave_some_out(register_with_errors(county.register, seed), seed)
-    with write_folder(folder, force=force) as new:
+    with write_folder(folder, COUNTY, force=force) as new:
         pyarrow.csv.write_csv(county.register, new / "register.csv")
         pyarrow.parquet.write_table(county.population, new / "population.parquet")
         pyarrow.csv.write_csv(county.patients, new / "patients.csv")
         pyarrow.csv.write_csv(adversary, new / "register-adversary.csv")
         (new / "README.txt").write_text(_README, encoding="utf-8")
+
+
+def _is_county(folder: Path) -> bool:
+    """Say whether a folder is one that `write_county` wrote, and nothing was put into it."""
+    readme = folder / "README.txt"
+    return (
+        readme.is_file() and readme.read_bytes() == _README.encode() and holds_only(folder, FILES)
+    )
+
+
+FILES = frozenset(
+    {
+        "README.txt",
+        "patients.csv",
+        "population.parquet",
+        "register-adversary.csv",
+        "register.csv",
+    }
+)
+COUNTY = Output("made-up county", {"": _is_county})

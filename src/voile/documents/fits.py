@@ -21,9 +21,12 @@ from voile.documents.learners import CLASSIFIERS
 from voile.documents.learners.learner import Classifier, Examples, Learner, Margins, Saveable
 from voile.documents.training import Training
 from voile.io.atomic import write_bytes
+from voile.io.outputs import Output
 
 Stored = dict[str, NDArray[Any]]
 T = TypeVar("T")
+FIT = Output("finished fit", {"": Path.is_file})
+"""Named by a hash of all that it depends on, which nobody else calls a file."""
 
 
 class Fits:
@@ -135,7 +138,7 @@ class Fits:
         if path is not None:
             buffer = BytesIO()
             np.savez(buffer, **arrays)  # type: ignore[arg-type]
-            write_bytes(path, buffer.getvalue(), force=True)
+            write_bytes(path, buffer.getvalue(), FIT, force=True)
             path.chmod(0o600)
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
+
+import voile.options
+from voile.io import Place
+from voile.options import Options
 
 Learner = Literal[
     "crf",
@@ -44,13 +48,7 @@ def _named(lists: tuple[str, ...]) -> tuple[str, ...]:
     return lists
 
 
-Lists = Annotated[tuple[str, ...], AfterValidator(_named)]
-
-
-class Options(BaseModel):
-    """Options that are checked all at once and never changed afterwards."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+Lists = Annotated[tuple[Place, ...], AfterValidator(_named)]
 
 
 class FitOptions(Options):
@@ -91,18 +89,18 @@ class FitOptions(Options):
         0.0, ge=0, lt=1, description="share of subjects set aside before anything is learnt"
     )
     jobs: Jobs = Field(-1, description="processes; -1 for as many as processors")
-    resume: str | None = Field(
+    resume: Place | None = Field(
         None, description="folder of finished fits; one that was interrupted goes on from there"
     )
 
 
-class ApplyOptions(Options):
+class ApplyOptions(voile.options.ApplyOptions):
     """What comes in the place of what is removed, and what else is removed."""
 
     replace: Literal["mark", "category", "surrogate"] = Field(
         "mark", description="what comes in its place: [NAME], a wider category, or a made-up one"
     )
-    secret: str | None = Field(
+    secret: Place | None = Field(
         None, description="file of the key of surrogates, mode 0600 [variable VOILE_SECRET]"
     )
     language: Literal["english", "spanish"] = Field(
@@ -115,7 +113,7 @@ class ApplyOptions(Options):
     ages: Literal["keep", "mark"] = Field(
         "keep", description="ages up to 89 beside surrogates; older ones are grouped"
     )
-    names: str | None = Field(
+    names: Place | None = Field(
         None, description="folder of name lists of one's own for surrogates, see documentation"
     )
     kind: tuple[str, ...] = Field(
@@ -127,8 +125,8 @@ class ApplyOptions(Options):
     record: tuple[str, ...] = Field(
         (), description="format of record numbers to remove, e.g. MRN-######; may be given again"
     )
-    deny: str | None = Field(None, description="file of phrases to remove, one a line")
-    allow: str | None = Field(None, description="file of phrases never to remove, one a line")
+    deny: Place | None = Field(None, description="file of phrases to remove, one a line")
+    allow: Place | None = Field(None, description="file of phrases never to remove, one a line")
     context: bool = Field(
         False, description="remove the words that point to removed values, by the fit's rules"
     )
@@ -136,7 +134,6 @@ class ApplyOptions(Options):
         True, description="remove every mention of a removed name in the same document"
     )
     jobs: Jobs = Field(1, description="processes; -1 for as many as processors")
-    keep_order: bool = Field(False, description="keep the source's row order, which links releases")
 
     @model_validator(mode="after")
     def _of_surrogates(self) -> ApplyOptions:
@@ -176,7 +173,7 @@ class AttackOptions(Options):
         min_length=1,
         description="whose labels she learns from: the publisher's, her own, another corpus's",
     )
-    foreign: str | None = Field(None, description="annotated corpus of another publisher")
+    foreign: Place | None = Field(None, description="annotated corpus of another publisher")
     order: Literal["margin", "paper", "negatives"] = Field(
         "margin", description="what she inspects first"
     )

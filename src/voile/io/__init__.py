@@ -5,7 +5,7 @@ What is named here loads on first use, so that importing this package stays chea
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NewType
 
 from voile.lazy import lazily
 
@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from voile.io.source import Source
     from voile.io.writers import open_writer, publishing
 
-__all__ = ["Source", "Staging", "open_source", "open_writer", "publishing", "to_frame"]
+Place = NewType("Place", str)
+"""What an option names that a command reads: a file, folder, pattern or table of a database.
+
+What is so named, or is a `Path`, no output of the command replaces.
+"""
+
+__all__ = ["Place", "Source", "Staging", "open_source", "open_writer", "publishing", "to_frame"]
 
 __getattr__ = lazily(
     __name__,

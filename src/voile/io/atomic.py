@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,6 +13,7 @@ from types import TracebackType
 
 from voile.errors import RequestError, VoileError
 from voile.io.locks import Lock
+from voile.io.outputs import SUFFIXES, Output
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -32,24 +34,26 @@ class Staging:
     Parameters
     ----------
     out : the main part, a file or a folder; its folder exists.
-    force : replace what is there. Without it, an existing part is a RequestError.
+    output : what it is, and so which parts it has and which existing ones voile wrote.
+    force : replace these. Any other existing part is a RequestError.
 
     Guarantee: on exceptions, Ctrl-C and kill -9 of the process (tested). On a power cut as far as
     the file system keeps renames in order after fsync.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
-    >>> with Staging(folder / "release.csv") as staging:
+    >>> from voile.io.outputs import RELEASE
+    >>> with Staging(folder / "release.csv", RELEASE) as staging:
     ...     _ = staging.part(folder / "release.csv").write_text("zip\\n00501\\n")
-    ...     _ = staging.part(folder / "release.csv.toml").write_text("rows = 1\\n")
+    ...     _ = staging.part(folder / "release.csv.manifest.json").write_text("{}")
     ...     staging.commit()
     >>> sorted(path.name for path in folder.iterdir())
-    ['release.csv', 'release.csv.toml']
+    ['release.csv', 'release.csv.manifest.json']
     """
 
-    def __init__(self, out: str | os.PathLike[str], *, force: bool = False) -> None:
+    def __init__(self, out: str | os.PathLike[str], output: Output, *, force: bool = False) -> None:
         self.out = Path(out)
-        self._force = force
+        self._output, self._force = output, force
         self._names = [self.out.name]
         self._folder = self.out.parent / f".{self.out.name}.voile"
         self._lock = Lock(self._folder / "lock")
@@ -57,11 +61,13 @@ class Staging:
     def __enter__(self) -> Staging:
         check_folder(self.out)
         with _failures(self.out):
+            self._check_own()
             if not self._lock.acquire():
                 raise RequestError("another run is writing this output", where=str(self.out))
             try:
-                _restore(self._folder)
-                self._check_free(self.out)
+                self._check_own()  # another's may have come between
+                _restore(self._folder, self.out.name)
+                self._output.check_free(self.out, force=self._force)
                 for name in ("new", "old"):
                     (self._folder / name).mkdir(mode=0o700)
             except BaseException:
@@ -70,11 +76,10 @@ class Staging:
         return self
 
     def part(self, final: str | os.PathLike[str]) -> Path:
-        """Say where to write the part that will appear at `final`, in the output's own folder."""
+        """Say where to write the part that will appear at `final`, one of the output's own."""
         path = Path(final)
-        if path.parent != self.out.parent:
-            raise RequestError(f"is not in {self.out.parent}", where=str(path))
-        self._check_free(path)
+        if path not in self._output.parts(self.out):
+            raise ValueError(f"{path.name} is no part of a {self._output.name}")
         if path.name not in self._names:
             self._names.append(path.name)
         return self._folder / "new" / path.name
@@ -101,6 +106,7 @@ class Staging:
         others = self._names[1:]
         for name in self._names:
             _sync_tree(new / name)
+        self._output.check_free(self.out, force=self._force)
         _write_names(self._folder, self._names)
         for name in self._names:
             if os.path.lexists(self.out.parent / name):
@@ -125,43 +131,54 @@ class Staging:
 
     def _close(self) -> None:
         try:
-            _restore(self._folder)
+            if _is_own(self._folder):
+                _restore(self._folder, self.out.name)
         finally:
             self._lock.release()
             with suppress(OSError):
                 self._folder.rmdir()
 
-    def _check_free(self, path: Path) -> None:
-        if not self._force and os.path.lexists(path):
+    def _check_own(self) -> None:
+        if not _is_own(self._folder):
             raise RequestError(
-                "is there already", where=str(path), instead="replace it with --force"
+                "the output is prepared there, and it is no folder of yours alone",
+                where=str(self._folder),
+                instead="remove it, or write elsewhere",
             )
 
 
 def check_folder(out: Path) -> None:
-    """Refuse an output whose folder is not there."""
+    """Refuse an output without a name, or whose folder is not there."""
+    if out.name in ("", ".."):
+        raise RequestError("names no file", where=str(out), instead="give the output a name")
     if not out.parent.is_dir():
         raise RequestError(
             f"there is no folder {out.parent}", where=str(out), instead="make it first"
         )
 
 
-def write_bytes(path: str | os.PathLike[str], data: bytes, *, force: bool = False) -> None:
+def write_bytes(
+    path: str | os.PathLike[str], data: bytes, output: Output, *, force: bool = False
+) -> None:
     """Write one file that appears whole or not at all."""
-    with Staging(path, force=force) as staging:
+    with Staging(path, output, force=force) as staging:
         staging.part(path).write_bytes(data)
         staging.commit()
 
 
-def write_text(path: str | os.PathLike[str], text: str, *, force: bool = False) -> None:
+def write_text(
+    path: str | os.PathLike[str], text: str, output: Output, *, force: bool = False
+) -> None:
     """Write one UTF-8 text file that appears whole or not at all."""
-    write_bytes(path, text.encode(), force=force)
+    write_bytes(path, text.encode(), output, force=force)
 
 
 @contextmanager
-def write_folder(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
+def write_folder(
+    path: str | os.PathLike[str], output: Output, *, force: bool = False
+) -> Iterator[Path]:
     """Fill a folder that appears whole when the block ends, or not at all."""
-    with Staging(path, force=force) as staging:
+    with Staging(path, output, force=force) as staging:
         yield staging.folder(path)
         staging.commit()
 
@@ -172,7 +189,17 @@ def is_full(error: BaseException) -> bool:
     return full or "No space left" in str(error) or "File too large" in str(error)
 
 
-def _restore(folder: Path) -> None:
+def _is_own(folder: Path) -> bool:
+    """Say whether a folder is this user's alone, or is not there; what it holds is acted upon."""
+    try:
+        found = folder.lstat()
+    except FileNotFoundError:
+        return True
+    alone = os.name != "posix" or (found.st_uid == os.geteuid() and not found.st_mode & 0o077)
+    return stat.S_ISDIR(found.st_mode) and alone
+
+
+def _restore(folder: Path, main: str) -> None:
     """Undo a change of places that did not reach its end, and empty the folder but for its lock.
 
     `names` is there from the first rename on, main part first. The change is done when the main
@@ -181,7 +208,12 @@ def _restore(folder: Path) -> None:
     """
     new, old, parent = folder / "new", folder / "old", folder.parent
     names = _read_names(folder)
+    if not set(names) <= {f"{main}{suffix}" for suffix in SUFFIXES}:
+        raise RequestError(
+            "holds the parts of another output", where=str(folder), instead="move it elsewhere"
+        )
     if names and os.path.lexists(new / names[0]):
+        _check_no_other(folder, names)
         for name in names:
             if not os.path.lexists(new / name) and os.path.lexists(parent / name):
                 os.rename(parent / name, new / name)
@@ -194,6 +226,18 @@ def _restore(folder: Path) -> None:
     (folder / "new.names").unlink(missing_ok=True)
     for name in ("new", "old", "scratch"):
         shutil.rmtree(folder / name, ignore_errors=True)
+
+
+def _check_no_other(folder: Path, names: list[str]) -> None:
+    """Refuse to put back an old part where something else has come since the run was killed."""
+    for name in names:
+        new, old, here = folder / "new" / name, folder / "old" / name, folder.parent / name
+        if all(map(os.path.lexists, (new, old, here))):
+            raise RequestError(
+                f"came after a run was killed, and what it was to replace waits in {folder.name}",
+                where=str(here),
+                instead="move it elsewhere",
+            )
 
 
 def _write_names(folder: Path, names: list[str]) -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-
-class Options(BaseModel):
-    """Options that are checked all at once and never changed afterwards."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+import voile.options
+from voile.io import Place
+from voile.options import Options
 
 
 class FitOptions(Options):
@@ -60,10 +58,9 @@ class FitOptions(Options):
         return self
 
 
-class ApplyOptions(Options):
+class ApplyOptions(voile.options.ApplyOptions):
     """How the release is written."""
 
-    keep_order: bool = Field(False, description="keep the source's row order, which links releases")
     key_file: Path | None = Field(
         None, description="file with the secret that seals the release, else VOILE_SECRET"
     )
@@ -76,4 +73,4 @@ class AttackOptions(Options):
         (1, 2, 3, 5, 10), description="how many items she knows of a person; may be given again"
     )
     targets: int = Field(1000, ge=1, description="people attacked, at most; drawn at random")
-    control: str | None = Field(None, description="people who are not in the release")
+    control: Place | None = Field(None, description="people who are not in the release")

@@ -15,6 +15,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+import voile
 from voile.report import bar_chart, frontier_chart, interval_chart, line_chart
 from voile.sections import (
     Audience,
@@ -88,6 +89,7 @@ def render(
             facts=facts,
             style=Markup(style),
             script=Markup(script),
+            version=voile.__version__,
             content_policy=_content_policy(style, script),
         )
     )

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from voile.errors import RequestError, nearest
 from voile.io import Source, Staging, open_source, open_writer, publishing
 from voile.io.opening import split_table
+from voile.io.outputs import READINGS, READINGS_FORMAT, manifest_of
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
-from voile.release import Release
+from voile.release import Release, manifest_path
 from voile.signals.applying import PSEUDONYM
 from voile.signals.certify import messages
 from voile.signals.codec import Codec
@@ -41,7 +42,7 @@ def decode(
     classes : a table of the class of each `PSEUDONYM`, its other column called as the source's;
         such as ``classes.csv`` in the private folder of the release. Held in memory.
     out : the release's columns, the readings in the place of the messages, as numbers where the
-        source had text. Rows stream.
+        source had text. Rows stream. Beside it lies a manifest, by which it is known again.
 
     Raises
     ------
@@ -65,13 +66,14 @@ def decode(
     schema = pa.schema([pa.field(name, types[name]) for name in source.columns])
     rows = 0
     out, table = split_table(out)
-    with Staging(out, force=force) as staging:
+    with Staging(out, READINGS, force=force) as staging:
         part = staging.part(out)
         with open_writer(f"{part}::{table}" if table else part, schema, force=force) as writer:
             for batch in source.batches():
                 writer.write(_decoded(batch, reading, codec, known, schema, rows))
                 rows += len(batch)
                 progress("decoding", rows)
+        staging.part(manifest_path(out)).write_bytes(manifest_of(READINGS_FORMAT))
         with publishing(part, force=force) as publish:
             staging.commit(publish)
     return rows

@@ -5,18 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from voile.io import Place
+from voile.options import Options, Pseudonymous
 
 Method = Literal["transport", "normal", "exponential", "gamma", "uniform", "affine"]
 Base = Literal["normal", "uniform", "barycentre"]
 Share = Annotated[float, Field(ge=0, le=1)]
 TENTHS = tuple(tenth / 10 for tenth in range(11))
-
-
-class Options(BaseModel):
-    """Options that are checked all at once and never changed afterwards."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class FitOptions(Options):
@@ -39,7 +36,7 @@ class FitOptions(Options):
         gt=0,
         description="learn maps under differential privacy; the roles file gives bounds",
     )
-    beliefs: str | None = Field(
+    beliefs: Place | None = Field(
         None,
         description="table of what an eavesdropper thinks of each subject beforehand: a column of "
         "subjects, and one of chances for each class",
@@ -67,7 +64,7 @@ class FitOptions(Options):
         return tuple(sorted(set(self.strength))) or TENTHS
 
 
-class ApplyOptions(Options):
+class ApplyOptions(Pseudonymous):
     """How the release is written."""
 
     missing: Literal["set-aside", "pass"] = Field(
@@ -76,9 +73,8 @@ class ApplyOptions(Options):
     places: int | None = Field(
         None, ge=0, le=12, description="decimal places of what is sent, else float64 at its finest"
     )
-    keep_order: bool = Field(False, description="keep the source's row order, which links releases")
-    key_file: Path | None = Field(
-        None, description="file with the secret for pseudonyms, else VOILE_SECRET, else drawn"
+    no_pseudonyms: bool = Field(
+        False, description="name subjects anew for this release alone, without a secret"
     )
 
 
@@ -89,8 +85,8 @@ class AttackOptions(Options):
         None, description="kit whose maps she is said to know, by every class"
     )
     knows: tuple[str, ...] = Field((), description="kept columns that she knows of everyone")
-    control: str | None = Field(None, description="people who are not in the release")
-    beliefs: str | None = Field(
+    control: Place | None = Field(None, description="people who are not in the release")
+    beliefs: Place | None = Field(
         None,
         description="table of what she thinks of each subject beforehand: a column of "
         "subjects, and one of chances for each class",

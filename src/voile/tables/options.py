@@ -6,19 +6,16 @@ from datetime import date
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-
-class Options(BaseModel):
-    """Options that are checked all at once and never changed afterwards."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+from voile.io import Place
+from voile.options import Options, Pseudonymous
 
 
 class FitOptions(Options):
     """How the frontier is found and what it counts against."""
 
-    population: tuple[str, ...] = Field(
+    population: tuple[Place, ...] = Field(
         (), description="table that counts people by quasi-identifiers; several are margins"
     )
     people: str = Field("people", description="column of the population table that counts")
@@ -78,28 +75,26 @@ class FitOptions(Options):
     )
 
 
-class ApplyOptions(Options):
+class ApplyOptions(Pseudonymous):
     """How the release is written."""
 
-    keep_order: bool = Field(False, description="keep the source's row order, which links releases")
     bounds: bool = Field(False, description="write two bound columns instead of one label")
-    key_file: Path | None = Field(
-        None, description="file with the secret for pseudonyms and date shifts, else VOILE_SECRET"
-    )
 
 
 class AttackOptions(Options):
     """What the adversary holds and knows."""
 
-    register_: str | None = Field(
+    register_: Place | None = Field(
         None, alias="register", description="identified register that the adversary holds"
     )
     person: str | None = Field(
         None, description="column that says who a row is, in truth and register; else the subject"
     )
     knows: tuple[str, ...] = Field((), description="kept columns that the adversary knows as well")
-    control: str | None = Field(None, description="people set aside before fitting")
-    population: str | None = Field(None, description="table that counts people, to confirm unique")
+    control: Place | None = Field(None, description="people set aside before fitting")
+    population: Place | None = Field(
+        None, description="table that counts people, to confirm unique"
+    )
     people: str = Field("people", description="column of the population table that counts")
     threshold: float = Field(
         0.0, ge=0, le=1, description="claim only above this probability of being right"

@@ -16,6 +16,8 @@ from typing import Literal, TypeAlias
 
 from voile.errors import RequestError, SourceError
 from voile.io.atomic import Staging
+from voile.io.outputs import READINGS, READINGS_FORMAT, manifest_of
+from voile.release import manifest_path
 from voile.signals.fhir.fields import Field
 from voile.signals.fhir.gather import Messages, Readings
 from voile.signals.fhir.observations import Element, elements
@@ -155,13 +157,14 @@ def _elements_of(path: Path) -> Iterator[Element]:
 def _rewrite(
     path: Path, out: Path, edits: Callable[[Element], Iterator[Edit]], *, force: bool
 ) -> None:
-    """Write a file again with edits; it appears whole or not at all."""
-    with Staging(out, force=force) as staging:
+    """Write a file again with edits, and a manifest beside it; they appear whole or not at all."""
+    with Staging(out, READINGS, force=force) as staging:
         with staging.part(out).open("xb") as file:
             for text, place in _documents(path):
                 found = elements(text, whole(text), place) if text.strip() else ()
                 changed = edited(text, (edit for element in found for edit in edits(element)))
                 file.write(changed.encode())
+        staging.part(manifest_path(out)).write_bytes(manifest_of(READINGS_FORMAT))
         staging.commit()
 
 

@@ -1,0 +1,98 @@
+"""Where a command writes: never over what it reads, nor over what voile did not write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from glob import glob, has_magic
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from voile.errors import RequestError
+
+if TYPE_CHECKING:
+    from voile.io.outputs import Output
+
+
+class Destination(click.Option):
+    """An option that says where a result goes.
+
+    Parameters
+    ----------
+    output : what it is; None for a folder that a command goes on with.
+    """
+
+    def __init__(
+        self, switch: str, metavar: str, output: Output | None, *, help: str, required: bool = True
+    ) -> None:
+        kind = click.Path(path_type=Path)
+        super().__init__([switch], metavar=metavar, type=kind, required=required, help=help)
+        self.output = output
+
+
+def check_destinations(params: Sequence[click.Parameter], given: Mapping[str, Any]) -> None:
+    """Refuse an output that may not be written, before any work is done."""
+    read = list(_inputs(params, given))
+    for param in params:
+        out = given.get(str(param.name))
+        if isinstance(param, Destination) and out is not None:
+            check_destination(out, param.output, read, force=given.get("force", False))
+
+
+def check_destination(
+    out: Path, output: Output | None, read: Sequence[Path] = (), *, force: bool
+) -> None:
+    """Refuse one output: without a folder, on the way of an input, or where something is."""
+    from voile.io.atomic import check_folder
+    from voile.io.opening import split_table
+
+    target = split_table(out)[0]
+    check_folder(target)
+    for part in [target] if output is None else output.parts(target):
+        for place in read:
+            _check_apart(part, place, replaced=output is not None)
+    if output is not None:
+        output.check_free(target, force=force)
+
+
+def _check_apart(part: Path, place: Path, *, replaced: bool) -> None:
+    """Refuse an output that is an input, lies in one, or is replaced with one in it."""
+    if _is_same(place, part):
+        what = "is read by this command"
+    elif replaced and _is_within(place, part):
+        what = f"holds {place}, which this command reads"
+    elif place.is_dir() and _is_within(part, place):
+        what = f"lies in {place}, which this command reads"
+    else:
+        return
+    raise RequestError(what, where=str(part), instead="use another name")
+
+
+def _is_within(inner: Path, outer: Path) -> bool:
+    """Say whether a path is another or lies below it, as it is written or as links lead."""
+    ways = (inner.absolute(), inner.resolve())
+    return any(_is_same(place, outer) for way in ways for place in (way, *way.parents))
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
+
+
+def _inputs(params: Sequence[click.Parameter], given: Mapping[str, Any]) -> Iterator[Path]:
+    """Yield the files and folders that a command line names, other than those it writes."""
+    for param in params:
+        if isinstance(param.type, click.Path) and not isinstance(param, Destination):
+            value = given.get(str(param.name))
+            for one in value if isinstance(value, tuple) else (value,):
+                yield from _places(str(one)) if one else ()
+
+
+def _places(text: str) -> Iterator[Path]:
+    """Yield what a text may name: NAME=FILE, FORMAT:FILE, FILE::TABLE, a pattern of files."""
+    for one in {text, text.partition("=")[2], text.partition(":")[2]}:
+        path = one.partition("::")[0]
+        if path and Path(path).exists():
+            yield Path(path)
+        elif has_magic(path):
+            yield from map(Path, glob(path, recursive=True))

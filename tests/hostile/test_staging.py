@@ -1,0 +1,107 @@
+"""What others put where an output is prepared is not acted upon."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from voile.errors import RequestError
+from voile.io.atomic import Staging
+from voile.io.outputs import RELEASE
+
+NOBODY = 65_534
+
+
+def planted(folder: Path, names: list[str]) -> Path:
+    """Make a staging folder as a killed run leaves it, its parts called so."""
+    staging = folder / ".r.csv.voile"
+    for part in ("new", "old"):
+        (staging / part).mkdir(parents=True, mode=0o700)
+    staging.chmod(0o700)
+    (staging / "names").write_text("\0".join(names))
+    (staging / "new" / "r.csv").write_text("planted")
+    return staging
+
+
+def write(folder: Path) -> None:
+    with Staging(folder / "r.csv", RELEASE) as staging:
+        staging.part(folder / "r.csv").write_text("mine")
+        staging.commit()
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Path:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "diary.txt").write_text("dear diary")
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    return shared
+
+
+def state(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
+    return {str(path): path.read_bytes() for path in files}
+
+
+def refused(shared: Path, match: str) -> None:
+    before = state(shared.parent)
+    with pytest.raises(RequestError, match=match):
+        write(shared)
+    assert state(shared.parent) == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a folder to another user")
+def test_a_folder_of_another_user_is_refused(shared: Path) -> None:
+    staging = planted(shared, ["r.csv", "../victim/diary.txt"])
+    os.chown(staging, NOBODY, NOBODY)
+    refused(shared, r"\.r\.csv\.voile: the output is prepared there, and it is no folder of yours")
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o701])
+def test_a_folder_that_others_may_open_is_refused(shared: Path, mode: int) -> None:
+    planted(shared, ["r.csv"]).chmod(mode)
+    refused(shared, "no folder of yours alone")
+
+
+def test_a_link_or_a_file_in_its_place_is_refused(shared: Path) -> None:
+    staging = shared / ".r.csv.voile"
+    staging.symlink_to(shared.parent / "victim")
+    refused(shared, "no folder of yours alone")
+    staging.unlink()
+    staging.write_text("a file")
+    refused(shared, "no folder of yours alone")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../victim/diary.txt",
+        "..",
+        ".",
+        "",
+        "/etc/passwd",
+        "old/../../../victim/diary.txt",
+        "r.csv/../../victim/diary.txt",
+        "r.csv.private/rows.parquet",
+        "other.csv",
+        "R.csv",
+        "r.csv\n",
+    ],
+)
+def test_a_name_that_is_no_part_of_the_output_is_refused(shared: Path, name: str) -> None:
+    planted(shared, ["r.csv", name])
+    refused(shared, "holds the parts of another output")
+
+
+def test_what_came_after_a_kill_stays(shared: Path) -> None:
+    staging = planted(shared, ["r.csv"])
+    (staging / "old" / "r.csv").write_text("the old release")
+    (shared / "r.csv").write_text("put there since")
+    refused(shared, "came after a run was killed")
+    (shared / "r.csv").unlink()
+    with pytest.raises(RequestError, match="is there already"):
+        write(shared)
+    assert (shared / "r.csv").read_text() == "the old release"
