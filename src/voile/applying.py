@@ -25,6 +25,7 @@ from voile.io.opening import split_table
 from voile.io.source import BATCH_ROWS
 from voile.io.writers import Writer
 from voile.kit import Chosen, Kit
+from voile.options import ApplyOptions
 from voile.progress import Progress
 from voile.random import Protective
 from voile.release import (
@@ -206,7 +207,7 @@ class Applying(ABC):
     def kept(self) -> dict[str, Any]:
         """Return the wing's part of the manifest that stays here."""
 
-    def write(self, out: Path, *, keep_order: bool, force: bool) -> Release:
+    def write(self, out: Path, options: ApplyOptions, *, force: bool) -> Release:
         """Write the release and its manifests; they appear whole or not at all."""
         out, table = split_table(out)
         with Staging(out, outputs.RELEASE, force=force) as staging:
@@ -214,7 +215,7 @@ class Applying(ABC):
             part = staging.part(out)
             named = f"{part}::{table}" if table else part
             scratch = staging.scratch()
-            self._stream(named, private, scratch, keep_order=keep_order, force=force)
+            self._stream(named, private, scratch, options, force=force)
             self.tally.check()
             self.progress("certifying", 0)
             figures = self.certified(part, open_source(private / ROWS), scratch)
@@ -252,13 +253,13 @@ class Applying(ABC):
         return len(people)
 
     def _stream(
-        self, out: str | Path, private: Path, scratch: Path, *, keep_order: bool, force: bool
+        self, out: str | Path, private: Path, scratch: Path, options: ApplyOptions, *, force: bool
     ) -> None:
         shown = len(self._unfinished or self.schema)  # a kept column may have any name
         with ExitStack() as files:
             self.begin(private, files)
             batches = self._batches(private, files)
-            if not keep_order:
+            if not options.keep_order:
                 rng = self.protective.generator()
                 batches = shuffled(
                     batches,

@@ -78,7 +78,8 @@ class Files:
         return ["tables", "fit", self.patients, *roles, "--out", out]
 
     def apply(self, out: Path) -> list[object]:
-        return ["tables", "apply", self.kit, self.patients, "--policy", self.policy, "--out", out]
+        given = ["--policy", self.policy, "--no-pseudonyms"]
+        return ["tables", "apply", self.kit, self.patients, *given, "--out", out]
 
 
 @pytest.fixture(scope="session")

@@ -236,6 +236,7 @@ def test_rows_set_aside_are_told_and_fail_unless_allowed(
     policy = tmp_path / "policy.toml"
     assert voile("tables", "choose", kit, "--knee", "--out", policy, "--quiet").code == 0
     words = ["tables", "apply", kit, strange(files, tmp_path), "--policy", policy, "--quiet"]
+    words += ["--no-pseudonyms"]
     ran = voile(*words, "--out", tmp_path / "a.csv", "--json")
     assert ran.code == 1
     assert ran.json["counts"]["set_aside"] == 1

@@ -86,7 +86,7 @@ def options(folder: Path) -> dict[str, dict[str, object]]:
         "fit": fit,
         "impossible": {**fit, "bits": 0},
         "held out": {**fit, "hold_out": 0.2},
-        "apply": {"missing": "pass"},
+        "apply": {"missing": "pass", "no_pseudonyms": True},
         "attack": {"permutations": 5},
     }
 

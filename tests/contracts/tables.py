@@ -105,7 +105,7 @@ def options(folder: Path) -> dict[str, dict[str, object]]:
         "fit": fit,
         "impossible": {**fit, "k": 10**6},
         "held out": {**fit, "hold_out": 0.2},
-        "apply": {},
+        "apply": {"no_pseudonyms": True},
         "attack": {"register": str(folder / "register.parquet"), "population": population},
     }
 

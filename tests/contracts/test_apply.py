@@ -98,14 +98,41 @@ def test_the_two_manifests_keep_apart(case: Any, tmp_path: Path) -> None:
     release.check_hash()
 
 
-def test_an_existing_output_stays_without_force(case: Any, tmp_path: Path) -> None:
+def test_an_existing_output_stays_unless_it_is_a_release(case: Any, tmp_path: Path) -> None:
     out = tmp_path / "release.csv"
     out.write_text("mine")
-    with pytest.raises(RequestError):
+    for force in (False, True):
+        with pytest.raises(RequestError, match="no release that voile wrote"):
+            case.apply(out, force=force)
+        assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("release.csv", "mine")]
+    out.unlink()
+    case.apply(out)
+    with pytest.raises(RequestError, match="is there already; replace it with --force"):
         case.apply(out)
-    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("release.csv", "mine")]
     case.apply(out, force=True)
     assert rows_of(out)
+
+
+def test_a_lost_secret_is_noticed(
+    case: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a secret a release has the columns that it has with one, or is refused."""
+    lasting = "no_pseudonyms" in case.wing.ApplyOptions.model_fields
+    asked = {"no_pseudonyms": False} if lasting else {}
+    monkeypatch.setenv("VOILE_SECRET", "a secret that is long enough for anybody")
+    columns = open_source(case.apply(tmp_path / "with.csv", **asked).path).columns
+    monkeypatch.delenv("VOILE_SECRET")
+    out = tmp_path / "without.csv"
+    if not lasting:
+        assert open_source(case.apply(out).path).columns == columns
+        return
+    with pytest.raises(RequestError, match="no secret to make pseudonyms") as refused:
+        case.apply(out, **asked)
+    assert "--no-pseudonyms" in str(refused.value)
+    assert not out.exists()
+    release = case.apply(out, no_pseudonyms=True)
+    assert all(holds for _, holds in case.wing.verify(release))
+    assert not [c for c in CANARIES if c.encode() in seen_by_all(release)]
 
 
 class Failing(Source):

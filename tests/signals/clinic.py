@@ -62,8 +62,8 @@ def strongest(kit):
     return choose(kit, Choice(max_loss=1.0))
 
 
-def applied(kit, out, table=None, chosen=None, **options):
-    options = ApplyOptions.model_validate(options)
+def applied(kit, out, table=None, chosen=None, *, no_pseudonyms=True, **options):
+    options = ApplyOptions.model_validate({"no_pseudonyms": no_pseudonyms, **options})
     source = open_source(people() if table is None else table)
     chosen = chosen or strongest(kit)
     return apply(kit, chosen, source, out, options, force=False, progress=silent)

@@ -99,7 +99,7 @@ def apply(
         if options.jobs != 1:
             work = stack.enter_context(Workers(recipe, _jobs(options.jobs)))
         applying = _Applying(kit, told, source, content, recipe, options, work, progress)
-        return applying.write(out, keep_order=options.keep_order, force=force)
+        return applying.write(out, options, force=force)
 
 
 def _jobs(asked: int) -> int:

@@ -76,7 +76,7 @@ def apply(
     read = chosen.as_read(content, policy)
     applying = _Applying(kit, read, source, content, policy, options, progress)
     applying.check_lists(out)
-    return applying.write(out, keep_order=options.keep_order, force=force)
+    return applying.write(out, options, force=force)
 
 
 def _check_promise(policy: Policy, figures: dict[str, float]) -> None:

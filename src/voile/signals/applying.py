@@ -60,7 +60,7 @@ def apply(
     Raises
     ------
     RequestError : the policy is of another kit, the source has other columns, a class that the
-        map has not seen, a subject of two classes, `out` exists.
+        map has not seen, a subject of two classes, `out` exists, there is no secret for pseudonyms.
     """
     chosen.check(kit)
     content = Content.of(kit)
@@ -69,7 +69,7 @@ def apply(
     applying = _Applying(
         kit, chosen.as_read(content, policy), source, content, policy, options, progress
     )
-    return applying.write(out, keep_order=options.keep_order, force=force)
+    return applying.write(out, options, force=force)
 
 
 class _Applying(Applying):
@@ -93,8 +93,9 @@ class _Applying(Applying):
         self._codec = replace(map.codec_, places=options.places)
         self._scores = map.codec(base="normal", strength=1.0)
         self._passes = options.missing == "pass"
-        secret = Secret.find(options.key_file)
-        self._secret, self._lasts = secret or Secret(Protective().bytes(32)), secret is not None
+        secret = options.secret(self._reading.subject)
+        self._lasts = secret is not None and not options.no_pseudonyms
+        self._secret = secret if secret and self._lasts else Secret(Protective().bytes(32))
         self._classes: dict[str, tuple[int, str]] = {}
         self._heard: set[str] = set()  # whose message is in the release
         self._certificate = Certificate()

@@ -17,12 +17,11 @@ from voile.io import Source, open_source
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
 from voile.release import Release
-from voile.secret import Secret
 from voile.tables.certify import certify
 from voile.tables.content import Content
 from voile.tables.fitting import chosen_of
 from voile.tables.options import ApplyOptions
-from voile.tables.plan import plan
+from voile.tables.plan import plan, pseudonymous
 from voile.tables.policy import Policy
 from voile.tables.published import Published
 from voile.tables.recode import Recoder
@@ -49,7 +48,8 @@ def apply(
 
     Raises
     ------
-    RequestError : the policy is of another kit, the source has other columns, `out` exists.
+    RequestError : the policy is of another kit, the source has other columns, `out` exists, there
+        is no secret for pseudonyms.
     InfeasibleError : the policy, or the release it makes of this source, breaks the kit's
         constraints.
     """
@@ -59,7 +59,7 @@ def apply(
     policy = Policy.from_data(content.space.domains, chosen.policy)
     chosen = _scored(chosen, content, policy)
     applying = _Applying(kit, chosen, source, content, policy, options, progress)
-    return applying.write(out, keep_order=options.keep_order, force=force)
+    return applying.write(out, options, force=force)
 
 
 def _scored(chosen: Chosen, content: Content, policy: Policy) -> Chosen:
@@ -118,9 +118,13 @@ class _Applying(Applying):
         progress: Progress,
     ) -> None:
         self._content, self._policy = content, policy
-        secret = Secret.find(options.key_file)
         self._outputs = plan(
-            policy, content.roles, source.columns, bounds=options.bounds, secret=secret
+            policy,
+            content.roles,
+            source.columns,
+            bounds=options.bounds,
+            secret=options.secret(pseudonymous(content.roles)),
+            pseudonyms=not options.no_pseudonyms,
         )
         self._bounds = options.bounds
         self._seen = [np.zeros(len(domain), dtype=np.bool_) for domain in policy.domains]

@@ -64,8 +64,11 @@ def plan(
     *,
     bounds: bool,
     secret: Secret | None,
+    pseudonyms: bool = True,
 ) -> tuple[Output, ...]:
     """Decide each column, in the source's order; identifiers, text and dropped ones never appear.
+
+    The subject appears as a pseudonym, or not at all: not without `secret`, nor `pseudonyms`.
 
     Raises
     ------
@@ -76,12 +79,13 @@ def plan(
     domains = {domain.column: domain for domain in policy.domains}
     if roles.subject is not None and secret is not None:
         _check_subject(roles.subject, types[roles.subject])
+    named = secret if pseudonyms and pseudonymous(roles) else None
     for name, type_ in types.items():
         role = roles.columns[name].role
         if role == "quasi":
             outputs.append(_quasi(policy, domains[name], bounds=bounds))
-        elif name == roles.subject and secret is not None and role != "drop":
-            outputs.append(_pseudonym(name, secret))
+        elif name == roles.subject:
+            outputs += [_pseudonym(name, named)] if named is not None else []
         elif role in RELEASED:
             days = KeptSettings.read(name, roles.columns[name].settings).shift_days
             if days is None:
@@ -92,6 +96,13 @@ def plan(
     if twice := [name for name in names if names.count(name) > 1]:
         raise RequestError(f"two columns of the release would be called {twice[0]}")
     return tuple(outputs)
+
+
+def pseudonymous(roles: Roles) -> str | None:
+    """Return the column that a release has pseudonyms of: the subject's, unless it is dropped."""
+    subject = roles.subject
+    hidden = subject is None or roles.columns[subject].role in ("quasi", "drop")
+    return None if hidden else subject
 
 
 def _check_subject(name: str, type_: pa.DataType) -> None:

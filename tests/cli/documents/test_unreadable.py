@@ -51,5 +51,5 @@ def test_the_source_is_never_overwritten(voile: Any, notes: Notes, tmp_path: Pat
     before = sorted(source.iterdir())
     for named in (source, f"brat:{source}"):
         said = refused(voile, *notes.fit(source, named), "--force")
-        assert said == f"voile: {source}: this is the source itself; use another"
+        assert said == f"voile: {source}: is read by this command; use another name"
     assert sorted(source.iterdir()) == before
