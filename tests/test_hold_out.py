@@ -67,3 +67,11 @@ def test_what_is_learnt_from_lacks_them_in_every_column_read(columns):
     people = len(set(kept["who"].to_pylist()))
     assert sum(counted.column("count").to_pylist()) == pytest.approx(people)
     assert learnt.fingerprint() == source.fingerprint()
+
+
+def test_without_a_subject_rows_are_numbered_on_from_batch_to_batch():
+    hold_out = HoldOut(0.25, bytes(32), None)
+    learnt = Learnt(open_source(PEOPLE), hold_out)
+    kept = PEOPLE.filter(pa.array(~held(hold_out, PEOPLE, 4000)))
+    table = pa.Table.from_batches(learnt.batches(["age"], batch_rows=100), learnt.schema(["age"]))
+    assert table.equals(kept.select(["age"]))
