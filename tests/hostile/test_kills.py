@@ -1,0 +1,143 @@
+"""SIGKILL at each rename, fsync and unlink: an output is the old one, the new one, or not there.
+
+Each command of each wing runs once under strace, which counts the calls it makes on the folder of
+its output; then it is killed at some of them, and what lies there is looked at; at last it runs to
+its end over whatever the kills left. CI tries a fixed sample of the calls, `make hostile` more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import shutil
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import tomli_w
+from tests.hostile.cases import cases
+from tests.hostile.tracing import Tracer, check_strace
+
+from voile.cli.run import run
+from voile.wings import WINGS
+
+pytestmark = pytest.mark.slow
+KILLS = 2
+QUICK = {"tables": ["--strategy", "steepest"]}
+
+
+@pytest.fixture(scope="module")
+def tracer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tracer]:
+    check_strace()
+    tracer = Tracer(tmp_path_factory.mktemp("traced"))
+    yield tracer
+    tracer.close()
+
+
+class Flow:
+    """The commands of one wing over its tiny source, each with an output in a folder of its own."""
+
+    def __init__(self, kind: str, folder: Path) -> None:
+        tiny = import_module(f"tests.contracts.{kind}")
+        self.kind, self.folder, self.source = kind, folder, folder / "source.parquet"
+        pq.write_table(tiny.ordinary(), self.source)
+        roles, options = folder / "roles.toml", tiny.options(folder)
+        roles.write_text(tomli_w.dumps(tiny.roles().model_dump(exclude_none=True)))
+        kit, policy, release = self.out("fit"), folder / "policy.toml", self.out("apply")
+        fit = [kind, "fit", self.source, "--roles", roles, "--seed", 1, *QUICK.get(kind, [])]
+        apply = [kind, "apply", kit, self.source, "--policy", policy]
+        attack = [kind, "attack", release, "--truth", self.source, "--seed", 1]
+        self.commands: dict[str, list[object]] = {
+            "fit": [*fit, *words_of(options["fit"])],
+            "choose": [kind, "choose", kit, "--policy", 1],
+            "apply": [*apply, *words_of(options["apply"])],
+            "attack": [*attack, *words_of(options["attack"])],
+            "report": ["report", release],
+        }
+
+    def out(self, verb: str) -> Path:
+        """Where a command writes."""
+        name = {"fit": "kit", "apply": "release.csv", "attack": "found.json"}.get(verb, "page.html")
+        (self.folder / verb).mkdir(exist_ok=True)
+        return self.folder / verb / name
+
+    def words(self, verb: str, *more: str) -> list[object]:
+        """A command as it is typed."""
+        out = self.folder / "policy.toml" if verb == "choose" else self.out(verb)
+        return [*self.commands[verb], "--out", out, "--quiet", *more]
+
+
+def words_of(options: dict[str, Any]) -> list[object]:
+    """Options as words of a command."""
+    return [
+        word
+        for name, value in options.items()
+        for one in (value if isinstance(value, list) else [value])
+        for word in (f"--{name.replace('_', '-')}", one)
+    ]
+
+
+@pytest.fixture(scope="module", params=sorted(WINGS))
+def flow(
+    request: pytest.FixtureRequest, tracer: Tracer, tmp_path_factory: pytest.TempPathFactory
+) -> Flow:
+    flow = Flow(request.param, tmp_path_factory.mktemp(request.param))
+    for verb in ("fit", "choose", "apply"):
+        assert tracer.run(flow.words(verb)) == 0
+    return flow
+
+
+def look(folder: Path) -> dict[str, str]:
+    """Every file in a folder but what voile has set aside, and its hash."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.relative_to(folder).parts[0].startswith(".")
+    }
+
+
+def is_whole(verb: str, out: Path, expected: dict[str, str], capsys: Any) -> bool:
+    """Whether an output is what the command gives: by its bytes, or, drawn at random, verified."""
+    found = look(out.parent)
+    if verb != "apply":
+        return found == expected
+    verified = run(["verify", str(out)]) == 0
+    capsys.readouterr()
+    return verified and found.keys() == expected.keys()
+
+
+@pytest.mark.parametrize("verb", ["fit", "apply", "attack", "report"])
+def test_a_killed_command_leaves_the_old_output_the_new_one_or_none(
+    flow: Flow, tracer: Tracer, verb: str, capsys: Any
+) -> None:
+    out = flow.out(verb)
+    clear(out.parent)
+    drawn = random.Random(f"{flow.kind} {verb}")
+    points = tracer.points(flow.words(verb), out.parent)
+    expected = look(out.parent)
+    # Without an old output, and over one. A run that sets right what a kill left makes more calls
+    # than one that need not, which ends before it comes to the last of them.
+    for more in ([], ["--force"]):
+        for point in drawn.sample(points, min(cases(KILLS), len(points))):
+            if not more:
+                take_away(out)
+            landed = tracer.kill(flow.words(verb, *more), point)
+            assert (landed and not out.exists()) or is_whole(verb, out, expected, capsys), point
+        points = tracer.points(flow.words(verb, "--force"), out.parent)
+        assert is_whole(verb, out, expected, capsys)
+        assert not [path.name for path in out.parent.iterdir() if path.name.startswith(".")]
+
+
+def take_away(out: Path) -> None:
+    """Remove an output that is there, and let lie what a killed run left of one that is not."""
+    if out.exists():
+        clear(out.parent)
+
+
+def clear(folder: Path) -> None:
+    """Leave nothing in a folder."""
+    shutil.rmtree(folder)
+    folder.mkdir()
