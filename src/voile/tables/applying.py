@@ -118,12 +118,13 @@ class _Applying(Applying):
         progress: Progress,
     ) -> None:
         self._content, self._policy = content, policy
+        secret = options.secret(pseudonymous(content.roles))
         self._outputs = plan(
             policy,
             content.roles,
             source.columns,
             bounds=options.bounds,
-            secret=options.secret(pseudonymous(content.roles)),
+            secret=secret,
             pseudonyms=not options.no_pseudonyms,
         )
         self._bounds = options.bounds
