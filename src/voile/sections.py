@@ -79,8 +79,9 @@ class FrontierChart:
     """Policies that no other beats, `risk` against `loss`, both in [0, 1].
 
     `described[i]` is what hover and keyboard focus say of point i. `marks` are named points, on
-    the frontier or off it: (name, risk, loss), e.g. Safe Harbor, the chosen policy. `floor` is a
-    line (risk, loss), risk rising, below which it is proved that no policy lies.
+    the frontier or off it: (name, risk, loss), e.g. Safe Harbor, the chosen policy. `risk_ends`
+    and `loss_ends` say what the ends of the axes are. `floor` is a line (risk, loss), risk rising,
+    below which it is proved that no policy lies.
     """
 
     risk: tuple[float, ...]
@@ -89,6 +90,8 @@ class FrontierChart:
     marks: tuple[tuple[str, float, float], ...]
     risk_name: str
     loss_name: str
+    risk_ends: str = ""
+    loss_ends: str = ""
     caption: str = ""
     audience: Audience = "public"
     floor: tuple[tuple[float, float], ...] = ()
@@ -183,8 +186,12 @@ class Section:
     first: bool = False
 
 
+Axis = tuple[str, str]
+"""What an axis shows, and what its ends are."""
+
+
 def frontier_chart(
-    story: Mapping[str, Any], described: Sequence[str], risk_name: str, loss_name: str
+    story: Mapping[str, Any], described: Sequence[str], risk: Axis, loss: Axis
 ) -> FrontierChart:
     """Draw the policies of a wing's story, `described` one by one, and the chosen one."""
     shown, chosen = story["frontier"], story.get("chosen")
@@ -195,8 +202,10 @@ def frontier_chart(
         tuple(shown["loss"]),
         tuple(described),
         marks,
-        risk_name,
-        loss_name,
+        risk[0],
+        loss[0],
+        risk[1],
+        loss[1],
         f"{len(described):,} {policies} that no other found beats in both risk and loss.",
     )
 

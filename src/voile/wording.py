@@ -1,16 +1,15 @@
 """How numbers are written for people, the same in every wing.
 
-A public report tells no count of people from 1 to 10, and no share from which one would follow.
+A public report shows no count of 1 to 10, and no share from which one would follow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from voile.evidence import Rate, difference
+from voile.evidence import Count, Finding, Note, Rate, difference
 from voile.sections import Audience
-
-FEW = 11
+from voile.suppression import FEW, is_few
 
 
 def listed(names: Sequence[str]) -> str:
@@ -35,13 +34,13 @@ def share(value: float) -> str:
     return f"{percent:.1f}%" if percent >= 1 else f"{percent:.2g}%"
 
 
-def is_few(value: float, whole: float, audience: Audience) -> bool:
-    """Say whether a share tells a public reader a number from 1 to 10.
+def needs_suppression(value: float, whole: float, audience: Audience) -> bool:
+    """Say whether a share of so many reveals a number from 1 to 10 to a public reader.
 
-    >>> is_few(0.0003, 32_561, "public"), is_few(0.0003, 32_561, "internal")
-    (True, False)
+    >>> [needs_suppression(0.0003, 32_561, audience) for audience in ("public", "internal")]
+    [True, False]
     """
-    return audience == "public" and 0 < round(value * whole, 6) < FEW
+    return audience == "public" and is_few(value * whole)
 
 
 def share_of(value: float, whole: float, audience: Audience) -> str:
@@ -52,39 +51,129 @@ def share_of(value: float, whole: float, audience: Audience) -> str:
     >>> share_of(0.98, 200, "public"), share_of(1.0, 200, "public")
     ('over 94%', '100%')
     """
-    if is_few(value, whole, audience):
+    if needs_suppression(value, whole, audience):
         return f"under {share(min(FEW / whole, 1.0))}"
-    if is_few(1 - value, whole, audience):
+    if needs_suppression(1 - value, whole, audience):
         return f"over {share(max(1 - FEW / whole, 0.0))}"
     return share(value)
 
 
-def rate(found: Rate | None, audience: Audience) -> str:
-    """Write a rate with its interval; a public report tells no count from 1 to 10.
+def is_hidden(found: Rate | None, audience: Audience) -> bool:
+    """Say whether a rate is of few, or counts few successes or failures, and has its reader.
 
-    >>> rate(Rate(50, 100), "public"), rate(Rate(3, 100), "public"), rate(None, "public")
-    ('50% (40% to 60%), 50 of 100', 'at most 17%', '–')
+    >>> [is_hidden(Rate(x, 100), "public") for x in (0, 3, 50, 97, 100)]
+    [False, True, False, True, False]
+    """
+    return (
+        found is not None
+        and audience == "public"
+        and any(map(is_few, (found.trials, found.successes, found.trials - found.successes)))
+    )
+
+
+def rate(found: Rate | None, audience: Audience) -> str:
+    """Write a rate with its interval and its counts.
+
+    >>> rate(Rate(50, 100), "public"), rate(Rate(0, 0), "public"), rate(None, "public")
+    ('50% (40% to 60%), 50 of 100', 'no cases', '–')
+    >>> rate(Rate(3, 100), "public"), rate(Rate(97, 100), "public"), rate(Rate(3, 9), "public")
+    ('at most 17%', 'at least 83%', 'of fewer than 11')
     """
     if found is None:
         return "–"
     if found.trials == 0:
-        return "nothing to try"
-    if audience == "public" and (0 < found.trials < FEW or 0 < found.successes < FEW):
-        most = Rate(min(FEW - 1, found.trials), found.trials)  # whatever it is of 1 to 10
-        return f"at most {share(most.interval()[1])}"
-    low, high = found.interval()
-    return (
-        f"{share(found.value)} ({share(low)} to {share(high)}), "
-        f"{found.successes:,} of {found.trials:,}"
-    )
+        return "no cases"
+    value, interval = estimate(found, audience)
+    counts = f"{found.successes:,} of {found.trials:,}"
+    return f"{value} ({interval}), {counts}" if interval else value
 
 
-def advantage(found: Rate, control: Rate | None) -> str:
-    """Say how much oftener an attack is right about people who were released."""
+def estimate(found: Rate, audience: Audience) -> tuple[str, str]:
+    """Write the share of a rate with a case, and its interval.
+
+    To the public of few successes, or failures, only what holds whichever of 1 to 10 they are:
+    the interval's end for 10 of them, with the design effect as if there were none, which follows
+    from numbers that are shown.
+
+    >>> estimate(Rate(50, 100), "public"), estimate(Rate(3, 100), "public")
+    (('50%', '40% to 60%'), ('at most 17%', ''))
+    >>> estimate(Rate(0, 100), "public")
+    ('0%', '0% to 3.7%')
+    """
+    if not is_hidden(found, audience):
+        low, high = found.interval()
+        return share(found.value), f"{share(low)} to {share(high)}"
+    if is_few(found.trials):
+        return f"of fewer than {FEW}", ""
+    deff = 1.0 if found.clusters is None else max(found.trials / found.clusters, 1.0)
+    most = Rate(FEW - 1, found.trials, found.clusters, deff).interval()[1]
+    if is_few(found.successes):
+        return f"at most {share(most)}", ""
+    return f"at least {share(1 - most)}", ""
+
+
+def advantage(found: Rate, control: Rate | None, audience: Audience) -> str:
+    """Say by how much an attack is more often right about people who were released."""
     if control is None or not (found.trials and control.trials):
-        return "Without a control group this cannot be told from knowledge about groups."
+        return "Without a control group this cannot be distinguished from knowledge about groups."
+    if is_hidden(found, audience) or is_hidden(control, audience):
+        return "The advantage over people who were never released is withheld: it follows from few."
     value, low, high = difference(found, control)
     return (
         f"Advantage over people who were never released: {100 * value:.1f} percentage points "
         f"(95% interval {100 * low:.1f} to {100 * high:.1f})."
     )
+
+
+def counted(count: Count, audience: Audience) -> str:
+    """Write a count, of its whole where it has one.
+
+    >>> [counted(Count(4), audience) for audience in ("internal", "public")]
+    ['4', 'fewer than 11']
+    >>> [counted(Count(x, 1200), "public") for x in (4, 40, 1196, 1200)]
+    ['fewer than 11 of 1,200', '40 of 1,200', 'all but fewer than 11 of 1,200', '1,200 of 1,200']
+    """
+    whole = count.value if count.whole is None else count.whole
+    rest = "" if count.whole is None else f" of {whole:,}"
+    if audience == "public" and is_few(whole):
+        return f"fewer than {FEW}"
+    if audience == "public" and is_few(count.value):
+        return f"fewer than {FEW}{rest}"
+    if audience == "public" and is_few(whole - count.value):
+        return f"all but fewer than {FEW}{rest}"
+    return f"{count.value:,}{rest}"
+
+
+def said(note: Note, audience: Audience) -> str:
+    """Write a note; a public reader is shown no count of 1 to 10.
+
+    >>> note = Note("Cut off after examining {tokens} tokens.", {"tokens": Count(4)})
+    >>> said(note, "internal"), said(note, "public")
+    ('Cut off after examining 4 tokens.', 'Cut off after examining fewer than 11 tokens.')
+    """
+    values = {
+        name: counted(value, audience) if isinstance(value, Count) else value
+        for name, value in note.values.items()
+    }
+    return note.text.format(**values)
+
+
+def name_of(finding: Finding, audience: Audience) -> str:
+    """Name a finding: who found what, of which kind, under which condition.
+
+    >>> name_of(Finding("found", Rate(3, 9), by="forest", of="yes"), "internal")
+    'forest: found, yes'
+    """
+    by = f"{finding.by}: " if finding.by else ""
+    return by + ", ".join(filter(None, (finding.quantity, circumstance(finding, audience))))
+
+
+def circumstance(finding: Finding, audience: Audience) -> str:
+    """Say of which kind a finding is, and under which condition.
+
+    >>> at = Note("{inspections} inspections", {"inspections": Count(1200)})
+    >>> circumstance(Finding("identifiers found", Rate(3, 9), of="NAME", at=at), "public")
+    'NAME, 1,200 inspections'
+    """
+    at = said(finding.at, audience) if finding.at is not None else ""
+    return ", ".join(filter(None, (finding.of, at)))

@@ -33,6 +33,7 @@ from voile.io import open_source
 from voile.kit import Choice
 from voile.progress import silent
 from voile.release import Release
+from voile.wording import name_of, said
 
 OTHERS = people(start=5)
 
@@ -42,8 +43,12 @@ def attacked(release, truth=OTHERS, seed=1, **options):
     return attack(release, open_source(truth), asked, seed=seed, progress=silent)
 
 
+def noted(evidence):
+    return " ".join(said(note, "internal") for note in evidence.notes)
+
+
 def told(evidence):
-    return {one.name: one.rate for one in evidence.findings}
+    return {name_of(one, "internal"): one.rate for one in evidence.findings}
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +80,7 @@ def test_where_nothing_is_removed_all_is_left_and_found(untouched):
         rates = told(one)
         left = rates["identifiers left, NAME"]
         assert left.successes == left.trials == everything
-        found = rates[f"identifiers found in {everything} inspections"]
+        found = rates[f"identifiers found, {everything} inspections"]
         assert found.successes > 0.6 * everything
         assert rates["subjects with an identifier left"].value == 1
 
@@ -108,10 +113,8 @@ def test_what_is_left_is_counted_in_the_release(release):
 
 def asked(evidence):
     """Return the numbers of inspections."""
-    found = (
-        re.fullmatch(r"identifiers found in ([\d,]+) inspections", one) for one in told(evidence)
-    )
-    return {int(one[1].replace(",", "")) for one in found if one}
+    conditions = (one.at for one in evidence.findings if one.at is not None)
+    return {condition.values["inspections"].value for condition in conditions}
 
 
 def test_inspections_may_be_given(release):
@@ -168,7 +171,7 @@ def test_types_that_nobody_learnt_are_named(tmp_path):
     rows = table(notes)
     release = applied(rows, tmp_path / "r.jsonl", chosen=by_cost(2.0))
     (one,) = attacked(release, rows, labels=["published"])
-    assert "The truth marks types that the committee never learnt: AGE." in one.notes
+    assert "The truth marks types that the committee never learnt: AGE." in noted(one)
     assert told(one)["identifiers left, AGE"].trials == 20
 
 
@@ -224,7 +227,7 @@ def made_up(tmp_path_factory, secret):
 def test_surrogates_are_linked_by_who_knows_their_lists(made_up):
     *_, linked = attacked(made_up)
     assert linked.heading == "linkability"
-    assert [note for note in linked.notes if note.startswith("She has the lists")]
+    assert "The attacker has the lists" in noted(linked)
     assert IN_SAMPLE not in linked.notes
     assert told(linked)["documents linked to another of the same subject"].trials == 36
     assert all(IN_SAMPLE in e.notes for e in attacked(_as_learnt(made_up)))
@@ -242,7 +245,7 @@ def test_own_lists_are_not_known_to_her(made_up, tmp_path, secret):
     more = {"replace": "surrogate", "secret": secret, "names": str(folder)}
     own = applied(OTHERS, tmp_path / "r.jsonl", chosen=by_cost(2.0), **more)
     *_, linked = attacked(own)
-    assert [note for note in linked.notes if note.startswith("She has no list")]
+    assert "The attacker has no list" in noted(linked)
     assert own.private["surrogates"]["names"] != made_up.private["surrogates"]["names"]
 
 

@@ -136,7 +136,9 @@ def test_the_attacker_inspects_by_margin():
     texts = ["Ana/NAME b c d e f g h i Leo ."] * 10
     loop = loop_of(training_of(*texts), [Says((("Leo", 1), ("Ana", 1)))], cost=0.5)
     # 10 identifiers left, and 1% of 110 tokens: 1; ties go in the order of the text
-    assert (loop.passes[0].inspected, loop.passes[0].found) == ((10, 1), (5, 1))
+    few, many = loop.passes[0].found
+    assert (few.successes, few.trials, many.successes, many.trials) == (5, 10, 1, 1)
+    assert (few.clusters, many.clusters) == (1, None)  # copies are one subject's
 
 
 @settings(max_examples=80)

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from tests.documents.made import Says, corpus_of
 from tests.documents.test_greedy import ANA, LEO, MAY, TEXTS, loop_of
 
+from voile.documents.content import AS_LEFT, ONE_PERCENT
 from voile.documents.measuring import context_of, identifiers_of, points, turns
 from voile.documents.training import Training
 from voile.documents.words.features import CLASSES
 from voile.errors import InfeasibleError
+from voile.evidence import Rate
 
 WORDS = ["Ana/NAME", "Leo/NAME", "Ana", "ANA", "ana", "34/AGE", "34", "may", ".", "It", "x7/ID"]
 WORDS += ["Leo/PLACE", "was\nBAD"]
@@ -65,8 +67,8 @@ def test_what_the_attacker_of_each_pass_does_is_told():
         assert row["attacker_learner"] == attacker.learner
         assert sum(counts) == 88 - 8 * row["passes"]
         assert row["inspected_as_left"] == row["left"] == counts[0] + counts[2]
-        assert (row["inspected_as_left"], row["inspected_1_percent"]) == turn.inspected
-        assert (row["found_as_left"], row["found_1_percent"]) == turn.found
+        for found, columns in zip(turn.found, (AS_LEFT, ONE_PERCENT), strict=True):
+            assert Rate(*map(row.get, columns)) == found
     assert (rows[2]["missed"], rows[2]["lost"]) == ([8], 0)
     assert rows[0]["missed"] is rows[0]["lost"] is None
 

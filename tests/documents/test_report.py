@@ -10,14 +10,20 @@ import pytest
 from tests.documents.flow import FAMILY, GIVEN, applied, by_cost, fitted, kit_of, people
 from tests.documents.reported import changed, figures, grids, page, said, shown, with_passes
 
-from voile.documents.story import IN_SAMPLE
-from voile.evidence import Curve, Evidence, Finding, Rate
+from voile.documents.story import IN_SAMPLE, SHOWN
+from voile.evidence import Count, Evidence, Finding, Note, Rate
 from voile.release import Release
-from voile.sections import Bullets, FrontierChart, LineChart
-from voile.wording import FEW, rate, share
+from voile.sections import FrontierChart
+from voile.suppression import FEW
+from voile.wording import rate, share
 
+LOOKS = Note("The attacker looks.")
 SAID = re.compile(rf"\b({'|'.join((*GIVEN, *FAMILY))})\b")
 """Any word of a name; in a page's code there is none."""
+
+
+def inspections(number):
+    return Note("{inspections} inspections", {"inspections": Count(number)})
 
 
 def test_no_word_of_the_text_is_in_a_public_page(release, evidence):
@@ -39,7 +45,7 @@ def test_no_word_of_the_text_is_in_a_public_page(release, evidence):
 def test_what_the_holder_keeps_of_the_kit_has_no_key(release):
     assert kit_of().facts["key"] not in json.dumps(release.private)
     frontier = release.private["story"]["frontier"]
-    assert set(frontier) == {"number", "miss_cost", "passes", "risk", "loss"}
+    assert set(frontier) == {*SHOWN}
 
 
 def test_lists_are_named_to_the_holder_alone(release):
@@ -54,15 +60,16 @@ def test_lists_are_named_to_the_holder_alone(release):
         assert f"{start}{end}" in text
 
 
-def test_the_summary_says_what_was_asked_and_what_is_left(release, evidence):
+def test_the_summary_says_what_was_asked_and_what_is_left(release):
     chosen, found = (release.private["story"][part] for part in ("chosen", "found"))
-    blocks = shown(release, evidence)["summary"]
+    blocks = shown(release)["summary"]
     told = figures(blocks)
+    low, high = (share(chosen[f"risk_{end}"]) for end in ("low", "high"))
     assert told["Identifiers left"].value == share(chosen["left"] / found["identifiers"])
-    assert told["Identifiers left"].interval
+    assert told["Identifiers left"].interval == f"{low} to {high}"
     assert told["Harmless tokens removed"].value == share(chosen["loss"])
     assert told["Published"].value == share(chosen["published_tokens"])
-    public = figures(shown(release, evidence, "public")["summary"])["Identifiers left"]
+    public = figures(shown(release, (), "public")["summary"])["Identifiers left"]
     assert (public.value, public.interval) == ("under 6.2%", "")
     assert "worth 20 harmless tokens; 2 passes, each learning from" in said(blocks)
     assert "In the place of what was removed stands a mark." in said(blocks)
@@ -76,14 +83,41 @@ def test_the_summary_says_what_was_asked_and_what_is_left(release, evidence):
 
 
 def test_a_figure_of_what_was_learnt_from_is_said_to_be_one(release, evidence):
-    assert IN_SAMPLE not in said(shown(release, evidence)["summary"])
+    assert IN_SAMPLE.text not in said(shown(release, evidence)["summary"])
     own = [replace(one, notes=(*one.notes, IN_SAMPLE)) for one in evidence]
-    assert IN_SAMPLE in said(shown(release, own)["summary"])
+    assert IN_SAMPLE.text in said(shown(release, own)["summary"])
+
+
+def test_the_headline_is_what_was_measured_on_this_release(release):
+    """11% was measured where the fit expected 5%: the page leads with the 11%."""
+    low, high = 0.031, 0.078
+    expecting = changed(
+        release, risk=0.053, left=106, identifiers=2000, risk_low=low, risk_high=high
+    )
+    left = Rate.clustered([30, 2, 0, 12, 0, 0], [40, 60, 80, 90, 70, 60])
+    found = Finding("identifiers left", left), Finding("harmless tokens removed", Rate(20, 1000))
+    evidence = [Evidence("reading", "singling out", LOOKS, findings=found)]
+    for audience in ("public", "internal"):
+        told = figures(shown(expecting, evidence, audience)["summary"])
+        first = told["Identifiers left"]
+        assert (first.value, first.interval) == ("11%", "1.9% to 44%")
+        assert first.meaning == "measured on this release; the fit expected 5.3% (3.1% to 7.8%)"
+        assert told["Harmless tokens removed"].value == "2.0%"
+    one = figures(shown(expecting)["summary"])["Identifiers left"]
+    assert (one.value, one.interval) == ("5.3%", "3.1% to 7.8%")
+
+
+def test_none_left_is_shown_with_its_upper_bound(release):
+    """0 of 200 tokens of 10 documents is no more than 0 of 10 documents."""
+    none = Finding("identifiers left", Rate.clustered([0] * 10, [20] * 10))
+    evidence = [Evidence("reading", "singling out", LOOKS, findings=(none,))]
+    told = figures(shown(release, evidence, "public")["summary"])["Identifiers left"]
+    assert (told.value, told.interval) == ("0%", "0% to 34%")
 
 
 def test_few_people_are_not_counted_in_public(release):
     few = changed(release, subjects=7, documents=11)
-    assert "Learnt from 11 documents of under 11 subjects:" in said(
+    assert "Learnt from 11 documents of fewer than 11 subjects:" in said(
         shown(few, (), "public")["summary"]
     )
     assert "Learnt from 11 documents of 7 subjects:" in said(shown(few)["summary"])
@@ -98,6 +132,8 @@ def test_the_public_frontier_tells_no_few_identifiers(release):
         "miss_cost": [2.0] * 6,
         "passes": [*range(6)],
         "risk": [left / whole for left in lefts],
+        "risk_low": [0.0] * 6,
+        "risk_high": [1.0] * 6,
         "loss": [number / 100 for number in range(6)],
     }
 
@@ -123,18 +159,21 @@ def test_the_few_identifiers_left_are_no_number_of_inspections_in_public(release
         *_, grid = grids(shown(left, (), audience)["left"])
         assert [row[0] for row in grid.rows] == told
     findings = [
-        Finding("identifiers found in 7 inspections", Rate(3, 7)),
-        Finding("identifiers left that 7 inspections find", Rate(3, 7)),
-        Finding("identifiers found in 1,200 inspections", Rate(7, 1200)),
+        Finding("identifiers found", Rate(3, 7), at=inspections(7)),
+        Finding("identifiers left that are found", Rate(3, 7), at=inspections(7)),
+        Finding("identifiers found", Rate(7, 1200), at=inspections(1200)),
     ]
-    evidence = [Evidence("she reads", "singling out", "She looks.", findings=tuple(findings))]
+    evidence = [Evidence("reading", "singling out", LOOKS, findings=tuple(findings))]
     assert "7 inspections" in page(release, evidence, "internal")
     public = page(release, evidence, "public")
     assert not re.search(r"\b7 (inspections|tokens)", public)
-    assert "under 11 inspections" not in public
-    assert "found in 1,200 inspections" in public
+    assert "11 inspections" not in public
+    assert "identifiers found, 1,200 inspections" in public
     most = figures(shown(release, evidence, "public")["summary"])["Found by an attacker"]
-    assert (most.value, most.meaning.split()[3]) == ("at most 1.5%", "1,200")
+    assert (most.value, most.meaning) == (
+        "at most 1.5%",
+        "identifiers among the first 1,200 inspections",
+    )
     alone = [replace(evidence[0], findings=tuple(findings[:2]))]
     assert "Found by an attacker" not in figures(shown(release, alone, "public")["summary"])
 
@@ -166,34 +205,18 @@ def test_the_public_manifest_solves_no_equation_for_what_is_left(release):
 
 
 def test_no_part_of_the_identifiers_is_told_where_one_is_few(release):
-    row = dict(release.private["story"]["passes"][0], taken=True, attacker=False, harmless=5)
+    row = dict(release.private["story"]["passes"][0], taken=True, attacker=False, harmless=40)
     found = {"identifiers": 189, "tokens": 2583}
     for removed, left, told in (
-        ((120, 62), 7, False),
-        ((120, 5), 64, False),
-        ((120, 29), 40, True),
+        ((120, 62), 7, [True, False]),  # 62 and the 7 left add up to 69, which is all that follows
+        ((120, 5), 64, [False, False]),
+        ((120, 29), 40, [True, True]),
     ):
         rows = [{**row, "pass": n, "removed": count} for n, count in enumerate(removed, 1)]
         other = with_passes(release, rows, left=left, repeats_identifiers=0, **found)
         (grid,) = (g for g in grids(shown(other, (), "public")["passes"]) if "pass" in g.columns)
-        assert [line[3] != "–" for line in grid.rows] == [told, told]
-        assert ("fewer than 11" in said(shown(other, (), "public")["passes"])) is not told
-
-
-def test_types_of_which_few_are_left_are_for_the_holder(release):
-    """The total less the others would tell of them."""
-    for left, audience in ((5, "internal"), (30, "public")):
-        findings = [
-            Finding("identifiers left", Rate(20 + left, 189)),
-            Finding("identifiers left, NAME", Rate(20, 129)),
-            Finding("identifiers left, DOCTOR", Rate(left, 60)),
-        ]
-        note = "Nothing in 5 inspections is not no risk: up to 3 in 5 tokens may be; marks, tokens."
-        told = Evidence("a", "singling out", "", findings=tuple(findings), notes=(note,))
-        parts = shown(release, [told], "public")["singling-out"]
-        (by_type,) = (one for one in grids(parts) if "type" in one.columns)
-        assert by_type.audience == audience
-        assert "in 5" not in page(release, [told], "public")
+        assert [line[3] != "–" for line in grid.rows] == told
+        assert ("fewer than 11" in said(shown(other, (), "public")["passes"])) is not all(told)
 
 
 def test_one_pass_and_no_pass_are_said_as_such(tmp_path):
@@ -208,15 +231,15 @@ def test_one_pass_and_no_pass_are_said_as_such(tmp_path):
 def test_the_attacker_who_finds_most_is_in_the_summary(release):
     def of(name, *rates):
         found = [
-            Finding(f"identifiers found in {n} inspections", Rate(hits, n)) for hits, n in rates
+            Finding("identifiers found", Rate(hits, n), at=inspections(n)) for hits, n in rates
         ]
-        return Evidence(name, "singling out", "She looks.", findings=tuple(found))
+        return Evidence(name, "singling out", LOOKS, findings=tuple(found))
 
     blocks = shown(release, [of("a", (5, 10), (12, 100)), of("b", (40, 1000), (9, 9))])["summary"]
     one = figures(blocks)["Found by an attacker"]
     assert (one.value, one.meaning) == (
         "4.0%",
-        "of the first 1000 tokens that she inspects are identifiers",
+        "identifiers among the first 1,000 inspections",
     )
     few = shown(release, [of("a", (5, 100))], "public")["summary"]
     assert figures(few)["Found by an attacker"].value == "at most 17%"
@@ -244,7 +267,9 @@ def test_the_frontier_shows_every_policy_and_the_chosen_one(release):
     assert isinstance(chart, FrontierChart)
     assert chart.risk == tuple(row["risk"] for row in rows)
     assert chart.marks == (("chosen policy", rows[0]["risk"], rows[0]["loss"]),)
-    assert chart.described[-1].startswith("policy 3: a miss worth 2, 0 passes, 100% of identifiers")
+    assert chart.described[-1].startswith(
+        "policy 3: a miss worth 2, 0 passes, 100% (90% to 100%) of identifiers"
+    )
     assert shown(kit_of())["frontier"][1].marks == ()
 
 
@@ -260,7 +285,8 @@ def test_words_that_point_are_counted_for_all_and_named_for_the_holder(release):
 
 def test_words_that_only_tell_of_an_identifier_are_said_to_be_no_identifiers(release):
     own = {"labels": ["CONTEXT_NAME", "NAME"], "types": [40, 176]}
-    more = {"left_by_type": [3, 2], "costs": [4.0, 20.0], "missed": [3, 2]}
+    more = {"subjects_by_type": [None] * 2, "deff_by_type": [1.0] * 2}
+    more |= {"left_by_type": [3, 2], "costs": [4.0, 20.0], "missed": [3, 2]}
     rows = [{**row, "by_type": [0, *row["by_type"]]} for row in release.private["story"]["passes"]]
     blocks = shown(with_passes(release, rows, **own, **more))
     assert "they count as harmless tokens, not as identifiers" in said(blocks["summary"])
@@ -269,46 +295,6 @@ def test_words_that_only_tell_of_an_identifier_are_said_to_be_no_identifiers(rel
     assert dict(grids(blocks["theory"])[1].rows)["Theorem 1"] == "3 <= 217"  # 40 + 176 + 1
     for key in ("summary", "theory"):
         assert "Words that tell" not in said(shown(release)[key])
-
-
-def test_findings_stand_by_number_and_by_type(release):
-    rate = Rate(30, 100)
-    found = (
-        Finding(
-            "identifiers found in 9 inspections", rate, baseline=Rate(1, 100), meaning="Of it."
-        ),
-        Finding("identifiers found in 4 inspections", Rate(2, 4), meaning="Of it."),
-        Finding("identifiers left, NAME, OLD", Rate(3, 60), meaning="Still there."),
-        Finding("identifiers left that 9 inspections find, NAME, OLD", Rate(1, 3)),
-    )
-    curve = Curve("attacker", "inspections", "identifiers found", (0.0, 9.0), (0.0, 3.0))
-    one = Evidence(
-        "by margin", "singling out", "She looks.", findings=found, curves=(curve,), notes=("N.",)
-    )
-    linked = Evidence(
-        "linking", "linkability", "She reads.",
-        findings=(Finding("documents linked", rate, control=Rate(0, 100)),),
-    )  # fmt: skip
-    blocks = shown(release, [one, linked, one])
-    main, types, *_ = grids(blocks["singling-out"])
-    assert main.columns == ("what", "found", "at random")
-    assert main.rows[0] == (
-        "identifiers found in 9 inspections",
-        "30% (22% to 40%), 30 of 100",
-        "1.0% (0.18% to 5.4%), 1 of 100",
-    )
-    assert types.columns == ("type", "left of the source's", "of these found")
-    assert types.rows == (
-        ("NAME, OLD", "5.0% (1.7% to 14%), 3 of 60", "33% (6.1% to 79%), 1 of 3"),
-    )
-    bullets = [one.items for one in blocks["singling-out"] if isinstance(one, Bullets)]
-    assert bullets == [
-        ("Identifiers found in 9 inspections: of it.", "Identifiers left: still there.", "N."),
-    ]
-    charts = [one for one in blocks["singling-out"] if isinstance(one, LineChart)]
-    assert [(c.caption, c.audience) for c in charts] == [("By margin", "internal")] * 2
-    (control,) = grids(blocks["linkability"])
-    assert control.columns == ("what", "found", "control")
 
 
 def test_a_received_release_shows_what_is_public(release):

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tests.documents.reported import changed, grids, said, shown
 
+from voile.documents.content import AS_LEFT, ONE_PERCENT
 from voile.documents.words.features import CLASSES
 from voile.sections import BarChart
 from voile.wording import share
@@ -83,9 +84,9 @@ def test_what_is_left_is_told_by_type_to_the_holder(release):
     assert types.rows[0][1].endswith(f"{chosen['left']} of {corpus['identifiers']}")
     inspected = chosen["inspected_as_left"], chosen["inspected_1_percent"]
     assert [row[0] for row in found.rows] == [f"{n}" for n in inspected if n]
-    other = changed(
-        release, inspected_as_left=40, found_as_left=30, inspected_1_percent=20, found_1_percent=5
-    )
+    rates = dict(zip(AS_LEFT, (30, 40, None, 1.0), strict=True))
+    rates |= dict(zip(ONE_PERCENT, (5, 20, None, 1.0), strict=True))
+    other = changed(release, **rates)
     found = grids(shown(other)["left"])[2]
     assert [(row[0], row[1].partition(",")[0]) for row in found.rows] == [
         ("40", "75% (60% to 86%)"),

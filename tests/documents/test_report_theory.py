@@ -29,6 +29,7 @@ def test_with_costs_of_their_own_the_smallest_counts(release):
     found, chosen = (release.private["story"][part] for part in ("found", "chosen"))
     types = {"types": [*found["types"], 0], "labels": ["NAME", "DATE"]}
     types |= {"missed": [*chosen["missed"], 0], "left_by_type": [*chosen["left_by_type"], 0]}
+    types |= {"subjects_by_type": [None] * 2, "deff_by_type": [1.0] * 2}
     told = {}
     for costs in ([20.0, 4.0], [20.0, 20.0]):
         story = with_passes(release, rows, costs=costs, **types, **attacker)
@@ -52,6 +53,7 @@ def test_lemma_1_and_theorem_1_take_each_type_at_its_own_cost(release):
     ]  # fmt: skip
     own = {"types": [20, 6], "labels": ["DATE", "NAME"], "identifiers": 26}
     told = {"costs": [2.0, 15.0], "missed": [9, 1], "lost": 19, "left_by_type": [9, 1]}
+    told |= {"subjects_by_type": [None] * 2, "deff_by_type": [1.0] * 2}
     attacker = {"attacker_tp": 0, "attacker_fp": 0, "attacker_fn": 10, "attacker_tn": 300}
     story = with_passes(release, rows, **own, **told, **attacker)
     numbers = dict(grids(shown(story)["theory"])[1].rows)

@@ -13,6 +13,7 @@ from voile.itemsets.wing import apply, attack, choose, fit
 from voile.kit import Choice
 from voile.progress import silent
 from voile.roles import Roles
+from voile.wording import name_of
 
 PEOPLE = 40
 ROLES = Roles.model_validate(
@@ -39,7 +40,7 @@ def untouched(tmp_path_factory):
 def rates(release, **options):
     asked = AttackOptions(items=(2,), **options)
     found = attack(release, source(), asked, seed=1, progress=silent)
-    return {finding.name: finding for one in found for finding in one.findings}
+    return {name_of(finding, "internal"): finding for one in found for finding in one.findings}
 
 
 def test_who_knows_all_finds_everybody_and_nobody_who_was_held_out(untouched):

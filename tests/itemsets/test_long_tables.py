@@ -25,6 +25,7 @@ from voile.itemsets.wing import apply, attack, verify
 from voile.kit import Choice
 from voile.progress import silent
 from voile.roles import Roles
+from voile.wording import name_of
 
 COLUMNS = {
     "basket": "identifier",
@@ -206,7 +207,7 @@ def test_the_verbs_take_a_long_table_and_write_one(purchases, tmp_path, name):
     few = AttackOptions(items=(2,), targets=40)
     evidence = attack(release, source, few, seed=1, progress=silent)
     assert {one.attack for one in evidence} == {"items", "absences", "label"}
-    rates = {f.name: f.rate for one in evidence for f in one.findings}
+    rates = {name_of(f, "internal"): f.rate for one in evidence for f in one.findings}
     assert rates["one person left, 2 most telling items"].successes == 0
     manifest = json.loads(out.with_name(f"{name}.manifest.json").read_text())
     assert [c["column"] for c in manifest["columns"]] == ["item", "y"]

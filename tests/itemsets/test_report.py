@@ -8,8 +8,9 @@ from dataclasses import asdict
 import pyarrow as pa
 import pytest
 
-from voile.evidence import Curve, Evidence, Finding, Rate
+from voile.evidence import Curve, Evidence, Finding, Note, Rate
 from voile.io import open_source
+from voile.itemsets.lookup import Knowledge
 from voile.itemsets.options import ApplyOptions, FitOptions
 from voile.itemsets.report import sections
 from voile.itemsets.wing import apply, choose, fit
@@ -61,11 +62,11 @@ def evidence():
     """Two findings for each thing known, and curves that stay at zero and do not."""
     rate = Rate(30, 100)
     found = [
-        Finding(f"{kind}, {n} random items", rate, control=control, meaning=meaning)
+        Finding(kind, rate, control=control, meaning=meaning, at=Knowledge(n, False, False).note)
         for n in (2, 3)
         for kind, control, meaning in (
             ("one person left", rate, "Alone."),
-            ("right person", None, f"Drawn from {n}."),
+            ("right person", None, "Drawn."),
         )
     ]
     flat, rising = (
@@ -75,17 +76,17 @@ def evidence():
     return Evidence(
         attack="items",
         heading="singling out",
-        story="She looks.",
+        story=Note("The adversary looks."),
         knows=("basket",),
         findings=tuple(found),
         curves=(flat, rising),
-        notes=("A note.",),
+        notes=(Note("A note."),),
     )
 
 
 def test_findings_stand_in_a_row_for_each_thing_known(release):
     blocks = shown(release, [evidence(), evidence()], audience="internal")
-    grids = [b for b in blocks if isinstance(b, Grid) and b.columns[0] == "what she knows"]
+    grids = [b for b in blocks if isinstance(b, Grid) and b.columns[0] == "condition"]
     assert [grid.columns[1:] for grid in grids] == [
         ("one person left", "control", "right person")
     ] * 2
@@ -95,8 +96,7 @@ def test_findings_stand_in_a_row_for_each_thing_known(release):
     (said, *_) = (b for b in blocks if isinstance(b, Bullets) and "A note." in b.items)
     assert said.items == (
         "One person left: alone.",
-        "Right person, 2 random items: drawn from 2.",
-        "Right person, 3 random items: drawn from 3.",
+        "Right person: drawn.",
         "A note.",
     )
     assert sum(isinstance(b, Bullets) and "A note." in b.items for b in blocks) == 1

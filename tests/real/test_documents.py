@@ -11,10 +11,12 @@ import pytest
 from voile.cli.run import run
 from voile.documents.options import ApplyOptions, AttackOptions, FitOptions
 from voile.documents.wing import apply, attack, choose, fit, open_source, sections, verify
+from voile.evidence import Evidence
 from voile.io import open_source as open_table
 from voile.kit import Choice
 from voile.progress import silent
 from voile.roles import Roles
+from voile.wording import name_of
 
 pytestmark = pytest.mark.real
 NAMES = ("NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO")
@@ -64,13 +66,10 @@ def test_clinical_cases_by_the_command_line(data_set, tmp_path, capsys):
     truth = ["--truth", tmp_path / "others.jsonl"]
     code, out = voile("documents", "attack", release, *truth, *quick)
     assert code == 0
-    evidence = json.loads(out)["evidence"]
-    rates = {f["name"]: f["rate"] for f in evidence[0]["findings"]}
+    evidence = Evidence.from_json(json.loads(out)["evidence"][0])
+    rates = {name_of(f, "internal"): f.rate for f in evidence.findings}
     for kind in NAMES:
-        assert (
-            rates[f"identifiers left, {kind}"]["successes"]
-            < 0.15 * rates[f"identifiers left, {kind}"]["trials"]
-        )
+        assert rates[f"identifiers left, {kind}"].value < 0.15
     for audience in ([], ["--internal"]):
         page = tmp_path / "report.html"
         assert voile("report", release, "--out", page, "--force", *audience)[0] == 0

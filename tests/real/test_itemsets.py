@@ -9,12 +9,14 @@ import json
 import pytest
 
 from voile.cli.run import run
+from voile.evidence import Evidence
 from voile.io.transactions import TransactionSource
 from voile.itemsets.options import ApplyOptions, AttackOptions, FitOptions
 from voile.itemsets.wing import apply, attack, choose, fit, verify
 from voile.kit import Choice
 from voile.progress import silent
 from voile.roles import Roles
+from voile.wording import name_of
 
 pytestmark = pytest.mark.real
 ROLES = """
@@ -54,9 +56,10 @@ def test_messages_by_the_command_line(messages, tmp_path, capsys):
     few = ["--targets", "50", "--items", "3", "--seed", "1"]
     code, out = voile("itemsets", "attack", release, "--truth", messages, *few, "--json")
     assert code == 0
-    rates = {f["name"]: f["rate"] for e in json.loads(out)["evidence"] for f in e["findings"]}
-    assert rates["one person left, 3 most telling items"]["successes"] == 0  # k = 5
-    assert rates["one person left before, 3 most telling items"]["successes"] > 40
+    found = map(Evidence.from_json, json.loads(out)["evidence"])
+    rates = {name_of(f, "internal"): f.rate for e in found for f in e.findings}
+    assert rates["one person left, 3 most telling items"].successes == 0  # k = 5
+    assert rates["one person left before, 3 most telling items"].successes > 40
     for audience in ([], ["--internal"]):
         page = tmp_path / "report.html"
         assert voile("report", release, "--out", page, "--force", *audience)[0] == 0
@@ -79,5 +82,5 @@ def test_transactions_stay_transactions(data_set, tmp_path):
     asked = AttackOptions(targets=30, items=(2,))
     found = attack(release, source, asked, seed=1, progress=silent)
     assert {evidence.attack for evidence in found} == {"items", "absences"}
-    telling = next(f for f in found[0].findings if f.name == "one person left, 2 random items")
-    assert telling.rate.successes == 0
+    rates = {name_of(finding, "internal"): finding.rate for finding in found[0].findings}
+    assert rates["one person left, 2 random items"].successes == 0

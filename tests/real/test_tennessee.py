@@ -101,7 +101,7 @@ def test_a_policy_that_beats_safe_harbor_is_released_and_verified(kit, folder, t
     (alone, *_) = attack(
         release, source, AttackOptions(population=population), seed=1, progress=silent
     )
-    found = next(f for f in alone.findings if f.name.startswith("descriptions that fit one"))
+    found = next(f for f in alone.findings if f.quantity.startswith("descriptions that fit one"))
     assert found.rate.successes == release.private["figures"]["population_uniques"]
 
 

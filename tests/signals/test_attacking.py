@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from voile.roles import Roles
 from voile.signals.options import AttackOptions
 from voile.signals.report_pictures import in_words
 from voile.signals.wing import attack
+from voile.wording import name_of, said
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +27,15 @@ def attacked(tmp_path_factory):
     kit = fitted(table, hold_out=0.3)
     kit.save(folder / "kit")
     return folder / "kit", applied(kit, folder / "sent.csv", table), open_source(table)
+
+
+def by_name(evidence):
+    """Return findings by their names, after the attack's where no attacker is named."""
+    return {
+        name_of(f if f.by else replace(f, by=e.attack), "internal"): f
+        for e in evidence
+        for f in e.findings
+    }
 
 
 def test_who_knows_the_map_is_given_all_that_it_tells(attacked):
@@ -38,14 +49,15 @@ def test_who_knows_the_map_is_given_all_that_it_tells(attacked):
         "rounding lattice",
         "known plaintext",
     ]
-    rates = {f.name: f for e in found.values() for f in e.findings}
+    rates = by_name(found.values())
     assert rates["known plaintext: right"].rate.value == 1
     assert rates["rounding lattice: right, the remedy left off"].rate.value > 0.95
     assert 0.35 < rates["rounding lattice: right"].rate.value < 0.65
     bayes = rates["Bayes, the map's model: right"]  # nobody else has one
     assert bayes.rate.value == bayes.baseline.value  # at strength 1 it can but name the commonest
-    assert not any(name.startswith("Bayes") and name.endswith("found") for name in rates)
-    assert "To her all classes look alike." in found["single messages"].notes[-1]
+    single = found["single messages"]
+    assert not any(f.by == bayes.by and f.of for f in single.findings)
+    assert "To this attacker all classes look alike." in said(single.notes[-1], "internal")
     held = found["single messages"].findings[0].control
     assert 60 < held.trials == release.private["counts"]["held_out"]
     before = found["readings as they are"].findings[0].rate
@@ -77,13 +89,16 @@ def test_who_hears_a_person_again_and_again_finds_the_class(tmp_path):
     def rates(release, **options):
         options = AttackOptions(permutations=0, **options)
         found = attack(release, truth, options, seed=2, progress=silent)
-        return {f.name: f for e in found for f in e.findings}
+        return by_name(found)
 
     found = rates(release, public_map=tmp_path / "kit")
     again = {name: one for name, one in found.items() if name.startswith("repeat readings")}
-    assert list(again) == ["repeat readings, 2: right", "repeat readings, 5: right"]
-    assert again["repeat readings, 5: right"].rate.value > 0.8
-    assert again["repeat readings, 5: right"].baseline.value < 0.65
+    assert list(again) == [
+        "repeat readings, 2 messages: right",
+        "repeat readings, 5 messages: right",
+    ]
+    assert again["repeat readings, 5 messages: right"].rate.value > 0.8
+    assert again["repeat readings, 5 messages: right"].baseline.value < 0.65
     assert found["invariants, 5 messages: right"].rate.value > 0.95
     assert found["rounding lattice: right"].rate.value < 0.6
     assert "invariants, 5 messages: right" not in rates(release)
@@ -121,24 +136,24 @@ def test_what_she_thinks_beforehand_is_weighed_and_counts_for_nothing_found(atta
         evidence = attack(release, truth, options, seed=1, progress=silent)
         single = next(e for e in evidence if e.attack == "single messages")
         return (
-            {f.name: f for f in single.findings},
+            {name_of(f, "internal"): f for f in single.findings},
             single.notes,
             " ".join(in_words(evidence, "internal")),
         )
 
-    plain, _, said = found()
-    assert "beforehand" not in said
-    thinking, notes, said = found(beliefs=str(tmp_path / "beliefs.csv"))
-    assert "% thought beforehand" in said
+    plain, _, words = found()
+    assert "beforehand" not in words
+    thinking, notes, words = found(beliefs=str(tmp_path / "beliefs.csv"))
+    assert "% thought beforehand" in words
     name = "Bayes, the map's model: right"
     assert thinking[name].rate == thinking[name].baseline  # strength 1: she stays with her prior
     assert 0.7 < thinking[name].baseline.value < 0.9
     assert plain[name].baseline.value < 0.72
     assert thinking[name].control.value > 0.6
-    found = "Bayes, the map's model: yes found"
+    found = "Bayes, the map's model: found, yes"
     assert thinking[found].rate == thinking[found].baseline
-    assert " of 0.722 bits" in notes[0]  # H(C | S), not H(C)
-    assert "beforehand" in notes[1]
+    assert round(notes[0].values["entropy"], 3) == 0.722  # H(C | S), not H(C)
+    assert "beforehand" in notes[1].text
 
 
 @pytest.mark.parametrize(

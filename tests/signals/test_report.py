@@ -5,23 +5,24 @@ from __future__ import annotations
 import pytest
 from tests.signals.clinic import applied, fitted
 
-from voile.evidence import Curve, Evidence, Finding, Rate
+from voile.evidence import Curve, Evidence, Finding, Note, Rate
 from voile.report import render
 from voile.signals.wing import sections
 
-STORY = "She overhears."
+STORY = Note("The adversary overhears.")
 MANY = Rate(40, 100)
 
 
 def overheard(yes, no=MANY, control=None):
     """One attacker, who finds so many of two classes."""
     findings = (
-        Finding("forest: right", Rate(60, 200), baseline=Rate(120, 200)),
-        Finding("forest: yes found", yes, control=control),
-        Finding("forest: no found", no, control=control),
+        Finding("right", Rate(60, 200), baseline=Rate(120, 200), by="forest"),
+        Finding("found", yes, control=control, by="forest", of="yes"),
+        Finding("found", no, control=control, by="forest", of="no"),
     )
     curve = Curve("yes", "weight, overheard", "density", (0.0, 1.0), (0.25, 0.75))
-    notes = ("Messages tell 0.1 of 1 bits.", "Forest: balanced accuracy 0.512, and so on.")
+    mean = Note("Forest: balanced accuracy {balanced:.3f}.", {"balanced": 0.512}, by="forest")
+    notes = (Note("Messages reveal 0.1 of 1 bits."), mean)
     return Evidence(
         "single messages", "inference", STORY, findings=findings, curves=(curve,), notes=notes
     )
@@ -61,7 +62,7 @@ def test_a_count_of_few_stays_with_its_holder_also_where_a_mean_would_tell_it(pa
     for told in (MEAN, BARS, BALANCED):
         assert told in own
         assert told not in public
-    assert "Messages tell 0.1 of 1 bits." in public
+    assert "Messages reveal 0.1 of 1 bits." in public
     for told in ("7 of 100", "7 of 9", "3 of 100"):
         assert told not in public
 

@@ -22,6 +22,7 @@ from voile.roles import Roles
 from voile.tables.attacking import Scene
 from voile.tables.options import ApplyOptions, AttackOptions, FitOptions
 from voile.tables.wing import apply, attack, choose, fit
+from voile.wording import name_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::voile.tables.hipaa.SafeHarborWarning")
 
@@ -61,7 +62,7 @@ def attacked(folder, name="bottom", *, truth="patients.csv", **options):
 
 
 def finding(evidence, name):
-    return next(f for f in evidence.findings if f.name.startswith(name))
+    return next(f for f in evidence.findings if name_of(f, "internal").startswith(name))
 
 
 def test_every_attack_answers_its_question(folder):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from voile.evidence import Evidence, Finding, Rate
 from voile.sections import Grid
-from voile.tables.report import _axes, _findings, _intervals, _meanings, _searched
+from voile.tables.report import _axes, _intervals, _searched
 from voile.tables.report_risks import risks
 from voile.tables.wording import three_sentences
 
@@ -39,17 +38,6 @@ def test_other_policies_intervals_are_for_the_holder(audience, names):
     assert len(chart.policies) == names
 
 
-def test_what_could_not_be_tried_is_said_once_and_no_column_stands_empty():
-    found = (
-        Finding("right, sure", Rate(20, 100), meaning="Of her names."),
-        Finding("absent, sure", Rate(0, 0), meaning="Of others."),
-        Finding("absent, always", Rate(0, 0), meaning="Of others."),
-    )
-    evidence = Evidence("linkage", "linkability", "She looks.", ("a register",), found)
-    assert _findings(evidence, "public").columns == ("what", "found")
-    assert list(_meanings(evidence)) == ["Right: of her names.", "Absent: nothing to try"]
-
-
 def told(name, loss, outcomes=()):
     """Return the summary's sentences and the axes of a story of these measures."""
     story = {
@@ -74,16 +62,16 @@ def test_what_was_searched_for_is_what_is_told():
         "The release keeps 80% of what the source's quasi-identifiers tell and loses 20%.",
         "It beats Safe Harbor, which leaves about 7.0 people to be found and loses 40%; "
         "so do 2 other policies found.",
-        "relative risk (100% = the source as it is)",
-        "detail gone (100% = nothing left)",
+        "relative risk",
+        "detail gone",
     ]
     assert told("my:rare", "mutual-information", ["pay", "job"]) == [
         "The release keeps 80% of what the source's quasi-identifiers tell of pay and job and "
         "loses 20%; it leaves 10% of the source's rare people.",
         "It beats Safe Harbor, which leaves 30% of the source's rare people (about 7.0 people to "
         "be found) and loses 40%; so do 2 other policies found.",
-        "rare people (100% = the source as it is)",
-        "detail gone (100% = nothing left)",
+        "rare people",
+        "detail gone",
         "Risk here is rare people (f), and loss is detail gone (g). Outcomes: pay and job.",
     ]
     assert told("matches", "my:gone")[0] == "The release has 20% of the greatest detail gone."

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from voile.errors import RequestError, TamperedError
+from voile.errors import RequestError, TamperedError, VoileError
+from voile.evidence import FORBID, Evidence
 from voile.io import outputs
 
 if TYPE_CHECKING:
-    from voile.evidence import Evidence
     from voile.release import Release
     from voile.secret import Secret
 
-FORMAT = outputs.EVIDENCE_FORMAT
-VERSION = 1
+
+@dataclass(frozen=True, kw_only=True)
+class _File:
+    """What is in the file; nothing else may be."""
+
+    __pydantic_config__ = FORBID
+
+    format: Literal["voile-evidence"] = "voile-evidence"
+    version: Literal[2] = 2
+    kind: str
+    release: str
+    evidence: tuple[Evidence, ...]
 
 
 def default_place(release: Release) -> Path:
@@ -33,43 +44,44 @@ def write_evidence(
     from voile.io.atomic import write_text
     from voile.verifying import seal_evidence
 
-    data = {
-        "format": FORMAT,
-        "version": VERSION,
-        "kind": release.kind,
-        "release": release.public["sha256"],
-        "evidence": [evidence.to_json() for evidence in found],
-    }
+    file = _File(kind=release.kind, release=release.public["sha256"], evidence=tuple(found))
     if place == default_place(release):
         place.parent.mkdir(mode=0o700, exist_ok=True)
-    text = json.dumps(data, indent=1, ensure_ascii=False)
+    text = json.dumps(asdict(file), indent=1, ensure_ascii=False)
     write_text(place, text, outputs.EVIDENCE, force=force)
     seal_evidence(release, place, secret)
 
 
 def read_evidence(place: Path, release: Release, secret: Secret | None) -> tuple[Evidence, ...]:
     """Read evidence back; that of another release, or not as it was written, is refused."""
-    from voile.evidence import Evidence
+    from pydantic import TypeAdapter, ValidationError
+
     from voile.verifying import check_evidence
 
     try:
-        data = json.loads(place.read_bytes())
+        found = TypeAdapter(_File).validate_json(place.read_bytes(), strict=True)
     except FileNotFoundError:
         raise RequestError("no such evidence file", where=str(place)) from None
-    except ValueError:
-        raise RequestError("not an evidence file", where=str(place)) from None
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise RequestError("not an evidence file", where=str(place))
-    if data["version"] > VERSION:
-        raise RequestError(f"evidence of version {data['version']}", instead="use a newer voile")
-    if data["release"] != release.public["sha256"]:
+    except ValidationError as error:
+        problems = {".".join(map(str, one["loc"])): one["msg"] for one in error.errors()}
+        raise _refused(problems, place) from None
+    if found.release != release.public["sha256"]:
         raise RequestError(
             "this evidence is about another release",
             where=str(place),
             instead=f"run voile {release.kind} attack again",
         )
     check_evidence(release, place, secret)
-    try:
-        return tuple(Evidence.from_json(one) for one in data["evidence"])
-    except (KeyError, TypeError, ValueError):
-        raise TamperedError("the evidence is damaged", where=str(place)) from None
+    return found.evidence
+
+
+def _refused(problems: Mapping[str, str], place: Path) -> VoileError:
+    """Say in one sentence why a file is no evidence; `problems` has a message by field."""
+    if "" in problems or "format" in problems:
+        return RequestError("not an evidence file", where=str(place))
+    if "version" in problems:
+        return RequestError(
+            "evidence of another version", where=str(place), instead="attack the release again"
+        )
+    field, message = next(iter(problems.items()))
+    return TamperedError(f"the evidence is damaged: {field}: {message}", where=str(place))

@@ -60,11 +60,13 @@ def tell_chosen(screen: Screen, chosen: Chosen, place: Path) -> None:
 
 def tell_attacked(screen: Screen, found: Sequence[Evidence], place: Path) -> None:
     """Say what the attacks found, each rate with its 95% interval and its baseline."""
+    from voile.wording import name_of
+
     screen.result({"evidence_file": str(place), "evidence": [e.to_json() for e in found]})
     rows = [
         (
             evidence.attack,
-            finding.name,
+            name_of(finding, "internal"),
             _rate(finding.rate),
             _rate(finding.baseline),
             _rate(finding.control),

@@ -30,8 +30,9 @@ from voile.kit import Chosen, Kit
 from voile.progress import Progress
 from voile.release import Release
 from voile.secret import Secret
-from voile.wording import is_few
+from voile.wording import needs_suppression
 
+FIGURES = ("risk", "risk_low", "risk_high", "loss", "published_tokens")
 REMOVALS = "removals.parquet"
 REMOVED = pa.schema(
     [
@@ -315,8 +316,8 @@ class _Applying(Applying):
         """Tell what may be in each column, and what was found on the text learnt from."""
         found, chosen = self._content.found, self.chosen.figures
         roles, how = self._content.reading.roles, self._options.replace
-        few = "risk" in chosen and is_few(chosen["risk"], found["identifiers"], "public")
-        shown = ("loss",) if few else ("risk", "loss", "published_tokens")  # two tell the third
+        few = "risk" in chosen and needs_suppression(chosen["risk"], found["identifiers"], "public")
+        shown = ("loss",) if few else FIGURES  # two tell the third
         return {
             "policy": {**self.chosen.policy, "labels": found["labels"], "replace": how},
             "columns": [

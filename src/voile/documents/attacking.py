@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from voile.documents.applying import BUILT_IN, REMOVALS
 from voile.documents.attack import BudgetedAttacker, linking
@@ -23,11 +24,12 @@ from voile.documents.replacing import Edit
 from voile.documents.replacing.names import LANGUAGES, PARTICLES, builtin
 from voile.documents.replacing.people import TITLES
 from voile.documents.sources import split_format
-from voile.documents.story import IN_SAMPLE
+from voile.documents.story import IN_SAMPLE, LEFT, REMOVED
+from voile.documents.training import by_subject, numbered
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.tokens import token_labels, tokenise
 from voile.errors import RequestError, TamperedError
-from voile.evidence import Evidence, Finding, Rate
+from voile.evidence import Count, Evidence, Finding, Note, Rate
 from voile.io import Source, open_source
 from voile.progress import Progress
 from voile.random import streams
@@ -37,8 +39,8 @@ from voile.wording import listed
 
 KEPT = frozenset({"roles", "learnt_from", "surrogates"})
 NAMED = ("female", "male", "surnames")
-UNANNOTATED = "Without spans in the truth, and so left out: {:,} of {:,} documents."
-UNLEARNT = "The truth marks types that the committee never learnt: {}."
+UNANNOTATED = "Without spans in the truth, and so left out: {aside} documents."
+UNLEARNT = "The truth marks types that the committee never learnt: {types}."
 
 
 def attack(
@@ -49,7 +51,7 @@ def attack(
     seed: int | None,
     progress: Progress,
 ) -> tuple[Evidence, ...]:
-    """Inspect a release for what is left, in the order of a classifier that she trains herself.
+    """Inspect a release for what is left, in the order of a classifier that the attacker trains.
 
     The adversary has the release. ``truth``, the source with its spans, and the private folder
     say which of its characters identify somebody, and score her.
@@ -136,7 +138,7 @@ class _Scene:
     inspections: tuple[int, ...]
     findings: tuple[Finding, ...]
     surrogates: Mapping[str, Any]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @classmethod
     def of(cls, release: Release, truth: Source) -> _Scene:
@@ -164,12 +166,13 @@ class _Scene:
         published, sources = (Corpus(documents) for documents in zip(*pairs, strict=True))
         notes = [IN_SAMPLE] if private["learnt_from"] else []
         if aside := len(every) - len(pairs):
-            notes.append(UNANNOTATED.format(aside, len(every)))
+            notes.append(Note(UNANNOTATED, {"aside": Count(aside, len(every))}))
         if unlearnt := sorted(set(sources.labels) - set(release.public["policy"]["labels"])):
-            notes.append(UNLEARNT.format(listed(unlearnt)))
-        left, tokens = _left(published, sources)
-        asked = tuple(sorted(set(filter(None, (left, tokens // 100))))) or (1,)
-        findings = tuple(_figures(published, sources, left))
+            notes.append(Note(UNLEARNT, {"types": listed(unlearnt)}))
+        subject = numbered(sources.subjects)
+        left, tokens = _left(published, sources, subject)
+        asked = tuple(sorted(set(filter(None, (int(left.sum()), tokens // 100))))) or (1,)
+        findings = tuple(_figures(published, sources, subject, left))
         return cls(published, sources, asked, findings, private["surrogates"], tuple(notes))
 
 
@@ -199,16 +202,20 @@ def _edits(table: pa.Table) -> Mapping[tuple[int, str], tuple[Edit, ...]]:
     return {key: tuple(edits) for key, edits in found.items()}
 
 
-def _left(published: Corpus, truth: Corpus) -> tuple[int, int]:
-    """Count the tokens of a release that are part of an identifier, and all but marks."""
+def _left(
+    published: Corpus, truth: Corpus, subject: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], int]:
+    """Count a release's tokens that are part of an identifier, by subject; and all but marks."""
     left = Corpus(one for one, _ in matched(published, truth))
     tokens = tokenise(document.text for document in left)
     types = token_labels(tokens, left, left.labels)
     marks = np.fromiter(map(is_mark, tokens.forms), np.bool_, len(tokens.forms))[tokens.form]
-    return int((types > 0).sum()), int((~marks).sum())
+    return by_subject(tokens, types > 0, subject), int((~marks).sum())
 
 
-def _figures(published: Corpus, truth: Corpus, left: int) -> Iterator[Finding]:
+def _figures(
+    published: Corpus, truth: Corpus, subject: NDArray[np.int32], left: NDArray[np.int64]
+) -> Iterator[Finding]:
     """Yield the release's own risk and loss, which the truth tells."""
     tokens = tokenise(document.text for document in truth)
     identifiers = token_labels(tokens, truth, truth.labels) > 0
@@ -217,16 +224,19 @@ def _figures(published: Corpus, truth: Corpus, left: int) -> Iterator[Finding]:
         for source, edits in zip(truth, map(edits_of, published), strict=True)
     )
     removed = token_labels(tokens, replaced, ("edit",)) > 0
-    total = int(identifiers.sum())
+    total, lost, harmless = (
+        by_subject(tokens, which, subject)
+        for which in (identifiers, removed & ~identifiers, ~identifiers)
+    )
     yield Finding(
-        "identifiers left",
-        Rate(left, max(total, left)),
+        LEFT,
+        Rate.clustered(left.tolist(), np.maximum(total, left).tolist()),
         meaning="Of the tokens of the source that are part of an identifier, the share that is "
         "still there.",
     )
     yield Finding(
-        "harmless tokens removed",
-        Rate(int((removed & ~identifiers).sum()), int((~identifiers).sum())),
+        REMOVED,
+        Rate.clustered(lost.tolist(), harmless.tolist()),
         meaning="Of the other tokens of the source, the share that is gone, whatever removed it.",
     )
 

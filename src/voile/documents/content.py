@@ -40,10 +40,12 @@ FOUND = (
     "key",
 )
 
-AS_LEFT = ("found_as_left", "inspected_as_left")
-ONE_PERCENT = ("found_1_percent", "inspected_1_percent")
+RATE = ("found", "inspected", "subjects", "deff")
+AS_LEFT = tuple(f"{name}_as_left" for name in RATE)
+ONE_PERCENT = tuple(f"{name}_1_percent" for name in RATE)
 """Columns of the frontier: of how many tokens that the attacker inspects, of what the committee
-leaves, how many are identifiers. She inspects as many as are left there, or 1% of all tokens."""
+leaves, how many are identifiers, of how many subjects, with which design effect. The attacker
+inspects as many as are left there, or 1% of all tokens."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,9 @@ from voile.documents.committee import Committee, Decision, Member, Types, by_own
 from voile.documents.crossfitting import OutOfFold
 from voile.documents.fits import Fits
 from voile.documents.learners.learner import Examples
+from voile.documents.training import Training
 from voile.errors import InfeasibleError, RequestError
+from voile.evidence import Rate
 from voile.interruption import ctrl_c
 from voile.progress import Progress
 
@@ -56,8 +58,8 @@ class Pass:
     ----------
     number : from 1.
     tried : what each learner would remove, and the attacker's: the most accurate by its own rule.
-    inspected, found : how many tokens the attacker inspects, by margin, of what is left before
-        the turn, and how many identifiers she finds: as many as are left, and 1% of the tokens.
+    found : how many of the tokens that the attacker inspects, by margin, of what is left before
+        the turn, are identifiers: of as many as are left, and of 1% of the tokens.
     taken : what was added to the committee, None in the last turn.
     loss : T(H) after it.
     """
@@ -65,8 +67,7 @@ class Pass:
     number: int
     tried: tuple[Tried, ...]
     attacker: Tried
-    inspected: tuple[int, int]
-    found: tuple[int, int]
+    found: tuple[Rate, Rate]
     taken: Tried | None
     loss: float
 
@@ -190,8 +191,7 @@ def _turn(fits: Fits, examples: Examples, removed: Types, decision: Decision, nu
         number,
         tuple(told[name, decision] for name in looks),
         attacker,
-        inspected,
-        _found(looks[attacker.learner], examples, inspected),
+        _found(looks[attacker.learner], examples, inspected, fits.training),
         taken,
         loss,
     )
@@ -201,13 +201,18 @@ def _turn(fits: Fits, examples: Examples, removed: Types, decision: Decision, nu
     return _Turn(turn, member, found[taken.learner, taken.decision])
 
 
-def _found(look: OutOfFold, examples: Examples, inspected: tuple[int, int]) -> tuple[int, int]:
+def _found(
+    look: OutOfFold, examples: Examples, inspected: tuple[int, int], training: Training
+) -> tuple[Rate, Rate]:
     """Count the identifiers among the tokens of the highest margins; ties in the text's order."""
     counted = np.flatnonzero(examples.counted)
-    order = np.argsort(-look.margins[counted].max(axis=1), kind="stable")
-    hits = np.cumsum(np.concatenate([[0], examples.labels[counted[order]] > 0]))
-    few, many = inspected
-    return int(hits[few]), int(hits[many])
+    order = counted[np.argsort(-look.margins[counted].max(axis=1), kind="stable")]
+    whose = training.people[training.tokens.document[order]]
+    hits = examples.labels[order] > 0
+    few, many = (
+        Rate.by_subject(hits[:number].tolist(), whose[:number].tolist()) for number in inspected
+    )
+    return few, many
 
 
 def _member(

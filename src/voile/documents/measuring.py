@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
@@ -17,8 +18,9 @@ from voile.documents.greedy import Loop, Pass, Tried
 from voile.documents.repeats import mentions
 from voile.documents.replacing import Removal
 from voile.documents.replacing.kinds import names_among
-from voile.documents.training import Training, numbered
+from voile.documents.training import Training, by_subject
 from voile.documents.words.features import CLASSES
+from voile.evidence import Rate
 
 MOST_FALSE = 30
 
@@ -37,12 +39,18 @@ def points(
     """
     identifiers, tokens = _identifiers(training), training.tokens
     sentence, document = tokens.sentence, tokens.document
+    kinds = [training.truth == kind for kind in range(1, len(training.labels) + 1)]
     for passes in range(len(loop.committee.members) + 1):
         alone = _removed(loop, passes) > 0
         removed = _published(training, loop, passes, repeats=repeats) > 0
         left, lost, more = identifiers & ~removed, ~identifiers & removed, removed & ~alone
+        risk = _rate(training, left, identifiers)
+        by_type = [_rate(training, ~removed & kind, kind) for kind in kinds]
+        low, high = risk.interval()
         yield {
             "risk": float(left.sum() / max(identifiers.sum(), 1)),
+            "risk_low": low,
+            "risk_high": high,
             "loss": float(lost.sum() / max((~identifiers).sum(), 1)),
             "miss_cost": cost,
             "passes": passes,
@@ -55,11 +63,19 @@ def points(
             "published_tokens": float(1 - removed.mean()),
             "published_sentences": _untouched(removed, sentence),
             "published_documents": _untouched(removed, document),
-            "left_by_type": _by_type(training, ~removed),
+            "left_by_type": [one.successes for one in by_type],
+            "subjects_by_type": [one.clusters for one in by_type],
+            "deff_by_type": [one.deff for one in by_type],
             "optimum": loop.stopped == "finished" and passes == len(loop.committee.members),
             **_proved(training, loop, passes, alone),
             **_false(training, lost),
         }
+
+
+def _rate(training: Training, hits: NDArray[np.bool_], of: NDArray[np.bool_]) -> Rate:
+    """Return the rate of some tokens among others, both (n,), by subject."""
+    tokens, people = training.tokens, training.people
+    return Rate.clustered(*(by_subject(tokens, which, people).tolist() for which in (hits, of)))
 
 
 def identifiers_of(training: Training) -> int:
@@ -115,7 +131,7 @@ def _false(training: Training, removed: NDArray[np.bool_]) -> dict[str, Any]:
 def _of_several(training: Training) -> NDArray[np.bool_]:
     """Say which forms two subjects or more have, by their numbers."""
     tokens = training.tokens
-    whose = numbered(training.subject)[tokens.document]
+    whose = training.people[tokens.document]
     met = np.unique(np.stack([tokens.form, whose]), axis=1)[0]
     return np.bincount(met, minlength=len(tokens.forms)) > 1
 
@@ -164,10 +180,10 @@ def _attacked(turn: Pass | None) -> dict[str, Any]:
     names = ("learner", "tp", "fp", "fn", "tn")
     if turn is None:
         return dict.fromkeys((*AS_LEFT, *ONE_PERCENT, *(f"attacker_{name}" for name in names)))
-    (few, many), (of_few, of_many) = turn.found, turn.inspected
+    few, many = (dataclasses.astuple(rate) for rate in turn.found)
     return {
-        **dict(zip(AS_LEFT, (few, of_few), strict=True)),
-        **dict(zip(ONE_PERCENT, (many, of_many), strict=True)),
+        **dict(zip(AS_LEFT, few, strict=True)),
+        **dict(zip(ONE_PERCENT, many, strict=True)),
         **{f"attacker_{name}": getattr(turn.attacker, name) for name in names},
     }
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 from voile.documents.committee import Committee
 from voile.documents.content import Content, Policy
 from voile.documents.corpus import Document
 from voile.documents.options import ApplyOptions
-from voile.documents.patterns import Finder, Listed, patterns_of
+from voile.documents.patterns import Finder, Listed, Pattern, patterns_of
 from voile.documents.replacing import Names, Replacer, Surrogates, replacer
 from voile.documents.replacing.kinds import checked_kinds, names_among
-from voile.documents.replacing.removal import PATTERN
 from voile.documents.working import Recipe
 from voile.errors import RequestError, TamperedError, nearest
 from voile.pseudonyms import Secret
 
-RECORD = f"{PATTERN}record "
 NAMELESS = (
     "no type of the policy is known to be a name, so that further mentions of what is removed "
     "stay: say which is one with --kind TYPE=name, or --no-repeats"
@@ -38,7 +37,7 @@ def recipe_of(content: Content, policy: Policy, options: ApplyOptions) -> Recipe
     RequestError : a list, pattern, kind of type or secret that is not there.
     TamperedError : the kit's classifiers are not of its features.
     """
-    finders: tuple[Finder, ...] = _patterns(options)
+    finders: tuple[Finder, ...] = _patterns(options, options.record)
     if options.deny is not None:
         finders = (Listed.read(options.deny), *finders)
     committee = _working(content.committee(policy))
@@ -68,16 +67,16 @@ def _working(committee: Committee) -> Committee:
     return committee
 
 
-def _patterns(options: ApplyOptions) -> tuple[Finder, ...]:
+def _patterns(options: ApplyOptions, records: Sequence[str]) -> tuple[Pattern, ...]:
     names = options.patterns
     if "none" in names:
-        return patterns_of((), options.record)
-    return patterns_of(None if "all" in names else names, options.record)
+        return patterns_of((), records)
+    return patterns_of(None if "all" in names else names, records)
 
 
 def patterns_told(options: ApplyOptions) -> list[str]:
     """Name what is removed by its form; the user's own formats are not told."""
-    built_in = [finder.by for finder in _patterns(options) if not finder.by.startswith(RECORD)]
+    built_in = [pattern.name for pattern in _patterns(options, ())]
     return [*built_in, *(["record numbers"] if options.record else [])]
 
 

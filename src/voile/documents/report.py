@@ -7,19 +7,19 @@ from typing import Any
 
 from voile.documents.content import AS_LEFT, ONE_PERCENT, Content
 from voile.documents.context import of_context
-from voile.documents.report_evidence import evidence_sections, strongest
+from voile.documents.report_headline import headline, left_at_fit
 from voile.documents.report_passes import passes_section
 from voile.documents.report_theory import theory_section
 from voile.documents.story import IN_SAMPLE, judged, story_of
 from voile.documents.words.features import CLASSES
-from voile.evidence import Evidence, Rate
+from voile.evidence import Count, Evidence, Rate
+from voile.evidence_sections import evidence_sections
 from voile.kit import Kit
 from voile.release import Release
 from voile.sections import (
     Audience,
     Block,
     Bullets,
-    Figure,
     Figures,
     Grid,
     Prose,
@@ -27,16 +27,21 @@ from voile.sections import (
     codebook,
     frontier_chart,
 )
-from voile.wording import FEW, is_few, listed, rate, share, share_of
+from voile.suppression import FEW
+from voile.wording import counted, listed, needs_suppression, rate, share, share_of
 
-RISK = "identifiers left (100% = nothing is removed)"
-RISK_AT_MOST = "identifiers left, at most (100% = nothing is removed)"
-LOSS = "harmless tokens removed"
+RISK = "identifiers left", "100% = nothing is removed"
+RISK_AT_MOST = "identifiers left, at most", "100% = nothing is removed"
+LOSS = "harmless tokens removed", ""
 MEASURED = {
     True: "Each policy is a committee, and every mention of a name that it removed in the same "
     "document; patterns and lists remove more.",
     False: "Each policy is a committee alone; patterns and lists remove more.",
 }
+INTERVALS = (
+    "The 95% intervals count subjects, or else documents, since the identifiers of one are not "
+    "independent: Wilson's with a design effect."
+)
 KINDS = {
     "mark": "marks",
     "X": "CAPITALS",
@@ -99,18 +104,18 @@ def _summary(
     blocks: list[Block] = []
     said: list[str] = []
     if public:
-        shown = [*_figures(story, public["figures"], audience), *strongest(evidence, audience)]
-        blocks += [Figures(tuple(shown))] if shown else []
+        shown = tuple(headline(story, public["figures"], evidence, audience))
+        blocks += [Figures(shown)] if shown else []
         said += _policy(public)
     if any(IN_SAMPLE in one.notes for one in evidence):
-        said.append(IN_SAMPLE)
+        said.append(IN_SAMPLE.text)
     if story:
         found = story["found"]
         alpha = share_of(found["identifiers"] / found["tokens"], found["tokens"], audience)
         context = of_context(found["labels"])
         halted = "; the fit was interrupted" * (found["stopped"] == "interrupted")
         documents, subjects = (
-            _told(found[f"{one}s"], one, audience) for one in ("document", "subject")
+            _counted(found[f"{one}s"], one, audience) for one in ("document", "subject")
         )
         said.append(
             f"Learnt from {documents} of {subjects}: {found['tokens']:,} tokens, {alpha} of them "
@@ -122,28 +127,6 @@ def _summary(
     return Section("summary", "In short", (*blocks, Prose(tuple(said))), first=True)
 
 
-def _figures(
-    story: Mapping[str, Any], public: Mapping[str, float], audience: Audience
-) -> list[Figure]:
-    """Return what is known of the policy: by the holder's story, else by the public manifest."""
-    chosen = story.get("chosen")
-    known = chosen or public
-    whole = story["found"]["identifiers"] if chosen else 1
-    hidden = "risk" in known and is_few(known["risk"], whole, audience)
-    shown: list[Figure] = []
-    if "risk" in known:
-        left = share_of(known["risk"], whole, audience) if chosen else share(known["risk"])
-        said = f"of those in the annotated text, {judged(story)}"
-        within = _interval(chosen["left"], whole) if chosen and audience == "internal" else ""
-        shown.append(Figure("Identifiers left", left, said, within))
-    if "loss" in known:
-        shown.append(Figure("Harmless tokens removed", share(known["loss"]), "of all harmless"))
-    if "published_tokens" in known and not hidden:  # with the loss it would tell how many are left
-        kept = share(known["published_tokens"])
-        shown.append(Figure("Published", kept, "of tokens, as they were"))
-    return shown
-
-
 def _policy(public: Mapping[str, Any]) -> list[str]:
     """Say what was asked for and done."""
     asked, also = public["policy"], public["constraints"]
@@ -153,7 +136,7 @@ def _policy(public: Mapping[str, Any]) -> list[str]:
         f"A missed identifier was taken to be worth {asked['miss_cost']:g} harmless tokens; "
         f"{passes}{learning}. In the place of what was removed stands {PUTS[asked['replace']]}."
     ]
-    patterns = [name.removeprefix("pattern ") for name in also["patterns"]]
+    patterns = also["patterns"]
     mentions = "Further mentions of a removed name in its document are removed as well"
     again = []
     if also["repeats_in_figures"]:
@@ -187,37 +170,33 @@ def _many(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def _told(number: int, one: str, audience: Audience) -> str:
-    """Count documents or people; a public report tells none of 1 to 10."""
-    if is_few(number, 1, audience):
-        return f"under {FEW} {one}s"
-    return _many(number, one)
-
-
-def _interval(left: int, identifiers: int) -> str:
-    """Return the interval of the share left, as if each token stood alone."""
-    low, high = Rate(left, identifiers).interval()
-    return f"{share(low)} to {share(high)}"
+def _counted(number: int, one: str, audience: Audience) -> str:
+    """Count documents or people."""
+    return f"{counted(Count(number), audience)} {one}{'s' * (number != 1)}"
 
 
 def _frontier(story: Mapping[str, Any], audience: Audience) -> Section | None:
     if not story:
         return None
     shown, whole = story["frontier"], story["found"]["identifiers"]
-    described = tuple(
-        f"policy {n}: a miss worth {cost:g}, {_many(passes, 'pass', 'passes')}, "
-        f"{share_of(risk, whole, audience)} of identifiers left, {share(loss)} of harmless tokens "
-        "removed"
-        for n, cost, passes, risk, loss in zip(
-            *(shown[name] for name in ("number", "miss_cost", "passes", "risk", "loss")),
-            strict=True,
-        )
-    )
+    rows = [dict(zip(shown, row, strict=True)) for row in zip(*shown.values(), strict=True)]
+    described = tuple(_described(row, whole, audience) for row in rows)
     drawn = _drawn(story, audience)
-    risk_name = RISK if drawn["frontier"] == shown else RISK_AT_MOST
-    chart = frontier_chart(drawn, described, risk_name, LOSS)
-    said = Prose((MEASURED[story["repeats"]],))
-    return Section("frontier", "Every sensible trade", (said, chart))
+    risk = RISK if drawn["frontier"] == shown else RISK_AT_MOST
+    chart = frontier_chart(drawn, described, risk, LOSS)
+    said = Prose((MEASURED[story["repeats"]], INTERVALS))
+    return Section("frontier", "Risk-utility frontier", (said, chart))
+
+
+def _described(row: Mapping[str, Any], whole: int, audience: Audience) -> str:
+    """Say of a policy what it leaves, with its interval, and what it costs."""
+    left, interval = left_at_fit(row, whole, audience)
+    within = f" ({interval})" if interval else ""
+    return (
+        f"policy {row['number']}: a miss worth {row['miss_cost']:g}, "
+        f"{_many(row['passes'], 'pass', 'passes')}, {left}{within} of identifiers left, "
+        f"{share(row['loss'])} of harmless tokens removed"
+    )
 
 
 def _drawn(story: Mapping[str, Any], audience: Audience) -> Mapping[str, Any]:
@@ -225,9 +204,9 @@ def _drawn(story: Mapping[str, Any], audience: Audience) -> Mapping[str, Any]:
     whole = story["found"]["identifiers"]
 
     def told(risk: float) -> float:
-        if is_few(1 - risk, whole, audience):
+        if needs_suppression(1 - risk, whole, audience):
             return 1.0
-        return min(FEW / whole, 1.0) if is_few(risk, whole, audience) else risk
+        return min(FEW / whole, 1.0) if needs_suppression(risk, whole, audience) else risk
 
     shown, chosen = story["frontier"], story.get("chosen")
     drawn = {**story, "frontier": {**shown, "risk": [told(risk) for risk in shown["risk"]]}}
@@ -240,15 +219,18 @@ def _left(story: Mapping[str, Any], audience: Audience) -> Section | None:
     if not chosen or not found:
         return None
     lines = tuple(
-        (label, rate(Rate(left, total), "internal"))
-        for label, total, left in zip(
-            found["labels"], found["types"], chosen["left_by_type"], strict=True
+        (label, rate(Rate(left, total, subjects, deff), "internal"))
+        for label, total, left, subjects, deff in zip(
+            found["labels"],
+            found["types"],
+            *(chosen[f"{name}_by_type"] for name in ("left", "subjects", "deff")),
+            strict=True,
         )
     )
     types = Grid(
         ("type", "tokens left"), lines, f"Left of each type, {judged(story)}", (1,), "internal"
     )
-    hidden = is_few(chosen["risk"], found["identifiers"], audience)
+    hidden = needs_suppression(chosen["risk"], found["identifiers"], audience)
     texts = [("tokens", share(chosen["published_tokens"]))] * (not hidden)
     texts += [
         ("sentences", share(chosen["published_sentences"])),
@@ -265,11 +247,11 @@ def _left(story: Mapping[str, Any], audience: Audience) -> Section | None:
 
 def _inspected(story: Mapping[str, Any], audience: Audience) -> Iterator[Grid]:
     """Show what was found by as many inspections as are left, unless that tells of few."""
-    told = [[story["chosen"][name] for name in columns] for columns in (AS_LEFT, ONE_PERCENT)]
+    rates = [Rate(*map(story["chosen"].get, columns)) for columns in (AS_LEFT, ONE_PERCENT)]
     lines = tuple(
-        (f"{inspections:,}", rate(Rate(min(found, inspections), inspections), audience))
-        for found, inspections in told
-        if inspections and not is_few(inspections, 1, audience)
+        (f"{found.trials:,}", rate(found, audience))
+        for found in rates
+        if found.trials and not needs_suppression(found.trials, 1, audience)
     )
     if lines:
         yield Grid(

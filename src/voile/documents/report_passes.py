@@ -9,26 +9,29 @@ from typing import Any
 
 from voile.documents.story import judged, taken_of
 from voile.sections import Audience, Bar, BarChart, Grid, Prose, Section
-from voile.wording import FEW, is_few, share_of
+from voile.suppression import FEW, is_few, withheld
+from voile.wording import share_of
 
-UNTOLD = f"Shares of identifiers are left out here: they would tell of fewer than {FEW}."
+UNKNOWN = "–"
+UNTOLD = f"Shares are withheld where a number of fewer than {FEW} would follow."
 
 
 def passes_section(story: Mapping[str, Any], audience: Audience) -> Section | None:
     """Show what each pass added, and what the other learners would have done."""
     if not story.get("passes"):
         return None
-    found, rows = story["found"], story["passes"]
+    rows = story["passes"]
     taken = taken_of(story)
-    told = _is_told(story, audience)
+    identifiers, harmless = _columns(story, audience)
     lines = tuple(
         (
             str(number),
             row["learner"],
             "by its own rule" if row["attacker"] else f"by {row['decision']}",
-            *_shares(row["removed"] if told else None, row["harmless"], found, audience),
+            identifiers[place],
+            harmless[place],
         )
-        for number, row in taken.items()
+        for place, (number, row) in enumerate(taken.items())
     )
     grid = Grid(
         ("pass", "learner", "removes", "identifiers removed", "harmless tokens removed"),
@@ -36,40 +39,55 @@ def passes_section(story: Mapping[str, Any], audience: Audience) -> Section | No
         f"Of all, {judged(story)}",
         (3, 4),
     )
-    few = () if told else (UNTOLD,)
-    said = Prose((_ended(story, len(taken)), *_repeated(story, audience), *few))
+    few = (UNTOLD,) if UNKNOWN in (*identifiers, *harmless) else ()
+    said = Prose((_ended(story, len(taken)), *_repeated(story, identifiers, harmless), *few))
     blocks = (grid, said) if taken else (said,)
     return Section("passes", "What each pass added", (*blocks, _learners(rows)))
 
 
-def _is_told(story: Mapping[str, Any], audience: Audience) -> bool:
-    """Whether no part of the identifiers, removed or left, is few: the rest would tell of it."""
-    removed = [row["removed"] for row in taken_of(story).values()]
-    parts = [*removed, story["chosen"]["repeats_identifiers"], story["chosen"]["left"]]
-    return not any(is_few(part, 1, audience) for part in parts)
+def _columns(story: Mapping[str, Any], audience: Audience) -> tuple[list[str], list[str]]:
+    """Return the shares of all identifiers, and of all harmless tokens, that are removed.
 
-
-def _shares(
-    identifiers: int | None, harmless: int, found: Mapping[str, Any], audience: Audience
-) -> tuple[str, str]:
-    """Say which shares of all identifiers and of all harmless tokens these are."""
+    A row for each pass, then one for further mentions of the names removed.
+    """
+    found, chosen, taken = story["found"], story["chosen"], taken_of(story).values()
     known = found["identifiers"]
-    others = found["tokens"] - known
-    told = "–" if identifiers is None else share_of(identifiers / max(known, 1), known, audience)
-    return told, share_of(harmless / max(others, 1), others, audience)
+    identifiers = [*(row["removed"] for row in taken), chosen["repeats_identifiers"]]
+    harmless = [*(row["harmless"] for row in taken), chosen["repeats_harmless"]]
+    left, kept = chosen["left"], found["tokens"] - known - sum(harmless)
+    return (
+        _shares(identifiers, left, known, audience),
+        _shares(harmless, kept, found["tokens"] - known, audience),
+    )
 
 
-def _repeated(story: Mapping[str, Any], audience: Audience) -> Iterator[str]:
+def _shares(parts: Sequence[int], left: int, whole: int, audience: Audience) -> list[str]:
+    """Write the parts of a whole, withholding those of few, and those that would reveal them.
+
+    What is `left` is in the report's headline, unless it is few itself.
+    """
+    hidden: frozenset[int] | None = frozenset()
+    if audience == "public":
+        rows = [(part,) for part in (*parts, left)]
+        hidden = withheld(rows, public=() if is_few(left) else (len(parts),))
+    shown = [share_of(part / max(whole, 1), whole, audience) for part in parts]
+    return [
+        UNKNOWN if hidden is None or place in hidden else said for place, said in enumerate(shown)
+    ]
+
+
+def _repeated(
+    story: Mapping[str, Any], identifiers: Sequence[str], harmless: Sequence[str]
+) -> Iterator[str]:
     """Say what further mentions of removed names add to this policy's passes."""
-    chosen = story["chosen"]
-    more = chosen["repeats_identifiers"], chosen["repeats_harmless"]
-    if any(more) and not _is_told(story, audience):
+    if not (story["chosen"]["repeats_identifiers"] or story["chosen"]["repeats_harmless"]):
+        return
+    if UNKNOWN in (identifiers[-1], harmless[-1]):
         yield "Further mentions of the names removed go as well."
-    elif any(more):
-        identifiers, harmless = _shares(*more, story["found"], audience)
+    else:
         yield (
-            f"Further mentions of the names removed are {identifiers} of all identifiers and "
-            f"{harmless} of all harmless tokens; they go as well."
+            f"Further mentions of the names removed are {identifiers[-1]} of all identifiers and "
+            f"{harmless[-1]} of all harmless tokens; they go as well."
         )
 
 

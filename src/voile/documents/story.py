@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from voile.documents.content import Content
+from voile.evidence import Note
 
-IN_SAMPLE = (
+IN_SAMPLE = Note(
     "The committee learnt from documents of this release; it misses less in them than in text "
     "that it has not seen. Attack a release of other annotated documents for an honest figure."
 )
-SHOWN = ("number", "miss_cost", "passes", "risk", "loss")
+SHOWN = ("number", "miss_cost", "passes", "risk", "risk_low", "risk_high", "loss")
+FOUND, LEFT, REMOVED = "identifiers found", "identifiers left", "harmless tokens removed"
+"""Quantities of findings that the report's headline names."""
 
 
 def story_of(content: Content, number: int | None) -> dict[str, Any]:

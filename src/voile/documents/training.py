@@ -85,11 +85,12 @@ class Training:
             costs,
             tokens.form,
             tuple(tokens.forms),
-            self._people,
+            self.people,
         )
 
     @cached_property
-    def _people(self) -> NDArray[np.int32]:
+    def people(self) -> NDArray[np.int32]:
+        """(d,) the number of each document's subject."""
         return numbered(self.subject)
 
     @cached_property
@@ -110,6 +111,14 @@ class Training:
 def numbered(subjects: Sequence[str]) -> NDArray[np.int32]:
     """Number the subjects, (d,), whatever their order."""
     return np.unique(np.asarray(subjects), return_inverse=True)[1].astype(np.int32)
+
+
+def by_subject(
+    tokens: Tokens, which: NDArray[np.bool_], subject: NDArray[np.integer]
+) -> NDArray[np.int64]:
+    """Count some tokens, (n,), by the subject of their document; `subject` is each document's."""
+    whose = subject[tokens.document[which]]
+    return np.bincount(whose, minlength=int(subject.max(initial=-1)) + 1)
 
 
 def costs_of(

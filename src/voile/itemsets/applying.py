@@ -26,7 +26,7 @@ from voile.kit import Chosen, Kit
 from voile.progress import Progress
 from voile.release import Release
 from voile.secret import Secret
-from voile.wording import FEW
+from voile.suppression import FEW
 
 NO_LISTS = (".csv", ".tsv", ".jsonl", ".ndjson")
 KEPT = ("label", "sensitive", "keep")

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.errors import RequestError
-from voile.evidence import Curve, Evidence, Finding, Rate
+from voile.evidence import Curve, Evidence, Finding, Note, Rate
 from voile.io import Source, open_source
 from voile.itemsets.forms import Form, Intervals, released_form
 from voile.itemsets.incidence import Incidence
@@ -23,19 +23,23 @@ from voile.progress import Progress
 from voile.random import streams
 from voile.release import Release
 from voile.roles import Roles
-from voile.wording import advantage
 
 STORY = (
-    "She knows that a person is in the data and some of what the person {has}: as many as she "
-    "could learn, drawn at random or the most telling ones. She looks up every row that {fits}, "
-    "by the items that are published. She succeeds when one person is left, or when the one she "
-    "then draws is right."
+    "The adversary knows that a person is in the data and some of what the person {has}: as many "
+    "as could be learned, drawn at random or the most telling ones. The adversary looks up every "
+    "row that {fits}, by the items that are published. Success is that one person is left, or that "
+    "the one then drawn is right."
 )
 NOTES = (
-    "Before: as much knowledge against the source itself.",
-    "Most telling items, after: of those that are published, which is the worst she could know.",
-    "Baseline of the right person: one drawn among all, without knowing anything.",
-    "Control: people who are not in the release, of whom one who fits is never the right one.",
+    Note("Before: as much knowledge against the source itself."),
+    Note(
+        "Most telling items, after: of those that are published, which is the worst that could be "
+        "known."
+    ),
+    Note("Baseline of the right person: one drawn among all, without knowing anything."),
+    Note(
+        "Control: people who are not in the release, of whom one who fits is never the right one."
+    ),
 )
 
 
@@ -196,22 +200,28 @@ def _look_up(scene: Scene, rng: np.random.Generator, *, absent: bool) -> Evidenc
         for count in sorted(set(scene.options.items)):
             knows = Knowledge(count, telling, absent)
             after, before = [], []
-            for x in scene.drawn(rng, len(targets)):
+            drawn = scene.drawn(rng, len(targets))
+            for x in drawn:
                 known = knows.of(true, targets[x], rng)
                 useful = scene.useful(knows, known, targets[x], rng)
                 after.append(look(shown, scene.seen(useful), absent=absent, own=int(own[x])))
                 mine = int(true.pattern[targets[x]])
                 before.append(look(true, known, absent=absent, own=mine))
+            strangers = outside[scene.drawn(rng, len(outside))]
             control = [
                 look(
                     shown,
-                    scene.seen(knows.of(others, outside[x], rng, scene.mask(others)), others),
+                    scene.seen(knows.of(others, row, rng, scene.mask(others)), others),
                     absent=absent,
                 )
-                for x in scene.drawn(rng, len(outside))
+                for row in strangers
             ]
-            findings += list(_findings(knows, after, before, control, rng, shown.n_subjects))
-            alone.append((_alone(before), _alone(after)))
+            whose = true.subjects_of(targets[drawn])
+            alone.append((_alone(before, whose), _alone(after, whose)))
+            findings += [
+                *_left_alone(knows, *alone[-1], _alone(control, others.subjects_of(strangers))),
+                _right(knows, after, whose, rng, shown.n_subjects),
+            ]
             left.append(tuple(np.median([s.left for s in x] or [0]) for x in (before, after)))
         counts = tuple(float(c) for c in sorted(set(scene.options.items)))
         curves += list(_curves(counts, alone, telling=telling, absent=absent))
@@ -220,7 +230,7 @@ def _look_up(scene: Scene, rng: np.random.Generator, *, absent: bool) -> Evidenc
     return Evidence(
         attack="absences" if absent else "items",
         heading="singling out",
-        story=STORY.format(**(fits if absent else {"has": "has", "fits": "has them all"})),
+        story=Note(STORY, fits if absent else {"has": "has", "fits": "has them all"}),
         knows=tuple(c["column"] for c in scene.release.public["policy"]),
         findings=tuple(findings),
         curves=tuple(curves),
@@ -228,39 +238,44 @@ def _look_up(scene: Scene, rng: np.random.Generator, *, absent: bool) -> Evidenc
     )
 
 
-def _findings(
+def _left_alone(knows: Knowledge, before: Rate, after: Rate, control: Rate) -> Iterator[Finding]:
+    """Say how often one person is left."""
+    yield Finding(
+        "one person left before",
+        before,
+        meaning="Nobody else in the source fits what is known, had it been given away as it is.",
+        at=knows.note,
+    )
+    yield Finding(
+        "one person left",
+        after,
+        control=control,
+        meaning="Nobody else in the release fits what is known.",
+        at=knows.note,
+    )
+
+
+def _right(
     knows: Knowledge,
-    after: list[Sight],
-    before: list[Sight],
-    control: list[Sight],
+    sights: list[Sight],
+    whose: list[int],
     rng: np.random.Generator,
     subjects: int,
-) -> Iterator[Finding]:
-    """Say how often one person is left, and how often the one drawn is right."""
-    drawn = rng.random((2, len(after)))
-    yield Finding(
-        f"one person left before, {knows.words}",
-        _alone(before),
-        meaning="Nobody else in the source fits what she knows, had it been given away as it is.",
-    )
-    yield Finding(
-        f"one person left, {knows.words}",
-        _alone(after),
-        control=_alone(control),
-        meaning="Nobody else in the release fits what she knows.",
-    )
-    right = sum(s.hers and u * s.left < 1 for s, u in zip(after, drawn[0], strict=True))
-    guess = int((drawn[1] * subjects < 1).sum())
-    yield Finding(
-        f"right person, {knows.words}",
-        Rate(int(right), len(after)),
-        baseline=Rate(guess, len(after)),
-        meaning="She draws one of those who fit.",
+) -> Finding:
+    """Say how often the one drawn of those who fit is right."""
+    drawn = rng.random((2, len(sights)))
+    right = (s.hers and u * s.left < 1 for s, u in zip(sights, drawn[0], strict=True))
+    return Finding(
+        "right person",
+        Rate.by_subject(right, whose),
+        baseline=Rate.by_subject(drawn[1] * subjects < 1, whose),
+        meaning="The adversary draws one of those who fit.",
+        at=knows.note,
     )
 
 
-def _alone(sights: list[Sight]) -> Rate:
-    return Rate(sum(sight.left == 1 for sight in sights), len(sights))
+def _alone(sights: list[Sight], whose: list[int]) -> Rate:
+    return Rate.by_subject((sight.left == 1 for sight in sights), whose)
 
 
 def _curves(
@@ -313,52 +328,53 @@ def _guess(scene: Scene, rng: np.random.Generator) -> Evidence:
             _majority(shown, table, names, scene.seen(knows.of(true, targets[x], rng)))
             for x in drawn
         ]
-        hit = sum(g == labels[x] for g, x in zip(guessed, drawn, strict=True))
-        blind = int(sum(labels[x] == most for x in drawn))
-        rate = Rate(int(hit), len(drawn))
-        control = (
-            _control(scene, knows, rng, (table, names)) if outside_labels is not None else None
-        )
+        whose = true.subjects_of(targets[drawn])
         findings.append(
             Finding(
-                f"label guessed rightly, {knows.words}",
-                rate,
-                baseline=Rate(blind, len(drawn)),
-                control=control,
-                meaning=advantage(rate, control),
+                "label guessed rightly",
+                Rate.by_subject(
+                    (g == labels[x] for g, x in zip(guessed, drawn, strict=True)), whose
+                ),
+                baseline=Rate.by_subject((labels[x] == most for x in drawn), whose),
+                control=(
+                    None if outside_labels is None else _control(scene, knows, rng, (table, names))
+                ),
+                at=knows.note,
+                advantage=True,
             )
         )
     return Evidence(
         attack="label",
         heading="inference",
-        story=(
-            "She knows some of what a person has, drawn at random, and that the person is in the "
-            "release. She guesses the most frequent label of the rows that have it all."
+        story=Note(
+            "The adversary knows some of what a person has, drawn at random, and that the person "
+            "is in the release, and guesses the most frequent label of the rows that have it all."
         ),
         knows=tuple(c["column"] for c in scene.release.public["policy"]),
         findings=tuple(findings),
         notes=(
-            "What is guessed as well for people who were never released is knowledge about "
-            "groups, which a release is made for.",
-            "Baseline: always the release's most frequent label.",
+            Note(
+                "What is guessed as well for people who were never released is knowledge about "
+                "groups, which a release is made for."
+            ),
+            Note("Baseline: always the release's most frequent label."),
         ),
     )
 
 
 def _control(
     scene: Scene, knows: Knowledge, rng: np.random.Generator, known: tuple[Any, Any]
-) -> Rate | None:
+) -> Rate:
     others, outside, labels = scene.control
     assert labels is not None
     there = outside[np.array([labels[x] is not None for x in outside], dtype=np.bool_)]
-    drawn = scene.drawn(rng, len(there))
+    drawn = there[scene.drawn(rng, len(there))]
     shown = scene.shown.incidence
-    hit = sum(
-        _majority(shown, *known, scene.seen(knows.of(others, there[x], rng), others))
-        == labels[there[x]]
-        for x in drawn
+    hit = (
+        _majority(shown, *known, scene.seen(knows.of(others, row, rng), others)) == labels[row]
+        for row in drawn
     )
-    return Rate(int(hit), len(drawn))
+    return Rate.by_subject(hit, others.subjects_of(drawn))
 
 
 def _by_pattern(

@@ -115,6 +115,11 @@ class Incidence:
         """Rows as they came, repetitions included."""
         return len(self.pattern)
 
+    def subjects_of(self, rows: NDArray[np.intp]) -> list[int]:
+        """Return the number of each row's subject; without subjects each row is its own."""
+        numbers: list[int] = (rows if self.subject is None else self.subject[rows]).tolist()
+        return numbers
+
     @cached_property
     def supports(self) -> NDArray[np.int64]:
         """(features,) how many subjects have each feature."""

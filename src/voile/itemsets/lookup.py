@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.evidence import Note
 from voile.itemsets.incidence import Incidence
 
 Indices = NDArray[np.intp]
@@ -35,11 +36,11 @@ class Knowledge:
     absent: bool
 
     @property
-    def words(self) -> str:
-        """What she knows, as a line of evidence says it."""
+    def note(self) -> Note:
+        """The condition of a finding: how many of which items are known."""
         kind = "most telling" if self.telling else "random"
-        thing = "absence" if self.absent else "item"
-        return f"{self.count} {kind} {thing}{'' if self.count == 1 else 's'}"
+        thing = f"{'absence' if self.absent else 'item'}{'' if self.count == 1 else 's'}"
+        return Note("{count} {kind} {thing}", {"count": self.count, "kind": kind, "thing": thing})
 
     def of(
         self, rows: Incidence, row: int, rng: np.random.Generator, among: Mask | None = None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voile.evidence import Evidence
+from voile.evidence_sections import evidence_sections
 from voile.itemsets.content import Content
 from voile.itemsets.story import story_of
 from voile.kit import Kit
@@ -18,18 +19,15 @@ from voile.sections import (
     Figure,
     Figures,
     Grid,
-    LineChart,
     Prose,
     Section,
-    Series,
     frontier_chart,
 )
-from voile.wording import rate, share, share_of
+from voile.wording import share, share_of
 
-HEADINGS = ("singling out", "inference")
 SIZES = ("1", "2 to 4", "5 to 10", "11 to 49", "50 to 199", "200 and more")
-RISK = "risk, 1 / k (100% = somebody is alone with what she may know)"
-LOSS = "use lost (100% = nothing left)"
+RISK = "risk, 1 / k", "100% = somebody is alone with what an adversary may know"
+LOSS = "use lost", "100% = nothing left"
 LIMITS = (
     "An adversary who also knows what a person has not may find most people, whatever k is, "
     "unless absences were asked for: see the rows that nobody else's equals.",
@@ -59,7 +57,7 @@ def sections(
         _frontier(story),
         _features(story),
         _groups(story, audience),
-        *(_evidence(heading, evidence, audience) for heading in HEADINGS),
+        *evidence_sections(evidence, audience),
         _codebook(public),
         Section("limits", "What this does not protect from", (Bullets(LIMITS),)),
     ]
@@ -248,62 +246,6 @@ def _least(columns: tuple[str, ...], told: Sequence[tuple[str, Mapping[str, Any]
     )
     numeric = tuple(range(1, len(columns)))
     return Grid(columns, rows, "The least there are of any row", numeric, "internal")
-
-
-def _evidence(heading: str, evidence: Sequence[Evidence], audience: Audience) -> Section | None:
-    told = [one for one in evidence if one.heading == heading]
-    if not told:
-        return None
-    blocks: list[Any] = []
-    said: dict[str, None] = {}
-    for one in told:
-        new = [line for line in (*_meanings(one), *one.notes) if line not in said]
-        said |= dict.fromkeys(new)
-        blocks += [Prose((one.story,)), _findings(one, audience)]
-        blocks += [Bullets(tuple(new))] if new else []
-        blocks += _charts(one)
-    return Section(heading.replace(" ", "-"), heading.capitalize(), tuple(blocks))
-
-
-def _charts(evidence: Evidence) -> Iterator[LineChart]:
-    """Draw the curves of each unit; not those that never leave zero, as the table says."""
-    for unit in dict.fromkeys(curve.y_name for curve in evidence.curves):
-        curves = [curve for curve in evidence.curves if curve.y_name == unit]
-        if any(any(curve.y) for curve in curves):
-            lines = tuple(Series(c.name, c.x, c.y, c.low, c.high) for c in curves)
-            yield LineChart(lines, curves[0].x_name, unit, audience="internal")
-
-
-def _findings(evidence: Evidence, audience: Audience) -> Grid:
-    """Show what was found by what she knows, a row each, without columns that would stand empty."""
-    found = {_parted(f.name): f for f in evidence.findings}
-    known = list(dict.fromkeys(knows for _, knows in found))
-    columns = [("what she knows", known)]
-    for kind in dict.fromkeys(kind for kind, _ in found):
-        for name, title in (("rate", kind), ("baseline", "baseline"), ("control", "control")):
-            rates = [getattr(found.get((kind, knows)), name, None) for knows in known]
-            if any(one is not None for one in rates):
-                columns.append((title, [rate(one, audience) for one in rates]))
-    titles, cells = zip(*columns, strict=True)
-    return Grid(titles, tuple(zip(*cells, strict=True)), "Found, with 95% intervals")
-
-
-def _parted(name: str) -> tuple[str, str]:
-    """Part a finding's name into what is found and what she knows."""
-    kind, _, knows = name.partition(", ")
-    return kind, knows
-
-
-def _meanings(evidence: Evidence) -> Iterator[str]:
-    """Explain each kind of finding once, or for each thing known where that differs."""
-    told: dict[str, dict[str, str]] = {}
-    for finding in evidence.findings:
-        kind, knows = _parted(finding.name)
-        told.setdefault(kind, {})[f"{kind}, {knows}"] = finding.meaning
-    for kind, meanings in told.items():
-        (meaning, *more) = set(meanings.values())
-        for title, text in (meanings if more else {kind: meaning}).items():
-            yield f"{title[0].upper()}{title[1:]}: {text[0].lower()}{text[1:]}"
 
 
 def _codebook(public: Mapping[str, Any]) -> Section | None:

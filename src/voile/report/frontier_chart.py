@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -76,13 +75,8 @@ def draw(chart: FrontierChart) -> FrontierDrawing:
     up = axes.linear([loss for _, loss in points] + [m.loss for m in marks])
     linear = _plot(points, titles, marks, chart.floor, axes.linear(risks), up)
     log = _plot(points, None, marks, chart.floor, axes.log10(risks), up)
-    summary = _summary(points, _measure(chart))
+    summary = _summary(points, chart.risk_name)
     return FrontierDrawing(marks, summary, (("linear", linear), ("log", log)))
-
-
-def _measure(chart: FrontierChart) -> str:
-    """Return the risk's name without what explains it."""
-    return re.split(r"\s*[:(]", chart.risk_name)[0]
 
 
 def _summary(points: Sequence[tuple[float, float]], measure: str) -> str:
@@ -99,7 +93,7 @@ def _summary(points: Sequence[tuple[float, float]], measure: str) -> str:
 def _marks(chart: FrontierChart, risks: Sequence[float]) -> tuple[Mark, ...]:
     """Place each mark among the points by its risk, counting the marks before it."""
     ranked = sorted(range(len(chart.marks)), key=lambda i: chart.marks[i][1])
-    measure = _measure(chart)
+    measure = chart.risk_name
     before = {i: sum(r < chart.marks[i][1] for r in risks) + n for n, i in enumerate(ranked)}
     return tuple(
         Mark(name, risk, loss, _SHAPES[i % len(_SHAPES)], i % len(_SHAPES), before[i], measure)

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from voile.evidence import Evidence, Finding, Rate
+from voile.evidence import Evidence, Finding, Note, Rate
 from voile.io import Source
 from voile.progress import Progress
 from voile.random import streams
 from voile.release import Release
 from voile.signals.attack import Break, breaks
 from voile.signals.attack.attackers import Attacker, bayes, by_chances, learners
+from voile.signals.attack.auditing import OUTSIDE, leakage
 from voile.signals.attack.known import known_columns
 from voile.signals.attack.overheard import as_numbers, overheard
 from voile.signals.attack.scene import LENGTHS, People, Scene
@@ -23,27 +24,32 @@ from voile.signals.information import Information, Subjects, mutual_information
 from voile.signals.options import AttackOptions
 
 STORY = (
-    "She overhears one message of each person, and knows the classes of half of them. She learns "
-    "from these what each class's messages look like; success is to name the class of a person "
-    "whom she did not learn from."
+    "The adversary overhears one message of each person, and knows the classes of half of them. "
+    "From these the adversary learns what each class's messages look like; success is to name the "
+    "class of a person not learned from."
 )
 KNOWING = (
-    "She does the same, and knows the columns named here of everyone. Without the release she "
-    "would have these alone: that is the baseline."
+    "The same adversary, who also knows the columns named here of everyone. Without the release "
+    "these alone would be known: that is the baseline."
 )
 BREAKS = {
-    "repeat readings": "She overhears several messages of each person, and learns from half of "
-    "the people how each class's go on.",
-    "rounding lattice": "She decodes a message by every class's map, and names the class whose "
-    "result lies nearest to a value that the scale can show. Classes come equally often.",
-    "invariants": "She decodes all messages of a person by every class's map, and names the class "
-    "by which what never changes keeps still. Classes come equally often.",
-    "known plaintext": "She knows one reading with its message, and names the class whose map "
-    "takes one to the other. Classes come equally often.",
+    "repeat readings": "The adversary overhears several messages of each person, and learns from "
+    "half of the people how each class's go on.",
+    "rounding lattice": "The adversary decodes a message by every class's map, and names the class "
+    "whose result lies nearest to a value that the scale can show. Classes come equally often.",
+    "invariants": "The adversary decodes all messages of a person by every class's map, and names "
+    "the class by which what never changes keeps still. Classes come equally often.",
+    "known plaintext": "The adversary knows one reading with its message, and names the class "
+    "whose map takes one to the other. Classes come equally often.",
 }
-BELIEVING = (
-    "She thinks something of each person's class beforehand, and weighs by it what she hears; the "
-    "baseline names whatever she thinks likeliest, and what messages tell counts from there."
+BELIEVING = Note(
+    "The adversary has a belief about each person's class beforehand, and weighs what is overheard "
+    "by it; the baseline names the likeliest class by it, and what messages reveal counts from "
+    "there."
+)
+HELD_OUT = Note(
+    "Control: people whom the maps were not fitted to, sent by them. Those whom a map was fitted "
+    "to it hides better; readings to come are hidden as the control's."
 )
 RIGHT = "Compare with naming the commonest class, or the likeliest, of everyone."
 FOUND = "Of the people of this class, named when each class counts alike."
@@ -118,30 +124,21 @@ def _single(scene: Scene, people: People, seed: int, told: Information) -> Evide
     least = (people.majority, *alone)
     for place, each in enumerate(found):
         other = _findings(scene, control[place]) if control else ()
-        held = {finding.name: finding.rate for finding in other}
+        held = {_key(finding): finding.rate for finding in other}
         for finding in _findings(scene, each, least):
-            findings.append(replace(finding, control=held.get(finding.name)))
-    said = (
-        f"Messages tell {told.bits:.3f} of {told.entropy:.3f} bits of the class, 95% interval "
-        f"{told.low:.3f} to {told.high:.3f}; where there is nothing to tell, 95 of 100 estimates "
-        f"lie below {told.null:.3f}."
-    )
-    held_out = (
-        "Control: people whom the maps were not fitted to, sent by them. Those whom a map was "
-        "fitted to it hides better; readings to come are hidden as the control's."
-    )
+            findings.append(replace(finding, control=held.get(_key(finding))))
     return Evidence(
         "single messages",
         "inference",
-        STORY,
+        Note(STORY),
         knows=scene.columns,
         findings=tuple(findings),
         curves=tuple(overheard(scene.forms, people.X, people.table, people.c, scene.classes)),
         notes=(
-            said,
+            leakage(told),
             *([BELIEVING] if thought else []),
-            *([held_out] if control else []),
-            *_notes(scene, [*found, *thought]),
+            *([HELD_OUT] if control else []),
+            *_notes([*found, *thought]),
         ),
     )
 
@@ -152,10 +149,10 @@ def _before(scene: Scene, people: People, seed: int) -> Evidence:
     return Evidence(
         "readings as they are",
         "inference",
-        "The same attackers, had the readings been sent as they are.",
+        Note("The same attackers, had the readings been sent as they are."),
         knows=scene.columns,
         findings=tuple(one for each in found for one in _findings(scene, each)),
-        notes=tuple(_notes(scene, found)),
+        notes=tuple(_notes(found)),
     )
 
 
@@ -166,19 +163,19 @@ def _knowing(scene: Scene, people: People, seed: int) -> Evidence:
     both = np.concatenate([K, people.Z], axis=1)
     alone = learners(K[:half], c[:half], K[half:], c[half:], seed, people.after)
     found = learners(both[:half], c[:half], both[half:], c[half:], seed, people.after)
-    least = {one.name: one.rate for each in alone for one in _findings(scene, each)}
+    least = {_key(one): one.rate for each in alone for one in _findings(scene, each)}
     findings = [
-        replace(one, baseline=least.get(one.name), meaning="")
+        replace(one, baseline=least.get(_key(one)), meaning="")
         for each in found
         for one in _findings(scene, each)
     ]
     return Evidence(
         "single messages, columns known",
         "inference",
-        KNOWING,
+        Note(KNOWING),
         knows=(*scene.options.knows, *scene.columns),
         findings=tuple(findings),
-        notes=(*_notes(scene, found), *(f"Without messages. {n}" for n in _notes(scene, alone))),
+        notes=(*_notes(found), *_notes(alone, "Without messages. ")),
     )
 
 
@@ -192,7 +189,7 @@ def _breaks(scene: Scene, people: People, seed: int) -> Iterator[Break]:
         longest = rows, c
         Z = scene.Z[rows.ravel()].reshape(*rows.shape, -1)
         rate, majority = breaks.repeats(Z, c, seed)
-        yield Break(f"repeat readings, {length}", rate, majority, promised=False)
+        yield Break("repeat readings", rate, majority, promised=False, messages=length)
     map = scene.map
     if map is None or not all(map.spans) or map.strength == 0:
         return
@@ -210,13 +207,24 @@ def _findings(
 ) -> tuple[Finding, ...]:
     """Say how often she is right, and what she finds of each class; `least`: without hearing."""
     rates = (each.accuracy, *(() if _blind(each) else each.recall))
-    names = ("right", *(f"{name} found" for name in scene.classes))
     return tuple(
-        Finding(f"{each.name}: {name}", rate, baseline=without, meaning=FOUND if k else RIGHT)
-        for k, (name, rate, without) in enumerate(
-            zip(names, rates, least or (None,) * len(names), strict=False)
+        Finding(
+            "found" if name else "right",
+            rate,
+            baseline=without,
+            meaning=FOUND if name else RIGHT,
+            by=each.name,
+            of=name,
+        )
+        for name, rate, without in zip(
+            ("", *scene.classes), rates, least or (None,) * (1 + len(scene.classes)), strict=False
         )
     )
+
+
+def _key(finding: Finding) -> tuple[str, str]:
+    """Return what is the same of the same attacker with other messages."""
+    return finding.by, finding.of
 
 
 def _blind(each: Attacker) -> bool:
@@ -227,30 +235,13 @@ def _blind(each: Attacker) -> bool:
     return sorted(rate.value for rate in each.recall) == [0.0] * (len(each.recall) - 1) + [1.0]
 
 
-def _notes(scene: Scene, found: Sequence[Attacker]) -> Iterator[str]:
+def _notes(found: Sequence[Attacker], before: str = "") -> Iterator[Note]:
     for each in found:
-        gained = "" if np.isnan(each.bits) else f", {_three(each.bits)} bits gained"
-        alike = " To her all classes look alike." if _blind(each) else ""
-        yield (
-            f"{each.name[0].upper()}{each.name[1:]}: balanced accuracy {each.balanced:.3f} "
-            f"({each.low:.3f} to {each.high:.3f}, chance {1 / len(scene.classes):.3f}), largest "
-            f"AUC of a class {max(each.auc):.3f}{gained}.{alike}"
-        )
-
-
-def _three(bits: float) -> str:
-    """Write bits, without a minus before nothing.
-
-    >>> _three(-0.0001), _three(0.0426)
-    ('0.000', '0.043')
-    """
-    return f"{round(bits, 3) + 0.0:.3f}"
+        alike = " To this attacker all classes look alike." if _blind(each) else ""
+        yield each.note(before, alike)
 
 
 def _of_break(each: Break) -> Evidence:
-    outside = () if each.promised else ("Outside the promise: the map cannot hide it.",)
-    findings = [Finding(f"{each.name}: right", each.rate, baseline=each.baseline)]
-    if each.without is not None:
-        findings.append(Finding(f"{each.name}: right, the remedy left off", each.without))
-    story = BREAKS[each.name.partition(",")[0]]
-    return Evidence(each.name, "inference", story, findings=tuple(findings), notes=outside)
+    outside = () if each.promised else (OUTSIDE,)
+    story = Note(BREAKS[each.name])
+    return Evidence(each.title, "inference", story, findings=each.findings(), notes=outside)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from voile.evidence import Evidence
+from voile.evidence_sections import evidence_sections
 from voile.kit import Kit
 from voile.release import Release
 from voile.sections import (
@@ -13,8 +15,6 @@ from voile.sections import (
     Bullets,
     Figure,
     Figures,
-    Grid,
-    Heading,
     LineChart,
     Prose,
     Section,
@@ -23,12 +23,15 @@ from voile.sections import (
     frontier_chart,
 )
 from voile.signals.content import Content
-from voile.signals.report_pictures import breaks, few, in_words, overheard, recall
+from voile.signals.report_pictures import breaks, in_words, overheard, recall
 from voile.signals.story import story_of
-from voile.wording import listed, rate, share
+from voile.wording import listed, share
 
-RISK = "risk, what messages tell of the class (100% = as much as readings themselves)"
-LOSS = "distortion for honest third parties (100% = strength 1, in the base that distorts most)"
+RISK = "risk, what messages reveal of the class", "100% = as much as readings themselves"
+LOSS = (
+    "distortion for honest third parties",
+    "100% = strength 1, in the base that distorts most",
+)
 LIMITS = (
     "Who knows one reading and its message finds the class; who knows the class decodes "
     "everything. The map complements encryption, and replaces none.",
@@ -60,7 +63,11 @@ def sections(
         _summary(story, public, private, evidence, audience),
         _frontier(story),
         _overheard(evidence),
-        _inference(evidence, audience),
+        *evidence_sections(
+            [replace(one, curves=()) for one in evidence],
+            audience,
+            first={"inference": (*recall(evidence), *breaks(evidence))},
+        ),
         _kit(story),
         codebook(public["columns"]) if public else None,
         Section("limits", "What this does not protect from", (Bullets(LIMITS),)),
@@ -167,7 +174,6 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
     return Section("frontier", "Every sensible trade", (chart, bits))
 
 
-WITHOUT = "Without messages. "  # begins the note on what an attacker finds without them
 BAND = ("strength", "bits", "bits_low", "bits_high")
 
 
@@ -184,44 +190,6 @@ def _overheard(evidence: Sequence[Evidence]) -> Section | None:
         )
     )
     return Section("overheard", "What an eavesdropper sees", (plain, *charts))
-
-
-def _inference(evidence: Sequence[Evidence], audience: Audience) -> Section | None:
-    if not evidence:
-        return None
-    blocks: list[Any] = [*recall(evidence), *breaks(evidence)]
-    for one in evidence:
-        blocks += [Heading(one.attack.capitalize()), Prose((one.story,)), _findings(one, audience)]
-        if notes := _notes(one, audience):
-            blocks.append(Bullets(notes))
-    return Section("inference", "Inference of the class", tuple(blocks))
-
-
-def _notes(evidence: Evidence, audience: Audience) -> tuple[str, ...]:
-    """Return the notes; to the public none whose mean would tell a count of few people."""
-    if audience == "internal":
-        return evidence.notes
-    hidden = {
-        finding.name.partition(": ")[0].lower()
-        for finding in evidence.findings
-        if few(rate for rate in (finding.rate, finding.baseline) if rate is not None)
-    }
-    return tuple(
-        note
-        for note in evidence.notes
-        if note.removeprefix(WITHOUT).partition(": ")[0].lower() not in hidden
-    )
-
-
-def _findings(evidence: Evidence, audience: Audience) -> Grid:
-    """Show each finding in a row, without the columns that would stand empty."""
-    columns = [("what", [f.name for f in evidence.findings])]
-    for name, title in (("rate", "found"), ("baseline", "baseline"), ("control", "control")):
-        rates = [getattr(f, name) for f in evidence.findings]
-        if any(one is not None for one in rates):
-            columns.append((title, [rate(one, audience) for one in rates]))
-    titles, cells = zip(*columns, strict=True)
-    return Grid(titles, tuple(zip(*cells, strict=True)), "Found, with 95% intervals")
 
 
 def _kit(story: Mapping[str, Any]) -> Section | None:

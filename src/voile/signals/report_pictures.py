@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from voile.evidence import Evidence, Finding, Rate
 from voile.sections import Audience, Bar, BarChart, LineChart, Series
-from voile.wording import FEW, share
+from voile.wording import circumstance, is_hidden, share
 
 SENT = {
     "readings as they are": "sent as they are",
@@ -31,7 +31,7 @@ def overheard(evidence: Evidence) -> Iterator[LineChart]:
 
 
 def recall(evidence: Sequence[Evidence]) -> Iterator[BarChart]:
-    """Yield how many of each class are found before and after, by who finds most of all."""
+    """Yield how many of each class the best attacker finds, before and after."""
     best, told = _best(evidence)
     if not best:
         return
@@ -49,7 +49,7 @@ def recall(evidence: Sequence[Evidence]) -> Iterator[BarChart]:
         groups,
         "share of the class that is found",
         f"Who is found by {best}, each class counting alike: chance is {1 / len(groups):.0%}",
-        audience=_shown(rates),
+        audience=_audience(rates),
     )
 
 
@@ -59,7 +59,7 @@ def in_words(evidence: Sequence[Evidence], audience: Audience) -> Iterator[str]:
     means = [
         f"{share(sum(rate.value for rate in found.values()) / len(found))} {how}"
         for how, found in told.items()
-        if audience == "internal" or not few(found.values())
+        if audience == "internal" or _audience(found.values()) == "public"
     ]
     if means:
         yield (
@@ -96,14 +96,16 @@ def breaks(evidence: Sequence[Evidence]) -> Iterator[BarChart]:
     groups = tuple((one.attack, tuple(_bars(one.findings))) for one in others)
     rates = [finding.rate for one in others for finding in one.findings]
     yield BarChart(
-        groups, "share of people whose class is found", "Ways round the map", audience=_shown(rates)
+        groups,
+        "share of people whose class is found",
+        "Ways round the map",
+        audience=_audience(rates),
     )
 
 
 def _bars(findings: Sequence[Finding]) -> Iterator[Bar]:
     for finding in findings:
-        left_off = "left off" in finding.name
-        yield _bar("the remedy left off" if left_off else "found", finding.rate)
+        yield _bar(circumstance(finding, "internal") or "found", finding.rate)
         if finding.baseline is not None:
             yield _bar("guessed", finding.baseline)
 
@@ -116,17 +118,12 @@ def _recalls(evidence: Evidence, of: str = "rate") -> dict[str, dict[str, Rate]]
     """Return by attacker and class how many are found; or of the control, or the baseline."""
     found: dict[str, dict[str, Rate]] = {}
     for finding in evidence.findings:
-        who, _, what = finding.name.partition(": ")
         rate = getattr(finding, of)
-        if what.endswith(" found") and rate is not None:
-            found.setdefault(who, {})[what.removesuffix(" found")] = rate
+        if finding.of and rate is not None:
+            found.setdefault(finding.by, {})[finding.of] = rate
     return found
 
 
-def few(rates: Iterable[Rate]) -> bool:
-    """Say whether some share is of, or counts, under 11 people, which the public does not see."""
-    return any(0 < rate.trials < FEW or 0 < rate.successes < FEW for rate in rates)
-
-
-def _shown(rates: Sequence[Rate]) -> Audience:
-    return "internal" if few(rates) else "public"
+def _audience(rates: Iterable[Rate]) -> Audience:
+    """Return who is shown these rates: a part of few is its holder's."""
+    return "internal" if any(is_hidden(rate, "public") for rate in rates) else "public"

@@ -17,6 +17,7 @@ from voile.io import Source, open_source
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
 from voile.release import Release
+from voile.suppression import FEW
 from voile.tables.certify import certify
 from voile.tables.content import Content
 from voile.tables.fitting import chosen_of
@@ -25,7 +26,7 @@ from voile.tables.plan import plan, pseudonymous
 from voile.tables.policy import Policy
 from voile.tables.published import Published
 from voile.tables.recode import Recoder
-from voile.wording import FEW, is_few
+from voile.wording import needs_suppression
 
 OUTSIDE, UNMADE = "a value outside its domain", "a value that cannot be pseudonymised or shifted"
 
@@ -201,7 +202,7 @@ class _Applying(Applying):
         """Tell the intervals, the constraints, and figures that single nobody out."""
         space = self._content.space
         shown = ["mean_risk", "max_risk"]
-        if not is_few(figures["share_under_11"], space.evaluator.subjects, "public"):
+        if not needs_suppression(figures["share_under_11"], space.evaluator.subjects, "public"):
             shown.append("share_under_11")
         rules = space.constraints
         return {

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.errors import RequestError, nearest
-from voile.evidence import Evidence
+from voile.evidence import Evidence, Note
 from voile.io import Source, open_source
 from voile.progress import Progress
 from voile.random import streams
@@ -22,8 +22,9 @@ from voile.tables.codebook import Codebook
 from voile.tables.options import AttackOptions
 
 MISSING = -1
-BY_REGISTER = (
-    "No population was given: who is alone is told by the adversary's register, errors and all."
+BY_REGISTER = Note(
+    "No population was given: whether a person is alone is judged by the adversary's register, "
+    "with its errors."
 )
 STRANGER = np.int64(-1)
 THRESHOLDS = (0.0, 0.5, 0.9)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voile.evidence import Evidence
+from voile.evidence_sections import evidence_sections
 from voile.kit import Kit
 from voile.release import Release
 from voile.sections import (
@@ -17,10 +18,8 @@ from voile.sections import (
     Grid,
     Heading,
     IntervalChart,
-    LineChart,
     Prose,
     Section,
-    Series,
     Strip,
 )
 from voile.tables.content import Content
@@ -39,10 +38,10 @@ from voile.tables.wording import (
     reason,
     three_sentences,
 )
-from voile.wording import listed, rate, share, share_of
+from voile.wording import listed, share, share_of
 
+ENDS = "100% = the source as it is", "100% = nothing left"
 NOTHING_LEFT = "0%: the source as it is; 100%: nothing left"
-HEADINGS = ("singling out", "linkability", "inference")
 LIMITS = (
     "The figures hold for the quasi-identifiers named here. Columns that are kept can identify "
     "people too; the share of people whom all released columns together tell apart is shown.",
@@ -79,7 +78,7 @@ def sections(
         _beaten(story),
         _intervals(story, audience),
         risks(story, figures, audience),
-        *(_evidence(heading, evidence, audience) for heading in HEADINGS),
+        *evidence_sections(evidence, audience),
         _codebook(subject.public),
         _limits(),
     ]
@@ -107,7 +106,7 @@ def _summary(
     shown = (
         Figure(
             "Could be found",
-            found(matches).removeprefix("about "),
+            f"{about(matches)} people",
             f"expected, of {kept:,.0f}; {about(story['matches'])} without protection",
         ),
         Figure(
@@ -125,11 +124,10 @@ def _summary(
         ),
     )
     columns = listed([strip["column"] for strip in story["strips"]["chosen"]])
-    known = not story["population"].startswith("not known")
-    whom = "everybody in the population" if known else "everybody in the source"
+    whom = "the population" if story["population_known"] else "the source"
     decided = (
-        f"Against whom: somebody who knows {columns} and the name of {whom}, and looks up every "
-        f"record. The population is {story['population']}.",
+        f"Against whom: somebody who knows {columns} and the name of everybody in {whom}, and "
+        f"looks up every record. The population is {story['population']}.",
         f"Who decided: the data holder chose this policy, {reason(how)}. "
         "Who approves its release signs at the end.",
     )
@@ -185,6 +183,7 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
         described,
         tuple((name, r, x) for name, r, x in marks),
         *_axes(story),
+        *ENDS,
         f"{story['policies']:,} policies that no other found beats in both risk and loss"
         + (
             f"; {len(risk):,} of them, evenly spread, are drawn."
@@ -200,8 +199,7 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
 def _axes(story: Mapping[str, Any]) -> tuple[str, str]:
     """Name the axes by what was searched for."""
     risk, loss = (called(story, kind) for kind in ("risk", "loss"))
-    risk = "relative risk" if is_default(story, "risk") else risk
-    return f"{risk} (100% = the source as it is)", f"{loss} (100% = nothing left)"
+    return ("relative risk" if is_default(story, "risk") else risk), loss
 
 
 def _searched(story: Mapping[str, Any]) -> Iterator[Prose]:
@@ -261,43 +259,6 @@ def _intervals(story: Mapping[str, Any], audience: Audience) -> Section | None:
         return None
     caption = "Values in one block of colour cannot be told from each other"
     return Section("policy", "The policy, as intervals", (IntervalChart(shown, caption),))
-
-
-def _evidence(heading: str, evidence: Sequence[Evidence], audience: Audience) -> Section | None:
-    told = [e for e in evidence if e.heading == heading]
-    if not told:
-        return None
-    blocks: list[Any] = []
-    for e in told:
-        blocks += [Prose((e.story,)), _findings(e, audience), Bullets((*_meanings(e), *e.notes))]
-        for curve in e.curves:
-            series = Series(curve.name, curve.x, curve.y, curve.low, curve.high)
-            blocks.append(LineChart((series,), curve.x_name, curve.y_name, audience="internal"))
-    return Section(heading.replace(" ", "-"), heading.capitalize(), tuple(blocks))
-
-
-def _findings(evidence: Evidence, audience: Audience) -> Grid:
-    """Show each finding in a row, without the columns that would stand empty."""
-    tried = [f for f in evidence.findings if f.rate.trials]
-    columns = [("what", [f.name for f in tried])]
-    for name in ("rate", "baseline", "control"):
-        rates = [getattr(f, name) for f in tried]
-        if any(one is not None for one in rates):
-            title = "found" if name == "rate" else name
-            columns.append((title, [rate(one, audience) for one in rates]))
-    titles, cells = zip(*columns, strict=True)
-    return Grid(titles, tuple(zip(*cells, strict=True)), "Found, with 95% intervals")
-
-
-def _meanings(evidence: Evidence) -> Iterator[str]:
-    """Explain each kind of finding once, by its name before the comma."""
-    tried = {f.name.partition(",")[0] for f in evidence.findings if f.rate.trials}
-    told = dict.fromkeys((f.name.partition(",")[0], f.meaning) for f in evidence.findings)
-    for name, meaning in told:
-        if name not in tried:
-            yield f"{name[0].upper()}{name[1:]}: nothing to try"
-        elif meaning:
-            yield f"{name[0].upper()}{name[1:]}: {meaning[0].lower()}{meaning[1:]}"
 
 
 def _codebook(public: Mapping[str, Any]) -> Section:

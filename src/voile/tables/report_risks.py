@@ -7,7 +7,7 @@ from typing import Any
 
 from voile.sections import Audience, Bar, BarChart, Grid, Prose, Section
 from voile.tables.wording import about, people
-from voile.wording import is_few, share, share_of
+from voile.wording import needs_suppression, share, share_of
 
 ROWS = (
     ("expected_matches", "people expected to be named rightly"),
@@ -87,7 +87,9 @@ def _shares(
 ) -> BarChart:
     def few(name: str) -> bool:
         shares = (before[name], after[name])
-        return name == "share_under_11" and any(is_few(s, subjects, audience) for s in shares)
+        return name == "share_under_11" and any(
+            needs_suppression(s, subjects, audience) for s in shares
+        )
 
     groups = tuple(
         (title, (Bar("source", before[name]), Bar("release", after[name])))

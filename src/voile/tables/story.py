@@ -48,6 +48,7 @@ def story_of(
         "before": _finite(plain.disclosure(space.policy(space.bottom))),
         "strips": {name: _strips(mark) for name, mark in content.marks.items()},
         "population": space.population.how,
+        "population_known": space.population.known,
         "assumptions": list(space.population.assumptions),
         "search": {**content.found, "bound": _proved(content.bound)},
         "hold_out": content.hold_out.share,

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from voile.sections import Audience
+from voile.suppression import FEW, is_few
 from voile.tables.named_measures import DEFAULTS, Kind
-from voile.wording import FEW, listed, share, share_of
+from voile.wording import listed, share, share_of
 
 CALLED = {"safe-harbor": "Safe Harbor", "chosen": "chosen policy"}
 
@@ -18,7 +19,7 @@ def people(count: float, audience: Audience) -> str:
     >>> people(3, "public"), people(3, "internal"), people(1234, "public")
     ('fewer than 11', '3', '1,234')
     """
-    if audience == "public" and 0 < count < FEW:
+    if audience == "public" and is_few(count):
         return f"fewer than {FEW}"
     return f"{count:,.0f}"
 

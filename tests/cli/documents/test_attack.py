@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from tests.cli.documents.ward import WORD, Notes, attack_on, note, put_brat, refused
 
+from voile.evidence import Evidence
+from voile.wording import name_of
+
 
 def figures(evidence: dict[str, Any]) -> dict[str, float]:
     """Return an attack's rates by their names."""
-    rates = {one["name"]: one["rate"] for one in evidence["findings"]}
-    return {
-        name: rate["successes"] / rate["trials"] for name, rate in rates.items() if rate["trials"]
-    }
+    findings = Evidence.from_json(evidence).findings
+    return {name_of(one, "internal"): one.rate.value for one in findings if one.rate.trials}
 
 
 def test_attack_finds_what_is_left(voile: Any, notes: Notes, leaky: Path, tmp_path: Path) -> None:
@@ -26,7 +27,7 @@ def test_attack_finds_what_is_left(voile: Any, notes: Notes, leaky: Path, tmp_pa
         "inspections, published labels",
         "inspections, released labels",
     ]
-    assert all(rate["identifiers found in 10 inspections"] > 0.5 for rate in rates)
+    assert all(rate["identifiers found, 10 inspections"] > 0.5 for rate in rates)
     again = voile(*attack_on(notes, leaky), "--out", tmp_path / "f.json", "--json").json
     assert again["evidence"] == told["evidence"]
 
@@ -37,7 +38,7 @@ def test_attack_finds_nothing_where_all_is_removed(
     out = tmp_path / "a.jsonl"
     assert voile(*notes.apply(out), "--quiet").code == 0
     for evidence in voile(*attack_on(notes, out), "--json").json["evidence"]:
-        assert figures(evidence)["identifiers found in 10 inspections"] == 0
+        assert figures(evidence)["identifiers found, 10 inspections"] == 0
 
 
 def test_attack_needs_the_truth_of_the_release(

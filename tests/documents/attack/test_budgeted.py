@@ -16,6 +16,7 @@ from voile.documents.attack.labels import drawn, quality
 from voile.documents.corpus import Corpus
 from voile.documents.words.tokens import tokenise
 from voile.errors import RequestError
+from voile.wording import name_of, said
 
 SOURCES = ("published", "released", "foreign")
 OTHERS = notes(12, label="PERSON", names=["Kim", "Zoe", "Ron", "Gus"])
@@ -32,7 +33,7 @@ def attacked(release, truth, labels="published", order="margin", inspections=Non
 
 
 def rates(evidence):
-    return {finding.name: finding.rate for finding in evidence.findings}
+    return {name_of(finding, "internal"): finding.rate for finding in evidence.findings}
 
 
 @pytest.mark.parametrize("labels", SOURCES)
@@ -51,7 +52,7 @@ def test_where_nothing_is_left_nothing_is_found_and_that_is_not_no_risk(labels):
     evidence = attacked(release, truth, labels, inspections=200)
     assert evidence.true_positives == 0
     assert evidence.curve.high[-1] >= 3
-    assert any("up to 3 in 200" in note for note in evidence.notes)
+    assert any("Nothing found in 200 inspections" in said(n, "internal") for n in evidence.notes)
 
 
 @pytest.mark.parametrize("labels", SOURCES)
@@ -61,7 +62,7 @@ def test_what_is_left_of_some_names_is_found_and_counted(labels):
     told = rates(attacked(release, truth, labels, inspections=18))
     left = told["identifiers left, NAME"]
     assert (left.successes, left.trials) == (18, 108)
-    assert told["identifiers left that 18 inspections find"].value >= 0.8
+    assert told["identifiers left that are found, 18 inspections"].value >= 0.8
     if labels != "released":
         people = told["subjects with an identifier left"]
         assert (people.successes, people.trials) == (18, 36)
@@ -76,7 +77,7 @@ def test_of_other_published_text_she_learns_and_the_release_is_judged_alone():
     assert evidence.true_positives >= 0.8 * 24
     empty = released(other, lambda number, place: True)
     blind = attacker().attack(release, truth, training=empty)
-    assert any("no identifier" in note for note in blind.notes)
+    assert any("no identifier" in note.text for note in blind.notes)
     assert blind.true_positives <= 5
 
 
@@ -97,7 +98,7 @@ def test_marks_are_passed_by():
     tokens = len(tokenise(one.text for one in release))
     assert marks == 20
     told = rates(attacked(release, truth, inspections=tokens))
-    assert told[f"identifiers found in {tokens} inspections"].trials == tokens - marks
+    assert told[f"identifiers found, {tokens} inspections"].trials == tokens - marks
 
 
 def test_the_reverse_order_finds_less_of_a_good_classifier():
@@ -158,7 +159,7 @@ def test_another_seed_draws_anew():
 def test_she_takes_the_most_accurate_learner():
     truth = notes()
     found = BudgetedAttacker((Wrong(), Odds()), random_state=1).attack(truth, truth)
-    assert any("took: odds" in note for note in found.notes)
+    assert {"learners": "odds"} in [note.values for note in found.notes]
 
 
 def test_of_equally_accurate_ones_she_takes_who_ranks_best():
@@ -181,7 +182,7 @@ class Lost(Wrong):
 def test_a_learner_that_gives_no_numbers_is_not_taken_and_alone_is_refused():
     truth = notes()
     found = BudgetedAttacker((Lost(), Odds()), random_state=1).attack(truth, truth)
-    assert any("took: odds" in note for note in found.notes)
+    assert {"learners": "odds"} in [note.values for note in found.notes]
     with pytest.raises(RequestError, match="lost"):
         BudgetedAttacker((Lost(),), random_state=1).attack(truth, truth)
 

@@ -18,12 +18,13 @@ from voile.documents.publishing import publish
 from voile.documents.replacing import Marks, Removal, Surrogates
 from voile.documents.words.tokens import tokenise
 from voile.pseudonyms import Secret
+from voile.wording import name_of
 
 PUT = Surrogates(Secret(bytes(range(32))))
 
 
 def told(evidence):
-    return {finding.name: finding for finding in evidence.findings}
+    return {name_of(finding, "internal"): finding for finding in evidence.findings}
 
 
 def everything(number, place):

@@ -27,7 +27,7 @@ def mapped(strength):
 
 
 def by_name(things):
-    return {thing.name: thing for thing in things}
+    return {getattr(thing, "title", thing.name): thing for thing in things}
 
 
 def test_without_a_map_attackers_find_the_class_and_bayes_is_hardest_to_beat():
@@ -79,7 +79,7 @@ def test_many_messages_tell_the_class_unless_they_are_of_a_session():
     rates = {}
     for kind, map in (("single", single), ("session", fitted(0))):
         found = audit(map, X, c, whose, lengths=(15,), invariants=(0,), permutations=0)
-        rates[kind] = by_name(found.breaks)["repeat readings, 15"]
+        rates[kind] = by_name(found.breaks)["repeat readings, 15 messages"]
         assert rates[kind].rate.trials == 150
         assert rates[kind].promised == (kind == "session")
         assert ("invariants, 15 messages" in by_name(found.breaks)) == (kind == "single")
@@ -91,7 +91,7 @@ def test_it_becomes_evidence():
     X, c, whose = days(150, 2, 13)
     found = audit(fitted(0), X, c, whose, lengths=(2,), permutations=2)
     evidence = found.evidence()
-    assert [each.attack for each in evidence] == ["single messages", "repeat readings, 2"]
+    assert [each.attack for each in evidence] == ["single messages", "repeat readings, 2 messages"]
     for each in evidence:
         assert Evidence.from_json(json.loads(json.dumps(each.to_json()))) == each
     first = evidence[0].findings[0]

@@ -9,6 +9,7 @@ from voile.errors import RequestError
 from voile.evidence import Evidence
 from voile.tables.attack import HitMiss, Records, linkage
 from voile.tables.attack.linkage import link
+from voile.wording import name_of
 
 COLUMNS = ("age", "sex", "race", "zip")
 FINE, COARSE, GENERAL = (5, 1, 1, 4), (20, 2, 5, 8), (100, 2, 5, 50)
@@ -19,7 +20,7 @@ def run(release, register, model=None, seed=0, columns=COLUMNS):
 
 
 def finding(evidence, name):
-    return next(f for f in evidence.findings if f.name == name)
+    return next(f for f in evidence.findings if name_of(f, "internal") == name)
 
 
 def exact(q=4):
@@ -123,7 +124,7 @@ def test_people_not_in_the_register_are_never_found(county, beliefs):
     assert not claims.right[~claims.present].any()
     assert not claims.guessed[~claims.present].any()
     evidence = run(release, register, model)
-    false = [f for f in evidence.findings if f.name.startswith("claims on people not")]
+    false = [f for f in evidence.findings if f.quantity.startswith("claims on people not")]
     assert [f.rate.trials for f in false] == [len(absent)] * 3
     assert false[0].rate.value == 1.0
     assert false[0].rate.successes > false[1].rate.successes >= false[2].rate.successes

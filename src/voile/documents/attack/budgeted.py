@@ -12,18 +12,21 @@ from numbers import Integral
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voile.documents.attack.ground import Ground
 from voile.documents.attack.inspected import InspectionEvidence, curves_of, findings_of
 from voile.documents.attack.labels import FOLDS, Look, Student, looks
 from voile.documents.attack.left import matched
-from voile.documents.attack.walks import Order, Walk, sizes
+from voile.documents.attack.walks import Counts, Order, Walk, sizes
 from voile.documents.corpus import Corpus
 from voile.documents.gazetteers import words_of
 from voile.documents.learners import learners_of
 from voile.documents.learners.learner import Learner
+from voile.documents.training import by_subject
 from voile.documents.words.tokens import token_labels, tokenise
 from voile.errors import RequestError, nearest
+from voile.evidence import Count, Note
 from voile.random import RandomState, streams
 
 Labels = Literal["published", "released", "foreign"]
@@ -118,7 +121,7 @@ class BudgetedAttacker:
         release = Corpus(one for one, _ in pairs)
         ground = Ground.of(release, training, words_of(self.lists or {}))
         names = [f"repeat {number}" for number in range(self.repeats)]
-        seeds, interval, *rngs = streams(self.random_state, "seeds", "interval", *names)
+        seeds, *rngs = streams(self.random_state, "seeds", *names)
         student = Student(
             learners, {name: int(seeds.integers(2**31)) for name in learners}, self.n_jobs
         )
@@ -127,14 +130,14 @@ class BudgetedAttacker:
             Walk.of(ground, look, self.order, rng) for look, rng in zip(seen, rngs, strict=True)
         ]
         asked = asked or _usual(walks)
-        totals = _totals(Corpus(source for _, source in pairs))
+        totals = _totals(Corpus(source for _, source in pairs), ground.subject[ground.attacked])
         return InspectionEvidence(
             attack=f"inspections, {self.labels} labels",
             heading="singling out",
             story=self._story(training),
             knows=(_KNOWS[self.labels],),
             findings=tuple(findings_of(ground, walks, asked, totals)),
-            curves=curves_of(walks, asked, interval),
+            curves=curves_of(walks, asked),
             notes=tuple(self._notes(seen, walks, max(asked))),
         )
 
@@ -154,39 +157,45 @@ class BudgetedAttacker:
         if self.repeats < 1 or not 0 < self.share < 1:
             raise RequestError("repeats are 1 or more, and the share is above 0 and below 1")
 
-    def _story(self, training: Corpus | None) -> str:
+    def _story(self, training: Corpus | None) -> Note:
         learns = _LEARNS["others" if self.labels == "published" and not training else self.labels]
-        return (
-            f"{learns} She trains every learner on it, takes the most accurate, and inspects the "
-            f"release token by token, {_INSPECTS[self.order]}; marks she passes by. She succeeds "
-            "with each token that is part of an identifier."
+        return Note(
+            f"{learns} The attacker trains every learner on it, takes the most accurate, and "
+            f"inspects the release token by token, {_INSPECTS[self.order]}; marks are passed by. "
+            "Each token that is part of an identifier is a success."
         )
 
-    def _notes(self, seen: Sequence[Look], walks: Sequence[Walk], most: int) -> Iterator[str]:
+    def _notes(self, seen: Sequence[Look], walks: Sequence[Walk], most: int) -> Iterator[Note]:
         chosen = [look.learner for look in seen if look.learner]
         told = ", ".join(dict.fromkeys(chosen)) or "none"
-        yield f"Learners that she took: {told}. All types of identifiers count as one."
+        yield Note(
+            "Learners that the attacker took: {learners}. All types of identifiers count as one.",
+            {"learners": told},
+        )
         if len(chosen) < len(seen):
-            yield (
-                f"Of {len(seen)} repeats {len(seen) - len(chosen)} had nothing to learn from: the "
-                "labelled text held no identifier, and she inspected at random."
+            yield Note(
+                "Of {repeats} repeats {blind} had nothing to learn from: the labelled text held no "
+                "identifier, and the attacker inspected at random.",
+                {"repeats": len(seen), "blind": len(seen) - len(chosen)},
             )
         if self.labels == "released":
-            yield (
-                f"She labels {self.share:.0%} of the subjects; what she finds while labelling, "
-                "and the work of it, is not counted."
+            yield Note(
+                "The attacker labels {share:.0%} of the subjects; what is found while labelling, "
+                "and the work of it, is not counted.",
+                {"share": self.share},
             )
         if not any(int(walk.found(np.array([most]))[0]) for walk in walks):
-            yield (
-                f"Nothing found in {most:,} inspections is not no risk: up to 3 in {most:,} "
-                "tokens may be identifiers (95%)."
+            yield Note(
+                "Nothing found in {inspections} inspections is not no risk: the interval says how "
+                "many tokens may still be identifiers.",
+                {"inspections": Count(most)},
             )
-        yield (
-            f"Averages of {len(seen)} repeats. The curve's interval is the wider of Wilson's and "
-            "of what is found with subjects drawn anew; a share's is Wilson's, as if each token "
-            "stood alone."
+        yield Note(
+            "Averages of {repeats} repeats. A subject's tokens are not independent: the intervals "
+            "are Wilson's with the design effect of subjects.",
+            {"repeats": len(seen)},
         )
-        yield "Baseline: as many tokens drawn at random, the expectation."
+        yield Note("Baseline: as many tokens drawn at random, the expectation.")
 
 
 _KNOWS = {
@@ -195,12 +204,12 @@ _KNOWS = {
     "foreign": "labelled text of others",
 }
 _LEARNS = {
-    "published": "She holds other text of the same publisher, sanitised in the same way, with the "
-    "identifiers that are left in it labelled.",
-    "others": "She knows the identifiers that are left in the text of all subjects of the release "
-    f"but those that she attacks, a part in {FOLDS} at a time.",
-    "released": "She labels a part of the release by hand, and attacks the rest.",
-    "foreign": "She holds labelled text of somebody else, not sanitised.",
+    "published": "The attacker holds other text of the same publisher, sanitised in the same way, "
+    "with the identifiers that are left in it labelled.",
+    "others": "The attacker knows the identifiers that are left in the text of all subjects of "
+    f"the release but those that are attacked, a part in {FOLDS} at a time.",
+    "released": "The attacker labels a part of the release by hand, and attacks the rest.",
+    "foreign": "The attacker holds labelled text of somebody else, not sanitised.",
 }
 _INSPECTS = {
     "margin": "what the classifier is surest of first",
@@ -223,9 +232,10 @@ def _usual(walks: Sequence[Walk]) -> list[int]:
     return [max(round(left), 1), max(round(tokens / 100), 1)]
 
 
-def _totals(source: Corpus) -> dict[str, int]:
-    """Count the source's tokens of each type."""
-    labels = source.labels
-    types = token_labels(tokenise(one.text for one in source), source, labels)
-    counts = np.bincount(types, minlength=len(labels) + 1)[1:]
-    return dict(zip(labels, counts.tolist(), strict=True))
+def _totals(source: Corpus, subject: NDArray[np.intp]) -> dict[str, Counts]:
+    """Count the source's tokens of each type, by subject; `subject` is each document's."""
+    labels, tokens = source.labels, tokenise(one.text for one in source)
+    types = token_labels(tokens, source, labels)
+    return {
+        label: by_subject(tokens, types == kind, subject) for kind, label in enumerate(labels, 1)
+    }

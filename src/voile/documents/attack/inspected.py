@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from voile.documents.attack.ground import Ground
-from voile.documents.attack.walks import Counts, Spread, Walk, at_random, spread
-from voile.evidence import Curve, Evidence, Finding, Rate
+from voile.documents.attack.walks import Counts, Spread, Walk, at_random, rate_of, spread
+from voile.documents.story import FOUND, LEFT
+from voile.evidence import Count, Curve, Evidence, Finding, Note, Rate
 
 POINTS = 25
 """Of a curve, beside the numbers of inspections that were asked for."""
@@ -34,13 +35,11 @@ class InspectionEvidence(Evidence):
         return miss_cost * self.true_positives
 
 
-def curves_of(
-    walks: Sequence[Walk], asked: Sequence[int], rng: np.random.Generator
-) -> tuple[Curve, Curve]:
-    """Draw what she finds, and what a random draw holds, up to the largest number asked."""
+def curves_of(walks: Sequence[Walk], asked: Sequence[int]) -> tuple[Curve, Curve]:
+    """Draw what the attacker finds, and what a random draw holds, up to the largest number."""
     even = np.linspace(0, max(asked), POINTS + 1).round().astype(np.int64)
     x = np.union1d(even, np.array(asked, dtype=np.int64))
-    return _curve("attacker", x, spread(walks, x, rng)), _curve("random", x, at_random(walks, x))
+    return _curve("attacker", x, spread(walks, x)), _curve("random", x, at_random(walks, x))
 
 
 def _curve(name: str, x: Counts, y: Spread) -> Curve:
@@ -49,13 +48,13 @@ def _curve(name: str, x: Counts, y: Spread) -> Curve:
 
 
 def findings_of(
-    ground: Ground, walks: Sequence[Walk], asked: Sequence[int], totals: dict[str, int]
+    ground: Ground, walks: Sequence[Walk], asked: Sequence[int], totals: Mapping[str, Counts]
 ) -> Iterator[Finding]:
     """Yield what was found at each number of inspections, then what is left, and of whom.
 
     Parameters
     ----------
-    totals : tokens of each type in the source.
+    totals : tokens of each type in the source, by subject.
     """
     for number in sorted(asked, reverse=True):
         yield from _found(walks, number)
@@ -65,25 +64,38 @@ def findings_of(
 
 def _found(walks: Sequence[Walk], number: int) -> Iterator[Finding]:
     """Count at one number of inspections."""
-    at = np.array([number])
-    tp, random = _mean([w.found(at)[0] for w in walks]), at_random(walks, at).mean[0]
-    tried, left = _mean([min(number, len(w)) for w in walks]), _mean([w.left for w in walks])
+    random = at_random(walks, np.array([number])).mean[0]
+    inspected = rate_of((w.subject, w.is_identifier, w.is_among(number)) for w in walks)
+    left = rate_of((w.subject, w.is_among(number), w.is_identifier) for w in walks)
     yield Finding(
-        f"identifiers found in {number:,} inspections",
-        Rate(min(tp, tried), tried),
-        baseline=Rate(min(round(random), tried), tried),
-        meaning="Of the tokens that she inspects, the share that is part of an identifier.",
+        FOUND,
+        inspected,
+        baseline=_expected(random, inspected),
+        meaning="Of the tokens that the attacker inspects, the share that is part of an "
+        "identifier.",
+        at=_inspections(number),
     )
     yield Finding(
-        f"identifiers left that {number:,} inspections find",
-        Rate(min(tp, left), left),
-        baseline=Rate(min(round(random), left), left),
-        meaning="Of the identifiers that sanitising has left, the share that she finds.",
+        "identifiers left that are found",
+        left,
+        baseline=_expected(random, left),
+        meaning="Of the identifiers that sanitising has left, the share that the attacker finds.",
+        at=_inspections(number),
     )
+
+
+def _inspections(number: int) -> Note:
+    """Return the condition; the attacker may inspect as many tokens as identifiers are left."""
+    return Note("{inspections} inspections", {"inspections": Count(number)})
+
+
+def _expected(successes: float, of: Rate) -> Rate:
+    """Return an expectation in whole numbers, of as many trials."""
+    return Rate(min(round(successes), of.trials), of.trials)
 
 
 def _subjects(walks: Sequence[Walk], number: int) -> Iterator[Finding]:
-    """Count the people who are left to be found, and who are."""
+    """Count the people who are left to be found, and who are; each trial is a subject."""
     people = _mean([len(np.unique(walk.subject)) for walk in walks])
     left = _mean([len(_named(walk, len(walk))) for walk in walks])
     found = _mean([len(_named(walk, number)) for walk in walks])
@@ -93,47 +105,50 @@ def _subjects(walks: Sequence[Walk], number: int) -> Iterator[Finding]:
         meaning="Of the people in the release, the share with a part of an identifier in it.",
     )
     yield Finding(
-        f"subjects found in {number:,} inspections",
+        "subjects found",
         Rate(found, people),
         baseline=Rate(_mean([_named_at_random(walk, number) for walk in walks]), people),
-        meaning="Of the people in the release, the share of whom she finds at least one part of "
-        "an identifier.",
+        meaning="Of the people in the release, the share of whom the attacker finds at least one "
+        "part of an identifier.",
+        at=_inspections(number),
     )
 
 
 def _named(walk: Walk, number: int) -> Counts:
     """Return whose identifiers the first so many tokens hold."""
-    return np.unique(walk.subject[:number][walk.types[:number] > 0])
+    return np.unique(walk.subject[walk.is_among(number) & walk.is_identifier])
 
 
 def _named_at_random(walk: Walk, number: int) -> float:
     """Return how many subjects as many tokens drawn at random would name."""
     from scipy.stats import hypergeom
 
-    left = np.unique(walk.subject[walk.types > 0], return_counts=True)[1]
+    left = np.unique(walk.subject[walk.is_identifier], return_counts=True)[1]
     return float(hypergeom.sf(0, len(walk), left, min(number, len(walk))).sum())
 
 
 def _types(
-    ground: Ground, walks: Sequence[Walk], number: int, totals: dict[str, int]
+    ground: Ground, walks: Sequence[Walk], number: int, totals: Mapping[str, Counts]
 ) -> Iterator[Finding]:
-    """Count by type what is left of the source's, and what she finds of that."""
-    subject = np.repeat(ground.subject, np.diff(ground.examples.first))
-    release = Walk(ground.types, subject).types[ground.tokens_of(ground.attacked)]
+    """Count by type what is left of the source's, and what the attacker finds of that."""
+    attacked = ground.tokens_of(ground.attacked)
+    types = ground.types[attacked]
+    subject = np.repeat(ground.subject, np.diff(ground.examples.first))[attacked]
     for label, total in totals.items():
         kind = ground.labels.index(label) + 1 if label in ground.labels else -1
-        remains = int((release == kind).sum())
+        remains = np.bincount(subject[types == kind], minlength=len(total))
         yield Finding(
-            f"identifiers left, {label}",
-            Rate(remains, max(total, remains)),
+            LEFT,
+            Rate.clustered(remains.tolist(), np.maximum(total, remains).tolist()),
             meaning="Of the tokens of this type in the source, the share that is still there.",
+            of=label,
         )
-        left = _mean([(walk.types == kind).sum() for walk in walks])
-        found = _mean([(walk.types[:number] == kind).sum() for walk in walks])
         yield Finding(
-            f"identifiers left that {number:,} inspections find, {label}",
-            Rate(min(found, left), left),
-            meaning="Of the tokens of this type that are left, the share that she finds.",
+            "identifiers left that are found",
+            rate_of((w.subject, w.is_among(number), w.types == kind) for w in walks),
+            meaning="Of the tokens of this type that are left, the share that the attacker finds.",
+            of=label,
+            at=_inspections(number),
         )
 
 

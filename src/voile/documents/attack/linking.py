@@ -20,7 +20,7 @@ from voile.documents.attack.mentions import Mention, mentions, names_of
 from voile.documents.corpus import Corpus, Document
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.tokens import Forms, Tokens, tokenise
-from voile.evidence import Evidence, Finding, Rate
+from voile.evidence import Evidence, Finding, Note, Rate
 from voile.random import RandomState, streams
 
 
@@ -79,12 +79,12 @@ def linking(
     return Evidence(
         attack="linking by surrogates",
         heading="linkability",
-        story=(
-            "She reads the release and can tell names and dates from other words, but not which "
-            "of them are surrogates. She takes the name that is rarest in its document for one "
-            "that was missed, a missed name for the person whose surrogate stands in the most "
-            "similar words, and two documents with the same rare words for one person's. She "
-            "succeeds with each of these that is right."
+        story=Note(
+            "The attacker reads the release and can distinguish names and dates from other words, "
+            "but not which of them are surrogates. The attacker takes the name that is rarest in "
+            "its document for one that was missed, a missed name for the person whose surrogate "
+            "stands in the most similar words, and two documents with the same rare words for one "
+            "person's. Each of these that is right is a success."
         ),
         findings=tuple(findings),
         notes=tuple(_notes(read, known)),
@@ -95,19 +95,20 @@ def _standing_out(
     read: Sequence[Read], known: frozenset[str], rng: np.random.Generator
 ) -> Iterator[Finding]:
     """Take as many names for missed ones as were missed: the rarest in their documents first."""
-    rank, left = [], []
+    rank, left, whose = [], [], []
     for one in read:
         names = list(names_of(one.mentions))
         often = Counter(name.shown for name in names)
         rank += [(known.issuperset(name.shown), often[name.shown]) for name in names]
         left += [name.left for name in names]
+        whose += [one.subject] * len(names)
     missed = sum(left)
     if 0 < missed < len(left):
         on, often_all = np.array(rank).T
         first = np.lexsort((rng.random(len(left)), often_all, on))[:missed]
         yield Finding(
             "names taken for missed ones",
-            Rate(int(np.array(left)[first].sum()), missed),
+            Rate.by_subject([left[x] for x in first], [whose[x] for x in first]),
             baseline=Rate(round(missed * missed / len(left)), missed),
             meaning="Of the names that stand out, as many as were missed, the share that was "
             "missed; the baseline draws from all names and surrogates.",
@@ -147,7 +148,7 @@ def _true_names(read: Sequence[Read], rng: np.random.Generator) -> Iterator[Find
         Rate(right, len(of_each)),
         baseline=Rate(round(chance), len(of_each)),
         control=Rate(control, len(of_each)) if len(of_each) > 1 else None,
-        meaning="Of these people, the share whose surrogate she tells by the words around the "
+        meaning="Of these people, the share whose surrogate is recognised by the words around the "
         "missed name, which names them wherever it stands; the baseline takes one of the "
         "document's surrogates at random, the control the words around another person's name.",
     )
@@ -187,8 +188,8 @@ def _linked_documents(read: Sequence[Read], rng: np.random.Generator) -> Iterato
         Rate(right, len(asked)),
         baseline=Rate(round(chance), len(asked)),
         control=Rate(control, len(asked)),
-        meaning="Of the people with several documents, the share for one of whose documents she "
-        "names another by the rare words that both hold; the baseline draws a document, the "
+        meaning="Of the people with several documents, the share for one of whose documents "
+        "another is named by the rare words that both hold; the baseline draws a document, the "
         "control leaves out all that was put in something's place.",
     )
 
@@ -243,29 +244,32 @@ def _dates(read: Sequence[Read]) -> Iterator[Finding]:
         missed |= {one.subject for date in dates if date.left}
     told = {subject: dates for subject, dates in moved.items() if dates}
     if told:
-        open_ = [dates for subject, dates in told.items() if subject in missed]
+        open_ = [dates if subject in missed else 0 for subject, dates in told.items()]
         yield Finding(
             "subjects with a true date beside moved ones",
-            Rate(len(open_), len(told)),
+            Rate(sum(map(bool, open_)), len(told)),
             meaning="Of the people whose dates were moved, the share of whom a true date is left: "
             "whoever sees which moved date it is knows all.",
         )
         yield Finding(
             "moved dates that one true date undoes",
-            Rate(sum(open_), sum(told.values())),
+            Rate.clustered(open_, told.values()),
             meaning="Of the moved dates, the share that is such a person's.",
         )
 
 
-def _notes(read: Sequence[Read], known: frozenset[str]) -> Iterator[str]:
+def _notes(read: Sequence[Read], known: frozenset[str]) -> Iterator[Note]:
     surrogates = sum(not name.left for one in read for name in one.mentions)
     if not surrogates:
-        yield "The release holds marks and no surrogates, which leaves little to link."
+        yield Note("The release holds marks and no surrogates, which leaves little to link.")
     else:
-        yield "She is granted that she tells names and dates from other words without mistakes."
-        yield (
-            "She has the lists that surrogates are drawn from: names on none come first."
-            if known
-            else "She has no list of the words that surrogates are drawn from."
+        yield Note(
+            "The attacker is granted to distinguish names and dates from other words without "
+            "mistakes."
         )
-    yield "Whoever learns a true date or name from elsewhere links as if it had been missed."
+        yield Note(
+            "The attacker has the lists that surrogates are drawn from: names on none come first."
+            if known
+            else "The attacker has no list of the words that surrogates are drawn from."
+        )
+    yield Note("Whoever learns a true date or name from elsewhere links as if it had been missed.")

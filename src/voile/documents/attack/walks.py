@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -15,9 +15,6 @@ from voile.documents.attack.labels import Look
 from voile.evidence import Rate
 
 Order = Literal["margin", "paper", "negatives"]
-DRAWS = 200
-"""Times that subjects are drawn anew for an interval."""
-
 Counts = NDArray[np.int64]
 
 
@@ -59,46 +56,54 @@ class Walk:
     def __len__(self) -> int:
         return len(self.types)
 
+    @property
+    def is_identifier(self) -> NDArray[np.bool_]:
+        """Which tokens are part of an identifier, (n,)."""
+        return self.types > 0
+
+    def is_among(self, number: int) -> NDArray[np.bool_]:
+        """Say which tokens are inspected first, so many of them, (n,)."""
+        return np.arange(len(self)) < number
+
     @cached_property
     def left(self) -> int:
         """How many tokens are part of an identifier."""
-        return int((self.types > 0).sum())
+        return int(self.is_identifier.sum())
 
     def found(self, inspections: Counts) -> Counts:
         """Count the identifiers among the first so many tokens, for each number."""
-        total = np.concatenate([[0], np.cumsum(self.types > 0)])
+        total = np.concatenate([[0], np.cumsum(self.is_identifier)])
         return np.asarray(total[np.minimum(inspections, len(self))], dtype=np.int64)
 
-    def drawn(self, inspections: Counts, times: int, rng: np.random.Generator) -> Counts:
-        """Count the same with subjects drawn anew, with replacement: (times, inspections)."""
-        people, whose = np.unique(self.subject, return_inverse=True)
-        hits, n = self.types > 0, len(people)
-        found = np.zeros((times, len(inspections)), dtype=np.int64)
-        for row in found if n else ():
-            weight = np.bincount(rng.integers(n, size=n), minlength=n)[whose]
-            seen = np.concatenate([[0], np.cumsum(weight)])
-            total = np.concatenate([[0], np.cumsum(weight * hits)])
-            row[:] = total[np.minimum(np.searchsorted(seen, inspections), len(self))]
-        return np.minimum(found, inspections)
+
+def rate_of(walks: Iterable[tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.bool_]]]) -> Rate:
+    """Return how many of some tokens are others too: the average walk's, clustered by subject.
+
+    Parameters
+    ----------
+    walks : of each the tokens' subjects, and which are successes, of which trials.
+    """
+    told = [(subject[trial & hit], subject[trial]) for subject, hit, trial in walks]
+    people = max((int(tried.max(initial=-1)) for _, tried in told), default=-1) + 1
+    counts = np.mean([[np.bincount(x, minlength=people) for x in pair] for pair in told], axis=0)
+    return Rate.clustered(*counts.tolist())
 
 
-def spread(walks: Sequence[Walk], inspections: Counts, rng: np.random.Generator) -> Spread:
+def spread(walks: Sequence[Walk], inspections: Counts) -> Spread:
     """Return what is found, on average over the walks, and within which 95% interval.
 
-    The interval is the wider of two: of the walks with their subjects drawn anew, since a
-    subject's names stand or fall together, and Wilson's, for which tokens are on their own but
-    which does not end at 0 where nothing was found.
+    A subject's names stand or fall together: the interval is that of `Rate.clustered`.
     """
-    times = -(-DRAWS // len(walks))
-    told = np.concatenate([walk.drawn(inspections, times, rng) for walk in walks])
-    low, high = np.quantile(told, (0.025, 0.975), axis=0)
     mean = np.mean([walk.found(inspections) for walk in walks], axis=0)
-    tried = np.minimum(inspections, round(float(np.mean([len(walk) for walk in walks]))))
-    for x, (found, n) in enumerate(zip(mean, tried.tolist(), strict=True)):
-        ends = Rate(min(round(found), n), n).interval()
-        low[x] = min(low[x], ends[0] * n, found)
-        high[x] = max(high[x], ends[1] * n, found)
-    return Spread(mean, low, high)
+    ends = [
+        np.array(found.interval()) * found.trials
+        for found in (
+            rate_of((w.subject, w.is_identifier, w.is_among(number)) for w in walks)
+            for number in inspections.tolist()
+        )
+    ]
+    low, high = np.array(ends).T
+    return Spread(mean, np.minimum(low, mean), np.maximum(high, mean))
 
 
 @dataclass(frozen=True, eq=False)

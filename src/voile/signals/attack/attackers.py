@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.evidence import Z95, Rate
+from voile.evidence import Z95, Note, Rate
 from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.codec.posterior import after
 from voile.signals.maps import PrivacyMap
@@ -19,7 +19,7 @@ DOUBT = 1e-4  # added to each chance, so that one wrong certainty does not decid
 
 @dataclass(frozen=True)
 class Attacker:
-    """How well one attacker tells the class of people she did not learn from.
+    """How well one attacker distinguishes the classes of people not learned from.
 
     Parameters
     ----------
@@ -43,6 +43,24 @@ class Attacker:
     bits: float
     bits_low: float
     bits_high: float
+
+    def note(self, before: str = "", after: str = "") -> Note:
+        """Sum up what is found of all classes, between two sentences."""
+        gained = "" if np.isnan(self.bits) else ", {bits:.3f} bits gained"
+        values = {
+            "attacker": f"{self.name[0].upper()}{self.name[1:]}",
+            **{name: getattr(self, name) for name in ("balanced", "low", "high")},
+            "chance": 1 / len(self.recall),
+            "auc": max(self.auc),
+            **({"bits": round(self.bits, 3) + 0.0} if gained else {}),  # no minus before nothing
+        }
+        return Note(
+            f"{before}{{attacker}}: balanced accuracy {{balanced:.3f}} ({{low:.3f}} to "
+            "{high:.3f}, chance {chance:.3f}), largest AUC of a class {auc:.3f}"
+            f"{gained}.{after}",
+            values,
+            by=self.name,
+        )
 
 
 def learners(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.errors import RequestError
-from voile.evidence import Evidence, Finding, Rate
+from voile.evidence import Evidence, Finding, Note, Rate
 from voile.random import RandomState, streams
 from voile.signals.attack import breaks
 from voile.signals.attack.attackers import Attacker, bayes, learners
@@ -24,10 +24,11 @@ from voile.signals.sequences import SequenceMap
 
 LENGTHS = (2, 5, 10, 30)
 FEWEST = 10  # subjects of a class, in each half, to learn from and to be tried on
-STORY = (
-    "She overhears messages, knows every class's map, and has as many messages of known class as "
-    "the audit has readings; success is to name the class of a person she did not learn from."
+STORY = Note(
+    "The adversary overhears messages, knows every class's map, and has as many messages of known "
+    "class as the audit has readings; success is to name the class of a person not learned from."
 )
+OUTSIDE = Note("Outside the promise: the map cannot hide it.")
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,8 @@ class Audit:
             STORY,
             findings=tuple(finding for each in self.attackers for finding in self._findings(each)),
             notes=(
-                f"Messages tell {told.bits:.3f} of {told.entropy:.3f} bits of the class, 95% "
-                f"interval {told.low:.3f} to {told.high:.3f}; where there is nothing to tell, "
-                f"95 of 100 estimates lie below {told.null:.3f}.",
-                *(_note(each, len(self.classes)) for each in self.attackers),
+                leakage(told),
+                *(each.note() for each in self.attackers),
             ),
         )
         return single, *(_of_break(each) for each in self.breaks)
@@ -70,30 +69,28 @@ class Audit:
         named = zip(self.classes, each.recall, strict=True)
         return (
             Finding(
-                f"{each.name}: right",
+                "right",
                 each.accuracy,
                 baseline=self.majority,
                 meaning="Compare with naming the commonest class of everyone.",
+                by=each.name,
             ),
-            *(Finding(f"{each.name}: {name} found", rate) for name, rate in named),
+            *(Finding("found", rate, by=each.name, of=name) for name, rate in named),
         )
 
 
-def _note(each: Attacker, classes: int) -> str:
-    bits = "" if np.isnan(each.bits) else f", {each.bits:.3f} bits gained"
-    return (
-        f"{each.name.capitalize()}: balanced accuracy {each.balanced:.3f} "
-        f"({each.low:.3f} to {each.high:.3f}, chance {1 / classes:.3f}), largest AUC of a class "
-        f"{max(each.auc):.3f}{bits}."
+def leakage(told: Information) -> Note:
+    """Say how many bits of the class one message reveals."""
+    return Note(
+        "Messages reveal {bits:.3f} of {entropy:.3f} bits of the class, 95% interval {low:.3f} to "
+        "{high:.3f}; where there is nothing to reveal, 95 of 100 estimates lie below {null:.3f}.",
+        {name: getattr(told, name) for name in ("bits", "entropy", "low", "high", "null")},
     )
 
 
 def _of_break(each: Break) -> Evidence:
-    promise = () if each.promised else ("Outside the promise: the map cannot hide it.",)
-    findings = [Finding("right", each.rate, baseline=each.baseline)]
-    if each.without is not None:
-        findings.append(Finding("right, the remedy left off", each.without, each.baseline))
-    return Evidence(each.name, "inference", STORY, findings=tuple(findings), notes=promise)
+    promise = () if each.promised else (OUTSIDE,)
+    return Evidence(each.title, "inference", STORY, findings=each.findings(), notes=promise)
 
 
 def audit(
@@ -259,7 +256,7 @@ def _repeats(
             Z = np.asarray(flat, dtype=np.float64).reshape(X.shape)
         rate, majority = breaks.repeats(Z, own, seed)
         promised = isinstance(map, SequenceMap)
-        found.append(Break(f"repeat readings, {length}", rate, majority, promised=promised))
+        found.append(Break("repeat readings", rate, majority, promised=promised, messages=length))
     return found
 
 

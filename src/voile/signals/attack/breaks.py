@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voile.evidence import Rate
+from voile.evidence import Finding, Note, Rate
 from voile.signals.codec import Codec
 from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.sequences import Message, SequenceCodec, Session
@@ -20,6 +20,7 @@ class Break:
     Parameters
     ----------
     name : of the break.
+    messages : how many of each person are overheard.
     rate : how often she names the right class.
     baseline : how often she would without what she overheard.
     without : the same with the remedy left off; None where it is not tried.
@@ -31,6 +32,19 @@ class Break:
     baseline: Rate
     without: Rate | None = None
     promised: bool = True
+    messages: int = 1
+
+    @property
+    def title(self) -> str:
+        """The name, with the number of messages where there are several."""
+        return self.name if self.messages == 1 else f"{self.name}, {self.messages} messages"
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return the same as lines of evidence."""
+        found = (Finding("right", self.rate, baseline=self.baseline),)
+        if self.without is None:
+            return found
+        return (*found, Finding("right", self.without, at=Note("the remedy left off")))
 
 
 def lattice(codec: Codec, X: Floats, Z: Floats, c: Codes) -> Break:
@@ -75,7 +89,7 @@ def invariants(codec: Codec, Z: Floats, c: Codes, columns: Sequence[int]) -> Bre
         moved.append(np.abs(np.log(spread * np.sqrt(12) + 1e-12)).sum(axis=1))
     guess = np.argmin(moved, axis=0)
     rate = _right(guess, c[rows])
-    return Break(f"invariants, {T} messages", rate, _chance(codec, rows), promised=False)
+    return Break("invariants", rate, _chance(codec, rows), promised=False, messages=T)
 
 
 def repeats(Z: Floats, c: Codes, seed: int) -> tuple[Rate, Rate]:
@@ -176,6 +190,7 @@ def _off(codec: Codec, Z: Floats) -> Floats:
 
 
 def _right(guess: Codes, c: Codes) -> Rate:
+    """Count subjects, one trial each: the design effect is 1."""
     return Rate(int((guess == c).sum()), len(c))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.errors import RequestError
-from voile.evidence import Evidence, Finding, Rate
+from voile.evidence import Evidence, Finding, Note, Rate
 from voile.tables.attack.records import (
     MISSING,
     Records,
@@ -25,7 +25,6 @@ from voile.tables.attack.records import (
     first_of_each,
     same_columns,
 )
-from voile.wording import advantage
 
 ROWS_AT_ONCE = 256
 
@@ -199,10 +198,11 @@ def inference(
     return Evidence(
         attack="inference",
         heading="inference",
-        story=(
-            f"She knows a person's {', '.join(columns) or 'presence only'} and that the person "
-            f"is in the release. She guesses the most frequent {sensitive} of the records that "
-            "show the same values. She succeeds when the guess is true of the person."
+        story=Note(
+            "The adversary knows a person's {columns} and that the person is in the release, and "
+            "guesses the most frequent {sensitive} of the records that show the same values. "
+            "Success is a guess that is true of the person.",
+            {"columns": ", ".join(columns) or "presence only", "sensitive": sensitive},
         ),
         knows=tuple(columns),
         findings=(
@@ -211,7 +211,7 @@ def inference(
                 rate,
                 baseline=baseline,
                 control=control_rate,
-                meaning=advantage(rate, control_rate),
+                advantage=True,
             ),
             Finding(
                 f"{sensitive} certain",
@@ -222,9 +222,11 @@ def inference(
             ),
         ),
         notes=(
-            "What is guessed as well for people who were never released is knowledge about "
-            "groups, not a leak about a person.",
-            "Baseline: always the release's most frequent value.",
+            Note(
+                "What is guessed as well for people who were never released is knowledge about "
+                "groups, not a leak about a person."
+            ),
+            Note("Baseline: always the release's most frequent value."),
         ),
     )
 
@@ -240,4 +242,5 @@ def _drawn(guesses: Guesses, rng: np.random.Generator) -> Rate:
 
 
 def _share(hit: NDArray[np.bool_]) -> Rate:
+    """Count subjects, one trial each: the design effect is 1."""
     return Rate(int(hit.sum()), len(hit))

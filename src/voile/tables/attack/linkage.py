@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.evidence import Curve, Evidence, Finding, Rate
+from voile.evidence import Curve, Evidence, Finding, Note, Rate
 from voile.tables.attack.model import TIED, Best, HitMiss, best_candidates, estimate, ratios
 from voile.tables.attack.patterns import Patterns, agreement_patterns
 from voile.tables.attack.records import (
@@ -179,12 +179,13 @@ def linkage(
     return Evidence(
         attack="linkage",
         heading="linkability",
-        story=(
-            "She holds a register of named people, with its errors and gaps, and knows how often "
-            f"{listed(columns or ('no column',))} are wrong in it. She compares each released "
-            "record with every entry, weighs what agrees and what does not, and names the person "
-            "with the highest score, one at random where several share it. She succeeds when the "
-            "person she names is the one whose record it is."
+        story=Note(
+            "The adversary holds a register of named people, with its errors and gaps, and knows "
+            "how often {columns} are wrong in it. The adversary compares each released record with "
+            "every entry, weighs what agrees and what does not, and names the person with the "
+            "highest score, one at random where several share it. Success is to name the person "
+            "whose record it is.",
+            {"columns": listed(columns or ("no column",))},
         ),
         knows=tuple(columns),
         findings=tuple(findings),
@@ -198,31 +199,36 @@ def _findings(
 ) -> tuple[Finding, ...]:
     """Count claims, people found and false claims at one threshold."""
     claimed = (claims.posterior >= threshold) & (claims.posterior > 0)
-    sure = f"at least {threshold:.0%} sure" if threshold > 0 else "always claiming"
+    sure = Note("at least {sure:.0%} sure", {"sure": threshold})
+    at = sure if threshold > 0 else Note("always claiming")
     here, absent = claims.present, ~claims.present
     return (
         Finding(
-            f"correct claims, {sure}",
+            "correct claims",
             _rate(right, claimed),
             baseline=_rate(guessed, np.ones_like(claimed)),
-            meaning="Of the names that she gives, the share that is right.",
+            meaning="Of the names that the adversary gives, the share that is right.",
+            at=at,
         ),
         Finding(
-            f"people found, {sure}",
+            "people found",
             _rate(right & claimed, here),
             baseline=None if threshold > 0 else _rate(guessed, here),
-            meaning="Of the released people who are in her register, the share she names rightly.",
+            meaning="Of the released people who are in the register, the share named rightly.",
+            at=at,
         ),
         Finding(
-            f"claims on people not in the register, {sure}",
+            "claims on people not in the register",
             _rate(claimed, absent),
-            meaning="Of the released people who are not in her register, the share she gives "
-            "somebody else's name to.",
+            meaning="Of the released people who are not in the register, the share given somebody "
+            "else's name.",
+            at=at,
         ),
     )
 
 
 def _rate(hit: NDArray[np.bool_], of: NDArray[np.bool_]) -> Rate:
+    """Count subjects, one trial each: the design effect is 1."""
     return Rate(int(np.sum(hit & of)), int(np.sum(of)))
 
 
@@ -245,13 +251,20 @@ def _curve(name: str, share: tuple[float, ...], rates: Sequence[Rate]) -> Curve:
     return Curve(name, "share of subjects claimed, the surest first", name, share, y, low, high)
 
 
-def _notes(columns: Sequence[str], model: HitMiss) -> tuple[str, ...]:
+def _notes(columns: Sequence[str], model: HitMiss) -> tuple[Note, ...]:
     rates = ", ".join(f"{c} {e:.1%}" for c, e in zip(columns, model.errors, strict=True))
     return (
-        f"Error rates she works with: {rates or 'none'}; share of the released people that she "
-        f"takes to be in her register: {model.share:.1%}.",
-        "Baseline: a name drawn at random from the register's people who show the same released "
-        "values, for every subject.",
-        "Every record is linked by itself: an adversary who knows that two records cannot be one "
-        "person, or who joins the several rows of a subject, may do better.",
+        Note(
+            "Error rates that the adversary works with: {rates}; share of the released people "
+            "taken to be in the register: {share:.1%}.",
+            {"rates": rates or "none", "share": model.share},
+        ),
+        Note(
+            "Baseline: a name drawn at random from the register's people who show the same "
+            "released values, for every subject."
+        ),
+        Note(
+            "Every record is linked by itself: an adversary who knows that two records cannot be "
+            "one person, or who joins the several rows of a subject, may do better."
+        ),
     )

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.errors import RequestError
-from voile.evidence import Evidence, Finding, Rate
+from voile.evidence import Evidence, Finding, Note, Rate
 from voile.tables.attack.records import (
     Records,
     distinct_pairs,
@@ -111,15 +111,16 @@ def singling_out(
     """
     same_columns(columns, release, population, held_out)
     predicates, owner = uniques(release)
-    findings = [_in_population(predicates, release, population, rng)]
+    findings = [_in_population((predicates, owner), release, population, rng)]
     if held_out is not None:
-        findings.append(_against_held_out(predicates, release, held_out, rng))
+        findings.append(_against_held_out((predicates, owner), release, held_out, rng))
     subjects = len(np.unique(release.subject))
     findings.append(
         Finding(
             "unique in the release",
             Rate(len(np.unique(owner)), subjects),
-            meaning="Nobody else in the release shows the same values in the columns she knows.",
+            meaning="Nobody else in the release shows the same values in the columns that are "
+            "known.",
         )
     )
     if kept is not None:
@@ -127,49 +128,61 @@ def singling_out(
     return Evidence(
         attack="singling out",
         heading="singling out",
-        story=(
-            "She has no register and no name. She takes each released record that nobody else in "
-            "the release equals, in the columns she knows, and reads it as a description. She "
-            "succeeds when exactly one person of the whole population fits the description."
+        story=Note(
+            "The adversary has no register and no name, takes each released record that nobody "
+            "else in the release equals, in the known columns, and reads it as a description. "
+            "Success is a description that fits exactly one person of the whole population."
         ),
         knows=tuple(columns),
         findings=tuple(findings),
         notes=(
-            "Baseline: descriptions put together from the release's columns one by one, as rare "
-            "as hers.",
-            "A description that fits nobody, or two people, has failed. A missing value is a "
-            "value of its own.",
+            Note(
+                "Baseline: descriptions put together from the release's columns one by one, as "
+                "rare as the adversary's."
+            ),
+            Note(
+                "A description that fits nobody, or two people, has failed. A missing value is a "
+                "value of its own."
+            ),
         ),
     )
 
 
 def _in_population(
-    predicates: NDArray[np.int32],
+    described: tuple[NDArray[np.int32], NDArray[np.int64]],
     release: Records,
     population: Records,
     rng: np.random.Generator,
 ) -> Finding:
+    predicates, owner = described
     random = drawn_from_margins(predicates, release, rng)
     return Finding(
         "descriptions that fit one person of the population",
-        _isolating(predicates, population),
+        _isolating(predicates, population, owner),
         baseline=_isolating(random, population),
         meaning="Of the descriptions that fit one released person, the share that fits one "
         "person among everybody.",
     )
 
 
-def _isolating(predicates: NDArray[np.int32], people: Records) -> Rate:
-    return Rate(int(np.sum(fitting(predicates, people) == 1)), len(predicates))
+def _isolating(
+    predicates: NDArray[np.int32], people: Records, owner: NDArray[np.int64] | None = None
+) -> Rate:
+    """Count the predicates that fit one person; a subject may own several of them."""
+    hits = fitting(predicates, people) == 1
+    if owner is None:
+        return Rate(int(hits.sum()), len(hits))
+    return Rate.by_subject(hits.tolist(), owner.tolist())
 
 
 def _against_held_out(
-    predicates: NDArray[np.int32],
+    described: tuple[NDArray[np.int32], NDArray[np.int64]],
     release: Records,
     held_out: Records,
     rng: np.random.Generator,
 ) -> Finding:
     """Compare equally many released and held-out people, for isolation depends on how many."""
+    predicates, owner = described
     released, others = np.unique(release.subject), np.unique(held_out.subject)
     n = min(len(released), len(others))
     inside, outside = (
@@ -178,8 +191,8 @@ def _against_held_out(
     )
     return Finding(
         "descriptions that fit one person of a small group",
-        _isolating(predicates, inside),
-        control=_isolating(predicates, outside),
+        _isolating(predicates, inside, owner),
+        control=_isolating(predicates, outside, owner),
         meaning="The group is drawn from the released people; in the control it is as many "
         "people who were set aside and never released.",
     )
