@@ -47,7 +47,7 @@ $(READY): requirements/dev.txt pyproject.toml
 # Pin every version anew, with hashes and without addresses. Needs uv on the PATH.
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-		--no-emit-index-url --no-emit-find-links --extra affine --extra mqtt --extra office --extra spacy --extra postgres --extra statistics --group dev -o requirements/dev.txt pyproject.toml
+		--no-emit-index-url --no-emit-find-links --extra affine --extra encrypt --extra mqtt --extra office --extra spacy --extra postgres --extra statistics --group dev -o requirements/dev.txt pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --constraint requirements/dev.txt --group bench -o requirements/bench.txt
 

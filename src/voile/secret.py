@@ -1,15 +1,30 @@
-"""The secret key that pseudonyms, surrogates, date shifts and keyed randomness stand on."""
+"""The secret key from which every other key is derived, each use under its own label.
+
+| use | parts | keys |
+| --- | --- | --- |
+| `pseudonym` | purpose | the pseudonyms of that purpose |
+| `surrogate` | subject, value | the choice of one value's surrogate |
+| `date shift` | | the days by which each subject's dates move |
+| `protective` | purpose | noise, dither and row order that the secret's holder can draw again |
+| `channel` | pseudonym, generation | one subject's device: MACs and encryption of its messages |
+| `ledger` | | reserved: the record of all releases of a source |
+
+A derived key reveals nothing of the secret, nor of the key of another use or of other parts. So a
+device is given its own `channel` key, never the secret.
+"""
 
 from __future__ import annotations
 
 import hmac
 import os
 import stat
-from typing import NoReturn, final
+from typing import Literal, NoReturn, TypeAlias, final
 
 from voile.errors import RequestError
 
 _LEAST, _MOST = 16, 4096
+
+Use: TypeAlias = Literal["pseudonym", "surrogate", "date shift", "protective", "channel", "ledger"]
 
 
 @final
@@ -52,26 +67,10 @@ class Secret:
     def from_file(cls, path: str | os.PathLike[str]) -> Secret:
         """Read the secret from a file that its owner alone may read; one last newline is cut.
 
-        The same text in a file and in the environment is the same secret. Where the system has
-        no such permissions (Windows), they are not checked.
+        The same text in a file and in the environment is the same secret.
         """
         where = os.fspath(path)
-        try:
-            with open(path, "rb") as file:
-                mode = os.fstat(file.fileno()).st_mode
-                key = file.read(_MOST + 3)
-        except OSError as error:
-            raise RequestError(
-                f"the secret's file cannot be read ({error.strerror})",
-                where=where,
-                instead="name a file that you may read",
-            ) from None
-        if os.name == "posix" and stat.S_IMODE(mode) & 0o066:
-            raise RequestError(
-                "others may read or write the secret's file",
-                where=where,
-                instead="give it to its owner alone with chmod 600",
-            )
+        key = read_private(path, "the secret's file", _MOST + 3)
         return cls(key.removesuffix(b"\n").removesuffix(b"\r"), where=where)
 
     @classmethod
@@ -81,7 +80,7 @@ class Secret:
             return cls.from_file(key_file)
         return cls.from_environment() if os.environ.get("VOILE_SECRET") else None
 
-    def derive(self, use: str, *parts: str) -> bytes:
+    def derive(self, use: Use, *parts: str) -> bytes:
         """Return the 32-byte key of one use, keyed again with HMAC-SHA-256 by each part in turn.
 
         Keys of different uses or parts tell nothing of each other, nor of the secret.
@@ -96,3 +95,32 @@ class Secret:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a secret is not copied or stored: read it where it is used")
+
+
+def read_private(path: str | os.PathLike[str], name: str, most: int) -> bytes:
+    """Read at most so many bytes of a file that its owner alone may read or write.
+
+    Where the system has no such permissions (Windows), they are not checked.
+
+    Raises
+    ------
+    RequestError : it cannot be read, or others may read or write it. Errors call it by `name`.
+    """
+    where = os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            data = file.read(most)
+    except OSError as error:
+        raise RequestError(
+            f"{name} cannot be read ({error.strerror})",
+            where=where,
+            instead="name a file that you may read",
+        ) from None
+    if os.name == "posix" and stat.S_IMODE(mode) & 0o066:
+        raise RequestError(
+            f"others may read or write {name}",
+            where=where,
+            instead="give it to its owner alone with chmod 600",
+        )
+    return data

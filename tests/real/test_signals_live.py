@@ -13,6 +13,7 @@ import pytest
 from tests.signals.channel.conftest import broker, make_broker  # noqa: F401, fixtures
 from tests.signals.channel.test_commands import A_COMMAND, command
 
+from voile.cli.enrol import enrol
 from voile.cli.fhir import decode_fhir, encode_fhir
 from voile.cli.run import run
 from voile.cli.send import send
@@ -54,20 +55,23 @@ def clinic(data_set, tmp_path_factory):
     fit = ["signals", "fit", folder / "children.csv", "--roles", folder / "roles.toml"]
     fit += ["--out", folder / "kit", "--method", "normal", "--strength", "1", "--quiet"]
     assert run([*map(str, fit)]) == 0
+    known = ["--classes", folder / "classes.csv", "--key-file", folder / "key"]
+    assert not command(enrol, folder / "kit", *known, "--out", folder / "enrolment")
     return folder, children
 
 
 def test_every_child_s_reading_comes_once_and_right(clinic, broker, tmp_path, capsys):  # noqa: F811
     folder, children = clinic
-    line = ["--broker", broker.url, "--key-file", folder / "key", "--json"]
+    line = ["--broker", broker.url, "--json"]
     known = ["--classes", folder / "classes.csv", "--out", tmp_path / "clinic"]
+    known += ["--key-file", folder / "key"]
     words = [sys.executable, A_COMMAND, folder / "kit", *known, *line]
     recipient = subprocess.Popen(
         [*map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
         capsys.readouterr()
-        spool = ["--spool", tmp_path / "spool"]
+        spool = ["--spool", tmp_path / "spool", "--enrolment", folder / "enrolment"]
         sent = command(send, folder / "kit", folder / "children.csv", *line, *spool)
         result, said = capsys.readouterr()
         assert (sent or 0, json.loads(result)["left_out"]) == (0, 0), said

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from voile.cli.parameters import load_kit, path
+from voile.cli.parameters import flag, load_kit, path
 from voile.cli.screen import Screen
 from voile.errors import RequestError, nearest
 
 if TYPE_CHECKING:
     from voile.io import Source
+    from voile.secret import Secret
     from voile.signals.channel import Broker, Login
     from voile.signals.content import Content
     from voile.signals.sequences import SequenceCodec
 
+LAST = (1 << 16) - 1  # the last generation of keys
 NEAR = ("localhost", "127.0.0.1", "::1")
 
 
@@ -41,8 +44,30 @@ def line_options() -> list[click.Parameter]:
         path("tls-ca", "Certificates to trust instead of the system's."),
         path("tls-cert", "Certificate to show to the broker."),
         path("tls-key", "Its key, where the certificate's file does not hold it."),
-        path("key-file", "File with the secret that makes pseudonyms of subjects."),
+        flag("encrypt", "Encrypt messages and receipts from end to end; at both ends or neither."),
     ]
+
+
+def known_options() -> list[click.Parameter]:
+    """Say who is enrolled, and under which keys."""
+    return [
+        click.Option(
+            ["--classes"], metavar="CLASSES", required=True, help="The class of each subject."
+        ),
+        click.Option(
+            ["--generation"],
+            metavar="COLUMN",
+            help="Column of CLASSES that numbers each subject's key, from 1 up [all 1].",
+        ),
+        path("key-file", "File with the secret that pseudonyms and keys come from."),
+    ]
+
+
+def secret_of(key_file: Path | None) -> Secret:
+    """Read the secret: from a file, else from the environment."""
+    from voile.secret import Secret
+
+    return Secret.from_file(key_file) if key_file else Secret.from_environment()
 
 
 def line_of(screen: Screen, **given: Any) -> tuple[Broker, Login | None]:
@@ -71,32 +96,59 @@ def sequences_of(kit: str, kind: str) -> tuple[Content, SequenceCodec]:
     return content, content.sequence_codec
 
 
-def classes_in(content: Content, classes: Source) -> dict[str, str]:
-    """Return each subject's class, from a table with the columns that the kit was fitted to."""
+class Known(NamedTuple):
+    """What a clinic knows of a subject: her class, and the number of her device's key."""
+
+    label: str
+    generation: int = 1
+
+
+def subjects_in(
+    content: Content, classes: Source, generation: str | None = None
+) -> dict[str, Known]:
+    """Return each subject's class and key, from a table with the columns of the kit's source."""
     from voile.signals.readings.sources import subjects_of
 
     names = [content.reading.subject, content.reading.private]
+    names += [generation] if generation else []
     for name in names:
         if name not in classes.columns:
             remedy = nearest(name, classes.columns)
             raise RequestError(f"there is no column {name}", where=classes.name, instead=remedy)
-    found: dict[str, str] = {}
+    found: dict[str, Known] = {}
     row = 0
     for batch in classes.batches(names):
         subjects = subjects_of(batch.column(names[0]))
         labels = content.reading.classes(batch.column(names[1]))
-        for who, label in zip(subjects, labels, strict=True):
+        numbers = batch.column(names[2]).to_pylist() if generation else [1] * len(batch)
+        for who, label, number in zip(subjects, labels, numbers, strict=True):
             row += 1
-            if wrong := _wrong(who, label, found, content.classes):
+            each = Known(label, _generation(number))
+            if wrong := _wrong(who, each, found, content.classes):
                 raise RequestError(wrong, where=f"{classes.name}, row {row:,}")
-            found[who] = label
+            found[who] = each
     return found
 
 
-def _wrong(who: str | None, label: str | None, found: dict[str, str], seen: Sequence[str]) -> str:
+def classes_in(content: Content, classes: Source) -> dict[str, str]:
+    """Return each subject's class."""
+    return {who: each.label for who, each in subjects_in(content, classes).items()}
+
+
+def _generation(number: object) -> int:
+    """Return the number of a key, 0 where it is none."""
+    text = str(number)
+    return int(text) if re.fullmatch("[0-9]{1,5}", text) and int(text) <= LAST else 0
+
+
+def _wrong(who: str | None, each: Known, found: dict[str, Known], seen: Sequence[str]) -> str:
     """Say what is wrong with a row of the table of classes, if anything is."""
-    if who is None or label is None:
+    if who is None or each.label is None:
         return "a row has no subject or no class"
-    if label not in seen:
+    if each.label not in seen:
         return "the map has not seen a class"
-    return "a subject is of two classes" if found.get(who, label) != label else ""
+    if not each.generation:
+        return "the generation of a key is no whole number from 1 to 65535"
+    if found.get(who, each).label != each.label:
+        return "a subject is of two classes"
+    return "a subject has two keys" if found.get(who, each) != each else ""

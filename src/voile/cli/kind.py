@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from voile.cli.decode import decode
+from voile.cli.enrol import enrol
 from voile.cli.evidence_file import default_place, write_evidence
 from voile.cli.fhir import decode_fhir, encode_fhir
 from voile.cli.frontier import frontier
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 OWN: Mapping[str, tuple[Callable[[str], click.Command], ...]] = {
-    "signals": (decode, send, receive, encode_fhir, decode_fhir)
+    "signals": (decode, enrol, send, receive, encode_fhir, decode_fhir)
 }
 """Verbs that one kind alone has."""
 

@@ -6,19 +6,28 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from voile.cli.channel import classes_in, line_of, line_options, sequences_of
+from voile.cli.channel import (
+    known_options,
+    line_of,
+    line_options,
+    secret_of,
+    sequences_of,
+    subjects_in,
+)
 from voile.cli.destination import Destination
-from voile.cli.parameters import Command, argument, open_told, place, reading
+from voile.cli.parameters import Command, argument, open_told, reading
 from voile.cli.screen import Screen, count
 
 if TYPE_CHECKING:
     from voile.io import Source
-    from voile.signals.channel.recipient import Recipient, Subject
+    from voile.secret import Secret
+    from voile.signals.channel.recipient import Column, Recipient, Subject
     from voile.signals.content import Content
 
 REFUSED = 1
@@ -32,29 +41,34 @@ def receive(kind: str) -> click.Command:
         *,
         kit: str,
         classes: str,
+        generation: str | None,
+        overlap: datetime | None,
         out: Path,
         idle: float | None,
         key_file: Path | None,
         topic: str,
+        encrypt: bool,
         table: str | None,
         encoding: str | None,
         **line: Any,
     ) -> int:
         """Receive readings live, and decode them, until stopped.
 
-        Writes FOLDER/readings.jsonl, a line for each reading, before its receipt goes back. The
-        folder also holds what is known of each session: run the same command again, and it goes
-        on. Exits with 1 when messages were refused.
+        Writes FOLDER/readings.jsonl, a line for each reading, before its receipt goes back;
+        readings outside the map's range go to FOLDER/set-aside.jsonl. The folder also holds what is
+        known of each session: run the same command again, and it goes on. Exits with 1 when
+        messages were refused or ignored, or readings set aside.
         """
         from voile.signals.channel import Link, Recipient, collect
 
         content, codec = sequences_of(kit, kind)
         broker, login = line_of(screen, **line)
-        known = _subjects(content, open_told(screen, classes, table, encoding), key_file)
-        names = content.reading.columns
-        words = {form.column: form.settings.ordinal for form in content.reading.forms}
-        ordinal = {name: order for name, order in words.items() if order is not None}
-        with Recipient(out, codec, known, names, ordinal) as recipient:
+        secret = secret_of(key_file)
+        opened = open_told(screen, classes, table, encoding)
+        known = _subjects(content, opened, generation, secret)
+        until = overlap.date() if overlap else None
+        how: Any = {"topic": topic, "encrypt": encrypt, "overlap": until}
+        with Recipient(out, codec, known, _columns(content), secret, **how) as recipient:
             client = recipient.store.client
             boxes: Any = {"hears": "readings", "posts": "receipts"}
             with Link(broker, login, client, topic=topic, **boxes) as link, _stop(idle) as stop:
@@ -62,15 +76,20 @@ def receive(kind: str) -> click.Command:
                 collect(recipient, link, stop=lambda: stop(recipient.received), tell=screen.insist)
             return _told(screen, recipient, out)
 
-    said = "The class of each subject: of each pseudonym, unless there is a key."
-    known = place("classes", "CLASSES", said)
+    overlap = click.Option(
+        ["--overlap"],
+        metavar="DATE",
+        type=click.DateTime(["%Y-%m-%d"]),
+        help="Last day on which a subject's key of the generation before is taken, too.",
+    )
     idle = click.Option(
         ["--idle"], type=click.FloatRange(0), help="Stop after so many seconds without a reading."
     )
     kept = "Where readings and what is known of each session are kept."
     own = [
         argument("kit"),
-        known,
+        *known_options(),
+        overlap,
         Destination("--out", "FOLDER", None, help=kept),
         *line_options(),
         idle,
@@ -79,17 +98,25 @@ def receive(kind: str) -> click.Command:
     return Command("receive", run, own)
 
 
-def _subjects(content: Content, classes: Source, key_file: Path | None) -> dict[str, Subject]:
+def _subjects(
+    content: Content, classes: Source, generation: str | None, secret: Secret
+) -> dict[str, Subject]:
     """Return per pseudonym whose it is, from a table of subjects and classes."""
     from voile.pseudonyms import pseudonym
-    from voile.secret import Secret
     from voile.signals.channel.recipient import Subject
 
-    secret = Secret.from_file(key_file) if key_file else None
     return {
-        pseudonym(secret, who) if secret else who: Subject(label, who)
-        for who, label in classes_in(content, classes).items()
+        pseudonym(secret, who): Subject(each.label, who, each.generation)
+        for who, each in subjects_in(content, classes, generation).items()
     }
+
+
+def _columns(content: Content) -> list[Column]:
+    """Return the columns of the output, and what the roles know of them."""
+    from voile.signals.channel.recipient import Column
+
+    parts = [(form.column, form.settings) for form in content.reading.forms]
+    return [Column(name, known.ordinal or (), known.bounds) for name, known in parts]
 
 
 @contextmanager
@@ -116,9 +143,21 @@ def _stop(idle: float | None) -> Iterator[Callable[[int], bool]]:
 
 def _told(screen: Screen, recipient: Recipient, out: Path) -> int:
     """Say what has come; return the exit code."""
-    refused = recipient.refused.total()
+    from voile.signals.channel.recipient import SET_ASIDE
+
+    refused = sum(each.count for each in recipient.refused.values())
+    wrong = {
+        "refused": refused,
+        "unproved": recipient.unproved,
+        "set_aside": recipient.set_aside,
+    }
     screen.say(f"{out}: {count(recipient.received, 'reading')} received")
     if refused:
         screen.insist(f"{count(refused, 'message')} refused")
-    screen.result({"folder": str(out), "received": recipient.received, "refused": refused})
-    return REFUSED if refused else 0
+    if recipient.unproved:
+        screen.insist(f"{count(recipient.unproved, 'message')} of no enrolled device ignored")
+    if recipient.set_aside:
+        place = recipient.store.folder / SET_ASIDE
+        screen.insist(f"{count(recipient.set_aside, 'reading')} outside the range, in {place}")
+    screen.result({"folder": str(out), "received": recipient.received, **wrong})
+    return REFUSED if any(wrong.values()) else 0

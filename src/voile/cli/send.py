@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 import click
 
 from voile.cli.channel import line_of, line_options, sequences_of
 from voile.cli.destination import Destination
-from voile.cli.parameters import Command, argument, flag, open_told, reading
+from voile.cli.parameters import Command, argument, flag, open_told, path, reading
 from voile.cli.screen import Screen, count
 from voile.errors import RequestError
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from voile.io import Source
-    from voile.secret import Secret
     from voile.signals.channel import Link, Sender, Taken
     from voile.signals.content import Content
 
@@ -46,10 +46,10 @@ def send(kind: str) -> click.Command:
         spool: Path,
         ahead: int,
         wait: float | None,
-        pseudonymous: bool,
+        enrolment: Path,
         begin_again: bool,
-        key_file: Path | None,
         topic: str,
+        encrypt: bool,
         table: str | None,
         encoding: str | None,
         **line: Any,
@@ -61,14 +61,17 @@ def send(kind: str) -> click.Command:
         run the same command again after an interruption, and it goes on; no row is sent twice.
         Exits with 1 when a reading is left unsent or unfit to be sent.
         """
-        from voile.signals.channel import Link, Sender, forward
+        from voile.signals.channel import Enrolment, Link, Sender, forward
 
         content, codec = sequences_of(kit, kind)
         broker, login = line_of(screen, **line)
         if codec.forgets:
             screen.insist(FORGETS)
-        rows = _Rows(content, None if pseudonymous else _secret(key_file))
-        with Sender(spool, codec, ahead=ahead, columns=content.reading.columns) as sender:
+        enrolled = Enrolment.read(enrolment)
+        rows = _Rows(content, enrolled.pseudonyms)
+        how: Any = {"topic": topic, "encrypt": encrypt, "ahead": ahead}
+        names = content.reading.columns
+        with Sender(spool, codec, enrolled, columns=names, **how) as sender:
             if begin_again:
                 sender.begin_again()
             if source != LIVE:
@@ -97,8 +100,12 @@ def _options() -> list[click.Parameter]:
             None,
             help="Where readings wait for their receipts; it holds them in the clear.",
         ),
+        path(
+            "enrolment",
+            "The device's file of keys, which voile signals enrol wrote.",
+            required=True,
+        ),
         *line_options(),
-        flag("pseudonymous", "Subjects are pseudonyms already; no key is needed."),
         click.Option(
             ["--ahead"],
             type=click.IntRange(1, 1000),
@@ -119,8 +126,8 @@ class _Rows:
     lost : the numbers of those left out.
     """
 
-    def __init__(self, content: Content, secret: Secret | None) -> None:
-        self._reading, self._secret = content.reading, secret
+    def __init__(self, content: Content, pseudonyms: Mapping[str, str]) -> None:
+        self._reading, self._pseudonyms = content.reading, pseudonyms
         self._beside = list(content.reading.roles.of("keep"))
         self.lost: list[int] = []
 
@@ -140,51 +147,63 @@ class _Rows:
 
     def of(self, source: Source) -> Iterator[Taken]:
         """Yield the readings of a source, in the order of time where a column tells it."""
+        import numpy as np
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         missing = [name for name in self.columns if name not in source.columns]
         if missing:
             raise RequestError(f"there is no column {missing[0]}", where=source.name)
         whole = pa.Table.from_batches(source.batches(self.columns), source.schema(self.columns))
-        order = pa.array(range(len(whole)))
-        if self._reading.time:
-            order = pc.sort_indices(whole[self._reading.time])
-            whole = whole.take(order)
-        places, first = order.to_pylist(), 0
+        good, tables, first = [], [], 0
         for batch in whole.to_batches():
-            numbers = [place + 1 for place in places[first : first + len(batch)]]
+            seen = self._reading.see(batch)
+            rows = np.flatnonzero(seen.good)
+            good.append(first + rows)
+            tables.append(seen.table(rows))
+            first += len(batch)
+        order = self._order(whole, good, tables)
+        self.lost += sorted({*range(1, first + 1)} - {*(order + 1).tolist()})
+        first = 0
+        for batch in whole.take(order).to_batches():
+            numbers = (order[first : first + len(batch)] + 1).tolist()
             yield from self.of_batch(batch, f"{source.name}, row", numbers)
             first += len(batch)
+
+    def _order(self, whole: pa.Table, good: Sequence[Any], tables: Sequence[Any]) -> Any:
+        """Return the good rows, in the order of time that fit learnt by."""
+        import numpy as np
+
+        from voile.signals.readings.moments import in_order, ranks
+
+        rows = np.concatenate([np.zeros(0, np.int64), *good])
+        if not len(rows) or not self._reading.time:
+            return rows
+        moments = ranks(whole[self._reading.time].take(rows).chunks, self._reading.time)
+        alike = np.zeros(len(rows), dtype=np.intp)  # readings go as time goes, whosever they are
+        return rows[in_order(np.concatenate(tables), alike, moments, rows)]
 
     def of_batch(self, batch: pa.RecordBatch, what: str, numbers: Sequence[int]) -> Iterator[Taken]:
         """Yield the readings of some rows, which are called `what` and so numbered."""
         import numpy as np
 
-        from voile.pseudonyms import pseudonym
         from voile.signals.channel import Taken
 
         seen = self._reading.see(batch)
-        good = np.flatnonzero(~(seen.missing | seen.strange | seen.nameless))
+        good = np.flatnonzero(seen.good)
         self.lost += sorted({*numbers} - {numbers[row] for row in good.tolist()})
         beside = batch.select(self._beside).to_pylist() if self._beside else [{}] * len(batch)
         for row, point in zip(good.tolist(), seen.table(good).tolist(), strict=True):
-            name = str(seen.subjects[row])
-            whose = pseudonym(self._secret, name) if self._secret else name
-            with_it = {key: _plain(value) for key, value in beside[row].items()}
             where = f"{what} {numbers[row]:,}"
+            whose = self._pseudonyms.get(normalize("NFC", str(seen.subjects[row])))
+            if whose is None:
+                remedy = "enrol it for this device with voile signals enrol"
+                raise RequestError("a subject is not enrolled", where=where, instead=remedy)
+            with_it = {key: _plain(value) for key, value in beside[row].items()}
             yield Taken(whose, str(seen.labels[row]), tuple(point), with_it, where)
 
 
 def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | None) else str(value)
-
-
-def _secret(key_file: Path | None) -> Secret:
-    """Read the secret that makes pseudonyms; a subject's own name never becomes a topic."""
-    from voile.secret import Secret
-
-    return Secret.from_file(key_file) if key_file else Secret.from_environment()
 
 
 def _listen(rows: _Rows, link: Link, screen: Screen) -> None:

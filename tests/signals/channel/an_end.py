@@ -1,6 +1,6 @@
 """One end as a process of its own, to be killed: `an_end.py send|receive FOLDER BROKER`.
 
-FOLDER holds map.npz, readings.json and subjects.json.
+FOLDER holds map.npz, readings.json, subjects.json, enrolment and key.
 """
 
 from __future__ import annotations
@@ -11,11 +11,21 @@ from pathlib import Path
 
 import numpy as np
 
+from voile.secret import Secret
 from voile.signals import SequenceCodec
-from voile.signals.channel import Broker, Link, Recipient, Sender, Taken, collect, forward
-from voile.signals.channel.recipient import Subject
+from voile.signals.channel import (
+    Broker,
+    Enrolment,
+    Link,
+    Recipient,
+    Sender,
+    Taken,
+    collect,
+    forward,
+)
+from voile.signals.channel.recipient import Column, Subject
 
-COLUMNS = ("height", "weight")
+COLUMNS = (Column("height"), Column("weight"))
 
 
 def codec_of(folder: Path) -> SequenceCodec:
@@ -26,7 +36,8 @@ def codec_of(folder: Path) -> SequenceCodec:
 def send(folder: Path, broker: Broker) -> None:
     readings = json.loads((folder / "readings.json").read_text())
     taken = [Taken(who, label, tuple(point), beside) for who, label, point, beside in readings]
-    with Sender(folder / "spool", codec_of(folder), ahead=4) as sender:
+    enrolment = Enrolment.read(folder / "enrolment")
+    with Sender(folder / "spool", codec_of(folder), enrolment, ahead=4) as sender:
         sender.take(taken, once="readings")
         client = sender.store.client
         with Link(broker, None, client, hears="receipts", posts="readings", longest=1) as link:
@@ -36,7 +47,8 @@ def send(folder: Path, broker: Broker) -> None:
 def receive(folder: Path, broker: Broker) -> None:
     known = json.loads((folder / "subjects.json").read_text())
     subjects = {pseudonym: Subject(*both) for pseudonym, both in known.items()}
-    with Recipient(folder / "clinic", codec_of(folder), subjects, COLUMNS) as recipient:
+    secret = Secret.from_file(folder / "key")
+    with Recipient(folder / "clinic", codec_of(folder), subjects, COLUMNS, secret) as recipient:
         client = recipient.store.client
         with Link(broker, None, client, hears="readings", posts="receipts", longest=1) as link:
             collect(recipient, link)

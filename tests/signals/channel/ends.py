@@ -7,20 +7,62 @@ import json
 import numpy as np
 from tests.signals.days import days, fitted
 
-from voile.signals.channel import Recipient, Sender, Taken
-from voile.signals.channel.recipient import READINGS, Subject
+from voile.secret import Secret
+from voile.signals.channel import Enrolment, Recipient, Sender, Taken
+from voile.signals.channel.envelope import LEAST, Heading, Sealer
+from voile.signals.channel.keys import MAC, DeviceKey, Enrolled
+from voile.signals.channel.posts import Reply
+from voile.signals.channel.recipient import READINGS, Column, Subject
 
-COLUMNS = ["height", "weight"]
+COLUMNS = [Column("height"), Column("weight")]
+SECRET_BYTES = b"the clinic's, 32 bytes or longer"
+SECRET = Secret(SECRET_BYTES)
+DEVICES = ("A", "B", "stranger", *(f"S{one}" for one in range(20)))
 WHO = {"A": Subject("calm", "Anna's"), "B": Subject("wild", 17)}
 ONE = Taken("A", "calm", (170.0, 70.0))
 
 
-def sender(folder, *, ahead=1, codec=None):
-    return Sender(folder / "spool", codec or fitted().codec_, ahead=ahead)
+def enrolled(codec, *pseudonyms, generation=1):
+    """An enrolment of subjects who are called as their pseudonyms."""
+    keys = [(one, DeviceKey.derived(SECRET, one, generation)) for one in pseudonyms]
+    return Enrolment(codec.mark, tuple(Enrolled(one, one, key) for one, key in keys))
 
 
-def recipient(folder, *, codec=None, subjects=WHO):
-    return Recipient(folder / "clinic", codec or fitted().codec_, subjects, COLUMNS)
+def sender(folder, *, codec=None, generation=1, **options):
+    codec = codec or fitted().codec_
+    enrolment = enrolled(codec, *DEVICES, generation=generation)
+    return Sender(folder / "spool", codec, enrolment, **options)
+
+
+def recipient(folder, *, codec=None, subjects=WHO, columns=COLUMNS, **options):
+    codec = codec or fitted().codec_
+    return Recipient(folder / "clinic", codec, subjects, columns, SECRET, **options)
+
+
+def sealer(hears, **options):
+    """What an end that hears this seals and proves with, for tests to write and read envelopes."""
+    boxes = ("readings", "receipts")
+    posts = boxes[boxes.index(hears) - 1]
+
+    def key_of(pseudonym, generation):
+        return DeviceKey.derived(SECRET, pseudonym, generation)
+
+    return Sealer(hears, posts, key_of, **options)
+
+
+def reply_of(post, **options):
+    """What a receipt says."""
+    envelope = sealer("receipts", **options).proved(post)
+    on = envelope.heading
+    return Reply.unpacked(on.session, on.number, envelope.opened())
+
+
+def sealed(post, content=None, *, hears="readings", generation=1, encrypt=False, **changes):
+    """The envelope of a device that has its key and writes what it likes into it."""
+    on = Heading.unpacked(post.payload[MAC:LEAST])._replace(**changes)
+    key = DeviceKey.derived(SECRET, post.pseudonym, generation)
+    own = sealer("receipts" if hears == "readings" else "readings", encrypt=encrypt)
+    return own.seal(post.pseudonym, key, on, post.payload[LEAST:] if content is None else content)
 
 
 def written(folder):

@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 from tests.signals.channel.ends import (
     ONE,
+    SECRET_BYTES,
     check_all_came,
+    enrolled,
     of_days,
     recipient,
     sender,
@@ -47,7 +49,7 @@ class Clinic:
         self._thread = threading.Thread(target=self._work, args=(folder, broker, login, options))
 
     def _work(self, folder, broker, login, options):
-        with recipient(folder) as end, link(end, broker, login, **options) as line:
+        with recipient(folder, **options) as end, link(end, broker, login, **options) as line:
             self._ready.set()
             try:
                 collect(end, line, stop=lambda: self._stopped, tell=self.told.append)
@@ -81,9 +83,10 @@ def test_readings_go_over_mqtt_5_on_a_topic_a_pseudonym_at_quality_1_in_a_lastin
     client.loop_start()
     assert ready.wait(5)
     where = Broker.parse(broker.url)
-    with sender(tmp_path) as device, Clinic(tmp_path, where, topic="ward/7") as clinic:
+    ward = {"topic": "ward/7"}
+    with sender(tmp_path, **ward) as device, Clinic(tmp_path, where, **ward) as clinic:
         device.take([ONE, Taken("B", "wild", (160.0, 60.0))])
-        with link(device, where, topic="ward/7") as line:
+        with link(device, where, **ward) as line:
             forward(device, line, wait=20)
         assert not device.left()
     client.loop_stop()
@@ -189,7 +192,8 @@ def test_a_recipient_tells_whose_messages_it_refuses(tmp_path, broker):
             forward(device, line, wait=20, tell=told.append)
         assert device.refused == {"stranger": "pseudonym"}
         assert device.counts()["spooled"] == 1
-    assert clinic.told == ["stranger: messages of an unknown pseudonym are refused"]
+    (said,) = clinic.told
+    assert said == "stranger: messages of an unknown pseudonym are refused; the first is number 1"
     assert told == ["stranger: the recipient does not know the pseudonym"]
 
 
@@ -234,6 +238,9 @@ def test_whatever_is_killed_nothing_is_lost_and_nothing_comes_twice(tmp_path, br
     (tmp_path / "readings.json").write_text(json.dumps(rows))
     known = {name: (subject.label, subject.name) for name, subject in subjects.items()}
     (tmp_path / "subjects.json").write_text(json.dumps(known))
+    (tmp_path / "key").write_bytes(SECRET_BYTES)
+    (tmp_path / "key").chmod(0o600)
+    enrolled(fitted().codec_, *subjects).write(tmp_path / "enrolment")
     kill_by_turns(tmp_path, broker, len(taken), np.random.default_rng())
     check_all_came(written(tmp_path), taken)
     with sender(tmp_path) as device:

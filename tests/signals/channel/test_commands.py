@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import signal
+import stat
 import subprocess
 import sys
 from collections import defaultdict
@@ -14,11 +15,13 @@ from pathlib import Path
 import pytest
 from tests.signals.days import days
 
+from voile.cli.enrol import enrol
 from voile.cli.fhir import decode_fhir, encode_fhir
 from voile.cli.receive import receive
 from voile.cli.run import run
 from voile.cli.send import send
 from voile.errors import VoileError
+from voile.signals.channel import Enrolment
 from voile.signals.channel.recipient import READINGS
 
 A_COMMAND = Path(__file__).with_name("a_command.py")
@@ -62,6 +65,8 @@ def ward(tmp_path_factory):
     fit = ["--roles", folder / "roles.toml", "--out", folder / "kit", "--time", "day", "--quiet"]
     quick = ["--strength", "1", "--base", "normal", "--seed", "1"]
     assert run(["signals", "fit", *map(str, [folder / "days.csv", *fit]), *quick]) == 0
+    known = ["--classes", folder / "classes.csv", "--key-file", folder / "key"]
+    assert not command(enrol, folder / "kit", *known, "--out", folder / "enrolment", "--quiet")
     return folder, rows
 
 
@@ -69,8 +74,9 @@ def ward(tmp_path_factory):
 def clinic(ward, broker, tmp_path):
     """`voile signals receive` as a process of its own."""
     folder, _ = ward
-    line = ["--broker", broker.url, "--topic", "ward", "--key-file", folder / "key", "--json"]
+    line = ["--broker", broker.url, "--topic", "ward", "--encrypt", "--json"]
     known = ["--classes", folder / "classes.csv", "--out", tmp_path / "clinic"]
+    known += ["--key-file", folder / "key"]
     words = [sys.executable, A_COMMAND, folder / "kit", *known, *line]
     told = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen([*map(str, words)], **told)
@@ -85,8 +91,8 @@ def test_a_table_and_then_a_live_reading_come_to_the_clinic_once_each_and_in_ord
     (folder, rows), (process, line, output) = ward, clinic
 
     def sent(source):
-        spool = ["--spool", tmp_path / "spool"]
-        code = command(send, folder / "kit", source, *line, *spool)
+        own = ["--spool", tmp_path / "spool", "--enrolment", folder / "enrolment"]
+        code = command(send, folder / "kit", source, *line, *own)
         result, said = capsys.readouterr()
         return code or 0, json.loads(result), said
 
@@ -116,27 +122,65 @@ def test_a_table_and_then_a_live_reading_come_to_the_clinic_once_each_and_in_ord
     assert come == own
 
 
-def test_without_a_broker_readings_wait_and_without_a_secret_none_is_taken(
-    ward, tmp_path, monkeypatch, capsys
-):
-    monkeypatch.delenv("VOILE_SECRET", raising=False)
+def test_without_a_broker_readings_wait(ward, tmp_path, capsys):
     folder, rows = ward
     line = ["--broker", "mqtt://127.0.0.1:9", "--spool", tmp_path / "spool", "--wait", 1, "--json"]
-    given = [send, folder / "kit", folder / "days.csv", *line]
-    with pytest.raises(VoileError, match="environment variable VOILE_SECRET"):
-        command(*given)
-    assert not (tmp_path / "spool").exists()
-    assert command(*given, "--key-file", folder / "key") == 1
+    given = [folder / "kit", folder / "days.csv", "--enrolment", folder / "enrolment", *line]
+    assert command(send, *given) == 1
     result, said = capsys.readouterr()
     assert json.loads(result)["spooled"] == len(rows)
     assert "the broker is away, it cannot be reached: trying again" in said
     assert f"{len(rows)} readings wait in" in said
 
 
+def test_a_device_is_given_its_own_keys_and_never_the_secret(ward, tmp_path, monkeypatch, capsys):
+    folder, _ = ward
+    known = [folder / "kit", "--classes", folder / "classes.csv", "--out", tmp_path / "device.key"]
+    monkeypatch.delenv("VOILE_SECRET", raising=False)
+    with pytest.raises(VoileError, match="environment variable VOILE_SECRET"):
+        command(enrol, *known)
+    monkeypatch.setenv("VOILE_SECRET", (folder / "key").read_text())
+    with pytest.raises(VoileError, match="a subject is not in"):
+        command(enrol, *known, "--subject", "p1", "--subject", "nobody")
+    assert not (tmp_path / "device.key").exists()
+    assert not command(enrol, *known, "--subject", "p1", "--json")
+    assert json.loads(capsys.readouterr().out)["subjects"] == 1
+    mode = (tmp_path / "device.key").stat().st_mode
+    assert stat.S_IMODE(mode) == 0o600
+    assert "k" * 8 not in (tmp_path / "device.key").read_text()
+    whole, one = (Enrolment.read(path).keys for path in (folder / "enrolment", known[-1]))
+    assert one.keys() < whole.keys()
+    monkeypatch.delenv("VOILE_SECRET")
+    line = ["--broker", "mqtt://127.0.0.1:9", "--spool", tmp_path / "spool", "--wait", 0]
+    own = ["--enrolment", tmp_path / "device.key"]
+    with pytest.raises(VoileError, match=r"days\.csv, row [\d,]+: a subject is not enrolled"):
+        command(send, folder / "kit", folder / "days.csv", *line, *own)
+    with pytest.raises(VoileError, match="is there already; replace it with --force"):
+        command(enrol, *known)
+
+
+def test_the_generation_of_a_key_is_a_column_of_the_classes(ward, tmp_path):
+    folder, _ = ward
+    known = tmp_path / "known.csv"
+    given = [folder / "kit", "--classes", known, "--key-file", folder / "key"]
+    given += ["--generation", "key", "--force", "--out", tmp_path / "device.key"]
+    known.write_text("id,state,key\np1,calm,2\np2,calm,65535\n")
+    assert not command(enrol, *given)
+    keys = Enrolment.read(tmp_path / "device.key").keys.values()
+    assert [key.generation for key in keys] == [2, 65535]
+    for wrong in ("0", "65536", "-1", "1.5", "", "x", "9" * 5000):
+        known.write_text(f"id,state,key\np1,calm,2\np2,calm,{wrong}\n")
+        with pytest.raises(VoileError, match=r"known\.csv, row 2: the generation of a key is no"):
+            command(enrol, *given)
+    known.write_text("id,state,key\np1,calm,2\np1,calm,3\n")
+    with pytest.raises(VoileError, match=r"known\.csv, row 2: a subject has two keys"):
+        command(enrol, *given)
+
+
 def test_rows_that_cannot_be_read_are_named_and_a_wrong_one_stops_the_table(ward, tmp_path, capsys):
     """Rows are counted as the source has them, whatever the order of time."""
     folder, rows = ward
-    line = ["--broker", "mqtt://127.0.0.1:9", "--wait", 0, "--key-file", folder / "key"]
+    line = ["--broker", "mqtt://127.0.0.1:9", "--wait", 0, "--enrolment", folder / "enrolment"]
 
     def sent(name, changes):
         wrong = [list(row) for row in rows[::-1]]
@@ -171,6 +215,7 @@ def test_a_wrong_request_to_receive_is_one_sentence(ward, tmp_path, words, messa
     out = tmp_path / "clinic"
     known = [] if "--classes" in words else ["--classes", str(folder / "classes.csv")]
     given = [word.format(folder=folder) for word in words]
+    given += ["--key-file", str(folder / "key")]
     with pytest.raises(VoileError, match=message):
         command(receive, folder / "kit", "--out", out, *known, *given)
 
@@ -208,6 +253,7 @@ def test_a_wrong_row_of_the_classes_is_named(ward, tmp_path, row, message):
     known = tmp_path / "known.csv"
     known.write_text(f"id,state\np1,calm\n{row}\n")
     given = ["--classes", known, "--out", tmp_path / "clinic", "--broker", "mqtt://127.0.0.1:9"]
+    given += ["--key-file", folder / "key"]
     with pytest.raises(VoileError, match=f"known.csv, {message}"):
         command(receive, folder / "kit", *given)
 

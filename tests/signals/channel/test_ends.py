@@ -13,10 +13,13 @@ import pytest
 from tests.signals.channel.ends import (
     COLUMNS,
     ONE,
+    SECRET,
     WHO,
     check_all_came,
+    enrolled,
     of_days,
     recipient,
+    reply_of,
     sender,
     written,
 )
@@ -24,7 +27,7 @@ from tests.signals.days import fitted
 
 from voile.errors import RequestError
 from voile.signals.channel import Recipient, Sender, Taken
-from voile.signals.channel.posts import Post, Reply
+from voile.signals.channel.posts import Post
 from voile.signals.channel.recipient import READINGS, Subject
 from voile.signals.channel.store import FILE
 
@@ -186,10 +189,10 @@ def test_a_gap_asks_again_and_what_is_there_is_not_sent_twice(tmp_path):
     device.take([Taken("A", "calm", (170.0, 70.0 + t)) for t in range(3)])
     first, second, third = device.turn()
     (reply,) = clinic.turn([first, third])
-    assert Reply.unpacked(reply.payload).again
+    assert reply_of(reply).again
     assert device.turn([reply]) == [second, third]
     (reply,) = clinic.turn([second, third])
-    assert not Reply.unpacked(reply.payload).again
+    assert not reply_of(reply).again
     assert [line["weight"] for line in written(tmp_path)] == [70.0, 72.0, 71.0]
     assert device.turn([reply]) == []
     assert not device.left()
@@ -214,9 +217,12 @@ def test_a_file_is_taken_once(tmp_path):
         (Taken("A", "calm", (170.05, 70.0)), "row 2, column 0: a reading contradicts"),
         (Taken("A", "odd", (170.0, 70.0)), "row 2, its class: the map has not seen a class"),
         (Taken("A", "wild", (170.0, 70.0)), "row 2, its class: a subject is of another class"),
-        (Taken("a/b", "calm", (170.0, 70.0)), "row 2, pseudonym: a pseudonym cannot be part"),
-        (Taken("", "calm", (170.0, 70.0)), "row 2, pseudonym: a pseudonym cannot be part"),
+        (Taken("a/b", "calm", (170.0, 70.0)), "row 2, pseudonym: a subject is not enrolled"),
+        (Taken("", "calm", (170.0, 70.0)), "row 2, pseudonym: a subject is not enrolled"),
         (Taken("A", "calm", (170.0, 70.0), {"a": [1]}), "row 2: what goes beside"),
+        (Taken("A", "calm", (170.0, 70.0), {"a": float("inf")}), "row 2: what goes beside"),
+        (Taken("A", "calm", (170.0, 70.0), {"a": "\ud800"}), "row 2: what goes beside"),
+        (Taken("A", "calm", (170.0, 70.0), {"a": "x" * 40_000}), "row 2: .* is too long"),
     ],
 )
 def test_of_readings_with_a_wrong_one_none_is_taken(tmp_path, reading, message):
@@ -252,7 +258,7 @@ def test_a_folder_is_of_one_process_one_end_one_map_and_closed_to_others(tmp_pat
     with pytest.raises(RequestError, match="of another end, map or version"):
         sender(tmp_path, codec=fitted(0).codec_)
     with pytest.raises(RequestError, match="of another end, map or version"):
-        Recipient(spool, fitted().codec_, WHO, COLUMNS)
+        Recipient(spool, fitted().codec_, WHO, COLUMNS, SECRET)
     spool.chmod(0o750)
     with pytest.raises(RequestError, match="others may open the folder"):
         sender(tmp_path)
@@ -267,11 +273,13 @@ def test_a_folder_is_of_one_process_one_end_one_map_and_closed_to_others(tmp_pat
 def test_a_wrong_request_for_an_end_is_refused(tmp_path):
     codec = fitted().codec_
     with pytest.raises(RequestError, match="under way"):
-        Sender(tmp_path / "a", codec, ahead=0)
+        Sender(tmp_path / "a", codec, enrolled(codec), ahead=0)
     with pytest.raises(RequestError, match="1 names of 2 columns"):
-        Recipient(tmp_path / "b", codec, WHO, ["weight"])
+        Recipient(tmp_path / "b", codec, WHO, COLUMNS[:1], SECRET)
     with pytest.raises(RequestError, match="has not seen a class"):
-        Recipient(tmp_path / "b", codec, {"A": Subject("odd", 1)}, COLUMNS)
+        Recipient(tmp_path / "b", codec, {"A": Subject("odd", 1)}, COLUMNS, SECRET)
+    with pytest.raises(RequestError, match="the enrolment is for another map"):
+        Sender(tmp_path / "a", codec, enrolled(fitted(0).codec_))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -287,7 +295,7 @@ class Barrier:
 sys.meta_path.insert(0, Barrier())
 import numpy as np
 from voile.signals import Codec, SequenceCodec
-from voile.signals.channel import Broker, Link, Sender, Taken
+from voile.signals.channel import Broker, Enrolment, Link, Sender, Taken
 from voile.signals.fhir import Sequences, encode
 
 with np.load(sys.argv[1], allow_pickle=False) as arrays:
@@ -295,7 +303,7 @@ with np.load(sys.argv[1], allow_pickle=False) as arrays:
 single = codec.codec
 assert single.decode(single.encode([[170.0, 70.0]], ["calm"]), ["calm"]).tolist() == [[170.0, 70.0]]
 Link(Broker("127.0.0.1", 1), None, "a", hears="receipts", posts="readings")
-with Sender(sys.argv[2], codec) as sender:
+with Sender(sys.argv[2], codec, Enrolment.read(sys.argv[3])) as sender:
     sender.take([Taken("A", "calm", (170.0, 70.0))])
     sys.stdout.buffer.write(sender.turn()[0].payload)
 """
@@ -303,7 +311,9 @@ with Sender(sys.argv[2], codec) as sender:
 
 def test_a_device_needs_numpy_alone_and_paho_for_the_line(tmp_path):
     np.savez(tmp_path / "map.npz", **fitted().codec_.to_arrays())
-    words = [sys.executable, "-c", DEVICE, tmp_path / "map.npz", tmp_path / "spool"]
+    enrolled(fitted().codec_, "A").write(tmp_path / "enrolment")
+    places = [tmp_path / name for name in ("map.npz", "spool", "enrolment")]
+    words = [sys.executable, "-c", DEVICE, *places]
     done = subprocess.run(words, capture_output=True, check=False)
     assert not done.returncode, done.stderr.decode()
     clinic = recipient(tmp_path)

@@ -8,6 +8,8 @@ import pytest
 from tests.signals.channel.ends import (
     ONE,
     recipient,
+    reply_of,
+    sealed,
     sender,
     written,
 )
@@ -15,8 +17,9 @@ from tests.signals.days import fitted
 
 from voile.signals import Session
 from voile.signals.channel import Taken
-from voile.signals.channel.posts import LONGEST, Letter, Post, Reply
-from voile.signals.channel.recipient import READINGS
+from voile.signals.channel.envelope import FORMAT, LEAST, LONGEST
+from voile.signals.channel.posts import Letter, Post, Reply
+from voile.signals.channel.recipient import READINGS, SET_ASIDE, Column
 from voile.signals.sequences import Receipt
 
 
@@ -29,7 +32,8 @@ def refusal(device, clinic, posts):
     assert not device.left()
     device.close()
     clinic.close()
-    ((_, reason),) = clinic.refused
+    (((_, reason), refused),) = clinic.refused.items()
+    assert (refused.first, refused.count) == (1, 1)
     assert device.refused == {"A": reason}
     return reason
 
@@ -47,9 +51,8 @@ def test_messages_of_another_map_are_refused_and_stay_spooled(tmp_path):
 def test_messages_of_another_version_are_refused_and_stay_spooled(tmp_path):
     device, clinic = sender(tmp_path), recipient(tmp_path)
     device.take([ONE])
-    ((pseudonym, payload),) = device.turn()
-    other = json.dumps({**json.loads(payload), "format": 2}).encode()
-    assert refusal(device, clinic, [Post(pseudonym, other)]) == "version"
+    (post,) = device.turn()
+    assert refusal(device, clinic, [sealed(post, format=FORMAT + 1)]) == "version"
 
 
 def test_messages_of_an_unknown_pseudonym_are_refused_and_stay_spooled(tmp_path):
@@ -85,8 +88,8 @@ def test_a_device_loaded_from_a_backup_is_found_out(tmp_path):
     state = json.loads(device.store.run("SELECT state FROM ends")[0][0])
     # the same session, another dither: as if the first message had been made anew
     twin = Session.from_json(fitted().codec_, {**state, "out": [], "waiting": [(170.0, 70.0)]})
-    other = Letter(fitted().codec_.mark, 1, twin.pending()[0])
-    replies = clinic.turn([Post("A", other.packed())])
+    other = Letter(1, twin.pending()[0])
+    replies = clinic.turn([sealed(posts[0], other.packed())])
     assert device.turn(replies) == []
     assert device.refused == {"A": "step"}
     assert device.again() == []
@@ -96,29 +99,124 @@ def test_a_device_loaded_from_a_backup_is_found_out(tmp_path):
     clinic.close()
 
 
+def packed(**changes):
+    """The content of a message, but for some of it."""
+    content = {"ahead": 1, "after": 0, "check": "0" * 16, "values": [0.0, 0.0], "beside": {}}
+    return json.dumps({**content, **changes}).encode()
+
+
+HUGE = b'{"ahead":1,"after":0,"check":"0000000000000000","values":[%b],"beside":{}}'
+MALFORMED = [
+    b"",
+    b"\xff\xfe",
+    b"[]",
+    b"{}",
+    b"[" * 30000,
+    packed(ahead=0),
+    packed(ahead=True),
+    packed(ahead=1 << 70),
+    packed(after=-1),
+    packed(after=1.0),
+    packed(check=5),
+    packed(check="\ud800"),
+    packed(check="0" * 17),
+    packed(values={"0": 0.0}),
+    packed(values="12"),
+    packed(values=[True, False]),
+    packed(values=["1", "2"]),
+    packed(values=[float("nan"), 0.0]),
+    packed(beside=[]),
+    packed(beside={"a": {}}),
+    packed(beside={"a": float("nan")}),
+    packed(beside={"a": "\ud800"}),
+    packed(beside={"\ud800": 1}),
+    packed(beside={"a": 1 << 64}),
+    packed(other=1),
+    packed(session="\ud800"),
+    packed().replace(b'"beside"', b'"ahead"'),
+    packed().replace(b'{"ahead": 1', b'{"ahead": 1, "ahead": 1'),
+    HUGE % (b"1" + b"0" * 400),
+    HUGE % (b"1" + b"0" * 5000),
+    HUGE % b"1e999,0",
+]
+
+
+@pytest.mark.parametrize("content", MALFORMED)
+def test_what_a_device_writes_that_is_no_message_is_refused_and_the_next_is_taken(
+    tmp_path, content
+):
+    device, clinic = sender(tmp_path), recipient(tmp_path)
+    device.take([ONE])
+    (post,) = device.turn()
+    (reply,) = clinic.turn([sealed(post, content)])
+    assert reply_of(reply).refused == "content"
+    assert clinic.refused["A", "content"].count == 1
+    assert written_nothing(clinic)
+    clinic.turn([post])
+    assert [line["weight"] for line in written(tmp_path)] == [70.0]
+    device.close()
+    clinic.close()
+
+
+@pytest.mark.parametrize("values", [(1e308, 1e308), (2.0**53, 0.0), (0.0,), (0.0, 0.0, 0.0), ()])
+def test_values_that_no_map_sends_are_refused_whatever_they_would_mean(tmp_path, values):
+    device, clinic = sender(tmp_path), recipient(tmp_path)
+    device.take([ONE])
+    (post,) = device.turn()
+    check = json.loads(post.payload[LEAST:])["check"]
+    (reply,) = clinic.turn([sealed(post, packed(values=values, check=check))])
+    assert reply_of(reply).refused == "step"
+    assert written_nothing(clinic)
+    assert clinic.turn([post])
+    assert [line["weight"] for line in written(tmp_path)] == [70.0]
+    device.close()
+    clinic.close()
+
+
+def test_a_reading_outside_the_range_is_set_aside_and_its_receipt_says_nothing_of_it(tmp_path):
+    """Of a device that is broken or in other hands: 1e15 on the line is weights of 10^15 kg."""
+    device, clinic = sender(tmp_path), recipient(tmp_path)
+    device.take([ONE, Taken("A", "calm", (170.0, 71.0))])
+    (post,) = device.turn()
+    check = json.loads(post.payload[LEAST:])["check"]
+    (reply,) = clinic.turn([sealed(post, packed(values=[0.0, 1e15], check=check))])
+    receipt = reply_of(reply)
+    assert (receipt.receipt.number, receipt.again, receipt.refused) == (1, False, "")
+    assert written_nothing(clinic)
+    assert (clinic.received, clinic.set_aside) == (0, 1)
+    (line,) = (clinic.store.folder / SET_ASIDE).read_text().splitlines()
+    assert json.loads(line)["weight"] > 1e12
+    assert not clinic.refused
+    device.close()
+    clinic.close()
+
+
+def test_a_reading_outside_the_bounds_or_words_of_its_column_is_set_aside(tmp_path):
+    columns = [Column("height", bounds=(100, 180)), Column("weight", words=["low"] * 71)]
+    device, clinic = sender(tmp_path, ahead=9), recipient(tmp_path, columns=columns)
+    points = ((170.0, 70.0), (180.1, 70.0), (170.0, 71.0), (170.0, -1.0), (180.0, 65.0))
+    device.take([Taken("A", "calm", point) for point in points])
+    clinic.turn(device.turn())
+    assert [line["number"] for line in written(tmp_path)] == [1, 5]
+    assert [line["weight"] for line in written(tmp_path)] == ["low"] * 2
+    lines = (clinic.store.folder / SET_ASIDE).read_text().splitlines()
+    assert [json.loads(line)["number"] for line in lines] == [2, 3, 4]
+    device.close()
+    clinic.close()
+
+
 @pytest.mark.parametrize(
-    "payload",
-    [
-        b"",
-        b"\xff\xfe",
-        b"[]",
-        b"{}",
-        b"[" * 30000,
-        b"x" * (LONGEST + 1),
-        b'{"format":1}',
-        b'{"format":1,"map":"a","ahead":0,"message":{},"beside":{}}',
-        b'{"format":1,"map":"a","ahead":1,"message":5,"beside":{}}',
-        b'{"format":1,"map":"a","ahead":1,"message":{"number":1},"beside":{"a":{}}}',
-        b'{"format":1,"receipt":{"session":"","number":-1,"check":""}}',
-    ],
+    "payload", [b"", b"x" * 67, b"x" * 200, b"x" * (LONGEST + 1), b"[" * 30000]
 )
-def test_what_is_no_envelope_changes_nothing(tmp_path, payload):
+def test_what_has_no_mac_is_counted_and_not_answered(tmp_path, payload):
     device, clinic = sender(tmp_path), recipient(tmp_path)
     device.take([ONE])
     posts = device.turn()
-    clinic.turn([Post("A", payload)])
+    assert clinic.turn([Post("A", payload), Post("nobody", payload)]) == []
+    assert (clinic.unproved, clinic.refused) == (2, {})
     assert written_nothing(clinic)
     assert device.turn([Post("A", payload), Post("nobody", payload)]) == []
+    assert device.unproved == 2
     assert device.turn(clinic.turn(posts)) == []
     assert not device.left()
     device.close()
@@ -129,16 +227,57 @@ def test_replies_to_nobody_or_of_an_old_session_change_nothing(tmp_path):
     device = sender(tmp_path)
     device.take([ONE])
     posts = device.turn()
-    old = Reply(Receipt("A.old", 1, "0" * 16), refused="step").packed()
-    assert device.turn([Post("A", old), Post("B", old)]) == []
+    old = Reply(Receipt("", 0, ""), refused="step").packed()
+    other = {"session": "0" * 32, "number": 1}
+    replies = [
+        sealed(Post(who, posts[0].payload), old, hears="receipts", **other) for who in ("A", "B")
+    ]
+    assert device.turn(replies) == []
     assert device.again() == posts
+    assert not device.refused
+    assert not device.unproved
+    device.close()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{}",
+        b"[]".ljust(96),
+        Reply(Receipt("", 0, "0" * 16)).packed() + b" ",
+        Reply(Receipt("", 0, "0" * 16)).packed().replace(b"false", b"1    "),
+        Reply(Receipt("", 0, "no digest")).packed(),
+        b'{"check":"","again":true,"refused":5}'.ljust(96),
+    ],
+)
+def test_what_is_no_reply_changes_nothing(tmp_path, content):
+    device = sender(tmp_path)
+    device.take([ONE])
+    (post,) = device.turn()
+    assert device.turn([sealed(post, content, hears="receipts")]) == []
+    assert device.again() == [post]
     assert not device.refused
     device.close()
 
 
 def test_the_other_ends_words_are_never_shown():
-    reply = Reply.unpacked(Reply(Receipt("", 0, ""), refused="\x1b[31m any words").packed())
-    assert reply.refused == "unknown"
+    content = Reply(Receipt("", 0, ""), refused="\x1b[31m any words").packed()
+    assert Reply.unpacked("", 0, content).refused == "unknown"
+
+
+def test_all_answers_have_one_length(tmp_path):
+    """A receipt, one that asks for more, and each refusal."""
+    device, clinic = sender(tmp_path, ahead=3), recipient(tmp_path)
+    device.take([Taken("A", "calm", (170.0, 70.0 + t)) for t in range(3)])
+    first, _, third = device.turn()
+    hostile = [sealed(first, b""), sealed(first, map="0" * 16), sealed(first, encrypt=True)]
+    hostile += [sealed(Post("stranger", first.payload)), sealed(first, format=9)]
+    replies = [clinic.turn([post]) for post in (first, third, *hostile)]
+    assert {len(one.payload) for (one,) in replies} == {len(replies[0][0].payload)}
+    assert len({reply_of(one).refused for (one,) in replies}) == 6
+    device.close()
+    clinic.close()
 
 
 def test_what_goes_beside_cannot_stand_for_what_was_decoded(tmp_path):

@@ -12,17 +12,29 @@ from voile.lazy import lazily
 
 if TYPE_CHECKING:
     from voile.signals.channel.broker import Broker, Login
+    from voile.signals.channel.keys import Enrolment
     from voile.signals.channel.link import Link
     from voile.signals.channel.live import collect, forward
     from voile.signals.channel.recipient import Recipient
     from voile.signals.channel.sender import Sender, Taken
 
-__all__ = ["Broker", "Link", "Login", "Recipient", "Sender", "Taken", "collect", "forward"]
+__all__ = [
+    "Broker",
+    "Enrolment",
+    "Link",
+    "Login",
+    "Recipient",
+    "Sender",
+    "Taken",
+    "collect",
+    "forward",
+]
 
 __getattr__ = lazily(
     __name__,
     {
         "Broker": "broker",
+        "Enrolment": "keys",
         "Link": "link",
         "Login": "broker",
         "Recipient": "recipient",

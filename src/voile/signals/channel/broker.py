@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import ssl
-import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from voile.errors import RequestError
+from voile.secret import read_private
 
 PORTS = {"mqtt": 1883, "mqtts": 8883}
 USER, PASSWORD = "VOILE_MQTT_USER", "VOILE_MQTT_PASSWORD"
@@ -108,18 +108,11 @@ class Login:
         RequestError : it cannot be read, others may read it, or it has other lines.
         """
         where = os.fspath(path)
+        data = read_private(path, "the login's file", 4096)
         try:
-            with open(path, encoding="utf-8") as file:
-                mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-                lines = file.read(4096).splitlines()
-        except (OSError, UnicodeDecodeError):
-            raise RequestError("the login's file cannot be read", where=where) from None
-        if os.name == "posix" and mode & 0o066:
-            raise RequestError(
-                "others may read or write the login's file",
-                where=where,
-                instead="give it to its owner alone with chmod 600",
-            )
+            lines = data.decode().splitlines()
+        except UnicodeDecodeError:
+            lines = []
         if len(lines) != 2 or not lines[0]:
             raise RequestError(
                 "the login's file is not a line of user and a line of password", where=where

@@ -9,21 +9,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from voile.errors import RequestError
 from voile.signals.channel.broker import Broker, Login
+from voile.signals.channel.envelope import LONGEST, Box, place_of
 from voile.signals.channel.posts import Post, is_name
 
 if TYPE_CHECKING:
     from paho.mqtt.client import Client, MQTTMessageInfo
 
-Box: TypeAlias = Literal["readings", "receipts"]
-
 KEPT = 7 * 24 * 3600  # seconds for which the broker holds what comes while an end is away
 ALIVE = 30  # seconds of silence after which each side looks whether the other is there
 UNDER_WAY = 200  # posts handed to the broker that it has not confirmed
 AT_ONCE = 2000  # events that are worked on together
+HELD = 4 * AT_ONCE  # posts that wait to be worked on; the other end sends again what is beyond
+ROOM = 1 << 10  # bytes of a packet beside its payload: the topic above all
 LEAVE = 5.0  # seconds at most to hand over what is left when the line is closed
 LASTING = frozenset((0x80, 0x84, 0x85, 0x86, 0x87, 0x8A, 0x8C, 0x90, 0x9D))
 """Reasons of the broker's that trying again does not change: login, version, name, not allowed."""
@@ -115,6 +116,7 @@ class Link:
         client.on_message = self._arrived
         lasting: Any = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
         lasting.SessionExpiryInterval = KEPT
+        lasting.MaximumPacketSize = LONGEST + ROOM  # the broker keeps what is larger to itself
         client.connect_async(broker.host, broker.port, ALIVE, clean_start=False, properties=lasting)
         return client
 
@@ -158,7 +160,7 @@ class Link:
                 self._last = self._client.publish(place, payload, qos=1)
 
     def _place(self, pseudonym: str, box: Box) -> str:
-        return f"{self._topic}/{pseudonym}/{box}"
+        return place_of(self._topic, pseudonym, box)
 
     def _subscribe(self, pseudonyms: Iterable[str]) -> None:
         places = [(self._place(one, self._hears), 1) for one in sorted(pseudonyms)]
@@ -187,8 +189,9 @@ class Link:
         self.events.put(Down("the line broke"))
 
     def _arrived(self, client: Any, _: Any, message: Any) -> None:
-        *front, pseudonym, box = message.topic.split("/")
-        if "/".join(front) == self._topic and box == self._hears and is_name(pseudonym):
+        pseudonym = message.topic.removeprefix(f"{self._topic}/").removesuffix(f"/{self._hears}")
+        ours = is_name(pseudonym) and message.topic == self._place(pseudonym, self._hears)
+        if ours and self.events.qsize() < HELD:
             self.events.put(Post(pseudonym, bytes(message.payload)))
 
 

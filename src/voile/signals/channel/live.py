@@ -93,6 +93,8 @@ def forward(
         patience.handed(posts)
         for pseudonym, reason in sender.refused.items():
             told(f"{pseudonym}: {SAID[reason]}")
+        if sender.unproved:
+            told(f"replies that are not the recipient's are ignored: {_roughly(sender.unproved)}")
     return left_out
 
 
@@ -139,8 +141,21 @@ def collect(
         if _news(events, told):
             replies += recipient.receipts()
         link.hand_on(replies)
-        for pseudonym, reason in recipient.refused:
-            told(f"{pseudonym}: {HEARD[reason]}")
+        for (pseudonym, reason), refused in recipient.refused.items():
+            told(f"{pseudonym}: {HEARD[reason]}; the first is number {refused.first}")
+        if recipient.unproved:
+            told(f"messages of no enrolled device are ignored: {_roughly(recipient.unproved)}")
+        if recipient.set_aside:
+            told(f"readings outside the map's range are set aside: {_roughly(recipient.set_aside)}")
+
+
+def _roughly(number: int) -> str:
+    """Say how many, ever more seldom, so that nobody can fill a log.
+
+    >>> _roughly(1), _roughly(34_567)
+    ('1 or more', '10,000 or more')
+    """
+    return f"{10 ** (len(str(number)) - 1):,} or more"
 
 
 class _Told:

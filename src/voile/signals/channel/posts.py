@@ -1,23 +1,24 @@
 """What lies in an envelope on its way, as JSON: a message and what goes beside it, or a reply.
 
-All of it can be overheard, and anything may arrive: what is not understood is refused.
+All of it may come from a device that somebody else has got hold of: what is not exactly as the
+other end would have written it is refused.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias, TypeGuard
+from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeGuard
 
 from voile.errors import RequestError
 from voile.signals.sequences import Message, Receipt
 
-FORMAT = 1
-LONGEST = 1 << 16  # bytes of an envelope
 FARTHEST = 1000  # messages of a session that may be under way at a time
-NOBODY = ""  # the session of a reply to what could not be read
+REPLY = 96  # bytes of every reply, so that its length says nothing of it
+WIDEST = 1 << 64  # what a whole number beside a message stays below
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 Plain: TypeAlias = str | int | float | bool | None
@@ -36,30 +37,31 @@ class Letter:
 
     Parameters
     ----------
-    map : the name of the map it is made with.
     ahead : how many messages of its session may be under way at a time.
     message : of the session.
     beside : what is sent with it as it is, such as the time.
     """
 
-    map: str
     ahead: int
     message: Message
     beside: Mapping[str, Plain] = field(default_factory=dict)
 
     def packed(self) -> bytes:
-        """Return the envelope's content."""
-        message = vars(self.message)  # its JSON, without a copy of each part
-        return _packed(map=self.map, ahead=self.ahead, message=message, beside=self.beside)
+        """Return the envelope's content; session and number stand on the envelope."""
+        message = self.message
+        inside = {"after": message.after, "check": message.check, "values": message.values}
+        return _packed(ahead=self.ahead, **inside, beside=self.beside)
 
     @classmethod
-    def unpacked(cls, payload: bytes) -> Letter:
-        """Read an envelope, or raise a RequestError: of another version, or no message."""
-        data = _unpacked(payload)
-        ahead, beside, message = (data.get(name) for name in ("ahead", "beside", "message"))
-        if not (is_beside(beside) and isinstance(ahead, int) and 1 <= ahead <= FARTHEST):
+    def unpacked(cls, session: str, number: int, content: bytes) -> Letter:
+        """Read an envelope's content, or raise a RequestError."""
+        data = _unpacked(content, "ahead", "after", "check", "values", "beside")
+        ahead, beside = data["ahead"], data["beside"]
+        counts = type(ahead) is int and 1 <= ahead <= FARTHEST and number > 0
+        if not (counts and is_beside(beside)):
             raise RequestError("this is no message of a session")
-        return cls(str(data.get("map")), ahead, Message.from_json(message or {}), beside)
+        message = Message.from_json({**data, "session": session, "number": number})
+        return cls(ahead, message, beside)
 
 
 @dataclass(frozen=True)
@@ -78,34 +80,45 @@ class Reply:
     refused: str = ""
 
     def packed(self) -> bytes:
-        """Return the envelope's content."""
-        return _packed(receipt=vars(self.receipt), again=self.again, refused=self.refused)
+        """Return the envelope's content, `REPLY` bytes."""
+        check = self.receipt.check
+        return _packed(check=check, again=self.again, refused=self.refused).ljust(REPLY)
 
     @classmethod
-    def unpacked(cls, payload: bytes) -> Reply:
-        """Read an envelope, or raise a RequestError: of another version, or no reply."""
-        data = _unpacked(payload)
-        receipt, refused = Receipt.from_json(data.get("receipt", {})), str(data.get("refused"))
+    def unpacked(cls, session: str, number: int, content: bytes) -> Reply:
+        """Read an envelope's content, or raise a RequestError."""
+        data = _unpacked(content, "check", "again", "refused")
+        again, refused = data["again"], data["refused"]
+        if len(content) != REPLY or type(again) is not bool or type(refused) is not str:
+            raise RequestError("this is no reply")
+        receipt = Receipt.from_json({"session": session, "number": number, "check": data["check"]})
         # said to a person: one of the known words, or none of the other end's choosing
-        return cls(receipt, data.get("again") is True, refused and REFUSALS.get(refused, "unknown"))
+        return cls(receipt, again, refused and (refused if refused in SAID else "unknown"))
 
 
-REFUSALS = {reason: reason for reason in ("pseudonym", "map", "version", "step")}
 SAID = {
     "pseudonym": "the recipient does not know the pseudonym",
+    "key": "the recipient no longer takes this key: enrol the device anew",
     "map": "the recipient has another map",
     "version": "the recipient has another version of voile",
+    "encryption": "one end encrypts and the other does not: say --encrypt at both or at neither",
+    "content": "the recipient cannot read what is in the messages",
     "step": "the two ends are out of step",
+    "enrolment": "the enrolment file does not name it any more",
     "unknown": "the recipient refuses the messages",
 }
-
+"""What a sender's person is told of each reason."""
 
 HEARD = {
     "pseudonym": "messages of an unknown pseudonym are refused",
+    "key": "messages under a key of another generation are refused; enrol the device anew",
     "map": "messages of another map are refused",
-    "version": "messages of another version of voile, or of none, are refused",
+    "version": "messages of another version of voile are refused",
+    "encryption": "messages are refused: one end encrypts and the other does not",
+    "content": "messages whose content is malformed are refused",
     "step": "messages out of step are refused; begin a new session",
 }
+"""What a recipient's person is told of each reason."""
 
 
 def is_name(pseudonym: str) -> bool:
@@ -118,24 +131,59 @@ def is_name(pseudonym: str) -> bool:
 
 
 def is_beside(beside: object) -> TypeGuard[dict[str, Plain]]:
-    """Say whether this can go beside a message: names with plain values."""
-    plain = (str, int, float, bool, type(None))
-    return isinstance(beside, dict) and all(isinstance(value, plain) for value in beside.values())
+    """Say whether this can go beside a message: names with plain values, numbers finite."""
+    return isinstance(beside, dict) and all(
+        _is_text(name) and _is_plain(value) for name, value in beside.items()
+    )
+
+
+def _is_plain(value: object) -> bool:
+    match value:
+        case None | bool():
+            return True
+        case int():
+            return abs(value) < WIDEST
+        case float():
+            return math.isfinite(value)
+    return _is_text(value)
+
+
+def _is_text(value: object) -> bool:
+    """Say whether this is text of whole characters, which any file and database can hold."""
+    return isinstance(value, str) and not any("\ud800" <= one <= "\udfff" for one in value)
+
+
+def loaded(data: bytes) -> dict[str, Any]:
+    """Read a JSON object, or raise a RequestError.
+
+    Refused are names that come twice, NaN, infinities, and depths that Python does not reach.
+    """
+    try:
+        content = json.loads(data, object_pairs_hook=_distinct, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise RequestError("this holds no JSON object")
+    return content
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name comes twice")
+    return found
+
+
+def _no_number(_: str) -> NoReturn:
+    raise ValueError("this is no number")
 
 
 def _packed(**content: Any) -> bytes:
-    return json.dumps({"format": FORMAT, **content}, separators=(",", ":")).encode()
+    return json.dumps(content, separators=(",", ":")).encode()
 
 
-def _unpacked(payload: bytes) -> dict[str, Any]:
-    if len(payload) > LONGEST:
-        raise RequestError("an envelope is too large")
-    try:
-        data = json.loads(payload)
-    except (ValueError, RecursionError):
-        data = None
-    if not isinstance(data, dict):
-        raise RequestError("an envelope holds no JSON object")
-    if data.get("format") != FORMAT:
-        raise RequestError("an envelope is of another version of voile")
+def _unpacked(content: bytes, *names: str) -> dict[str, Any]:
+    data = loaded(content)
+    if data.keys() != set(names):
+        raise RequestError("an envelope holds something else")
     return data

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import TypeAlias
 
 from voile.errors import RequestError
-from voile.signals.channel.posts import NOBODY, Letter, Plain, Post, Reply
+from voile.secret import Secret
+from voile.signals.channel.envelope import FORMAT, Envelope, Heading, Sealer
+from voile.signals.channel.keys import DeviceKey
+from voile.signals.channel.lines import Lines
+from voile.signals.channel.posts import Letter, Plain, Post, Reply
 from voile.signals.channel.store import Store
 from voile.signals.sequences import Receipt, SequenceCodec
 from voile.signals.sequences.session import Reading, Session
@@ -22,27 +26,64 @@ CREATE TABLE IF NOT EXISTS sessions (
 """
 LATEST = "SELECT pseudonym, name, max(rowid) FROM sessions GROUP BY pseudonym"
 SAVE = "INSERT INTO sessions VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET state = excluded.state"
-READINGS = "readings.jsonl"
-MODE = os.O_CREAT | os.O_RDWR | getattr(os, "O_BINARY", 0)
+READINGS, SET_ASIDE = "readings.jsonl", "set-aside.jsonl"
 
 Key: TypeAlias = tuple[str, str]  # a pseudonym, and the name of a session
 
 
 @dataclass(frozen=True)
 class Subject:
-    """Whom the clinic knows: her class, and what she is called in the output."""
+    """Whom the clinic knows: her class, what she is called in the output, which key she has."""
 
     label: str | int
     name: str | int
+    generation: int = 1
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the output.
+
+    Parameters
+    ----------
+    name : in the source.
+    words : where its numbers stand for words, these, 0 for the first.
+    bounds : the least and largest reading there can be, where that is known.
+    """
+
+    name: str
+    words: Sequence[str] = ()
+    bounds: tuple[float, float] | None = None
+
+    def is_outside(self, value: float) -> bool:
+        """Say whether no reading can be so."""
+        low, high = (0, len(self.words) - 1) if self.words else self.bounds or (value, value)
+        return not low <= value <= high
+
+    def shown(self, value: float) -> Plain:
+        """Return a value as the source has it."""
+        return self.words[int(value)] if self.words and not self.is_outside(value) else value
+
+
+@dataclass
+class Refused:
+    """How many messages were refused for one reason, and the number of the first of them."""
+
+    first: int
+    count: int = 0
 
 
 @dataclass
 class _Batch:
-    """What a turn brings: lines of the output, the furthest number heard, and refusals."""
+    """What a turn brings: lines of both files, replies to refusals, and what else to answer.
 
-    lines: list[bytes] = field(default_factory=list)
-    furthest: dict[Key, int] = field(default_factory=dict)
+    `heard` holds the furthest number of each session, and the key that its reply goes under.
+    """
+
+    readings: list[bytes] = field(default_factory=list)
+    set_aside: list[bytes] = field(default_factory=list)
     refusals: list[Post] = field(default_factory=list)
+    heard: dict[Key, tuple[int, DeviceKey]] = field(default_factory=dict)
 
 
 class Recipient:
@@ -50,23 +91,32 @@ class Recipient:
 
     `turn` is given what came, and returns the replies to hand back. By then the readings are at
     the end of `readings.jsonl` in the folder, one JSON object a line, each once however often it
-    came: the subject, the session and number, what was sent beside, and the columns. What cannot
-    be decoded for certain is refused: of another map or version, of an unknown pseudonym, out of
-    step. A message beyond a gap asks for what is missing. A process killed at any moment goes on
-    where it was.
+    came: the subject, the session and number, what was sent beside, and the columns. A reading
+    outside the map's range, or a column's, is in `set-aside.jsonl` instead; its receipt is that of
+    any other.
+
+    What arrives may be written by anyone. Whatever has no MAC under a key that the secret gives is
+    counted and not answered. What cannot be decoded for certain is refused: of another map or
+    version, of an unknown pseudonym, out of step. A message beyond a gap asks for what is missing.
+    A process killed at any moment goes on where it was.
 
     Parameters
     ----------
     folder : this end's own: it holds readings, with mode 0700.
     codec : the map of sequences, that of the senders.
     subjects : per pseudonym whose it is.
-    columns : names of the source's columns, for the output.
-    words : of columns whose numbers stand for words, 0 for the first.
+    columns : of the source, for the output.
+    secret : from which the key of every device comes.
+    topic : the first part of all topics.
+    encrypt : messages are to be encrypted, and replies are.
+    overlap : the last day on which each subject's key of the generation before is taken, too.
+    today : tells the day; another than the system's in tests only.
 
     Attributes
     ----------
-    received : readings written since this start.
-    refused : how many messages were refused since this start, by pseudonym and reason.
+    received, set_aside : readings written to either file since this start.
+    unproved : messages without a MAC that holds, since this start.
+    refused : of the others, those refused since this start, by pseudonym and reason.
     """
 
     def __init__(
@@ -74,8 +124,13 @@ class Recipient:
         folder: str | os.PathLike[str],
         codec: SequenceCodec,
         subjects: Mapping[str, Subject],
-        columns: Sequence[str],
-        words: Mapping[str, Sequence[str]] | None = None,
+        columns: Sequence[Column],
+        secret: Secret,
+        *,
+        topic: str = "voile",
+        encrypt: bool = False,
+        overlap: date | None = None,
+        today: Callable[[], date] = date.today,
     ) -> None:
         if len(columns) != len(codec.order):
             raise RequestError(f"there are {len(columns)} names of {len(codec.order)} columns")
@@ -84,29 +139,19 @@ class Recipient:
         self.codec = codec
         self.subjects = subjects
         self.columns = tuple(columns)
-        self.words = words or {}
-        self.received = 0
-        self.refused: Counter[tuple[str, str]] = Counter()
+        self.received = self.set_aside = self.unproved = 0
+        self.refused: dict[tuple[str, str], Refused] = {}
+        self._secret, self._overlap, self._today = secret, overlap, today
+        self._sealer = Sealer("readings", "receipts", self._key, topic, encrypt)
         self._sessions: dict[Key, Session] = {}
-        self._file = -1
+        self._files: list[Lines] = []
         self.store = Store(folder, end="receive", mark=codec.mark, tables=TABLES)
         try:
-            self._open(self.store.folder / READINGS)
+            for name in (READINGS, SET_ASIDE):
+                self._files.append(Lines(self.store, name))
         except BaseException:
             self.close()
             raise
-
-    def _open(self, path: os.PathLike[str]) -> None:
-        """Open the output, and take off what was written by a turn that did not end."""
-        self._file = os.open(path, MODE, 0o600)
-        self._length = int(self.store.fact("length") or 0)
-        if os.fstat(self._file).st_size < self._length:
-            raise RequestError(
-                "the file is shorter than what was written to it",
-                where=os.fspath(path),
-                instead="put it back, or use another folder",
-            )
-        os.ftruncate(self._file, self._length)
 
     def turn(self, posts: Iterable[Post]) -> list[Post]:
         """Take in messages; return the replies. All they tell of is on disk."""
@@ -115,29 +160,38 @@ class Recipient:
             with self.store.transaction():
                 for post in posts:
                     self._hear(post, batch)
-                length = self._write(b"".join(batch.lines))
-                self.store.note("length", str(length))
-                for key in batch.furthest:
+                for file, lines in zip(self._files, (batch.readings, batch.set_aside), strict=True):
+                    file.write(b"".join(lines))
+                for key in batch.heard:
                     state = json.dumps(self._session(key).to_json())
                     self.store.run(SAVE, *key, state)
         except BaseException:
             self._sessions.clear()  # they are ahead of the disk
-            os.ftruncate(self._file, self._length)
+            for file in self._files:
+                file.drop()
             raise
-        self._length = length
-        self.received += len(batch.lines)
-        heard = [self._reply(key, number) for key, number in batch.furthest.items()]
+        for file in self._files:
+            file.keep()
+        self.received += len(batch.readings)
+        self.set_aside += len(batch.set_aside)
+        heard = [self._reply(key, own, number) for key, (number, own) in batch.heard.items()]
         return batch.refusals + heard
 
     def receipts(self) -> list[Post]:
         """Return what tells all senders up to where all has come, so that they send the rest."""
         keys = [(str(row[0]), str(row[1])) for row in self.store.run(LATEST)]
-        return [self._reply(key) for key in keys if key[0] in self.subjects]
+        with self.store.reading():
+            return [
+                self._reply(key, DeviceKey.derived(self._secret, key[0], generation))
+                for key in keys
+                if key[0] in self.subjects
+                for generation in self._taken(self.subjects[key[0]])
+            ]
 
     def close(self) -> None:
         """Let go of the folder."""
-        if self._file >= 0:
-            os.close(self._file)
+        for file in self._files:
+            file.close()
         self.store.close()
 
     def __enter__(self) -> Recipient:
@@ -146,48 +200,80 @@ class Recipient:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _key(self, pseudonym: str, generation: int) -> DeviceKey | None:
+        """Return the key that whoever enrolled this pseudonym has given its device."""
+        return DeviceKey.derived(self._secret, pseudonym, generation) if generation else None
+
+    def _taken(self, subject: Subject) -> list[int]:
+        """Return the generations of a subject's keys that are taken today."""
+        overlaps = self._overlap is not None and self._today() <= self._overlap
+        before = subject.generation - 1
+        return [subject.generation, *([before] if overlaps and before else [])]
+
     def _hear(self, post: Post, batch: _Batch) -> None:
         """Take in one message: its reading, or why it is refused."""
-        key = (post.pseudonym, NOBODY)
+        envelope = self._sealer.proved(post)
+        if envelope is None:
+            self.unproved += 1
+            return None
+        heading, key = envelope.heading, (post.pseudonym, envelope.heading.session)
+        reason = self._unfit(post.pseudonym, envelope)
+        if reason:
+            return self._refuse(post.pseudonym, envelope, reason, batch)
         try:
-            letter = Letter.unpacked(post.payload)
+            letter = Letter.unpacked(heading.session, heading.number, envelope.opened())
         except RequestError:
-            return self._refuse(key, "version", batch)
-        message = letter.message
-        key = (post.pseudonym, message.session)
-        if post.pseudonym not in self.subjects:
-            return self._refuse(key, "pseudonym", batch)
-        if letter.map != self.codec.mark:
-            return self._refuse(key, "map", batch)
+            return self._refuse(post.pseudonym, envelope, "content", batch)
+        session = self._session(key, letter.ahead)
         try:
-            session = self._session(key, letter.ahead)
-            reading = session.receive(message)
-        except RequestError:
-            return self._refuse(key, "step", batch)
+            reading = session.receive(letter.message)
+        except (RequestError, ArithmeticError):
+            return self._refuse(post.pseudonym, envelope, "step", batch)
         self._sessions[key] = session
-        batch.furthest[key] = max(message.number, batch.furthest.get(key, 0))
+        furthest = batch.heard[key][0] if key in batch.heard else 0
+        batch.heard[key] = max(heading.number, furthest), envelope.key
         if reading is not None:
-            batch.lines.append(self._line(key, letter, reading))
+            self._write(key, letter, reading, batch)
         return None
 
-    def _refuse(self, key: Key, reason: str, batch: _Batch) -> None:
-        pseudonym, session = key
-        self.refused[pseudonym, reason] += 1
-        reply = Reply(Receipt(session, 0, ""), refused=reason)
-        batch.refusals.append(Post(pseudonym, reply.packed()))
+    def _unfit(self, pseudonym: str, envelope: Envelope) -> str:
+        """Say why what stands on an envelope is refused, if it is."""
+        heading, subject = envelope.heading, self.subjects.get(pseudonym)
+        if heading.format != FORMAT:
+            return "version"
+        if subject is None:
+            return "pseudonym"
+        if heading.generation not in self._taken(subject):
+            return "key"
+        if heading.map != self.codec.mark:
+            return "map"
+        return "" if heading.sealed == self._sealer.encrypt else "encryption"
 
-    def _reply(self, key: Key, furthest: int | None = None) -> Post:
+    def _refuse(self, pseudonym: str, envelope: Envelope, reason: str, batch: _Batch) -> None:
+        session, number = envelope.heading.session, envelope.heading.number
+        self.refused.setdefault((pseudonym, reason), Refused(number)).count += 1
+        reply = Reply(Receipt(session, 0, ""), refused=reason)
+        batch.refusals.append(self._sealed(pseudonym, envelope.key, envelope.heading, reply))
+
+    def _reply(self, key: Key, own: DeviceKey, furthest: int | None = None) -> Post:
         """Return the receipt of a session; where it lags behind what was heard, ask again."""
         receipt = self._session(key).receipt()
         again = furthest is None or furthest > receipt.number
-        return Post(key[0], Reply(receipt, again).packed())
+        heading = Heading(own.generation, self.codec.mark, key[1], 0)
+        return self._sealed(key[0], own, heading, Reply(receipt, again))
 
-    def _line(self, key: Key, letter: Letter, reading: Reading) -> bytes:
-        named: dict[str, Plain] = {}
-        for name, v in zip(self.columns, reading.values, strict=True):
-            named[name] = self.words[name][int(v)] if name in self.words else v
+    def _sealed(self, pseudonym: str, own: DeviceKey, heading: Heading, reply: Reply) -> Post:
+        heading = heading._replace(number=reply.receipt.number, format=FORMAT)
+        return self._sealer.seal(pseudonym, own, heading, reply.packed())
+
+    def _write(self, key: Key, letter: Letter, reading: Reading, batch: _Batch) -> None:
+        """Make the line of a reading, for the file in which it belongs."""
+        pairs = list(zip(self.columns, reading.values, strict=True))
+        named = {column.name: column.shown(v) for column, v in pairs}
         own = {"subject": self.subjects[key[0]].name, "session": key[1], "number": reading.number}
-        return json.dumps({**own, **letter.beside, **own, **named}).encode() + b"\n"
+        line = json.dumps({**own, **letter.beside, **own, **named}).encode() + b"\n"
+        outside = reading.outside or any(column.is_outside(v) for column, v in pairs)
+        (batch.set_aside if outside else batch.readings).append(line)
 
     def _session(self, key: Key, ahead: int = 0) -> Session:
         """Return a session: from memory, from disk, or begun, where a message says how far ahead.
@@ -198,15 +284,6 @@ class Recipient:
             return self._sessions[key]
         sql = "SELECT state FROM sessions WHERE pseudonym = ? AND name = ?"
         if rows := self.store.run(sql, *key):
-            return Session.from_json(self.codec, json.loads(rows[0][0]))
+            with self.store.reading():
+                return Session.from_json(self.codec, json.loads(rows[0][0]))
         return Session(self.codec, self.subjects[key[0]].label, key[1], ahead=ahead)
-
-    def _write(self, lines: bytes) -> int:
-        """Write at the end of the output, to the disk; return its length."""
-        os.lseek(self._file, self._length, os.SEEK_SET)
-        left = memoryview(lines)
-        while left:
-            left = left[os.write(self._file, left) :]
-        if lines:
-            os.fsync(self._file)
-        return self._length + len(lines)

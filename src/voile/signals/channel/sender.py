@@ -10,7 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from voile.errors import RequestError
 from voile.random import Protective
-from voile.signals.channel.posts import NOBODY, Letter, Plain, Post, Reply, is_beside, is_name
+from voile.signals.channel.envelope import FORMAT, LONGEST, Heading, Sealer
+from voile.signals.channel.keys import DeviceKey, Enrolment
+from voile.signals.channel.posts import Letter, Plain, Post, Reply, is_beside
 from voile.signals.channel.store import Store
 from voile.signals.sequences import SequenceCodec
 from voile.signals.sequences.session import Session, on_lattice
@@ -23,6 +25,8 @@ CREATE TABLE IF NOT EXISTS spool (
     beside TEXT NOT NULL, number INTEGER, unfit TEXT);
 CREATE INDEX IF NOT EXISTS by_end ON spool (pseudonym, number, id)
 """
+SESSION = 16  # bytes of a session's name, drawn at random
+BESIDE = LONGEST // 2  # bytes; the rest is for the reading
 WAITING = "pseudonym = ? AND number IS NULL AND unfit IS NULL"
 
 
@@ -32,7 +36,7 @@ class Taken:
 
     Parameters
     ----------
-    pseudonym : the subject's, public: letters, digits, - and _, 64 at most.
+    pseudonym : the subject's, as it is enrolled.
     label : the subject's class, as the map has it.
     values : in the source's columns.
     beside : what goes with it as it is, such as the time.
@@ -66,6 +70,9 @@ class Sender:
     ----------
     folder : the spool, this end's own: it holds readings, with mode 0700.
     codec : the map of sequences.
+    enrolment : the keys of those subjects whose readings it may send.
+    topic : the first part of all topics.
+    encrypt : messages are encrypted, and replies are to be.
     ahead : messages of a subject that may be under way at a time, >= 1; see `Session`.
     columns : names of the source's columns, for errors; else they are numbered from 0.
     protective : the dither's randomness; another than the system's in tests only.
@@ -74,29 +81,38 @@ class Sender:
     ----------
     refused : per pseudonym why the recipient refuses it; nothing is sent until the next start.
     unfit : why readings could not be sent and were set aside on disk, since this start.
+    unproved : replies without a MAC that holds, since this start; they change nothing.
     """
 
     def __init__(
         self,
         folder: str | os.PathLike[str],
         codec: SequenceCodec,
+        enrolment: Enrolment,
         *,
+        topic: str = "voile",
+        encrypt: bool = False,
         ahead: int = 1,
         columns: Sequence[str] = (),
         protective: Protective | None = None,
     ) -> None:
         if ahead < 1:
             raise RequestError("at least one message must be under way", where="ahead")
+        enrolment.check(codec.mark)
         self.codec = codec
+        self._keys = enrolment.keys
+        self._sealer = Sealer("receipts", "readings", self._key, topic, encrypt)
         self.store = Store(folder, end="send", mark=codec.mark, tables=TABLES)
         self.refused: dict[str, str] = {}
         self.unfit: list[str] = []
+        self.unproved = 0
         self._ahead = ahead
         self._columns = tuple(columns) or tuple(map(str, range(len(codec.order))))
         self._protective = protective
         self._ends: dict[str, _End] = {}
         rows = self.store.run("SELECT DISTINCT pseudonym FROM spool WHERE unfit IS NULL")
         self._look = {str(row[0]) for row in rows}  # those who may have something to hand on
+        self.refused.update(dict.fromkeys(self._look - self._keys.keys(), "enrolment"))
 
     def take(self, readings: Iterable[Taken], *, once: str = "") -> bool:
         """Put readings on disk, all or none.
@@ -114,8 +130,8 @@ class Sender:
         Raises
         ------
         RequestError : a reading that is missing, infinite, off its lattice or of other columns; a
-            class that the map has not seen, or another than the subject's; a name that cannot be
-            part of a topic. The first row in which it happens is named; none is taken.
+            class that the map has not seen, or another than the subject's; a subject that is not
+            enrolled. The first row in which it happens is named; none is taken.
         """
         with self.store.transaction():
             if once and self.store.fact(f"taken {once}"):
@@ -137,14 +153,12 @@ class Sender:
     def _spool(self, reading: Taken, labels: dict[str, str]) -> None:
         """Look at a reading, and write it and its subject's class down."""
         pseudonym = reading.pseudonym
-        if not is_name(pseudonym):
+        if pseudonym not in self._keys:
             raise RequestError(
-                "a pseudonym cannot be part of a topic",
-                where="pseudonym",
-                instead="use letters, digits, - and _, 64 at most",
+                "a subject is not enrolled", where="pseudonym", instead="enrol it for this device"
             )
         if not is_beside(dict(reading.beside)):
-            raise RequestError("what goes beside a reading is neither text nor a number")
+            raise RequestError("what goes beside a reading is neither text nor a finite number")
         label = str(self.codec.which(reading.label))
         if pseudonym not in labels:
             sql = "SELECT class FROM ends WHERE pseudonym = ?"
@@ -161,6 +175,8 @@ class Sender:
         self._check(reading.values)
         sql = "INSERT INTO spool (pseudonym, point, beside) VALUES (?, ?, ?)"
         point, beside = json.dumps(reading.values), json.dumps(dict(reading.beside))
+        if len(beside) > BESIDE:
+            raise RequestError("what goes beside a reading is too long for a message")
         self.store.run(sql, pseudonym, point, beside)
 
     def _check(self, values: tuple[float, ...]) -> None:
@@ -239,16 +255,23 @@ class Sender:
 
     def _heard(self, post: Post) -> list[Post]:
         """Take in one reply; return what it asks for again."""
-        try:
-            reply = Reply.unpacked(post.payload)
-        except RequestError:
-            return []  # what is no reply changes nothing
-        known = "SELECT 1 FROM ends WHERE pseudonym = ?"
+        envelope = self._sealer.proved(post)
+        if envelope is None:
+            self.unproved += 1
+            return []
+        heading, known = envelope.heading, "SELECT 1 FROM ends WHERE pseudonym = ?"
         if post.pseudonym not in self._ends and not self.store.run(known, post.pseudonym):
             return []
         end = self._end(post.pseudonym)
-        if reply.receipt.session not in (end.session.name, NOBODY):
-            return []  # of a session before this one
+        if heading.session != end.session.name or heading.format != FORMAT:
+            return []  # of a session before this one, or of another version of voile
+        if heading.sealed != self._sealer.encrypt:
+            self.refused[post.pseudonym] = "encryption"
+            return []
+        try:
+            reply = Reply.unpacked(heading.session, heading.number, envelope.opened())
+        except RequestError:
+            return []  # what is no reply changes nothing
         if not reply.refused:
             try:
                 end.session.acknowledge(reply.receipt)
@@ -269,8 +292,10 @@ class Sender:
         sql = f"SELECT id, point, beside FROM spool WHERE {WAITING} ORDER BY id LIMIT ?"
         while room := end.session.ahead - len(end.session.pending()):
             rows = self.store.run(sql, pseudonym, room)
-            for which, point, beside in rows:
-                self._number(end, which, json.loads(point), json.loads(beside))
+            for which, *texts in rows:
+                with self.store.reading():
+                    point, beside = map(json.loads, texts)
+                self._number(end, which, point, beside)
             if not rows:
                 break
         return self._under_way(pseudonym, end, already)
@@ -293,31 +318,39 @@ class Sender:
         """Return what is under way, all or what follows on so many messages."""
         pending = end.session.pending()
         end.beside = {message.number: end.beside[message.number] for message in pending}
-        letters = [
-            Letter(self.codec.mark, end.session.ahead, message, end.beside[message.number])
-            for message in pending[already:]
-        ]
-        return [Post(pseudonym, letter.packed()) for letter in letters]
+        key = self._keys[pseudonym]
+        posts = []
+        for message in pending[already:]:
+            heading = Heading(key.generation, self.codec.mark, message.session, message.number)
+            letter = Letter(end.session.ahead, message, end.beside[message.number])
+            posts.append(self._sealer.seal(pseudonym, key, heading, letter.packed()))
+        return posts
+
+    def _key(self, pseudonym: str, generation: int) -> DeviceKey | None:
+        """Return the key of a subject's device, if it is of this generation."""
+        key = self._keys.get(pseudonym)
+        return key if key and key.generation == generation else None
 
     def _end(self, pseudonym: str) -> _End:
         """Return a subject's end: from memory, from disk, or begun."""
         if pseudonym not in self._ends:
             sql = "SELECT class, state FROM ends WHERE pseudonym = ?"
             ((label, state),) = self.store.run(sql, pseudonym)
-            self._ends[pseudonym] = self._loaded(pseudonym, int(label), state)
+            self._ends[pseudonym] = self._loaded(pseudonym, label, state)
         return self._ends[pseudonym]
 
-    def _loaded(self, pseudonym: str, which: int, state: str) -> _End:
-        if not state:
-            name = f"{pseudonym}.{secrets.token_hex(8)}"
-            label = self.codec.codec.classes[which]
-            return _End(
-                Session(self.codec, label, name, ahead=self._ahead, protective=self._protective),
-                {},
-            )
-        sql = "SELECT number, beside FROM spool WHERE pseudonym = ? AND number NOTNULL"
-        beside = {number: json.loads(text) for number, text in self.store.run(sql, pseudonym)}
-        return _End(Session.from_json(self.codec, json.loads(state)), beside)
+    def _loaded(self, pseudonym: str, which: str, state: str) -> _End:
+        with self.store.reading():
+            if not state:
+                return _End(self._begun(self.codec.codec.classes[int(which)]), {})
+            sql = "SELECT number, beside FROM spool WHERE pseudonym = ? AND number NOTNULL"
+            beside = {number: json.loads(text) for number, text in self.store.run(sql, pseudonym)}
+            session = Session.from_json(self.codec, json.loads(state))
+            return _End(session, {one.number: beside[one.number] for one in session.pending()})
+
+    def _begun(self, label: object) -> Session:
+        name, ahead = secrets.token_hex(SESSION), self._ahead
+        return Session(self.codec, label, name, ahead=ahead, protective=self._protective)
 
     def _save(self, pseudonym: str) -> None:
         state = json.dumps(self._ends[pseudonym].session.to_json())

@@ -11,14 +11,14 @@ import secrets
 import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from voile.errors import RequestError, VoileError
 from voile.io.locks import Lock
 
-FORMAT = 1
+FORMAT = 2
 FILE = "state.sqlite"
 FACTS = "CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
 SETTINGS = (
@@ -27,6 +27,7 @@ SETTINGS = (
     "synchronous = FULL",
     "secure_delete = ON",
 )
+DISK = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY)
 
 
 class Store:
@@ -61,19 +62,16 @@ class Store:
         path = self.folder / FILE
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # SQLite would let others read it
         self._database = sqlite3.connect(path, isolation_level=None)
-        try:
-            for setting in SETTINGS:
-                self._database.execute(f"PRAGMA {setting}").fetchall()
-            with self.transaction():
-                for statement in (FACTS, *tables.split(";")):
-                    self.run(statement)
-                known = (end, mark, str(FORMAT))
-                names = ("end", "map", "format")
-                for name, value in zip(names, known, strict=True):
-                    self.run("INSERT OR IGNORE INTO facts VALUES (?, ?)", name, value)
-                self.run("INSERT OR IGNORE INTO facts VALUES ('client', ?)", secrets.token_hex(8))
-        except sqlite3.DatabaseError:
-            raise RequestError("the state is damaged or no state", where=str(path)) from None
+        for setting in SETTINGS:
+            self.run(f"PRAGMA {setting}")
+        known = (end, mark, str(FORMAT))
+        names = ("end", "map", "format")
+        with self.transaction():
+            for statement in (FACTS, *tables.split(";")):
+                self.run(statement)
+            for name, value in zip(names, known, strict=True):
+                self.run("INSERT OR IGNORE INTO facts VALUES (?, ?)", name, value)
+            self.run("INSERT OR IGNORE INTO facts VALUES ('client', ?)", secrets.token_hex(8))
         if tuple(self.fact(name) for name in names) != known:
             raise RequestError(
                 "the folder is of another end, map or version of voile",
@@ -97,7 +95,28 @@ class Store:
 
     def run(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """Run one statement and return its rows."""
-        return self._database.execute(sql, values).fetchall()
+        try:
+            return self._database.execute(sql, values).fetchall()
+        except (sqlite3.ProgrammingError, sqlite3.NotSupportedError):
+            raise  # a fault of ours
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in DISK:
+                what = "the disk is full, or cannot be written"
+                raise VoileError(what, where=str(self.folder)) from None
+            raise self._damaged() from None
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Say of what the block cannot make sense of that the state is damaged."""
+        try:
+            yield
+        except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
+            raise self._damaged() from None
+
+    def _damaged(self) -> RequestError:
+        remedy = "put a backup of the folder back, or use another"
+        where = str(self.folder / FILE)
+        return RequestError("the state is damaged or no state", where=where, instead=remedy)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -106,11 +125,10 @@ class Store:
             self.run("BEGIN IMMEDIATE")
             yield
             self.run("COMMIT")
-        except BaseException as error:
+        except BaseException:
             if self._database.in_transaction:
-                self.run("ROLLBACK")
-            if isinstance(error, sqlite3.OperationalError) and "full" in str(error):
-                raise VoileError("the disk is full", where=str(self.folder)) from None
+                with suppress(VoileError):
+                    self.run("ROLLBACK")
             raise
 
     def wipe(self) -> None:

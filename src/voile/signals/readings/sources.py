@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,8 +17,9 @@ from voile.errors import RequestError
 from voile.hold_out import HoldOut
 from voile.io import Source
 from voile.roles import Roles
-from voile.signals.readings.forms import NUMBER, Cells, Form
+from voile.signals.readings.forms import Cells, Form
 from voile.signals.readings.merging import PrivateSettings
+from voile.signals.readings.moments import in_order, ranks
 
 UNTREATED = ("quasi", "items")
 FEW_EACH = 2  # subjects a class, on average: below, a column holds a value for each, no class
@@ -87,6 +88,11 @@ class Seen:
     def nameless(self) -> NDArray[np.bool_]:
         """The rows without a class or a subject."""
         return nothing(self.labels) | nothing(self.subjects)
+
+    @property
+    def good(self) -> NDArray[np.bool_]:
+        """The rows with a class, a subject and every reading."""
+        return ~(self.missing | self.strange | self.nameless)
 
     def table(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Return the readings of some rows."""
@@ -224,7 +230,7 @@ class Reading:
             one = self.see(batch)
             if strict:
                 self._refuse_strange(one, number, source.name)
-            good = ~(one.missing | one.strange | one.nameless)
+            good = one.good
             read += len(good)
             seen.append((one.table(good), one.labels[good], one.subjects[good]))
             numbers.append(number[good])
@@ -233,7 +239,7 @@ class Reading:
         number = np.concatenate([np.zeros(0, np.int64), *numbers])
         if not len(number):
             raise RequestError("no row has a class, a subject and every reading", where=source.name)
-        moments = _ranks(times) if self.time else np.zeros(len(number), dtype=np.intp)
+        moments = ranks(times, self.time) if self.time else np.zeros(len(number), dtype=np.intp)
         return _ordered(
             np.concatenate(tables),
             np.concatenate(labels).astype(str),
@@ -279,8 +285,7 @@ def _ordered(
 ) -> Rows:
     """Order rows by what they hold, equal ones by their place in the source."""
     names, whose = np.unique(subjects, return_inverse=True)
-    ranks = [np.unique(column, return_inverse=True)[1] for column in table.T]
-    order = np.lexsort((number, *ranks[::-1], moments, whose))
+    order = in_order(table, whose, moments, number)
     return Rows(table, labels, whose, moments, number, names, left_out).take(order)
 
 
@@ -323,24 +328,6 @@ def check_classes(rows: Rows, private: str) -> None:
         )
     if (rows.labels == rows.labels[0]).all():
         raise RequestError("all readings are of one class", where=f"column {private}")
-
-
-def _ranks(times: Sequence[pa.Array]) -> NDArray[np.intp]:
-    """Return each moment's place among all; equal moments share theirs, and null comes last.
-
-    Text is ordered as numbers where it holds nothing else, and as text otherwise: ISO dates.
-
-    >>> _ranks([pa.array(["10", "9"])]).tolist()
-    [2, 1]
-    """
-    moments = pa.chunked_array(times).combine_chunks()
-    if pa.types.is_dictionary(moments.type):
-        moments = moments.cast(moments.type.value_type)
-    if pa.types.is_string(moments.type):
-        numbers = pc.all(pc.match_substring_regex(moments, NUMBER)).as_py()
-        moments = moments.cast(pa.float64()) if numbers else moments
-    ranks = pc.rank(moments, sort_keys="ascending", tiebreaker="dense")
-    return np.asarray(ranks.to_numpy(), dtype=np.intp)
 
 
 def nothing(values: NDArray[np.object_]) -> NDArray[np.bool_]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import math
+import re
 import struct
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Any
 
 from voile.errors import RequestError
+
+LARGEST = 2.0**52  # of what is sent: beyond any reading on its lattice, below what overflows
+CHECK = re.compile(r"[0-9a-f]{16}|")
 
 
 @dataclass(frozen=True)
@@ -39,9 +43,9 @@ class Message:
     def from_json(cls, data: Mapping[str, Any]) -> Message:
         """Rebuild a message, or raise a RequestError if it is none."""
         try:
-            values = tuple(float(value) for value in data["values"])
-            number, after = _whole(data["number"]), _whole(data["after"])
-            return cls(str(data["session"]), number, after, str(data["check"]), values)
+            number, after = whole(data["number"]), whole(data["after"])
+            check, values = _check(data["check"]), numbers(data["values"])
+            return cls(_name(data["session"]), number, after, check, values)
         except (LookupError, TypeError, ValueError) as wrong:
             raise RequestError("this is no message of a session") from wrong
 
@@ -62,14 +66,36 @@ class Receipt:
     def from_json(cls, data: Mapping[str, Any]) -> Receipt:
         """Rebuild a receipt, or raise a RequestError if it is none."""
         try:
-            return cls(str(data["session"]), _whole(data["number"]), str(data["check"]))
+            return cls(_name(data["session"]), whole(data["number"]), _check(data["check"]))
         except (LookupError, TypeError, ValueError) as wrong:
             raise RequestError("this is no receipt of a session") from wrong
 
 
-def _whole(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+def whole(value: object) -> int:
+    """Return a number of messages, or raise a ValueError."""
+    if type(value) is not int or not 0 <= value < 1 << 63:
         raise ValueError("a number of messages is no whole number")
+    return value
+
+
+def numbers(values: object) -> tuple[float, ...]:
+    """Return a list of finite numbers as floats, or raise a ValueError."""
+    if not isinstance(values, list | tuple) or any(type(v) not in (int, float) for v in values):
+        raise ValueError("this is no list of numbers")
+    if not is_sound(values, sys.float_info.max):
+        raise ValueError("a number is not finite")
+    return tuple(map(float, values))
+
+
+def _name(value: object) -> str:
+    if not isinstance(value, str) or any("\ud800" <= one <= "\udfff" for one in value):
+        raise ValueError("a session's name is no text")
+    return value
+
+
+def _check(value: object) -> str:
+    if not isinstance(value, str) or not CHECK.fullmatch(value):
+        raise ValueError("this is no digest of messages")
     return value
 
 
@@ -90,6 +116,6 @@ def chain(check: str, values: tuple[float, ...]) -> str:
     return sha256(check.encode() + packed).hexdigest()[:16]
 
 
-def finite(values: tuple[float, ...]) -> bool:
-    """Say whether all values are numbers, none infinite."""
-    return all(map(math.isfinite, values))
+def is_sound(values: Sequence[float], largest: float = LARGEST) -> bool:
+    """Say whether all are numbers, none infinite, and none is larger than this."""
+    return all(-largest <= value <= largest for value in values)

@@ -12,20 +12,38 @@ from voile.errors import RequestError
 from voile.random import Protective
 from voile.signals.codec.codec import GRAIN
 from voile.signals.codec.lattice import MARGIN, OFF, Lattice
-from voile.signals.sequences.messages import Message, Receipt, beginning, chain, finite
+from voile.signals.sequences.messages import (
+    Message,
+    Receipt,
+    beginning,
+    chain,
+    is_sound,
+    numbers,
+    whole,
+)
 from voile.signals.sequences.scalar import Point
 from voile.signals.sequences.sequence_codec import Belief, Outlook, SequenceCodec, State
 
 FORMAT = 1
+RANGE = 8.0  # normal scores: what the map takes for a reading; once in 10^15 one lies beyond
 Values = tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A reading that has come: its number from 1 up, and its values in the source's order."""
+    """A reading that has come.
+
+    Parameters
+    ----------
+    number : from 1 up.
+    values : in the source's order.
+    outside : whether it lies outside the map's range: `RANGE` normal scores of its class, given
+        the columns before. Then the device is broken or lies; nobody but the clinic is to know.
+    """
 
     number: int
     values: Values
+    outside: bool = False
 
 
 class Base(NamedTuple):
@@ -192,16 +210,21 @@ class Session:
         if base is None or message.number > message.after + self.ahead:
             remedy = "load this end as last saved, or begin a new session"
             raise RequestError("a message stands on readings that are not here", instead=remedy)
-        if base.check != message.check or len(message.values) != size or not finite(message.values):
+        if (
+            base.check != message.check
+            or len(message.values) != size
+            or not is_sound(message.values)
+        ):
             remedy = "begin a new session with the same map at both ends"
             raise RequestError("a message is of another map, or out of step", instead=remedy)
         outlook = self._law.outlook(base.state, message.number - base.number)
         values = self._nearest(self._read(base, outlook, message.values))
-        self._early[message.number] = message, values
-        while (number := self._bases[-1].number + 1) in self._early:
-            self._bases.append(self._after(self._bases[-1], *self._early.pop(number)))
-        del self._bases[: -self.ahead]
-        return Reading(message.number, self._shown(values))
+        outside = not is_sound(self._law.path.forward(values), RANGE)
+        early, bases = {**self._early, message.number: (message, values)}, list(self._bases)
+        while (number := bases[-1].number + 1) in early:
+            bases.append(self._after(bases[-1], *early.pop(number)))
+        self._early, self._bases = early, bases[-self.ahead :]
+        return Reading(message.number, self._shown(values), outside)
 
     def receipt(self) -> Receipt:
         """Return what to hand back: up to where all has come."""
@@ -231,8 +254,10 @@ class Session:
             sent = (*fixed, *sent)
         sent = tuple([round(value / GRAIN) * GRAIN for value in sent])
         message = Message(self.name, number, base.number, base.check, sent)
-        for x, v, lattice in zip(self._read(base, outlook, sent), values, lattices, strict=True):
-            if not abs(place(lattice, x) - round(place(lattice, v))) < 0.5 - MARGIN / 2:
+        shown = self._read(base, outlook, sent)
+        for x, v, lattice in zip(shown, values, lattices, strict=True):
+            exact = abs(place(lattice, x) - round(place(lattice, v))) < 0.5 - MARGIN / 2
+            if not (exact and is_sound(sent)):
                 raise RequestError(
                     "a reading lies too far out to be carried exactly",
                     where=f"reading {number}",
@@ -290,23 +315,43 @@ class Session:
         try:
             if data["format"] != FORMAT or data["mark"] != codec.mark:
                 raise RequestError("the session is of another map or version of voile")
-            label = codec.codec.classes[data["class"]]
-            session = cls(codec, label, str(data["name"]), ahead=int(data["ahead"]))
-            session._bases = [
-                Base(number, check, tuple(fixed), tuple(Belief(*each) for each in state))
-                for number, check, fixed, state in data["bases"]
-            ]
-            session._waiting = [tuple(values) for values in data["waiting"]]
+            label = codec.codec.classes[whole(data["class"])]
+            session = cls(codec, label, str(data["name"]), ahead=whole(data["ahead"]))
+            session._bases = [session._base(*each) for each in data["bases"]]
+            session._waiting = [session._point(values) for values in data["waiting"]]
             session._out, early = (
-                [(Message.from_json(message), tuple(values)) for message, values in data[place]]
+                [(Message.from_json(one), session._point(values)) for one, values in data[place]]
                 for place in ("out", "early")
             )
             session._early = {message.number: (message, values) for message, values in early}
+            if not session._bases:
+                raise ValueError("a session stands on nothing")
         except (LookupError, TypeError, ValueError) as wrong:
             if isinstance(wrong, RequestError):
                 raise
             raise RequestError("this is no saved session") from wrong
         return session
+
+    def _base(self, number: object, check: str, fixed: object, state: Sequence[object]) -> Base:
+        """Rebuild a base, or raise an error."""
+        held, k = numbers(fixed), self.codec.invariants
+        if len(held) not in (0, k) or len(state) != len(self.codec.order) - k:
+            raise ValueError("a base is of other columns")
+        return Base(whole(number), str(check), held, tuple(_belief(each) for each in state))
+
+    def _point(self, values: object) -> Values:
+        """Rebuild a reading, or raise an error."""
+        if len(point := numbers(values)) != len(self.codec.order):
+            raise ValueError("a reading is of other columns")
+        return point
+
+
+def _belief(saved: object) -> Belief:
+    level, doubt, last = saved if isinstance(saved, list | tuple) else ()
+    mean, variance = numbers([level, doubt])
+    if variance < 0:
+        raise ValueError("a variance lies below 0")
+    return Belief(mean, variance, None if last is None else numbers([last])[0])
 
 
 def on_lattice(lattice: Lattice, v: float, where: str) -> float:

@@ -1,0 +1,159 @@
+"""The envelope: proved by a MAC before a word of it is read, and sealed where that is asked for.
+
+    MAC | format | sealed | generation | map | session | number | content
+     32 |   1    |   1    |     2      |  8  |   16    |   8    | the rest
+
+The MAC is HMAC-SHA-256 under the device's key, of the length of the topic, the topic, whose last
+part is the direction, and every byte that follows the MAC. It is of what is sent, never of a
+reading or a class, which could be tried out. A content that is sealed is encrypted before that,
+with AES-256-SIV (RFC 5297) under a key of the device, direction and session; topic and heading,
+the number among them, are its associated data. No two plaintexts can meet under one number: a
+message sent again is the same to the last bit, and if an end that was loaded from a backup makes
+another message of the same number, SIV tells no more than that the two differ.
+"""
+
+from __future__ import annotations
+
+import hmac
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from voile.errors import RequestError
+from voile.signals.channel.keys import MAC, DeviceKey
+from voile.signals.channel.posts import Post
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+
+FORMAT = 2
+HEADING = struct.Struct(">B?H8s16sQ")
+LEAST = MAC + HEADING.size
+LONGEST = 1 << 16  # bytes of an envelope
+
+Box: TypeAlias = Literal["readings", "receipts"]
+KeyOf: TypeAlias = Callable[[str, int], DeviceKey | None]
+
+
+class Heading(NamedTuple):
+    """What stands on an envelope for everyone to read."""
+
+    generation: int
+    map: str
+    session: str
+    number: int
+    sealed: bool = False
+    format: int = FORMAT
+
+    def packed(self) -> bytes:
+        """Return its bytes."""
+        names = bytes.fromhex(self.map), bytes.fromhex(self.session)
+        return HEADING.pack(self.format, self.sealed, self.generation, *names, self.number)
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> Heading:
+        """Read a heading; every string of bytes is one."""
+        format, sealed, generation, map, session, number = HEADING.unpack(data)
+        return cls(generation, map.hex(), session.hex(), number, sealed, format)
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """An envelope whose MAC holds: somebody who has this device's key wrote it.
+
+    Parameters
+    ----------
+    heading, content : what stands on it, and what is in it, sealed or not.
+    key : under which its MAC holds.
+    place : the topic.
+    """
+
+    heading: Heading
+    content: bytes
+    key: DeviceKey
+    place: bytes
+
+    def opened(self) -> bytes:
+        """Return the content, decrypted where it is sealed, or raise a RequestError."""
+        if not self.heading.sealed:
+            return self.content
+        from cryptography.exceptions import InvalidTag
+
+        known = [self.place, self.heading.packed()]
+        try:
+            return _cipher(self.key, self.place, self.heading.session).decrypt(self.content, known)
+        except (InvalidTag, ValueError):
+            raise RequestError("what is sealed cannot be opened") from None
+
+
+@dataclass(frozen=True)
+class Sealer:
+    """How one end proves and seals what it posts, and what it takes for proved.
+
+    Parameters
+    ----------
+    hears, posts : the box that this end listens at, and the one that it posts to.
+    key_of : gives the key of a pseudonym and generation; None where this end has none.
+    topic : the first part of all topics.
+    encrypt : whether contents are sealed.
+
+    Raises
+    ------
+    RequestError : it shall encrypt, and cryptography is not installed.
+    """
+
+    hears: Box
+    posts: Box
+    key_of: KeyOf
+    topic: str = "voile"
+    encrypt: bool = False
+
+    def __post_init__(self) -> None:
+        if self.encrypt:
+            _library()
+
+    def seal(self, pseudonym: str, key: DeviceKey, heading: Heading, content: bytes) -> Post:
+        """Return the envelope of a content."""
+        place = self._place(pseudonym, self.posts)
+        heading = heading._replace(generation=key.generation, sealed=self.encrypt)
+        on = heading.packed()
+        if self.encrypt:
+            content = _cipher(key, place, heading.session).encrypt(content, [place, on])
+        return Post(pseudonym, key.mac(place, on + content) + on + content)
+
+    def proved(self, post: Post) -> Envelope | None:
+        """Return an envelope whose MAC holds; None of any other."""
+        if not LEAST <= len(post.payload) <= LONGEST:
+            return None
+        mac, rest = post.payload[:MAC], post.payload[MAC:]
+        heading = Heading.unpacked(rest[: HEADING.size])
+        key = self.key_of(post.pseudonym, heading.generation)
+        place = self._place(post.pseudonym, self.hears)
+        if key is None or not hmac.compare_digest(key.mac(place, rest), mac):
+            return None
+        return Envelope(heading, rest[HEADING.size :], key, place)
+
+    def _place(self, pseudonym: str, box: Box) -> bytes:
+        return place_of(self.topic, pseudonym, box).encode()
+
+
+def place_of(topic: str, pseudonym: str, box: Box) -> str:
+    """Return a topic whole."""
+    return f"{topic}/{pseudonym}/{box}"
+
+
+def _cipher(key: DeviceKey, place: bytes, session: str) -> AESSIV:
+    return _library()(key.encryption(place, session))
+
+
+def _library() -> type[AESSIV]:
+    try:
+        from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+    except ImportError:
+        raise RequestError(
+            "cryptography is not installed",
+            where="--encrypt",
+            instead="pip install 'voile[encrypt]'",
+        ) from None
+    return AESSIV

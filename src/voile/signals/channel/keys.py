@@ -1,0 +1,177 @@
+"""What a device holds instead of the secret: a key for each of its subjects, and no other's."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn, final
+
+from voile.errors import RequestError
+from voile.secret import Secret, read_private
+from voile.signals.channel.posts import is_name, loaded
+
+FORMAT = 1
+MOST = 1 << 26  # bytes of an enrolment file: some 200,000 subjects
+LAST = (1 << 16) - 1  # the last generation of keys
+MAC = 32  # bytes
+
+
+@final
+class DeviceKey:
+    """Hold the key of one subject's device; it does not show itself and cannot be pickled.
+
+    Parameters
+    ----------
+    key : 32 bytes, from `derived` or an enrolment file.
+    generation : 1 to 65,535; the next one replaces a key that is old or stolen.
+    """
+
+    __slots__ = ("_key", "_mac", "generation")
+
+    def __init__(self, key: bytes, generation: int) -> None:
+        if len(key) != MAC or type(generation) is not int or not 1 <= generation <= LAST:
+            raise RequestError("this is no key of a device, or of no generation from 1 to 65535")
+        self._key = key
+        self._mac = hmac.digest(key, b"voile mac", "sha256")
+        self.generation = generation
+
+    @classmethod
+    def derived(cls, secret: Secret, pseudonym: str, generation: int = 1) -> DeviceKey:
+        """Derive a subject's key, as the holder of the secret alone can."""
+        return cls(secret.derive("channel", pseudonym, str(generation)), generation)
+
+    def mac(self, place: bytes, data: bytes) -> bytes:
+        """Return the HMAC-SHA-256 of what stands at a place, whose length stands before it."""
+        return hmac.digest(self._mac, len(place).to_bytes(4, "big") + place + data, "sha256")
+
+    def encryption(self, place: bytes, session: str) -> bytes:
+        """Return the 64 bytes that encrypt one session in one direction, for AES-256-SIV."""
+        return hmac.digest(self._key, b"voile encryption " + session.encode() + place, "sha512")
+
+    def hex(self) -> str:
+        """Return the key itself, for the enrolment file."""
+        return self._key.hex()
+
+    def __repr__(self) -> str:
+        return f"DeviceKey(generation {self.generation}, hidden)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a key is not copied or stored: read its enrolment file")
+
+
+@dataclass(frozen=True)
+class Enrolled:
+    """One subject of a device: what the source calls it, its pseudonym and its key."""
+
+    subject: str = field(repr=False)
+    pseudonym: str
+    key: DeviceKey
+
+    def mac(self, map: str) -> str:
+        """Return the MAC that holds an entry of the file together, under the entry's own key."""
+        told = [FORMAT, map, self.subject, self.pseudonym, self.key.generation]
+        return self.key.mac(b"enrolment", json.dumps(told).encode()).hex()
+
+
+@dataclass(frozen=True)
+class Enrolment:
+    """All that a device is given of the secret: the keys of its own subjects.
+
+    Whoever steals it can read and forge what these subjects send, and nothing of any other's.
+
+    Parameters
+    ----------
+    map : the name of the map that the device sends by.
+    devices : the subjects that it sends for.
+    """
+
+    map: str
+    devices: tuple[Enrolled, ...]
+
+    @classmethod
+    def of(cls, secret: Secret, map: str, generations: Mapping[str, int]) -> Enrolment:
+        """Enrol subjects, each with the number of its key."""
+        from voile.pseudonyms import pseudonym
+
+        named = {unicodedata.normalize("NFC", subject): n for subject, n in generations.items()}
+        pairs = [(subject, pseudonym(secret, subject), n) for subject, n in named.items()]
+        own = [(who, name, DeviceKey.derived(secret, name, n)) for who, name, n in pairs]
+        return cls(map, tuple(Enrolled(*each) for each in own))
+
+    @property
+    def keys(self) -> dict[str, DeviceKey]:
+        """The key of each pseudonym."""
+        return {each.pseudonym: each.key for each in self.devices}
+
+    @property
+    def pseudonyms(self) -> dict[str, str]:
+        """The pseudonym of each subject, as the source calls it in Unicode's form NFC."""
+        return {each.subject: each.pseudonym for each in self.devices}
+
+    def check(self, map: str) -> None:
+        """Refuse to send by another map."""
+        if self.map != map:
+            raise RequestError(
+                "the enrolment is for another map",
+                instead="enrol the device anew with the kit that it sends by",
+            )
+
+    def write(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the file that the device is given, for its owner alone to read."""
+        from voile.io.atomic import Staging
+
+        devices = [
+            {
+                "subject": each.subject,
+                "pseudonym": each.pseudonym,
+                "generation": each.key.generation,
+                "key": each.key.hex(),
+                "mac": each.mac(self.map),
+            }
+            for each in self.devices
+        ]
+        text = json.dumps({"format": FORMAT, "map": self.map, "devices": devices}, indent=1)
+        with Staging(Path(path), force=force) as staging:
+            part = staging.part(path)
+            with open(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+                file.write(text.encode() + b"\n")
+            staging.commit()
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Enrolment:
+        """Read what `write` wrote.
+
+        Raises
+        ------
+        RequestError : it cannot be read, others may read it, or it is damaged: an entry's MAC does
+            not hold.
+        """
+        data = read_private(path, "the enrolment file", MOST)
+        try:
+            content = loaded(data)
+            if content["format"] != FORMAT:
+                raise RequestError("of another version of voile")
+            map, entries = content["map"], content["devices"]
+            if not (isinstance(map, str) and isinstance(entries, list)):
+                raise RequestError("damaged")
+            return cls(map, tuple(_entries(map, entries)))
+        except (LookupError, TypeError, ValueError):
+            raise RequestError(
+                "this is no enrolment file, or it is damaged or of another version of voile",
+                where=os.fspath(path),
+                instead="have the device enrolled anew with voile signals enrol",
+            ) from None
+
+
+def _entries(map: str, entries: Iterable[Mapping[str, Any]]) -> Iterable[Enrolled]:
+    for entry in entries:
+        key = DeviceKey(bytes.fromhex(entry["key"]), entry["generation"])
+        each = Enrolled(str(entry["subject"]), str(entry["pseudonym"]), key)
+        if not is_name(each.pseudonym) or not hmac.compare_digest(each.mac(map), entry["mac"]):
+            raise RequestError("damaged")
+        yield each

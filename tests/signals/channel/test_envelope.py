@@ -1,0 +1,323 @@
+"""MACs, encryption and keys: what nobody without the device's own key can read, forge or move."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import pickle
+import stat
+import struct
+import sys
+from datetime import date
+
+import pytest
+from tests.signals.channel.ends import (
+    ONE,
+    SECRET,
+    SECRET_BYTES,
+    enrolled,
+    recipient,
+    reply_of,
+    sealer,
+    sender,
+    written,
+)
+from tests.signals.days import fitted
+
+from voile.errors import RequestError
+from voile.pseudonyms import pseudonym
+from voile.secret import Secret
+from voile.signals.channel import Enrolment, Sender, Taken
+from voile.signals.channel.envelope import LEAST, Heading
+from voile.signals.channel.keys import MAC, DeviceKey
+from voile.signals.channel.posts import Post
+from voile.signals.channel.recipient import Subject
+from voile.signals.sequences.messages import chain
+
+DAYS = [Taken("A", "calm", (170.0, 70.0 + t), {"time": f"t{t}"}) for t in range(4)]
+
+
+def talk(device, clinic):
+    """Let the ends work until nothing is left; return all that was on the line."""
+    posts, heard = device.turn(), []
+    while posts:
+        replies = clinic.turn(posts)
+        heard += [*posts, *replies]
+        posts = device.turn(replies)
+    return heard
+
+
+def flipped(payload, at):
+    return payload[:at] + bytes([payload[at] ^ 1]) + payload[at + 1 :]
+
+
+@pytest.mark.parametrize("encrypt", [False, True])
+def test_no_byte_of_a_message_or_receipt_can_be_changed(tmp_path, encrypt):
+    device, clinic = sender(tmp_path, encrypt=encrypt), recipient(tmp_path, encrypt=encrypt)
+    device.take(DAYS)
+    (post,) = device.turn()
+    forged = [Post("A", flipped(post.payload, at)) for at in range(len(post.payload))]
+    forged += [Post("A", post.payload[:-1]), Post("A", post.payload + b" ")]
+    assert clinic.turn(forged) == []
+    assert clinic.unproved == len(forged)
+    (reply,) = clinic.turn([post])
+    forged = [Post("A", flipped(reply.payload, at)) for at in range(len(reply.payload))]
+    assert device.turn(forged) == []
+    assert device.unproved == len(forged)
+    assert device.again() == [post]
+    assert len(device.turn([reply])) == 1
+    device.close()
+    clinic.close()
+
+
+def test_no_message_can_be_moved_to_another_topic_or_direction(tmp_path):
+    ward = {"topic": "ward/7"}
+    device, clinic = sender(tmp_path, **ward), recipient(tmp_path, **ward)
+    device.take([ONE])
+    (post,) = device.turn()
+    assert clinic.turn([Post("B", post.payload)]) == []
+    (reply,) = clinic.turn([post])
+    assert clinic.turn([reply]) == []  # an echo
+    assert clinic.unproved == 2
+    assert device.turn([post]) == []
+    assert device.unproved == 1
+    other = recipient(tmp_path / "clinic", topic="ward/70")
+    assert other.turn([post]) == []
+    for end in (device, clinic, other):
+        end.close()
+
+
+def test_the_mac_is_as_written_so_that_others_can_make_it(tmp_path):
+    """By hashlib and hmac alone, for a device that has no Python."""
+    device = sender(tmp_path)
+    device.take([ONE])
+    (post,) = device.turn()
+    mac, heading, content = (post.payload[a:b] for a, b in ((0, 32), (32, 68), (68, None)))
+    own = hmac.digest(SECRET_BYTES, b"voile channel", hashlib.sha256)
+    for part in (b"A", b"1"):
+        own = hmac.digest(own, part, hashlib.sha256)
+    place = b"voile/A/readings"
+    said = struct.pack(">I", len(place)) + place + heading + content
+    assert mac == hmac.digest(hmac.digest(own, b"voile mac", hashlib.sha256), said, hashlib.sha256)
+    format, encrypted, generation, map, _, number = struct.unpack(">BBH8s16sQ", heading)
+    assert (format, encrypted, generation, number) == (2, 0, 1, 1)
+    assert map.hex() == fitted().codec_.mark
+    assert json.loads(content).keys() == {"ahead", "after", "check", "values", "beside"}
+    device.close()
+
+
+def test_broker_access_alone_forges_no_reading(tmp_path):
+    """From overheard traffic: the digest continued, the next number, a value of one's own."""
+    device, clinic = sender(tmp_path), recipient(tmp_path)
+    device.take([Taken("A", "calm", (170.0, 70.0 + t % 3)) for t in range(20)])
+    heard = [post for post in talk(device, clinic) if len(post.payload) != LEAST + 96]
+    on, last = Heading.unpacked(heard[-1].payload[MAC:LEAST]), json.loads(heard[-1].payload[LEAST:])
+    check = chain(last["check"], tuple(last["values"]))
+    content = json.dumps({**last, "after": 20, "check": check, "values": [0.0, 2.5]}).encode()
+    heading = on._replace(number=21).packed()
+    thief = DeviceKey(bytes(32), 1)
+    macs = (bytes(32), heard[-1].payload[:MAC], thief.mac(b"voile/A/readings", heading + content))
+    forged = [Post("A", mac + heading + content) for mac in macs]
+    assert clinic.turn(forged) == []
+    assert (clinic.unproved, clinic.received) == (3, 20)
+    assert len(written(tmp_path)) == 20
+    device.close()
+    clinic.close()
+
+
+def test_a_first_message_tampered_with_is_noticed_at_once_and_the_true_one_taken(tmp_path):
+    device, clinic = sender(tmp_path), recipient(tmp_path)
+    device.take([Taken("A", "calm", (170.0, 88.7))])
+    (post,) = device.turn()
+    content = json.loads(post.payload[LEAST:])
+    values = [content["values"][0], content["values"][1] + 0.5]
+    tampered = json.dumps({**content, "values": values}, separators=(",", ":")).encode()
+    assert clinic.turn([Post("A", post.payload[:LEAST] + tampered)]) == []
+    assert clinic.unproved == 1
+    device.turn(clinic.turn([post]))
+    assert [line["weight"] for line in written(tmp_path)] == [88.7]
+    assert not device.left()
+    device.close()
+    clinic.close()
+
+
+def test_what_was_overheard_can_be_said_again_and_changes_nothing_whatever_is_restarted(tmp_path):
+    device, clinic = sender(tmp_path), recipient(tmp_path)
+    device.take(DAYS)
+    heard = talk(device, clinic)
+    device.begin_again()
+    device.take([ONE])
+    heard += talk(device, clinic)
+    lines = written(tmp_path)
+    assert len(lines) == 5
+    device.close()
+    clinic.close()
+    device, clinic = sender(tmp_path), recipient(tmp_path)
+    assert len(clinic.turn(heard)) == 2  # a receipt of each session, as ever
+    assert device.turn(heard) == []
+    assert written(tmp_path) == lines
+    assert (clinic.received, device.left(), device.refused) == (0, False, {})
+    device.close()
+    clinic.close()
+
+
+def test_encryption_hides_all_but_the_heading_and_both_ends_must_say_so(tmp_path):
+    device, clinic = sender(tmp_path, encrypt=True), recipient(tmp_path, encrypt=True)
+    device.take(DAYS)
+    heard = talk(device, clinic)
+    assert [line["weight"] for line in written(tmp_path)] == [70.0, 71.0, 72.0, 73.0]
+    assert [line["time"] for line in written(tmp_path)] == ["t0", "t1", "t2", "t3"]
+    for word in (b"values", b"beside", b"time", b"check", b"again", b"t0"):
+        assert not any(word in post.payload[LEAST:] for post in heard)
+    device.close()
+    clinic.close()
+
+
+@pytest.mark.parametrize("encrypt", [False, True])
+def test_one_end_that_encrypts_alone_is_told(tmp_path, encrypt):
+    device, clinic = sender(tmp_path, encrypt=encrypt), recipient(tmp_path, encrypt=not encrypt)
+    device.take([ONE])
+    replies = clinic.turn(device.turn())
+    assert {reason for _, reason in clinic.refused} == {"encryption"}
+    assert device.turn(replies) == []
+    assert device.refused == {"A": "encryption"}
+    assert device.counts()["spooled"] == 1
+    device.close()
+    clinic.close()
+
+
+def test_two_contents_of_one_number_share_no_key_stream(tmp_path):
+    """A device loaded from a backup makes its message anew: the same number, another dither."""
+    contents = [b'{"values":[%d]}' % n for n in (1, 2)]
+    key, on = DeviceKey.derived(SECRET, "A"), Heading(1, "0" * 16, "0" * 32, 1)
+    own = sealer("receipts", encrypt=True)
+    first, second, again = (
+        own.seal("A", key, on, each).payload[LEAST:] for each in (*contents, contents[0])
+    )
+    assert first == again  # the same to the last bit, so that saying it again tells nothing
+    apart = bytes(a ^ b for a, b in zip(first[16:], second[16:], strict=True))
+    assert apart != bytes(a ^ b for a, b in zip(*contents, strict=True))
+    assert sum(bit.bit_count() for bit in apart) > len(apart)  # of two streams half the bits differ
+
+
+def test_an_encrypted_content_cannot_be_moved_even_by_who_has_the_mac_key(tmp_path):
+    """Topic and heading are its associated data, not the MAC's alone."""
+    device, clinic = sender(tmp_path, encrypt=True), recipient(tmp_path, encrypt=True)
+    device.take([ONE])
+    (post,) = device.turn()
+    rest, place = post.payload[MAC:], b"voile/A/readings"
+    moved = rest[:35] + b"\2" + rest[36:]  # the number
+    mac = DeviceKey.derived(SECRET, "A").mac(place, moved)
+    (reply,) = clinic.turn([Post("A", mac + moved)])
+    assert reply_of(reply, encrypt=True).refused == "content"
+    device.close()
+    clinic.close()
+
+
+def test_without_cryptography_encryption_is_refused_in_a_sentence(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.ciphers.aead", None)
+    with pytest.raises(RequestError, match="cryptography is not installed; pip install"):
+        sender(tmp_path, encrypt=True)
+    sender(tmp_path).close()
+
+
+def test_a_key_is_replaced_with_an_overlap_and_the_old_one_ends_with_it(tmp_path):
+    days = [date(2026, 3, 1)]
+    renewed = {"A": Subject("calm", "Anna's", 2)}
+    how = {"subjects": renewed, "overlap": date(2026, 3, 7), "today": lambda: days[0]}
+    device, clinic = sender(tmp_path), recipient(tmp_path, **how)
+    device.take(DAYS)
+    posts = device.turn(clinic.turn(device.turn()))
+    assert clinic.received == 1
+    days[0] = date(2026, 3, 7)
+    posts = device.turn(clinic.turn(posts))
+    assert clinic.received == 2
+    days[0] = date(2026, 3, 8)
+    device.turn(clinic.turn(posts))
+    assert device.refused == {"A": "key"}
+    assert {reason for _, reason in clinic.refused} == {"key"}
+    device.close()
+    device = sender(tmp_path, generation=2)  # enrolled anew, in the midst of a session
+    device.turn(clinic.receipts())
+    posts = device.again()
+    while posts:
+        posts = device.turn(clinic.turn(posts))
+    assert [line["weight"] for line in written(tmp_path)] == [70.0, 71.0, 72.0, 73.0]
+    assert not device.left()
+    device.close()
+    clinic.close()
+
+
+def test_a_stolen_key_is_shut_out_at_once_overlap_or_not(tmp_path):
+    """Raised by two, the key before it was never given to anyone."""
+    subjects = {"A": Subject("calm", "Anna's", 3), "B": Subject("wild", 17, 2)}
+    how = {"subjects": subjects, "overlap": date.max}
+    device, clinic = sender(tmp_path), recipient(tmp_path, **how)
+    device.take([ONE, Taken("B", "wild", (160.0, 60.0))])
+    device.turn(clinic.turn(device.turn()))
+    assert device.refused == {"A": "key"}
+    assert [line["subject"] for line in written(tmp_path)] == [17]
+    device.close()
+    clinic.close()
+
+
+def test_a_stolen_device_speaks_for_no_other_subject(tmp_path):
+    """The thief has all of the enrolment file of A, and tries it on B."""
+    clinic = recipient(tmp_path)
+    enrolled(fitted().codec_, "A").write(tmp_path / "device.key")
+    stolen = Enrolment.read(tmp_path / "device.key")
+    text = (tmp_path / "device.key").read_text()
+    assert SECRET_BYTES.hex() not in text
+    assert DeviceKey.derived(SECRET, "B").hex() not in text
+    with Sender(tmp_path / "spool", fitted().codec_, stolen) as device:
+        with pytest.raises(RequestError, match="a subject is not enrolled"):
+            device.take([Taken("B", "wild", (160.0, 60.0))])
+        device.take([ONE])
+        (post,) = device.turn()
+    own = sealer("receipts")
+    on = Heading.unpacked(post.payload[MAC:LEAST])
+    forged = own.seal("B", stolen.keys["A"], on, post.payload[LEAST:])
+    assert clinic.turn([forged]) == []
+    assert clinic.unproved == 1
+    clinic.close()
+
+
+def test_an_enrolment_is_read_as_written_and_no_part_of_it_can_be_changed(tmp_path):
+    path = tmp_path / "device.key"
+    Enrolment.of(SECRET, "0" * 16, {"Zoë": 1, "17": 65535}).write(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    read, text = Enrolment.read(path), path.read_text()
+    assert read.pseudonyms == {"Zoë": pseudonym(SECRET, "Zoë"), "17": pseudonym(SECRET, 17)}
+    content = json.loads(text)
+    wrong = [{**content, "format": 2}, {**content, "map": "1" * 16}, {**content, "devices": {}}]
+    first, second = content["devices"]
+    for name in first:
+        wrong.append({**content, "devices": [{**first, name: second[name]}, second]})
+        wrong.append({**content, "devices": [{**first, name: 1e999}]})
+        wrong.append({**content, "devices": [{k: v for k, v in first.items() if k != name}]})
+    texts = [*map(json.dumps, wrong), "", "[]", text[:-9], "[" * 90_000, '{"format": 1}']
+    for each in texts:
+        path.write_text(each)
+        with pytest.raises(RequestError, match="no enrolment file, or it is damaged"):
+            Enrolment.read(path)
+    path.write_text(text)
+    path.chmod(0o640)
+    with pytest.raises(RequestError, match="others may read or write the enrolment file"):
+        Enrolment.read(path)
+
+
+def test_keys_do_not_show_themselves_and_differ_by_subject_generation_and_use():
+    key = DeviceKey.derived(SECRET, "A")
+    assert "hidden" in repr(key)
+    assert key.hex() not in repr(Enrolment.of(SECRET, "0" * 16, {"Anna": 1}))
+    assert "Anna" not in repr(Enrolment.of(SECRET, "0" * 16, {"Anna": 1}))
+    with pytest.raises(TypeError, match="a key is not copied"):
+        pickle.dumps(key)
+    keys = {DeviceKey.derived(SECRET, who, n).hex() for who in "AB" for n in (1, 2)}
+    keys |= {SECRET.derive("channel").hex(), SECRET.derive("pseudonym", "A", "1").hex()}
+    keys |= {DeviceKey.derived(Secret(bytes(32)), "A").hex(), key.mac(b"", b"").hex()}
+    keys |= {key.encryption(place, session).hex() for place in (b"p", b"q") for session in "ab"}
+    assert len(keys) == 12
+    with pytest.raises(RequestError, match="no generation from 1 to 65535"):
+        DeviceKey.derived(SECRET, "A", 65536)
