@@ -334,19 +334,19 @@ class Sender:
     def _end(self, pseudonym: str) -> _End:
         """Return a subject's end: from memory, from disk, or begun."""
         if pseudonym not in self._ends:
-            sql = "SELECT class, state FROM ends WHERE pseudonym = ?"
-            ((label, state),) = self.store.run(sql, pseudonym)
-            self._ends[pseudonym] = self._loaded(pseudonym, label, state)
+            with self.store.reading():
+                self._ends[pseudonym] = self._loaded(pseudonym)
         return self._ends[pseudonym]
 
-    def _loaded(self, pseudonym: str, which: str, state: str) -> _End:
-        with self.store.reading():
-            if not state:
-                return _End(self._begun(self.codec.codec.classes[int(which)]), {})
-            sql = "SELECT number, beside FROM spool WHERE pseudonym = ? AND number NOTNULL"
-            beside = {number: json.loads(text) for number, text in self.store.run(sql, pseudonym)}
-            session = Session.from_json(self.codec, json.loads(state))
-            return _End(session, {one.number: beside[one.number] for one in session.pending()})
+    def _loaded(self, pseudonym: str) -> _End:
+        sql = "SELECT class, state FROM ends WHERE pseudonym = ?"
+        ((which, state),) = self.store.run(sql, pseudonym)
+        if not state:
+            return _End(self._begun(self.codec.codec.classes[int(which)]), {})
+        sql = "SELECT number, beside FROM spool WHERE pseudonym = ? AND number NOTNULL"
+        beside = {number: json.loads(text) for number, text in self.store.run(sql, pseudonym)}
+        session = Session.from_json(self.codec, json.loads(state))
+        return _End(session, {one.number: beside[one.number] for one in session.pending()})
 
     def _begun(self, label: object) -> Session:
         name, ahead = secrets.token_hex(SESSION), self._ahead

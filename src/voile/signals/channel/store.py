@@ -104,6 +104,8 @@ class Store:
                 what = "the disk is full, or cannot be written"
                 raise VoileError(what, where=str(self.folder)) from None
             raise self._damaged() from None
+        except UnicodeDecodeError:  # the name of a damaged thing, in SQLite's own message
+            raise self._damaged() from None
 
     @contextmanager
     def reading(self) -> Iterator[None]:
