@@ -18,28 +18,45 @@ import numpy as np
 from benchmarks.signals_data import sequences
 from benchmarks.tables import save
 
+from voile.secret import Secret
 from voile.signals import SequenceCodec, SequenceMap, SignalsWarning
-from voile.signals.channel import Broker, Link, Recipient, Sender, Taken, collect, forward
-from voile.signals.channel.recipient import READINGS, Subject
+from voile.signals.channel import (
+    Broker,
+    Enrolment,
+    Link,
+    Recipient,
+    Sender,
+    Taken,
+    collect,
+    forward,
+)
+from voile.signals.channel.recipient import READINGS, Column, Subject
 
 CHILDREN, LENGTH = 200, 40
 CASES = ((200, 1), (200, 4), (20, 1), (1, 1), (1, 50))  # children, messages of each under way
 AGAIN = 3  # runs, of which the middle one counts
 COLUMNS = ("weight", "BMI")
+SECRET = bytes(range(32))
 
 
-def taken(children: int) -> list[Taken]:
+def enrolment(codec: SequenceCodec) -> Enrolment:
+    """The keys of all children."""
+    return Enrolment.of(Secret(SECRET), codec.mark, {f"P{n}": 1 for n in range(CHILDREN)})
+
+
+def taken(children: int, names: dict[str, str]) -> list[Taken]:
     """Readings of so many children, in turns."""
     X, c, whose = sequences(children, LENGTH, 3)
     order = np.argsort(np.tile(np.arange(LENGTH), children), kind="stable")
-    return [Taken(f"P{whose[n]}", int(c[n]), tuple(X[n].tolist())) for n in order]
+    return [Taken(names[f"P{whose[n]}"], int(c[n]), tuple(X[n].tolist())) for n in order]
 
 
 def clinic(folder: Path, url: str, subjects: dict[str, Subject], ready, stop) -> None:
     """Receive in a process of its own."""
     with np.load(folder / "map.npz") as arrays:
         codec = SequenceCodec.from_arrays(arrays)
-    with Recipient(folder / "clinic", codec, subjects, COLUMNS) as recipient:
+    columns = [Column(name) for name in COLUMNS]
+    with Recipient(folder / "clinic", codec, subjects, columns, Secret(SECRET)) as recipient:
         boxes = {"hears": "readings", "posts": "receipts"}
         with Link(Broker.parse(url), None, recipient.store.client, **boxes) as link:
             link.listen("+")
@@ -59,7 +76,7 @@ def ours(url: str, codec: SequenceCodec, readings: list[Taken], ahead: int) -> t
         other = own.Process(target=clinic, args=(folder, url, subjects, ready, stop))
         other.start()
         ready.wait()
-        with Sender(folder / "spool", codec, ahead=ahead) as sender:
+        with Sender(folder / "spool", codec, enrolment(codec), ahead=ahead) as sender:
             sender.take(readings)
             boxes = {"hears": "receipts", "posts": "readings"}
             with Link(Broker.parse(url), None, sender.store.client, **boxes) as link:
@@ -158,13 +175,13 @@ def middle(rates: list[float]) -> float:
 def main() -> None:
     warnings.simplefilter("ignore", SignalsWarning)
     codec = SequenceMap(random_state=0).fit(*sequences(1_500, 10, 2)).codec_
-    rows, lost, busy = [], 0, os.getloadavg()[0]
+    rows, lost, busy, names = [], 0, os.getloadavg()[0], enrolment(codec).pseudonyms
     with tempfile.TemporaryDirectory() as place:
         running, port = broker(Path(place))
         try:
-            plain = middle([rival(port, taken(CHILDREN)) for _ in range(AGAIN)])
+            plain = middle([rival(port, taken(CHILDREN, names)) for _ in range(AGAIN)])
             for children, ahead in CASES:
-                url, readings = f"mqtt://127.0.0.1:{port}", taken(children)
+                url, readings = f"mqtt://127.0.0.1:{port}", taken(children, names)
                 found = [ours(url, codec, readings, ahead) for _ in range(AGAIN)]
                 rate = middle([one for one, _ in found])
                 lost += sum(one for _, one in found)

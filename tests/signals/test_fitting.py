@@ -155,8 +155,49 @@ def test_readings_that_tell_nothing_are_refused():
         weight=np.round(rng.normal(70, 9, 240), 1), pulse=np.rint(rng.normal(70, 9, 240))
     )
     shuffled = table.set_column(5, "ill", pa.array(rng.permutation(table["ill"].to_pylist())))
-    with pytest.raises(InfeasibleError, match="tell nothing"):
+    with pytest.raises(
+        InfeasibleError, match=r"tell nothing of the class .* does not prove"
+    ) as said:
         fitted(shuffled)
+    assert "as they are" not in str(said.value)
+
+
+def of_time(trend=0.0, swing=1.0, seed=8, n=160, length=12):
+    """People of whom the ill gain or lose weight, or swing, in time alone, shuffled as rows."""
+    rng = np.random.default_rng(seed)
+    whose, t = np.repeat(np.arange(n), length), np.tile(np.arange(length), n)
+    ill = whose % 2 == 0
+    level = 75 + 9 * rng.normal(size=n)[whose]
+    weight = level + np.where(ill, trend * (t - (length - 1) / 2), 0)
+    weight += np.where(ill, swing, 1.0) * rng.normal(size=n * length)
+    order = rng.permutation(n * length)
+    return pa.table(
+        {
+            "id": [f"p{i}" for i in whose[order]],
+            "weight": np.round(weight[order], 1),
+            "pulse": np.rint(rng.normal(70, 7, n * length)),
+            "ward": ["north"] * (n * length),
+            "when": t[order],
+            "ill": np.where(ill, "yes", "no")[order],
+        }
+    )
+
+
+@pytest.mark.parametrize("how", [{"trend": 1.0}, {"trend": -1.0}, {"swing": 3.0}])
+def test_readings_whose_course_alone_tells_the_class_are_never_said_to_be_safe(how):
+    """One reading of each tells nothing; the trend, or the swing, tells the class entirely."""
+    with pytest.raises(
+        InfeasibleError, match=r"how a subject's readings go on tells (0\.[4-9]|1)"
+    ) as said:
+        fitted(of_time(**how), time="when")
+    assert "as they are" not in str(said.value)
+    assert "encrypt them" in str(said.value)
+
+
+def test_readings_whose_course_tells_nothing_either_are_not_said_to_be_safe():
+    with pytest.raises(InfeasibleError, match="which does not prove") as said:
+        fitted(of_time(), time="when")
+    assert "as they are" not in str(said.value)
 
 
 def test_the_frontier_is_what_its_formulas_say(kit):

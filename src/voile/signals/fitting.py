@@ -26,6 +26,7 @@ from voile.signals.codec.pieces import Floats
 from voile.signals.content import Content, Policy
 from voile.signals.estimating import MOST, Told, Trials, trials
 from voile.signals.information import Beliefs, Known, Subjects
+from voile.signals.information.going_on import going_on
 from voile.signals.maps import PrivacyMap, SignalsWarning, StoredMap
 from voile.signals.methods import METHODS, Method, Private
 from voile.signals.options import FitOptions
@@ -193,10 +194,7 @@ class _Fitting:
         """Say what the readings themselves tell, and what estimates are worth."""
         told, null = trial.told(0.0), trial.null(0.0, self.rng)
         if told.bits <= null:
-            raise InfeasibleError(
-                "the readings tell nothing of the class that could be measured",
-                instead="fit to more subjects, or send them as they are",
-            )
+            raise self._nothing(trial.folds[0].map.spans)
         thought = Known.of(
             Subjects(self.rows.whose, beliefs=self.prior), len(self.rows.whose), classes
         )
@@ -210,6 +208,25 @@ class _Fitting:
             "subjects": len(c),
             "classes": classes,
         }
+
+    def _nothing(self, spans: Sequence[bool]) -> InfeasibleError:
+        """Say that single readings tell nothing: never that they may be sent as they are."""
+        rows = self.rows
+        codes = np.unique(rows.labels, return_inverse=True)[1]
+        X = rows.table[:, np.flatnonzero(spans)].astype(np.float64)
+        found = going_on(X, codes, rows.whose, rows.moments, self.rng)
+        if found:
+            return InfeasibleError(
+                "one reading of each subject tells nothing of the class that could be measured, "
+                "but how a subject's readings go on tells "
+                f"{found.bits:.2g} of {found.entropy:.2g} bits",
+                instead="let nobody but the recipient see them: encrypt them from end to end",
+            )
+        return InfeasibleError(
+            "the readings tell nothing of the class that could be measured, which does not prove "
+            "that they tell nothing",
+            instead="fit to more subjects, with --time where they have several readings",
+        )
 
     def _sequence(self) -> SequenceCodec | None:
         """Learn how a subject's readings go on, where a column says in which order they are.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -17,12 +19,16 @@ from tests.signals.days import days
 
 from voile.cli.enrol import enrol
 from voile.cli.fhir import decode_fhir, encode_fhir
+from voile.cli.parameters import load_kit
 from voile.cli.receive import receive
 from voile.cli.run import run
 from voile.cli.send import send
 from voile.errors import VoileError
+from voile.io import open_source
 from voile.signals.channel import Enrolment
 from voile.signals.channel.recipient import READINGS
+from voile.signals.channel.store import FILE
+from voile.signals.content import Content
 
 A_COMMAND = Path(__file__).with_name("a_command.py")
 ROLES = """subject = "id"
@@ -54,7 +60,7 @@ def ward(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ward")
     X, c, whose = days(90, 6, 1)
     rows = [
-        (f"p{s}", label, t % 6, *x, MOODS[(t + s) % 3])
+        (f"p{s}", label, 4 * (t % 6), *x, MOODS[(t + s) % 3])
         for t, (x, label, s) in enumerate(zip(X.tolist(), c, whose.tolist(), strict=True))
     ]
     table(folder / "days.csv", COLUMNS, rows[::-1])
@@ -201,6 +207,62 @@ def test_rows_that_cannot_be_read_are_named_and_a_wrong_one_stops_the_table(ward
         sent("new", {(8, "state"): "STRANGE"})
 
 
+def spooled(folder):
+    """What goes beside each reading, in the order in which they are to be sent."""
+    with sqlite3.connect(folder / FILE) as database:
+        rows = database.execute("SELECT beside FROM spool ORDER BY id").fetchall()
+    database.close()
+    return [json.loads(text)["day"] for (text,) in rows]
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        [str(day) for day in range(20)],
+        [f"{day}e0" for day in range(-5, 15)],
+        [f"2024-03-{day:02}T{23 - day:02}:00{zone}" for day in (1, 2) for zone in ("Z", "-05:00")],
+        ["2024-02-29", "2024-02-29T00:00:01", "2024-02-29 10:00:00.5", "2024-03-01"],
+    ],
+)
+def test_rows_are_sent_in_the_order_of_time_by_which_fit_learnt(ward, tmp_path, times):
+    folder, rows = ward
+    mixed = sorted(times, key=lambda time: hashlib.sha256(time.encode()).digest())
+    table(tmp_path / "mixed.csv", COLUMNS, [(*rows[0][:2], time, *rows[0][3:]) for time in mixed])
+    line = ["--broker", "mqtt://127.0.0.1:9", "--wait", 0, "--enrolment", folder / "enrolment"]
+    given = [folder / "kit", tmp_path / "mixed.csv", *line, "--spool", tmp_path / "spool"]
+    assert command(send, *given) == 1
+    assert spooled(tmp_path / "spool") == times
+    known = Content.of(load_kit(folder / "kit", "signals")).reading
+    read = known.read(open_source(tmp_path / "mixed.csv"), strict=False)
+    assert [mixed[row] for row in read.number] == times
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        (["1", "2", "Tuesday"], "column day: the order of time cannot be told"),
+        (["1/2/2024", "2/1/2024"], "column day: the order of time cannot be told"),
+        (["1", "2024-03-01"], "column day: the order of time cannot be told"),
+        (["2024-03-01T08:00Z", "2024-03-01T08:00"], "column day: the order of time cannot be told"),
+        (["1", ""], "column day: a row has no time"),
+    ],
+)
+def test_readings_whose_order_cannot_be_told_are_neither_sent_nor_learnt(
+    ward, tmp_path, capsys, times, message
+):
+    folder, rows = ward
+    table(tmp_path / "mixed.csv", COLUMNS, [(*rows[0][:2], time, *rows[0][3:]) for time in times])
+    line = ["--broker", "mqtt://127.0.0.1:9", "--wait", 0, "--enrolment", folder / "enrolment"]
+    given = [folder / "kit", tmp_path / "mixed.csv", *line, "--spool", tmp_path / "spool"]
+    with pytest.raises(VoileError, match=message):
+        command(send, *given)
+    assert spooled(tmp_path / "spool") == []
+    fit = ["--roles", folder / "roles.toml", "--out", tmp_path / "kit", "--time", "day"]
+    capsys.readouterr()
+    assert run(["signals", "fit", str(tmp_path / "mixed.csv"), *map(str, fit)]) == 2
+    assert message in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -232,7 +294,7 @@ def observations(rows):
                 "status": "final",
                 "code": {"coding": [{"system": "http://loinc.org", "code": code}]},
                 "subject": {"reference": id},
-                "effectiveDateTime": f"2024-03-0{day + 1}",
+                "effectiveDateTime": f"2024-03-{day + 1:02}",
                 "valueQuantity": {
                     "value": MOODS.index(value) if unit == "{score}" else value,
                     "unit": unit,

@@ -1,0 +1,67 @@
+"""What a subject's readings tell of the class by how they go on, even where one tells nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.random import RandomState
+from voile.signals.codec.pieces import Floats
+from voile.signals.information.mutual import NEIGHBOURS, Information, mutual_information
+
+LENGTH = 3  # readings of a subject from which a trend and a swing can be told
+SURE = 0.05  # of all four together
+
+
+def going_on(
+    X: Floats,
+    codes: NDArray[np.intp],
+    whose: NDArray[np.intp],
+    moments: NDArray[np.intp],
+    random_state: RandomState = 0,
+) -> Information | None:
+    """Look whether levels, trends, swings or steps of subjects tell their class, each by itself.
+
+    Parameters
+    ----------
+    X : (n, d) readings, numbers alone.
+    codes, whose : (n,) the class, one a subject, and the number of the subject of each.
+    moments : (n,) where each stands in time; all the same where nothing says so, and then trends
+        and steps are not looked at.
+
+    Returns
+    -------
+    What tells most, of what tells more than chance allows; None where nothing does, or too few
+    subjects have `LENGTH` readings.
+    """
+    n = np.bincount(whose)
+    long = np.flatnonzero(n >= LENGTH)
+    classes = codes[np.unique(whose, return_index=True)[1]][long]
+    if not len(long) or np.bincount(classes)[np.unique(classes)].min() <= NEIGHBOURS:
+        return None
+    features = [each[long] for each in _features(X, whose, moments)]
+    found = [mutual_information(each, classes, random_state=random_state) for each in features]
+    sure = [one for one in found if one.p_value < SURE / len(found)]
+    return max(sure, key=lambda one: one.bits, default=None)
+
+
+def _features(X: Floats, whose: NDArray[np.intp], moments: NDArray[np.intp]) -> Iterator[Floats]:
+    """Give each subject's level, swing about its trend, trend, and size of its steps: (s, d)."""
+    order = np.lexsort((moments, whose))
+    X, whose, t = X[order], whose[order], moments[order].astype(np.float64)
+
+    def mean(values: Floats) -> Floats:
+        sums = np.stack([np.bincount(whose, column) for column in values.T], axis=1)
+        return sums / np.bincount(whose)[:, None]
+
+    level = mean(X)
+    off, apart = X - level[whose], (t - mean(t[:, None])[whose, 0])[:, None]
+    trend = mean(apart * off) / np.maximum(mean(apart**2), np.finfo(float).tiny)
+    yield level
+    yield np.sqrt(mean((off - trend[whose] * apart) ** 2))
+    if (t != t[0]).any():
+        yield trend
+        same = np.diff(whose, prepend=-1) == 0
+        yield np.sqrt(mean(np.where(same[:, None], np.diff(X, axis=0, prepend=0.0), 0.0) ** 2))
