@@ -56,13 +56,12 @@ def clinic(folder: Path, url: str, subjects: dict[str, Subject], ready, stop) ->
     with np.load(folder / "map.npz") as arrays:
         codec = SequenceCodec.from_arrays(arrays)
     columns = [Column(name) for name in COLUMNS]
-    with Recipient(folder / "clinic", codec, subjects, columns, Secret(SECRET)) as recipient:
-        boxes = {"hears": "readings", "posts": "receipts"}
-        with Link(Broker.parse(url), None, recipient.store.client, **boxes) as link:
-            link.listen("+")
-            time.sleep(1)
-            ready.set()
-            collect(recipient, link, stop=stop.is_set)
+    recipient = Recipient(folder / "clinic", codec, subjects, columns, Secret(SECRET))
+    with recipient, Link(Broker.parse(url), None, recipient) as link:
+        link.listen("+")
+        time.sleep(1)
+        ready.set()
+        collect(recipient, link, stop=stop.is_set)
 
 
 def ours(url: str, codec: SequenceCodec, readings: list[Taken], ahead: int) -> tuple[float, int]:
@@ -78,8 +77,7 @@ def ours(url: str, codec: SequenceCodec, readings: list[Taken], ahead: int) -> t
         ready.wait()
         with Sender(folder / "spool", codec, enrolment(codec), ahead=ahead) as sender:
             sender.take(readings)
-            boxes = {"hears": "receipts", "posts": "readings"}
-            with Link(Broker.parse(url), None, sender.store.client, **boxes) as link:
+            with Link(Broker.parse(url), None, sender) as link:
                 began = time.perf_counter()
                 forward(sender, link)
                 spent = time.perf_counter() - began

@@ -7,6 +7,7 @@
 | `date shift` | | the days by which each subject's dates move |
 | `protective` | purpose | noise, dither and row order that the secret's holder can draw again |
 | `channel` | pseudonym, generation | one subject's device: MACs and encryption of its messages |
+| `seal` | | the MAC of a release's private folder |
 | `ledger` | | reserved: the record of all releases of a source |
 
 A derived key reveals nothing of the secret, nor of the key of another use or of other parts. So a
@@ -24,7 +25,9 @@ from voile.errors import RequestError
 
 _LEAST, _MOST = 16, 4096
 
-Use: TypeAlias = Literal["pseudonym", "surrogate", "date shift", "protective", "channel", "ledger"]
+Use: TypeAlias = Literal[
+    "pseudonym", "surrogate", "date shift", "protective", "channel", "seal", "ledger"
+]
 
 
 @final

@@ -326,7 +326,7 @@ def test_a_damaged_enrolment_file_is_refused_in_a_sentence(tmp_path):
     for _ in range(cases(1000)):
         path.write_bytes(rng.choice((odd_bytes, odd_content))(rng, data))
         with suppress(VoileError):
-            assert Enrolment.read(path).pseudonyms == true
+            assert Enrolment.read(path).pseudonyms.items() <= true.items()
 
 
 def test_a_clinic_at_a_real_broker_lives_through_hostile_messages_that_the_broker_retains(
@@ -373,9 +373,8 @@ def at_work(folder, where, device):
     ended, wrong = threading.Event(), []
 
     def clinic():
-        boxes = {"hears": "readings", "posts": "receipts"}
         try:
-            with recipient(folder) as end, Link(where, None, end.store.client, **boxes) as line:
+            with recipient(folder) as end, Link(where, None, end) as line:
                 collect(end, line, stop=ended.is_set)
                 assert end.unproved
         except BaseException as error:
@@ -383,8 +382,7 @@ def at_work(folder, where, device):
 
     thread = threading.Thread(target=clinic)
     thread.start()
-    boxes = {"hears": "receipts", "posts": "readings"}
-    with Link(where, None, device.store.client, **boxes) as line:
+    with Link(where, None, device) as line:
         forward(device, line, wait=20)
     time.sleep(1)
     ended.set()

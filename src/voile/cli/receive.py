@@ -69,9 +69,7 @@ def receive(kind: str) -> click.Command:
         until = overlap.date() if overlap else None
         how: Any = {"topic": topic, "encrypt": encrypt, "overlap": until}
         with Recipient(out, codec, known, _columns(content), secret, **how) as recipient:
-            client = recipient.store.client
-            boxes: Any = {"hears": "readings", "posts": "receipts"}
-            with Link(broker, login, client, topic=topic, **boxes) as link, _stop(idle) as stop:
+            with Link(broker, login, recipient) as link, _stop(idle) as stop:
                 screen.say(f"{out}: receiving; Ctrl-C ends it")
                 collect(recipient, link, stop=lambda: stop(recipient.received), tell=screen.insist)
             return _told(screen, recipient, out)

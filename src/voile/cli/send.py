@@ -78,9 +78,7 @@ def send(kind: str) -> click.Command:
                 opened = open_told(screen, source, table, encoding)
                 if not sender.take(rows.of(opened), once=rows.digest(opened)):
                     screen.say(f"{opened.name} is in the spool or sent already; sending the rest")
-            with Link(
-                broker, login, sender.store.client, hears="receipts", posts="readings", topic=topic
-            ) as link:
+            with Link(broker, login, sender) as link:
                 if source == LIVE:
                     Thread(target=_listen, args=(rows, link, screen), daemon=True).start()
                 live = source == LIVE

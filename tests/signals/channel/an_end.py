@@ -39,8 +39,7 @@ def send(folder: Path, broker: Broker) -> None:
     enrolment = Enrolment.read(folder / "enrolment")
     with Sender(folder / "spool", codec_of(folder), enrolment, ahead=4) as sender:
         sender.take(taken, once="readings")
-        client = sender.store.client
-        with Link(broker, None, client, hears="receipts", posts="readings", longest=1) as link:
+        with Link(broker, None, sender, longest=1) as link:
             forward(sender, link)
 
 
@@ -48,10 +47,9 @@ def receive(folder: Path, broker: Broker) -> None:
     known = json.loads((folder / "subjects.json").read_text())
     subjects = {pseudonym: Subject(*both) for pseudonym, both in known.items()}
     secret = Secret.from_file(folder / "key")
-    with Recipient(folder / "clinic", codec_of(folder), subjects, COLUMNS, secret) as recipient:
-        client = recipient.store.client
-        with Link(broker, None, client, hears="readings", posts="receipts", longest=1) as link:
-            collect(recipient, link)
+    recipient = Recipient(folder / "clinic", codec_of(folder), subjects, COLUMNS, secret)
+    with recipient, Link(broker, None, recipient, longest=1) as link:
+        collect(recipient, link)
 
 
 if __name__ == "__main__":

@@ -302,8 +302,8 @@ with np.load(sys.argv[1], allow_pickle=False) as arrays:
     codec = SequenceCodec.from_arrays(arrays)
 single = codec.codec
 assert single.decode(single.encode([[170.0, 70.0]], ["calm"]), ["calm"]).tolist() == [[170.0, 70.0]]
-Link(Broker("127.0.0.1", 1), None, "a", hears="receipts", posts="readings")
 with Sender(sys.argv[2], codec, Enrolment.read(sys.argv[3])) as sender:
+    Link(Broker("127.0.0.1", 1), None, sender)
     sender.take([Taken("A", "calm", (170.0, 70.0))])
     sys.stdout.buffer.write(sender.turn()[0].payload)
 """

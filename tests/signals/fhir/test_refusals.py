@@ -94,6 +94,8 @@ def test_a_file_that_is_no_utf_8_or_is_not_there_is_refused(tmp_path):
         (lambda lines: [*lines, lines[1]], "line 5: two values are of one reading"),
         (lambda lines: [re.sub('"map","valueString":"', r"\g<0>x", lines[0])], "of another map"),
         (lambda lines: [re.sub('"field","valueString":"', r"\g<0>x", lines[0])], "is damaged"),
+        (lambda lines: [re.sub('"value":[^,]*', f'"value":1{"0" * 400}', lines[0])], "is damaged"),
+        (lambda lines: [re.sub('"value":[^,]*', '"value":1e999', lines[0])], "is damaged"),
         (lambda lines: [re.sub('"decimals","valueUnsignedInt":', r"\g<0>9", lines[0])], "damaged"),
         (lambda lines: [re.sub('"value": -?[0-9.]+', '"value": 0.5', lines[0]), *lines[1:]],
          "missing or changed"),

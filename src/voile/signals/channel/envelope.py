@@ -100,7 +100,7 @@ class Sealer:
 
     Raises
     ------
-    RequestError : it shall encrypt, and cryptography is not installed.
+    RequestError : it shall encrypt, and cryptography is not installed; a topic that cannot be.
     """
 
     hears: Box
@@ -110,12 +110,18 @@ class Sealer:
     encrypt: bool = False
 
     def __post_init__(self) -> None:
+        if not self.topic or any(sign in self.topic for sign in "+#\0"):
+            raise RequestError("a topic holds + or #, or is empty", where="topic")
         if self.encrypt:
             _library()
 
+    def place(self, pseudonym: str, box: Box) -> str:
+        """Return a topic whole: whose it is, and in which direction."""
+        return f"{self.topic}/{pseudonym}/{box}"
+
     def seal(self, pseudonym: str, key: DeviceKey, heading: Heading, content: bytes) -> Post:
         """Return the envelope of a content."""
-        place = self._place(pseudonym, self.posts)
+        place = self.place(pseudonym, self.posts).encode()
         heading = heading._replace(generation=key.generation, sealed=self.encrypt)
         on = heading.packed()
         if self.encrypt:
@@ -129,18 +135,10 @@ class Sealer:
         mac, rest = post.payload[:MAC], post.payload[MAC:]
         heading = Heading.unpacked(rest[: HEADING.size])
         key = self.key_of(post.pseudonym, heading.generation)
-        place = self._place(post.pseudonym, self.hears)
+        place = self.place(post.pseudonym, self.hears).encode()
         if key is None or not hmac.compare_digest(key.mac(place, rest), mac):
             return None
         return Envelope(heading, rest[HEADING.size :], key, place)
-
-    def _place(self, pseudonym: str, box: Box) -> bytes:
-        return place_of(self.topic, pseudonym, box).encode()
-
-
-def place_of(topic: str, pseudonym: str, box: Box) -> str:
-    """Return a topic whole."""
-    return f"{topic}/{pseudonym}/{box}"
 
 
 def _cipher(key: DeviceKey, place: bytes, session: str) -> AESSIV:

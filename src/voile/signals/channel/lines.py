@@ -39,12 +39,13 @@ class Lines:
 
     def write(self, lines: bytes) -> None:
         """Write lines after those that are valid, to the disk."""
+        if not lines:
+            return
         os.lseek(self._file, self._length, os.SEEK_SET)
         left = memoryview(lines)
         while left:
             left = left[os.write(self._file, left) :]
-        if lines:
-            os.fsync(self._file)
+        os.fsync(self._file)
         self._next = self._length + len(lines)
         self._store.note(self._fact, str(self._next))
 

@@ -9,12 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from voile.errors import RequestError
 from voile.signals.channel.broker import Broker, Login
-from voile.signals.channel.envelope import LONGEST, Box, place_of
+from voile.signals.channel.envelope import LONGEST, Sealer
 from voile.signals.channel.posts import Post, is_name
+from voile.signals.channel.store import Store
 
 if TYPE_CHECKING:
     from paho.mqtt.client import Client, MQTTMessageInfo
@@ -49,6 +50,13 @@ class Denied:
     why: str
 
 
+class AnEnd(Protocol):
+    """What a line asks of the end that it is for."""
+
+    store: Store
+    sealer: Sealer
+
+
 Event: TypeAlias = Up | Down | Denied | Post | object
 
 
@@ -62,9 +70,7 @@ class Link:
     Parameters
     ----------
     broker, login : where the broker is, and who we are to it.
-    client : a name by which the broker knows this end again.
-    topic : the first part of all topics; then come the pseudonym and the box.
-    hears, posts : the box that this end listens at, and the one that it posts to.
+    end : whose line it is: it says by which name the broker knows it again, and its topics.
     longest : between two attempts to connect, at most, in seconds, >= 1.
 
     Raises
@@ -76,20 +82,15 @@ class Link:
         self,
         broker: Broker,
         login: Login | None,
-        client: str,
+        end: AnEnd,
         *,
-        hears: Box,
-        posts: Box,
-        topic: str = "voile",
         longest: int = 60,
     ) -> None:
-        if not topic or any(sign in topic for sign in "+#\0"):
-            raise RequestError("a topic holds + or #, or is empty", where="topic")
-        self._hears, self._posts, self._topic = hears, posts, topic
+        self._sealer = end.sealer
         self._listening: set[str] = set()
         self._last: MQTTMessageInfo | None = None
         self.events: SimpleQueue[Event] = SimpleQueue()
-        self._client = self._made(broker, login, client, longest)
+        self._client = self._made(broker, login, end.store.client, longest)
 
     def _made(self, broker: Broker, login: Login | None, name: str, longest: int) -> Client:
         try:
@@ -156,14 +157,12 @@ class Link:
         """Hand posts to the broker, if it is there."""
         for pseudonym, payload in posts:
             if self._client.is_connected():
-                place = self._place(pseudonym, self._posts)
+                place = self._sealer.place(pseudonym, self._sealer.posts)
                 self._last = self._client.publish(place, payload, qos=1)
 
-    def _place(self, pseudonym: str, box: Box) -> str:
-        return place_of(self._topic, pseudonym, box)
-
     def _subscribe(self, pseudonyms: Iterable[str]) -> None:
-        places = [(self._place(one, self._hears), 1) for one in sorted(pseudonyms)]
+        hears = self._sealer.hears
+        places = [(self._sealer.place(one, hears), 1) for one in sorted(pseudonyms)]
         if places and self._client.is_connected():
             self._client.subscribe(places)
 
@@ -189,8 +188,9 @@ class Link:
         self.events.put(Down("the line broke"))
 
     def _arrived(self, client: Any, _: Any, message: Any) -> None:
-        pseudonym = message.topic.removeprefix(f"{self._topic}/").removesuffix(f"/{self._hears}")
-        ours = is_name(pseudonym) and message.topic == self._place(pseudonym, self._hears)
+        hears = self._sealer.hears
+        _, _, pseudonym = message.topic.removesuffix(f"/{hears}").rpartition("/")
+        ours = is_name(pseudonym) and message.topic == self._sealer.place(pseudonym, hears)
         if ours and self.events.qsize() < HELD:
             self.events.put(Post(pseudonym, bytes(message.payload)))
 

@@ -142,7 +142,7 @@ class Recipient:
         self.received = self.set_aside = self.unproved = 0
         self.refused: dict[tuple[str, str], Refused] = {}
         self._secret, self._overlap, self._today = secret, overlap, today
-        self._sealer = Sealer("readings", "receipts", self._key, topic, encrypt)
+        self.sealer = Sealer("readings", "receipts", self._key, topic, encrypt)
         self._sessions: dict[Key, Session] = {}
         self._files: list[Lines] = []
         self.store = Store(folder, end="receive", mark=codec.mark, tables=TABLES)
@@ -212,7 +212,7 @@ class Recipient:
 
     def _hear(self, post: Post, batch: _Batch) -> None:
         """Take in one message: its reading, or why it is refused."""
-        envelope = self._sealer.proved(post)
+        envelope = self.sealer.proved(post)
         if envelope is None:
             self.unproved += 1
             return None
@@ -247,7 +247,7 @@ class Recipient:
             return "key"
         if heading.map != self.codec.mark:
             return "map"
-        return "" if heading.sealed == self._sealer.encrypt else "encryption"
+        return "" if heading.sealed == self.sealer.encrypt else "encryption"
 
     def _refuse(self, pseudonym: str, envelope: Envelope, reason: str, batch: _Batch) -> None:
         session, number = envelope.heading.session, envelope.heading.number
@@ -264,7 +264,7 @@ class Recipient:
 
     def _sealed(self, pseudonym: str, own: DeviceKey, heading: Heading, reply: Reply) -> Post:
         heading = heading._replace(number=reply.receipt.number, format=FORMAT)
-        return self._sealer.seal(pseudonym, own, heading, reply.packed())
+        return self.sealer.seal(pseudonym, own, heading, reply.packed())
 
     def _write(self, key: Key, letter: Letter, reading: Reading, batch: _Batch) -> None:
         """Make the line of a reading, for the file in which it belongs."""

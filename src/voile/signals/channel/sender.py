@@ -101,7 +101,7 @@ class Sender:
         enrolment.check(codec.mark)
         self.codec = codec
         self._keys = enrolment.keys
-        self._sealer = Sealer("receipts", "readings", self._key, topic, encrypt)
+        self.sealer = Sealer("receipts", "readings", self._key, topic, encrypt)
         self.store = Store(folder, end="send", mark=codec.mark, tables=TABLES)
         self.refused: dict[str, str] = {}
         self.unfit: list[str] = []
@@ -255,7 +255,7 @@ class Sender:
 
     def _heard(self, post: Post) -> list[Post]:
         """Take in one reply; return what it asks for again."""
-        envelope = self._sealer.proved(post)
+        envelope = self.sealer.proved(post)
         if envelope is None:
             self.unproved += 1
             return []
@@ -265,7 +265,7 @@ class Sender:
         end = self._end(post.pseudonym)
         if heading.session != end.session.name or heading.format != FORMAT:
             return []  # of a session before this one, or of another version of voile
-        if heading.sealed != self._sealer.encrypt:
+        if heading.sealed != self.sealer.encrypt:
             self.refused[post.pseudonym] = "encryption"
             return []
         try:
@@ -323,7 +323,7 @@ class Sender:
         for message in pending[already:]:
             heading = Heading(key.generation, self.codec.mark, message.session, message.number)
             letter = Letter(end.session.ahead, message, end.beside[message.number])
-            posts.append(self._sealer.seal(pseudonym, key, heading, letter.packed()))
+            posts.append(self.sealer.seal(pseudonym, key, heading, letter.packed()))
         return posts
 
     def _key(self, pseudonym: str, generation: int) -> DeviceKey | None:
@@ -346,6 +346,8 @@ class Sender:
         sql = "SELECT number, beside FROM spool WHERE pseudonym = ? AND number NOTNULL"
         beside = {number: json.loads(text) for number, text in self.store.run(sql, pseudonym)}
         session = Session.from_json(self.codec, json.loads(state))
+        if len(bytes.fromhex(session.name)) != SESSION:
+            raise ValueError("no envelope bears such a name")
         return _End(session, {one.number: beside[one.number] for one in session.pending()})
 
     def _begun(self, label: object) -> Session:

@@ -15,6 +15,7 @@ from voile.signals.codec import Lattice
 from voile.signals.fhir.fields import MOST, Decimals, Field
 from voile.signals.fhir.observations import Element, Mark, written
 from voile.signals.fhir.ways import Sent, Way
+from voile.signals.sequences.messages import is_sound
 from voile.signals.sequences.session import on_lattice
 
 Key: TypeAlias = tuple[str, str, int]  # a subject; a time, or a session; which one of these
@@ -142,6 +143,7 @@ class Messages(_Rows):
         if (
             not isinstance(number, int)
             or not isinstance(z, int | float)
+            or not is_sound([z])
             or not is_decimals(decimals)
             or held.get("field") not in self.columns
         ):
