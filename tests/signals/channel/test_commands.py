@@ -346,3 +346,34 @@ def test_a_file_of_fhir_goes_through_both_commands(ward, tmp_path, capsys, alone
     fewer.write_text("id,state\nnobody,calm\n")
     with pytest.raises(VoileError, match="sent, line 1: a subject has no class"):
         command(decode_fhir, kit, sent, "--classes", fewer, *known[2:], "--out", tmp_path / "no")
+
+
+def test_what_is_forged_at_the_broker_is_counted_said_and_not_answered(clinic, broker):
+    """Retained, so that it comes at each start; the first such message used to end the clinic."""
+    import paho.mqtt.client as mqtt
+
+    process, _, output = clinic
+    heard = []
+    client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, protocol=mqtt.MQTTv5)
+    client.on_message = lambda _, __, message: heard.append(message)
+    client.connect("127.0.0.1", broker.port)
+    client.subscribe("ward/+/receipts", qos=1)
+    client.loop_start()
+    message = {"session": "s", "number": 1, "after": 0, "check": "c", "values": [10**400]}
+    envelope = {"format": 1, "map": "x", "ahead": 1, "message": message, "beside": {}}
+    client.publish("ward/NOBODY/readings", json.dumps(envelope), qos=1, retain=True)
+    while "messages of no enrolled device are ignored: 1 or more" not in process.stderr.readline():
+        assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    result, said = process.communicate(timeout=30)
+    client.loop_stop()
+    assert process.returncode == 1
+    assert "1 message of no enrolled device ignored" in said
+    counts = json.loads(result)
+    assert [counts[name] for name in ("received", "refused", "unproved", "set_aside")] == [
+        0,
+        0,
+        1,
+        0,
+    ]
+    assert (output.read_text(), heard) == ("", [])

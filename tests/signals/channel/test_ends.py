@@ -200,6 +200,24 @@ def test_a_gap_asks_again_and_what_is_there_is_not_sent_twice(tmp_path):
     clinic.close()
 
 
+def test_a_subject_that_is_enrolled_no_more_keeps_its_readings_and_stops_nobody(tmp_path):
+    with sender(tmp_path) as device:
+        device.take([ONE, Taken("B", "wild", (160.0, 60.0))])
+        device.turn()
+    codec = fitted().codec_
+    device = Sender(tmp_path / "spool", codec, enrolled(codec, "B"))
+    clinic = recipient(tmp_path)
+    device.begin_again()
+    assert device.refused == {"A": "enrolment"}
+    assert device.pseudonyms() == ["B"]
+    device.turn(clinic.turn(device.turn() + device.again()))
+    assert [line["subject"] for line in written(tmp_path)] == [17]
+    assert not device.left()
+    assert device.counts()["spooled"] == 1
+    device.close()
+    clinic.close()
+
+
 def test_a_file_is_taken_once(tmp_path):
     device = sender(tmp_path)
     assert device.take([ONE], once="digest")

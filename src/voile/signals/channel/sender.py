@@ -112,7 +112,7 @@ class Sender:
         self._ends: dict[str, _End] = {}
         rows = self.store.run("SELECT DISTINCT pseudonym FROM spool WHERE unfit IS NULL")
         self._look = {str(row[0]) for row in rows}  # those who may have something to hand on
-        self.refused.update(dict.fromkeys(self._look - self._keys.keys(), "enrolment"))
+        self.refused.update(self._strangers())
 
     def take(self, readings: Iterable[Taken], *, once: str = "") -> bool:
         """Put readings on disk, all or none.
@@ -227,7 +227,8 @@ class Sender:
 
     def pseudonyms(self) -> list[str]:
         """Return all subjects, whose receipts are to be listened for."""
-        return [str(row[0]) for row in self.store.run("SELECT pseudonym FROM ends")]
+        rows = self.store.run("SELECT pseudonym FROM ends")
+        return [pseudonym for (pseudonym,) in rows if pseudonym in self._keys]
 
     def begin_again(self) -> None:
         """Begin new sessions for all; what is under way is sent anew.
@@ -241,7 +242,7 @@ class Sender:
             self.store.run("UPDATE spool SET number = NULL")
         self._ends.clear()
         self._look |= set(self.pseudonyms())
-        self.refused.clear()
+        self.refused = self._strangers()
 
     def close(self) -> None:
         """Let go of the folder."""
@@ -252,6 +253,11 @@ class Sender:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _strangers(self) -> dict[str, str]:
+        """Return who has something in the spool and is not enrolled any more."""
+        rows = self.store.run("SELECT DISTINCT pseudonym FROM spool")
+        return {str(one): "enrolment" for (one,) in rows if one not in self._keys}
 
     def _heard(self, post: Post) -> list[Post]:
         """Take in one reply; return what it asks for again."""
