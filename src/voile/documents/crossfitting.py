@@ -18,6 +18,7 @@ from voile.documents.committee import Types, by_own_rule, check_margins
 from voile.documents.learners.calibration import Calibration, decide
 from voile.documents.learners.learner import Examples, Learner, Margins
 from voile.documents.words.gathering import SEVERAL, meet
+from voile.workers import begin_worker
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +97,7 @@ def cross_fit(
     known = {(x, fold): store.read(x, fold) for x in places for fold in numbers} if store else {}
     missing = {fold: [x for x in places if known.get((x, fold)) is None] for fold in numbers}
     missing = {fold: which for fold, which in missing.items() if which}
-    found = Parallel(n_jobs=n_jobs, return_as="generator")(
+    found = Parallel(n_jobs=n_jobs, return_as="generator", initializer=begin_worker)(
         delayed(_held_out)(
             [learners[x] for x in which],
             examples,

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from multiprocessing import get_all_start_methods, get_context, parent_process
-from multiprocessing.connection import wait
-from threading import Thread
+from multiprocessing import get_all_start_methods, get_context
 from types import TracebackType
 from typing import Protocol
 
@@ -26,6 +22,7 @@ from voile.documents.publishing import PublishedDocument, publish, removals_of
 from voile.documents.repeats import NameWords, mentions, repeated
 from voile.documents.replacing import Removal, Replacer, joined, merged
 from voile.errors import RequestError
+from voile.workers import begin_worker
 
 CHARACTERS = 1 << 19
 """Of documents that are looked at together: what a committee says of their tokens is in memory."""
@@ -211,16 +208,8 @@ _worker: Worker
 
 def _begin(recipe: Recipe) -> None:
     global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who waits for the work
-    Thread(target=_end_with_parent, daemon=True).start()
+    begin_worker()  # the parent's locks are held here as well
     _worker = Worker(recipe)
-
-
-def _end_with_parent() -> None:
-    """End when the parent does: it may be killed, and its locks are held here as well."""
-    if (parent := parent_process()) is not None:
-        wait([parent.sentinel])
-        os._exit(1)
 
 
 def _work(documents: Sequence[Document]) -> list[Done]:

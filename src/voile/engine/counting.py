@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from voile.engine.duck import MEMORY, connect
 from voile.errors import RequestError
-from voile.io.source import Source, distinct_names, identifier
+from voile.io.source import Source, check_dates, distinct_names, identifier
 
 if TYPE_CHECKING:
     import duckdb
@@ -75,7 +75,9 @@ def count_combinations(
             _check_weights(connection, source, weight)
         connection.execute(f"CREATE TABLE counted AS {query.then}")
         _check_size(connection, source, columns, memory // 2)
-        return _fetch(connection, source.schema(columns))
+        counted = _fetch(connection, source.schema(columns))
+    check_dates(counted, where=source.name)  # the engine may have read the file itself
+    return counted
 
 
 @dataclass(frozen=True)

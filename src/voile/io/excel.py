@@ -51,6 +51,8 @@ def _rows(path: Path, table: str | None) -> tuple[list[list[object]], list[str]]
     try:
         with CalamineWorkbook.from_path(str(path)) as book:
             names = book.sheet_names
+            if not names:
+                raise SourceError("has no sheet", where=path.name)
             if table is not None and table not in names:
                 raise RequestError(
                     f"there is no sheet {table}", where=path.name, instead=nearest(table, names)

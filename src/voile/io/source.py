@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import errno
 import hashlib
 from abc import ABC, abstractmethod
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from voile.errors import RequestError, SourceError, nearest
 
@@ -67,6 +69,7 @@ class Source(ABC):
         schema = self.schema(columns)
         for batch in self._read(schema.names, batch_rows):
             whole = conform(batch, schema)
+            check_dates(whole, where=self.name)
             for start in range(0, whole.num_rows, batch_rows):
                 yield whole.slice(start, batch_rows)
 
@@ -252,6 +255,32 @@ def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
+A_DAY = {"day": 1, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000}
+EPOCH = dt.date(1970, 1, 1)
+FIRST_DAY, END = (dt.date.min - EPOCH).days, (dt.date.max - EPOCH).days + 1
+
+
+def check_dates(rows: pa.RecordBatch | pa.Table, *, where: str) -> None:
+    """Refuse a date outside the years 1 to 9999, which no release can show: `infinity`, for one."""
+    for field, column in zip(rows.schema, rows.columns, strict=True):
+        unit = _date_unit(field.type)
+        if unit is None or column.null_count == len(column):
+            continue
+        ticks = column.cast(pa.int32() if unit == "day" else pa.int64())
+        least, most = pc.min_max(ticks).as_py().values()
+        if least < FIRST_DAY * A_DAY[unit] or most >= END * A_DAY[unit]:
+            raise SourceError(
+                "holds a date outside the years 1 to 9999", where=f"{where}, column {field.name}"
+            )
+
+
+def _date_unit(kind: pa.DataType) -> str | None:
+    if pa.types.is_date32(kind):
+        return "day"
+    unit = "ms" if pa.types.is_date64(kind) else kind.unit if pa.types.is_timestamp(kind) else None
+    return unit if unit in A_DAY else None  # in nanoseconds all are of the years 1677 to 2262
+
+
 def distinct_names(names: Sequence[str], *, where: str) -> None:
     """Refuse two columns of one name: DuckDB takes `ZIP` and `zip` for the same column."""
     repeated = [name for name, n in Counter(n.casefold() for n in names).items() if n > 1]
@@ -274,7 +303,8 @@ def unreadable(name: str, kind: str) -> Iterator[None]:
     """Say in one sentence that a file cannot be read, without its contents.
 
     Engines quote the rows they stumble over, so their words are dropped. A full disk and a full
-    memory are no fault of the file, and pass.
+    memory are no fault of the file, and pass; what Arrow finds no memory for may be a length that
+    a damaged file states.
     """
     import duckdb
 
@@ -287,7 +317,15 @@ def unreadable(name: str, kind: str) -> Iterator[None]:
         if error.errno is not None:
             raise SourceError(f"cannot be read: {error.strerror}", where=name) from None
         raise damaged from None
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, EOFError):
+    except pa.ArrowCancelled:
+        raise KeyboardInterrupt from None
+    except pa.ArrowMemoryError:
+        raise SourceError(
+            "asks for more memory than there is",
+            where=name,
+            instead="it is damaged, or to be written again in smaller batches",
+        ) from None
+    except (pa.ArrowException, UnicodeDecodeError, EOFError):
         raise damaged from None
     except duckdb.Error as error:
         if isinstance(error, duckdb.OutOfMemoryException) or "space left" in str(error):

@@ -81,7 +81,19 @@ def _checked(lines: list[bytes], pattern: str, first: int, name: str, said: str)
     good = pc.match_substring_regex(text, pattern).to_numpy(zero_copy_only=False)
     if not good.all():
         raise SourceError(said, where=f"{name}, line {first + int(np.argmin(good))}")
-    return text.cast(pa.string())
+    try:
+        return text.cast(pa.string())
+    except pa.ArrowInvalid:
+        bad = next(i for i, line in enumerate(lines) if not _is_text(line))
+        raise SourceError("is not UTF-8 text", where=f"{name}, line {first + bad}") from None
+
+
+def _is_text(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _numbers(text: pa.Array) -> pa.Array:

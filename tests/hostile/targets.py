@@ -1,0 +1,8 @@
+"""All that is damaged and read again, by name."""
+
+from __future__ import annotations
+
+from tests.hostile.children import Target
+from tests.hostile.sources import SOURCES
+
+TARGETS: dict[str, Target] = {**SOURCES}
