@@ -21,6 +21,7 @@ from voile import __version__
 from voile.engine.shuffle import MEMORY, held, shuffled
 from voile.hold_out import HoldOut
 from voile.io import Source, Staging, open_source, open_writer, outputs, publishing
+from voile.io.formulas import Unescaped
 from voile.io.opening import split_table
 from voile.io.source import BATCH_ROWS
 from voile.io.writers import Writer
@@ -29,6 +30,7 @@ from voile.options import ApplyOptions
 from voile.progress import Progress
 from voile.random import Protective
 from voile.release import (
+    ESCAPED,
     FORMAT,
     MANIFEST,
     PERSON,
@@ -176,6 +178,8 @@ class Applying(ABC):
         self._tail = pa.schema([pa.field(ROW, pa.int64()), *person])
         self._key = self.protective.bytes(16)
         self._set_aside: Any = None
+        self._escape = False
+        self._formulas: Mapping[str, int] = {}
         self._dropped: list[NDArray[np.int64]] = []
 
     def ahead(self, batches: Iterator[Batch]) -> Iterator[Batch]:
@@ -232,9 +236,13 @@ class Applying(ABC):
     def begin(self, private: Path, files: ExitStack) -> None:  # noqa: B027, nothing by default
         """Open what the wing itself writes into the private folder; `files` closes it."""
 
-    def writer(self, out: str | Path, *, force: bool) -> Writer:
+    def writer(self, out: str | Path, *, force: bool, escape: bool) -> Writer:
         """Open what the release is written with."""
-        return open_writer(out, self.schema, force=force)
+        return open_writer(out, self.schema, force=force, escape=escape)
+
+    def opened(self, out: Path) -> Source:
+        """Open what was written, as the wing made it."""
+        return Unescaped(open_source(out)) if self._escape else open_source(out)
 
     def note(self, batch: Batch, column: str, reason: str, lost: NDArray[np.bool_]) -> None:
         """Write down which rows of a batch are set aside for a column, and why."""
@@ -270,7 +278,9 @@ class Applying(ABC):
                 )
             elif self._unfinished is not None:
                 batches = held(batches, directory=scratch)
-            release = files.enter_context(self.writer(out, force=force))
+            escape = self._escape = options.formulas == "escape"
+            release = files.enter_context(self.writer(out, force=force, escape=escape))
+            self._formulas = release.formulas
             truth = files.enter_context(open_writer(private / ROWS, self._tail))
             for batch in batches:
                 columns = batch.columns
@@ -351,13 +361,15 @@ class Applying(ABC):
                 "figures": dict(chosen.figures),
             },
             "counts": self.tally.to_data(),
+            "formulas": {"escaped": self._escape, "cells": dict(self._formulas)},
             "figures": {name: value for name, value in figures.items() if isfinite(value)},
             "roles": self.roles.model_dump(mode="json"),
             **self.kept(),
         }
         told = self.told(figures)
         told["figures"] = {name: self._public(name, x) for name, x in told["figures"].items()}
-        return {**both, "voile": __version__, **told}, hidden
+        said = {"formulas": ESCAPED} if self._escape else {}
+        return {**both, "voile": __version__, **said, **told}, hidden
 
     def _public(self, name: str, figure: float) -> float:
         return rounded(figure, "down" if name in self.at_least else "up")

@@ -24,6 +24,7 @@ VERSION = 1
 ROWS, ROW, PERSON = "rows.parquet", "row", "person"  # which row of the source, whose
 RELEASE, MANIFEST = "release", "manifest"  # what the seal calls the two public files
 EVIDENCE = "evidence.json"  # where it is looked for in the private folder
+ESCAPED = "escaped by an apostrophe"
 PUBLIC = frozenset({"figures", "kind", "sha256"})
 PRIVATE = frozenset({"chosen", "counts", "figures", "sha256"})
 
@@ -82,6 +83,14 @@ class Release:
         public = _read(manifest_path(path), PUBLIC)
         private = private_path(path) / "manifest.json"
         return cls(path, public, _read(private, PRIVATE) if private.exists() else None)
+
+    def rows(self) -> Source:
+        """Open what was released, without the apostrophes that make formulas text."""
+        from voile.io import open_source
+        from voile.io.formulas import Unescaped
+
+        rows = open_source(self.path)
+        return Unescaped(rows) if self.public.get("formulas") == ESCAPED else rows
 
     def people(self) -> Source | None:
         """Return whose each released row is, as tokens; None where that is not known."""

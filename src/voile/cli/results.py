@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from voile.cli.screen import Screen, count, short, show_table
 
@@ -95,7 +95,11 @@ def tell_applied(screen: Screen, release: Release, chosen: Chosen, *, allowed: b
     first = {name: certified[name] for name in chosen.figures if name in certified}
     if first:
         screen.say(f"  {_first(first)}")
-    screen.result({"release": str(release.path), "counts": counts, "figures": certified})
+    formulas = release.private["formulas"]
+    if formulas["cells"]:
+        screen.say(_formulas(formulas))
+    result = {"release": str(release.path), "counts": counts, "formulas": formulas}
+    screen.result({**result, "figures": certified})
     if not counts["set_aside"]:
         return 0
     reasons = "; ".join(
@@ -104,6 +108,14 @@ def tell_applied(screen: Screen, release: Release, chosen: Chosen, *, allowed: b
     )
     screen.insist(f"voile: {count(counts['set_aside'], 'row')} set aside: {reasons}")
     return 0 if allowed else SET_ASIDE
+
+
+def _formulas(found: Mapping[str, Any]) -> str:
+    """Say how many cells a spreadsheet would run, and what was or can be done about it."""
+    cells, columns = sum(found["cells"].values()), ", ".join(found["cells"])
+    what = f"{count(cells, 'cell')} in {columns} would be a formula to a spreadsheet"
+    done = "escaped by an apostrophe" if found["escaped"] else "--formulas escape makes it text"
+    return f"  {what}; {done}"
 
 
 def _rate(rate: Rate | None) -> str:

@@ -25,7 +25,7 @@ from voile.documents.recipes import patterns_told, recipe_of
 from voile.documents.sources import UNREAD, CorpusSource
 from voile.documents.story import story_of
 from voile.documents.working import Done, Pending, Recipe, Workbench, Worker, Workers
-from voile.io import Source, open_source, open_writer
+from voile.io import Source, open_writer
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
 from voile.release import Release
@@ -306,7 +306,7 @@ class _Applying(Applying):
         """
         if not self.tally.released:  # some formats cannot be read back without a row
             return {"rows": 0.0, **dict.fromkeys(COUNTED, 0.0)}
-        figures = certify(open_source(out), self._texts)
+        figures = certify(self.opened(out), self._texts)
         for name in COUNTED:
             if figures[name] != self._counts[name]:
                 raise AssertionError(f"the release has not the {name} that were written")

@@ -182,7 +182,7 @@ def _pairs(
     """Yield every released document beside its source."""
     numbers = _table(open_source(release.folder / ROWS), [ROW]).column(0).to_pylist()
     edits = _edits(_table(open_source(release.folder / REMOVALS)))
-    shown = _table(open_source(release.path), texts)
+    shown = _table(release.rows(), texts)
     columns = [shown.column(name).to_pylist() for name in texts]
     for place, row in enumerate(numbers):
         for number, name in enumerate(texts):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voile.documents.certify import certify
-from voile.io import open_source
 from voile.release import Release
 from voile.verifying import Check, has_columns, recounted
 
@@ -14,7 +13,7 @@ LEFT = "not measured again: it takes the annotated text"
 
 def verify(release: Release) -> Iterator[Check]:
     """Yield each check of a release, in words, and whether it holds."""
-    source, public = open_source(release.path), release.public
+    source, public = release.rows(), release.public
     yield (same := has_columns(source, public))
     if not same.holds:
         return

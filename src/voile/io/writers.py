@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 import pyarrow as pa
@@ -22,6 +23,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from voile.errors import RequestError
+from voile.io.formulas import escape as escaped
+from voile.io.formulas import formulas
 from voile.io.opening import split_table
 from voile.io.postgres_address import POSTGRESQL, Address
 from voile.io.source import (
@@ -39,7 +42,14 @@ GROUP_BYTES = 16 << 20
 
 
 class Writer(ABC):
-    """Write record batches one after the other; what was written is whole when it is closed."""
+    """Write record batches one after the other; what was written is whole when it is closed.
+
+    Attributes
+    ----------
+    formulas : how many cells of each column a spreadsheet that opens the file takes for formulas.
+    """
+
+    formulas: Mapping[str, int] = MappingProxyType({})
 
     def __enter__(self) -> Self:
         return self
@@ -61,7 +71,13 @@ class Writer(ABC):
         """End the file."""
 
 
-def open_writer(path: str | os.PathLike[str], schema: pa.Schema, *, force: bool = False) -> Writer:
+def open_writer(
+    path: str | os.PathLike[str],
+    schema: pa.Schema,
+    *,
+    force: bool = False,
+    escape: bool = False,
+) -> Writer:
     """Open a writer by the end of the path's name.
 
     Parameters
@@ -71,14 +87,17 @@ def open_writer(path: str | os.PathLike[str], schema: pa.Schema, *, force: bool 
         `publishing` makes. Give a place inside a `Staging`: what is there is overwritten.
     schema : of every batch; names are distinct.
     force : let `publishing` replace a table of PostgreSQL that is there.
+    escape : write formulas as text, in CSV and TSV (`voile.io.formulas`).
 
     Raises
     ------
-    RequestError : the format is unknown, or cannot hold a column's type.
+    RequestError : the format is unknown, cannot hold a column's type, or knows no formulas.
     """
     distinct_names(schema.names, where="output")
     file, table = split_table(path)
     suffix = file.suffix.lower()
+    if escape:
+        return _spreadsheet_writer(file, schema)
     if suffix == ".duckdb":
         return DuckDBWriter(file, schema, table=table or "release")
     if suffix == POSTGRESQL:
@@ -91,6 +110,18 @@ def open_writer(path: str | os.PathLike[str], schema: pa.Schema, *, force: bool 
             instead=f"use {', '.join(WRITERS)} or .duckdb",
         )  # fmt: skip
     return WRITERS[suffix](file, schema)
+
+
+def _spreadsheet_writer(file: Path, schema: pa.Schema) -> Writer:
+    writers = {".csv": CsvWriter, ".tsv": TsvWriter}
+    suffix = file.suffix.lower()
+    if suffix not in writers:
+        raise RequestError(
+            "formulas are escaped in .csv and .tsv alone",
+            where=file.name,
+            instead="leave --formulas escape out",
+        )
+    return writers[suffix](file, schema, escape=True)
 
 
 def _postgres_writer(file: Path, schema: pa.Schema, table: str | None, *, force: bool) -> Writer:
@@ -132,20 +163,48 @@ class CsvWriter(Writer):
     """RFC 4180 in UTF-8 with "\\n": null is empty, a text that is empty is `""`.
 
     A field is quoted when it needs it: where it holds the delimiter, a quote or a line's end.
+
+    Parameters
+    ----------
+    escape : write what a spreadsheet would take for a formula as text (`voile.io.formulas`).
     """
 
     delimiter = ","
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
+    def __init__(self, path: Path, schema: pa.Schema, *, escape: bool = False) -> None:
         for field in schema:
             _check_flat(field)
+        self.formulas = self._formulas = Counter[str]()
+        self._escape = escape
         self._file = path.open("wb")
-        self._write_lines([_quoted(pa.array([name]), self.delimiter) for name in schema.names])
+        self._write_lines([self._fields(name, pa.array([name])) for name in schema.names])
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add rows."""
         if batch.num_rows:
-            self._write_lines([_fields(column, self.delimiter) for column in batch.columns])
+            named = zip(batch.schema.names, batch.columns, strict=True)
+            self._write_lines([self._fields(name, column) for name, column in named])
+
+    def _fields(self, name: str, column: pa.Array) -> pa.Array:
+        """Write a column's values as fields; a dictionary's values once each."""
+        if isinstance(column, pa.DictionaryArray):
+            self._count(name, column.dictionary, column.indices)
+            return self._field(column.dictionary).take(column.indices)
+        self._count(name, column)
+        return self._field(column)
+
+    def _count(self, name: str, values: pa.Array, places: pa.Array | None = None) -> None:
+        if _is_text(values.type):
+            found = formulas(values)
+            if pc.any(found).as_py():
+                cells = found if places is None else found.take(places)
+                self._formulas[name] += pc.sum(cells).as_py() or 0
+
+    def _field(self, values: pa.Array) -> pa.Array:
+        text = values.cast(pa.large_string())
+        if not _is_text(values.type):
+            return text
+        return _quoted(escaped(text) if self._escape else text, self.delimiter)
 
     def _write_lines(self, columns: list[pa.Array]) -> None:
         """Join the columns to lines: a text array's own buffer is then the file's bytes."""
@@ -175,18 +234,12 @@ def _check_flat(field: pa.Field) -> None:
         )
 
 
-def _fields(column: pa.Array, delimiter: str) -> pa.Array:
-    """Write a column's values as fields; a dictionary's values once each."""
-    if isinstance(column, pa.DictionaryArray):
-        return _fields(column.dictionary, delimiter).take(column.indices)
-    kind = column.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return _quoted(column, delimiter)
-    return column.cast(pa.large_string())
+def _is_text(kind: pa.DataType) -> bool:
+    texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    return any(is_one(kind) for is_one in texts)
 
 
-def _quoted(column: pa.Array, delimiter: str) -> pa.Array:
-    text = column.cast(pa.large_string())
+def _quoted(text: pa.LargeStringArray, delimiter: str) -> pa.Array:
     special = pc.match_substring_regex(text, f'^$|["\\r\\n{delimiter}]')
     if not pc.any(special).as_py():
         return text

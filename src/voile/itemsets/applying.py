@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from voile.applying import Applying, Batch, Made
 from voile.errors import InfeasibleError, RequestError
-from voile.io import Source, open_source
+from voile.io import Source
 from voile.io.writers import Writer
 from voile.itemsets.certify import certify
 from voile.itemsets.content import Content, Policy
@@ -146,9 +146,9 @@ class _Applying(Applying):
                 instead="write .parquet",
             )
 
-    def writer(self, out: str | Path, *, force: bool) -> Writer:
+    def writer(self, out: str | Path, *, force: bool, escape: bool) -> Writer:
         """Open what the release is written with: a long table is written as one."""
-        return release_writer(out, self.schema, self._items(), force=force)
+        return release_writer(out, self.schema, self._items(), force=force, escape=escape)
 
     def make(self, batch: Batch) -> Made:
         """Keep the chosen features of each row; set aside those that cannot be read."""
@@ -177,7 +177,7 @@ class _Applying(Applying):
     def certified(self, out: Path, rows: Source, scratch: Path) -> dict[str, float]:
         """Count who contains whom in the release, and hold it to the policy's k."""
         figures = certify(
-            released(open_source(out), self._items()),
+            released(self.opened(out), self._items()),
             rows if self.subject else None,
             self._items(),
             self._policy.constraint,

@@ -119,7 +119,7 @@ class Scene:
     @cached_property
     def shown(self) -> Rows:
         """The release, as rows of the people who are in it."""
-        source = open_source(self.release.path)
+        source = self.release.rows()
         forms = [released_form(data) for data in self.release.public["policy"]]
         label = self._reading.label
         labelled = label if label in source.columns else None

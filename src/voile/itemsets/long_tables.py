@@ -203,11 +203,13 @@ class RecordWriter(Writer):
         record: str,
         item: str,
         force: bool = False,
+        escape: bool = False,
     ) -> None:
         place = schema.get_field_index(item)
         flat = schema.set(place, pa.field(item, schema.field(item).type.value_type))
         self._schema = flat.insert(0, pa.field(record, pa.int64()))
-        self._file = open_writer(path, self._schema, force=force)
+        self._file = open_writer(path, self._schema, force=force, escape=escape)
+        self.formulas = self._file.formulas
         self._item, self._written = item, 0
 
     def write(self, batch: pa.RecordBatch) -> None:
@@ -244,13 +246,14 @@ def release_writer(
     policy: Sequence[Mapping[str, Any]],
     *,
     force: bool = False,
+    escape: bool = False,
 ) -> Writer:
     """Open what writes a release: as a long table, where its policy says so."""
     for column in policy:
         if column["kind"] == LongItems.kind:
             record, item = column["record"], column["column"]
-            return RecordWriter(path, schema, record=record, item=item, force=force)
-    return open_writer(path, schema, force=force)
+            return RecordWriter(path, schema, record=record, item=item, force=force, escape=escape)
+    return open_writer(path, schema, force=force, escape=escape)
 
 
 def _lists(items: pa.Array, starts: NDArray[np.intp]) -> pa.Array:

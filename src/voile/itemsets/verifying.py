@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voile.errors import TamperedError
-from voile.io import open_source
 from voile.itemsets.certify import certify
 from voile.itemsets.feasible import Constraint
 from voile.itemsets.long_tables import released
@@ -22,7 +21,7 @@ def verify(release: Release) -> Iterator[Check]:
     """
     public = release.public
     policy, asked = public["policy"], public["constraints"]
-    source = released(open_source(release.path), policy)
+    source = released(release.rows(), policy)
     yield (same := has_columns(source, public))
     if not same.holds:
         return

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from voile.applying import Applying, Batch, Made
 from voile.errors import RequestError
-from voile.io import Source, open_source
+from voile.io import Source
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
 from voile.pseudonyms import pseudonyms_of
@@ -243,7 +243,7 @@ class _Applying(Applying):
 
     def certified(self, out: Path, rows: Source, scratch: Path) -> dict[str, float]:
         """Decode what was written, and hold it to the readings."""
-        figures = certify(open_source(out), rows, self._reading, self._codec, self._certificate)
+        figures = certify(self.opened(out), rows, self._reading, self._codec, self._certificate)
         again = self._certificate.rows - len(self._heard)
         if again and self._policy.strength > 0:
             note = f"{again:,} messages are not their subject's first, and many tell of the class"

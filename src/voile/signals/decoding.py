@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.errors import RequestError, nearest
-from voile.io import Source, Staging, open_source, open_writer, publishing
+from voile.io import Source, Staging, open_writer, publishing
 from voile.io.opening import split_table
 from voile.io.outputs import READINGS, READINGS_FORMAT, manifest_of
 from voile.kit import Chosen, Kit
@@ -61,7 +61,7 @@ def decode(
     release.check_hash()
     reading = content.reading
     known = _known(classes, reading, codec)
-    source = open_source(release.path)
+    source = release.rows()
     types = _types(release, source, reading)
     schema = pa.schema([pa.field(name, types[name]) for name in source.columns])
     rows = 0

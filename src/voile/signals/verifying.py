@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from voile.errors import TamperedError
-from voile.io import Source, open_source
+from voile.io import Source
 from voile.release import Release
 from voile.signals.applying import CLASSES, OUTSIDE
 from voile.signals.certify import messages, no_finer
@@ -25,7 +25,7 @@ def verify(release: Release) -> Iterator[Check]:
     That it decodes was proved when it was written, and can be again by `decode` alone: it takes
     the map and the classes.
     """
-    source, public = open_source(release.path), release.public
+    source, public = release.rows(), release.public
     yield (same := has_columns(source, public))
     if not same.holds:
         return

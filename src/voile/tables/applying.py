@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from voile.applying import Applying, Batch, Made
 from voile.errors import InfeasibleError
-from voile.io import Source, open_source
+from voile.io import Source
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
 from voile.release import Release
@@ -185,7 +185,7 @@ class _Applying(Applying):
         """Measure the release by its own groups, and hold it to the kit's constraints."""
         content = self._content
         figures = certify(
-            open_source(out),
+            self.opened(out),
             rows if self.subject else None,
             self._published.codebook,
             unknown=[f.name for o in self._outputs if o.role == "identifier" for f in o.fields],

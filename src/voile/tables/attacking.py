@@ -141,7 +141,7 @@ class Scene:
     @cached_property
     def table(self) -> pa.Table:
         """The release, in memory."""
-        source = open_source(self.release.path)
+        source = self.release.rows()
         table = pa.Table.from_batches(source.batches(), source.schema())
         for column in self.options.knows:
             if column not in self.kept:

@@ -26,14 +26,24 @@ def test_identifiers_never_leave(release):
         assert b"CANARY" not in path.read_bytes()
 
 
-def test_without_a_secret_the_subject_does_not_leave(patients, tmp_path, monkeypatch):
+@pytest.mark.parametrize("role", ["identifier", "keep", "drop"])
+def test_the_subject_leaves_as_a_pseudonym_or_not_at_all(patients, tmp_path, monkeypatch, role):
+    def columns(name, **options):
+        return read(run(kit, patients, tmp_path / name, **options).path).column_names
+
     monkeypatch.delenv("VOILE_SECRET", raising=False)
-    kit = fitted(patients, roles(seen="drop"))
-    assert "who" not in read(run(kit, patients, tmp_path / "a.csv").path).column_names
+    kit = fitted(patients, roles(seen="drop", who=role))
+    if role == "drop":
+        assert "who" not in columns("a.csv", no_pseudonyms=False)
+    else:
+        with pytest.raises(RequestError, match="column who: there is no secret to make pseudonyms"):
+            columns("a.csv", no_pseudonyms=False)
+        assert not list(tmp_path.iterdir())
+    assert "who" not in columns("b.csv", no_pseudonyms=True)
     monkeypatch.setenv("VOILE_SECRET", "s" * 32)
-    assert "who" in read(run(kit, patients, tmp_path / "b.csv").path).column_names
-    dropped = fitted(patients, roles(seen="drop", who="drop"))
-    assert "who" not in read(run(dropped, patients, tmp_path / "c.csv").path).column_names
+    assert ("who" in columns("c.csv", no_pseudonyms=False)) == (role != "drop")
+    assert b"CANARY" not in (tmp_path / "b.csv").read_bytes()
+    assert "who" not in columns("d.csv", no_pseudonyms=True)
 
 
 def test_pseudonyms_are_one_a_person_and_the_same_again(kit, patients, key_file, tmp_path, release):

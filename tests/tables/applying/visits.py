@@ -68,7 +68,7 @@ def finest(kit):
 
 
 def run(kit, table, out, *, chosen=None, force=False, **options):
-    asked = ApplyOptions.model_validate(options)
+    asked = ApplyOptions.model_validate({"no_pseudonyms": "key_file" not in options, **options})
     source = open_source(table)
     chosen = chosen or middle(kit)
     return apply(kit, chosen, source, out, asked, force=force, progress=silent)

@@ -213,7 +213,7 @@ def _messages(release: Release, reading: Reading) -> tuple[NDArray[Any], NDArray
     """Return the messages of a release, and of which rows of the truth they are."""
     numbers = _column(open_source(release.folder / ROWS), ROW)
     tables, there = [], []
-    for batch in open_source(release.path).batches(list(reading.columns)):
+    for batch in release.rows().batches(list(reading.columns)):
         Z, blank = messages(batch, reading.forms)
         tables.append(Z[~blank])
         there.append(~blank)
