@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.contracts.people import CANARIES
+from tests.contracts.people import CANARIES, put
 
 from voile.errors import RequestError
 from voile.io import Source, open_source
@@ -194,3 +194,31 @@ def test_every_limit_case_is_there(case: Any) -> None:
 def test_a_release_verifies_until_it_is_touched(case: Any, tmp_path: Path) -> None:
     release = case.apply(tmp_path / "release.csv")
     assert all(holds is not False for _, holds in case.wing.verify(release))
+
+
+FORMULAS = ("=1+1", "+x", "@a", "-5-10", "'=x", "-5", "north")
+
+
+def test_formulas_are_counted_and_escaped_where_asked(case: Any, tmp_path: Path) -> None:
+    wards = pa.array([FORMULAS[i % len(FORMULAS)] for i in range(len(case.table))])
+    table = put(case.table, "ward", wards)
+    kit = case.fit(table)
+    found = []
+    for formulas in ("keep", "escape"):
+        out = tmp_path / f"{formulas}.csv"
+        release = case.apply(out, kit=kit, thing=table, formulas=formulas)
+        assert all(holds is not False for _, holds in case.wing.verify(release))
+        found.append(Counter(row["ward"] for row in read_rows(release.rows())))
+        cells = sum(found[-1][text] for text in FORMULAS[:4])
+        escaped = formulas == "escape"
+        assert release.private["formulas"]["escaped"] == escaped
+        assert release.private["formulas"]["cells"]["ward"] == cells > 0
+        shown = {text[:1] for (text,) in rows_of(out, ["ward"])}
+        assert shown == ({"'", "n", "-"} if escaped else {text[:1] for text in FORMULAS})
+    assert found[0] == found[1]
+    with pytest.raises(RequestError, match=r"\.csv and \.tsv alone"):
+        case.apply(tmp_path / "r.parquet", kit=kit, thing=table, formulas="escape")
+
+
+def read_rows(source: Source) -> list[dict[str, Any]]:
+    return [row for batch in source.batches() for row in batch.to_pylist()]

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from voile.io.source import Source, plain
 
 STARTS = "[=+\\-@\\t\\r]"
-NUMBER = "^[+-](\\d+\\.?\\d*|\\.\\d+)?([eE][+-]?\\d+)?$"
+NUMBER = "^[+-]((\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?)?$"
 
 
 def formulas(texts: pa.Array) -> pa.BooleanArray:
