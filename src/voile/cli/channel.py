@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from voile.cli.parameters import flag, load_kit, path
+from voile.cli.parameters import flag, load_kit, path, place
 from voile.cli.screen import Screen
 from voile.errors import RequestError, nearest
 
@@ -51,9 +51,7 @@ def line_options() -> list[click.Parameter]:
 def known_options() -> list[click.Parameter]:
     """Say who is enrolled, and under which keys."""
     return [
-        click.Option(
-            ["--classes"], metavar="CLASSES", required=True, help="The class of each subject."
-        ),
+        place("classes", "CLASSES", "The class of each subject."),
         click.Option(
             ["--generation"],
             metavar="COLUMN",

@@ -8,9 +8,10 @@ from pathlib import Path
 import click
 
 from voile.cli.channel import known_options, secret_of, sequences_of, subjects_in
-from voile.cli.parameters import Command, argument, force, free, open_told, out, reading
+from voile.cli.parameters import Command, argument, open_told, out, reading
 from voile.cli.screen import Screen, count
 from voile.errors import RequestError
+from voile.io.outputs import ENROLMENT
 
 
 def enrol(kind: str) -> click.Command:
@@ -37,7 +38,6 @@ def enrol(kind: str) -> click.Command:
         """
         from voile.signals.channel import Enrolment
 
-        free(out, force=force, source=classes)
         content, codec = sequences_of(kit, kind)
         known = subjects_in(content, open_told(screen, classes, table, encoding), generation)
         if absent := [who for who in subject if who not in known]:
@@ -54,5 +54,5 @@ def enrol(kind: str) -> click.Command:
         multiple=True,
         help="A subject that the device sends for. Repeatable [all].",
     )
-    own = [argument("kit"), *known_options(), whose, out("ENROLMENT"), force(), *reading()]
+    own = [argument("kit"), *known_options(), whose, *out("ENROLMENT", ENROLMENT), *reading()]
     return Command("enrol", run, own)

@@ -20,6 +20,7 @@ SUFFIXES = ("", MANIFEST, PRIVATE)
 
 KIT_FORMAT, RELEASE_FORMAT, EVIDENCE_FORMAT = "voile-kit", "voile-release", "voile-evidence"
 READINGS_FORMAT, DEMO_FORMAT = "voile-readings", "voile-demo"
+ENROLMENT_FORMAT = "voile-enrolment"
 KIT_INDEX, DEMO_MARK = "kit.json", "demo.json"
 GENERATOR = b'<meta name="generator" content="voile '
 HEAD, MOST = 4096, 16 << 20
@@ -91,6 +92,10 @@ def _is_kit(path: Path) -> bool:
 
 def _is_evidence(path: Path) -> bool:
     return _is_small(path) and json_at(path).get("format") == EVIDENCE_FORMAT
+
+
+def _is_enrolment(path: Path) -> bool:
+    return _is_small(path) and json_at(path).get("format") == ENROLMENT_FORMAT
 
 
 def _is_report(path: Path) -> bool:
@@ -168,5 +173,6 @@ RELEASE = Output("release", {**_known_by_manifest(RELEASE_FORMAT), PRIVATE: _is_
 READINGS = Output("file of readings", _known_by_manifest(READINGS_FORMAT))
 EVIDENCE = Output("evidence", {"": _is_evidence})
 SEALS = Output("seal", {"": _is_seal})
+ENROLMENT = Output("enrolment", {"": _is_enrolment})
 REPORT = Output("report", {"": _is_report})
 DEMO = Output("demo", {"": _is_demo})

@@ -290,7 +290,7 @@ def test_an_enrolment_is_read_as_written_and_no_part_of_it_can_be_changed(tmp_pa
     read, text = Enrolment.read(path), path.read_text()
     assert read.pseudonyms == {"Zoë": pseudonym(SECRET, "Zoë"), "17": pseudonym(SECRET, 17)}
     content = json.loads(text)
-    wrong = [{**content, "format": 2}, {**content, "map": "1" * 16}, {**content, "devices": {}}]
+    wrong = [{**content, "version": 2}, {**content, "map": "1" * 16}, {**content, "devices": {}}]
     first, second = content["devices"]
     for name in first:
         wrong.append({**content, "devices": [{**first, name: second[name]}, second]})

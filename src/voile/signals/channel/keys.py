@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, NoReturn, final
 
 from voile.errors import RequestError
+from voile.io.outputs import ENROLMENT, ENROLMENT_FORMAT
 from voile.secret import Secret, read_private
 from voile.signals.channel.posts import is_name, loaded
 
-FORMAT = 1
+VERSION = 1
 MOST = 1 << 26  # bytes of an enrolment file: some 200,000 subjects
 LAST = (1 << 16) - 1  # the last generation of keys
 MAC = 32  # bytes
@@ -74,7 +75,7 @@ class Enrolled:
 
     def mac(self, map: str) -> str:
         """Return the MAC that holds an entry of the file together, under the entry's own key."""
-        told = [FORMAT, map, self.subject, self.pseudonym, self.key.generation]
+        told = [VERSION, map, self.subject, self.pseudonym, self.key.generation]
         return self.key.mac(b"enrolment", json.dumps(told).encode()).hex()
 
 
@@ -135,8 +136,16 @@ class Enrolment:
             }
             for each in self.devices
         ]
-        text = json.dumps({"format": FORMAT, "map": self.map, "devices": devices}, indent=1)
-        with Staging(Path(path), force=force) as staging:
+        text = json.dumps(
+            {
+                "format": ENROLMENT_FORMAT,
+                "version": VERSION,
+                "map": self.map,
+                "devices": devices,
+            },
+            indent=1,
+        )
+        with Staging(Path(path), ENROLMENT, force=force) as staging:
             part = staging.part(path)
             with open(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
                 file.write(text.encode() + b"\n")
@@ -154,7 +163,7 @@ class Enrolment:
         data = read_private(path, "the enrolment file", MOST)
         try:
             content = loaded(data)
-            if content["format"] != FORMAT:
+            if (content["format"], content["version"]) != (ENROLMENT_FORMAT, VERSION):
                 raise RequestError("of another version of voile")
             map, entries = content["map"], content["devices"]
             if not (isinstance(map, str) and isinstance(entries, list)):
