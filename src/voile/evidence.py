@@ -16,6 +16,8 @@ from dataclasses import asdict, dataclass, field
 from string import Formatter
 from typing import Any, Literal
 
+from voile.brief import Brief
+
 Heading = Literal["singling out", "linkability", "inference"]
 Z95 = 1.959963984540054
 FORBID = {"extra": "forbid"}
@@ -194,7 +196,7 @@ class Note:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Brief):
     """One line of evidence.
 
     Parameters
@@ -231,7 +233,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Curve:
+class Curve(Brief):
     """A line with its interval: `y` against `x`, `low` <= `y` <= `high`, all of one length."""
 
     __pydantic_config__ = FORBID
@@ -246,7 +248,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Evidence(Brief):
     """What one attack found.
 
     Parameters
@@ -260,6 +262,8 @@ class Evidence:
     """
 
     __pydantic_config__ = FORBID
+
+    shows = ("attack", "heading")
 
     attack: str
     heading: Heading

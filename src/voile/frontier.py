@@ -42,6 +42,9 @@ class Frontier:
     loss: NDArray[np.float64]
     policies: NDArray[Any]
 
+    def __repr__(self) -> str:
+        return f"Frontier({len(self)} policies)"
+
     @classmethod
     def of(cls, risk: ArrayLike, loss: ArrayLike, policies: Policies) -> Frontier:
         """Keep what nothing strictly dominates.

@@ -9,23 +9,30 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.io import Source
 
 SCALE = 2**64
 
 
 @dataclass(frozen=True)
-class HoldOut:
+class HoldOut(Brief):
     """Hold out a `share` of subjects in [0, 1), drawn by a `key`."""
+
+    shows = ("share",)
 
     share: float
     key: bytes
     subject: str | None
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a hold-out holds its key and is not pickled: keep the kit")
 
     def held(self, batch: pa.RecordBatch, first_row: int) -> NDArray[np.bool_]:
         """Say which rows of a batch, the first of them numbered `first_row`, are held out.

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar
 
+from voile.brief import Brief
 from voile.errors import InfeasibleError, RequestError, TamperedError
 from voile.io.outputs import KIT, KIT_FORMAT, KIT_INDEX
 
@@ -35,7 +36,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
-class Kit:
+class Kit(Brief):
     """What `fit` learnt: small facts as JSON, larger ones as Arrow tables.
 
     Parameters
@@ -47,10 +48,24 @@ class Kit:
     tables : the wing's own.
     """
 
+    shows = (
+        "kind",
+        "visibility",
+        "policies",
+    )
+
     kind: str
     visibility: Visibility
     facts: Mapping[str, Any]
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
+
+    @property
+    def policies(self) -> int:
+        """How many policies it holds."""
+        return int(self.facts["policies"])
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a kit holds keys and is not pickled: save and load it")
 
     @cached_property
     def id(self) -> str:
@@ -240,7 +255,7 @@ class Policies(Protocol):
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Chosen(Brief):
     """One policy of a kit, as a file that a person can read and correct.
 
     Parameters
@@ -251,6 +266,12 @@ class Chosen:
     figures : risk, loss and other measures by name.
     policy : the wing's own form of it.
     """
+
+    shows = (
+        "kind",
+        "number",
+        "how",
+    )
 
     kind: str
     kit: str

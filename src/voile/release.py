@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voile.brief import Brief
 from voile.errors import RequestError, TamperedError
 from voile.io.outputs import RELEASE_FORMAT
 from voile.seal import SEAL, file_sha256
@@ -45,8 +46,13 @@ def encode(manifest: Mapping[str, Any]) -> bytes:
 
 
 @dataclass(frozen=True)
-class Release:
+class Release(Brief):
     """A written release. `public` is its manifest; `private` is None where only it was received."""
+
+    shows = (
+        "kind",
+        "path",
+    )
 
     path: Path
     public: Mapping[str, Any]

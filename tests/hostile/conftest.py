@@ -1,10 +1,11 @@
-"""One process for all damaged files."""
+"""One process for all damaged files, and the wings' tiny cases as the contracts have them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from tests.contracts.conftest import case as case
 from tests.hostile.children import Child
 
 

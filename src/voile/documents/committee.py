@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.documents.corpus import Document
 from voile.documents.learners.calibration import Calibration, decide
 from voile.documents.learners.learner import Classifier, Margins
@@ -25,7 +26,7 @@ Decision = Literal["cost", "accuracy"]
 
 
 @dataclass(frozen=True, eq=False)
-class Member:
+class Member(Brief):
     """One classifier of a committee, and how its margins decide.
 
     Parameters
@@ -34,6 +35,8 @@ class Member:
     decision : ``cost`` removes where that is worth it by the calibrated probabilities;
         ``accuracy`` where the classifier by its own rule says identifier.
     """
+
+    shows = ("learner",)
 
     learner: str
     classifier: Classifier
@@ -55,7 +58,7 @@ def by_own_rule(margins: Margins) -> Types:
 
 
 @dataclass(frozen=True, eq=False)
-class Committee:
+class Committee(Brief):
     """A policy of the wing: what the members remove is removed, one after the other.
 
     Parameters

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.documents.arrays import from_table, to_table
 from voile.documents.committee import Committee, Decision, Member
 from voile.documents.fits import kind_of
@@ -74,7 +75,7 @@ class Policy:
 
 
 @dataclass(frozen=True, eq=False)
-class Content:
+class Content(Brief):
     """A fitted family: committees for several costs, and what each leaves and removes.
 
     Parameters

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.documents.corpus import Corpus, Document, only_annotated
 from voile.documents.formats.tables import documents_of, pos_of_texts, spans_of_texts
 from voile.errors import RequestError
@@ -32,13 +33,15 @@ _LOST = re.compile("[\x00-\x08\x0e-\x1b\x7f\ufffd]")
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(Brief):
     """Say which rows and columns of a source are read, and how.
 
     Parameters
     ----------
     roles : of every column. hold_out : who is set aside.
     """
+
+    shows = ("texts",)
 
     roles: Roles
     hold_out: HoldOut

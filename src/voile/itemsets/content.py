@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.errors import RequestError, nearest
+from voile.brief import Brief
+from voile.errors import RequestError
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
 from voile.itemsets.feasible import Constraint
@@ -24,13 +25,15 @@ FOUND = ("method", "utility", "evaluations", "stopped")
 
 
 @dataclass(frozen=True)
-class Policy:
+class Policy(Brief):
     """Publish these features, and promise that they meet this constraint.
 
     Parameters
     ----------
     features : in the kit's order.
     """
+
+    shows = ("constraint",)
 
     features: tuple[str, ...]
     constraint: Constraint
@@ -46,19 +49,21 @@ class Policy:
         """Read it back, refusing a feature that the kit does not know."""
         try:
             constraint = Constraint(data["k"], data.get("m"), data["absences"])
-            features = tuple(data["features"])
+            features = tuple(map(str, data["features"]))
         except (KeyError, TypeError):
             raise RequestError("the policy says no k, absences or features") from None
-        unknown = set(features) - set(known)
-        if unknown:
-            name = min(unknown)
-            raise RequestError(f"the kit has no feature {name}", instead=nearest(name, known))
         chosen = set(features)
+        if unknown := chosen - set(known):
+            first = min(place for place, name in enumerate(features, 1) if name in unknown)
+            raise RequestError(
+                f"feature {first} of the policy is none of the kit's",
+                instead="leave it out, or choose again from this kit",
+            )
         return cls(tuple(name for name in known if name in chosen), constraint)
 
 
 @dataclass(frozen=True, eq=False)
-class Content:
+class Content(Brief):
     """A fitted family: the columns' forms, the frontier, and what its policies tell and keep.
 
     Parameters

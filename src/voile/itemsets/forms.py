@@ -18,6 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from voile.brief import Brief
+
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
@@ -27,7 +29,7 @@ BETWEEN_WORDS = r"[^\p{L}\p{N}]+"
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class Cells(Brief):
     """Say which of a form's features the rows of a batch have.
 
     Parameters
@@ -47,7 +49,7 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Form(ABC):
+class Form(Brief, ABC):
     """Read and write one column; a feature for each of `values`.
 
     Parameters
@@ -57,6 +59,11 @@ class Form(ABC):
 
     Of a cell that it cannot read, `lacks` says what is wrong and `remedy` what to do.
     """
+
+    shows = (
+        "kind",
+        "column",
+    )
 
     kind: ClassVar[str]
     lacks: ClassVar[str] = ""

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.errors import RequestError
 from voile.hold_out import HoldOut
 from voile.io import Source
@@ -33,7 +34,7 @@ NOBODY = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Rows(Brief):
     """Hold what was read of a source.
 
     Parameters
@@ -49,7 +50,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(Brief):
     """Say which rows and columns of a source are read, and how.
 
     Parameters
@@ -58,6 +59,8 @@ class Reading:
     hold_out : who is set aside.
     nameless : what to do with rows without a label: ``refuse``, ``drop`` or ``keep`` them.
     """
+
+    shows = ("nameless",)
 
     roles: Roles
     hold_out: HoldOut

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.errors import RequestError, nearest
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
@@ -66,7 +67,7 @@ class Policy:
 
 
 @dataclass(frozen=True, eq=False)
-class Content:
+class Content(Brief):
     """A fitted family: maps, the frontier over their strengths and bases, and what readings tell.
 
     Parameters

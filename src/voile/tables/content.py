@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.errors import RequestError
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
@@ -70,7 +71,7 @@ class Asked:
 
 
 @dataclass(frozen=True, eq=False)
-class Content:
+class Content(Brief):
     """A fitted family: the space, its frontier, and what applying and explaining them needs.
 
     Parameters

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.brief import Brief
+
 
 @dataclass(frozen=True)
-class Counts:
+class Counts(Brief):
     """Count subjects and people by combination of quasi-identifier values.
 
     Parameters

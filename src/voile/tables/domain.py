@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.errors import RequestError
 from voile.tables.labels import label_intervals
 
@@ -117,7 +118,7 @@ def _parse_day(text: str, by: By, form: str | None) -> dt.date:
 
 
 @dataclass(frozen=True)
-class Domain:
+class Domain(Brief):
     """The distinct values of one quasi-identifier, in order; null, where there is one, is last.
 
     n values give n - 1 cuts: cut i lies between values i and i + 1.
@@ -132,6 +133,11 @@ class Domain:
     declared : (n,) bool, values that are public whoever has them, since the user listed them or
         a population table counts them; () where none is.
     """
+
+    shows = (
+        "column",
+        "reading",
+    )
 
     column: str
     values: tuple[Value, ...] = field(repr=False)

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.tables.domain import DIGITS, By, Domain, Value, from_ordinal, to_ordinal
 from voile.tables.labels import (
     MISSING,
@@ -38,7 +39,7 @@ ANY = "any"
 
 
 @dataclass(frozen=True)
-class Name:
+class Name(Brief):
     """How one interval of a policy is named.
 
     Parameters
@@ -50,6 +51,8 @@ class Name:
     missing : whether records with no value are in it.
     values : what is shown of it, in the domain's order, the missing value left out.
     """
+
+    shows = ("label",)
 
     number: int
     label: str

@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.errors import RequestError
 from voile.tables.domain import Domain, Value
 
 
 @dataclass(frozen=True)
-class Interval:
+class Interval(Brief):
     """Values `first`..`last` of a domain, by position, both included, and how they are written."""
+
+    shows = ("width",)
 
     first: int
     last: int
@@ -29,7 +32,7 @@ class Interval:
 
 
 @dataclass(frozen=True, eq=False)
-class Policy:
+class Policy(Brief):
     """One bit-string over ordered domains; bit 1 keeps the cut between two neighbours.
 
     Parameters
@@ -41,9 +44,13 @@ class Policy:
     >>> from voile.tables.domain import Reading
     >>> age = Domain("age", tuple(range(106)), Reading("integer"))
     >>> policy = Policy((age,), np.isin(np.arange(105), [17, 44]))
-    >>> print(policy)
+    >>> print(policy.describe())
     age 0-17 18-44 45-105
+    >>> policy
+    Policy(columns=('age',))
     """
+
+    shows = ("columns",)
 
     domains: tuple[Domain, ...]
     bits: NDArray[np.bool_]
@@ -84,7 +91,13 @@ class Policy:
         """The intervals of each column, in order."""
         return {domain.column: _intervals(domain, cuts) for domain, cuts in self.cuts()}
 
-    def __str__(self) -> str:
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The quasi-identifiers, in order."""
+        return tuple(domain.column for domain in self.domains)
+
+    def describe(self) -> str:
+        """Write every column's intervals, for the holder alone: their ends are raw values."""
         return "\n".join(
             f"{column} {' '.join(interval.label for interval in intervals)}"
             for column, intervals in self.intervals.items()

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.errors import RequestError
 from voile.tables.domain import Domain
 from voile.tables.margins import Margin, check_memory, fit_margins
@@ -28,7 +29,7 @@ Table = tuple[tuple[str, ...], Codes, Floats]
 
 
 @dataclass(frozen=True)
-class Population:
+class Population(Brief):
     """Count people by combination, and say where the counts come from.
 
     Parameters
@@ -39,6 +40,8 @@ class Population:
     assumptions : sentences a reader must agree with to believe the counts.
     known : whether a table counted people; else they are the sample's, or estimated from it.
     """
+
+    shows = ("how",)
 
     codes: Codes
     people: Floats

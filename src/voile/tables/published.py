@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.errors import RequestError
 from voile.tables.codebook import UNKNOWN, Codebook, CodedColumn
 from voile.tables.domain import Domain
@@ -17,7 +18,7 @@ from voile.tables.policy import Policy
 
 
 @dataclass(frozen=True)
-class Published:
+class Published(Brief):
     """What a release shows of a policy.
 
     Parameters
@@ -26,6 +27,8 @@ class Published:
     entry_of : by column, (intervals,) int32, each interval's place in the codebook; -1 for none.
     widths : by column, (entries,) float64, the share of the values shown that each holds.
     """
+
+    shows = ("codebook",)
 
     policy: Policy
     codebook: Codebook

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.documents.learners.history import follow
 from voile.documents.learners.learner import Arrays, Margins, Sight
 from voile.documents.learners.storing import packed, taken, unpacked
@@ -16,7 +17,7 @@ Weights = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
+class Linear(Brief):
     """A sum of weights for each type.
 
     Parameters

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.documents.words.attributes import (
     AFFIX,
     MARK,
@@ -60,7 +61,7 @@ SHAPES = (len(CLASSES) + 1) ** 3
 
 
 @dataclass(frozen=True, eq=False)
-class Space:
+class Space(Brief):
     """The columns that a fit keeps.
 
     Parameters

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.errors import RequestError
 
 NOMINAL = "nominal"  # what is declared of such a column, where others have a resolution
 
 
 @dataclass(frozen=True, eq=False)
-class Assignment:
+class Assignment(Brief):
     """Which value stands for which, in each class.
 
     Parameters

@@ -16,6 +16,7 @@ from typing import ClassVar, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.signals.codec.pieces import Floats, Pieces
 
 Arrays: TypeAlias = dict[str, NDArray[np.generic]]
@@ -39,7 +40,7 @@ class Step(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class Curve(Brief):
     """An increasing curve of straight pieces: knots `x` to `y`, both (g,) and rising, g >= 2."""
 
     x: Floats
@@ -85,7 +86,7 @@ def between(a: Curve, b: Curve, strength: float) -> Curve:
 
 
 @dataclass(frozen=True, eq=False)
-class Affine:
+class Affine(Brief):
     """v -> matrix v + shift; matrix (d, d) is regular, shift (d,)."""
 
     kind: ClassVar[str] = "affine"

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.errors import RequestError
 from voile.signals.codec import Assignment, Codec, Lattice
 from voile.signals.codec.codec import Column
@@ -23,7 +24,7 @@ TEXT = "text"
 
 
 @dataclass(frozen=True, eq=False)
-class StoredMap:
+class StoredMap(Brief):
     """A fitted map made of its parts: another strength or base costs no other fit.
 
     Parameters
@@ -32,6 +33,11 @@ class StoredMap:
     fitted_ : of the numeric columns; None where there are none.
     base, strength : as in `PrivacyMap`.
     """
+
+    shows = (
+        "base",
+        "strength",
+    )
 
     classes_: NDArray[Any]
     columns: tuple[Column, ...]

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.errors import RequestError
 from voile.random import RandomState, streams
 from voile.signals.codec.codec import FARTHEST
@@ -19,7 +20,7 @@ SCORES = np.linspace(-FARTHEST, FARTHEST, 171)
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class Fitted(Brief):
     """Say how each class becomes the same law.
 
     Parameters

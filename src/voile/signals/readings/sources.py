@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.errors import RequestError
 from voile.hold_out import HoldOut
 from voile.io import Source
@@ -26,7 +27,7 @@ FEW_EACH = 2  # subjects a class, on average: below, a column holds a value for 
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Rows(Brief):
     """Readings in an order that their source's does not tell.
 
     Parameters
@@ -61,7 +62,7 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class Seen(Brief):
     """What a batch holds, row by row.
 
     Parameters
@@ -100,7 +101,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(Brief):
     """Say which rows and columns of a source are read, and how.
 
     Parameters
@@ -110,6 +111,8 @@ class Reading:
     hold_out : who is set aside.
     time : the column that orders a subject's readings, where there is one.
     """
+
+    shows = ("columns",)
 
     roles: Roles
     columns: tuple[str, ...]

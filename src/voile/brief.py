@@ -1,0 +1,34 @@
+"""What holds people's data does not print it: a log or a traceback is no place for values."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class Brief:
+    """Print the class, and of the attributes only those that `shows` names.
+
+    A class that derives from it says there what a public manifest may say: a kind, a number of
+    policies, a column's name. Never a value of the data, a key, or a count of people.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Patient(Brief):
+    ...     shows = ("ward",)
+    ...     ward: str
+    ...     name: str
+    >>> Patient("north", "Ada")
+    Patient(ward='north')
+    """
+
+    __slots__ = ()
+    shows: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = Brief.__repr__  # type: ignore[method-assign]  # before a dataclass does
+
+    def __repr__(self) -> str:
+        shown = (f"{name}={getattr(self, name)!r}" for name in self.shows)
+        return f"{type(self).__name__}({', '.join(shown)})"
