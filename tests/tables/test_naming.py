@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voile.round_cuts import roundest
 from voile.tables.domain import Domain, Reading, build_domain
-from voile.tables.naming import name_intervals, roundest
+from voile.tables.naming import name_intervals
 from voile.tables.policy import Policy
 
 WHOLE, DECIMAL, DATE, LISTED = map(Reading, ("integer", "decimal", "date", "listed"))

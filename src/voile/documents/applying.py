@@ -157,6 +157,7 @@ class _Applying(Applying):
         self._seen_key = bytes.fromhex(content.found["key"])
         self._counts: Counter[str] = Counter()
         self._by: Counter[str] = Counter()
+        self._removed: set[str] = set()
         self._learnt = 0
         self._removals: Any = None
         self._begun: deque[_Begun] = deque()
@@ -282,6 +283,7 @@ class _Applying(Applying):
             self._counts["marks"] += len(MARK.findall(one.text))
             self._learnt += self._is_seen(documents[place].text)
             self._by.update(by for edit in one.edits for by in edit.by.split("; "))
+            self._removed.update(edit.label for edit in one.edits)
             number, name = int(batch.numbers[row]), self._texts[column]
             rows += [
                 (number, name, e.source_start, e.source_end, e.start, e.end, e.label, e.by)
@@ -313,13 +315,17 @@ class _Applying(Applying):
         return figures
 
     def told(self, figures: Mapping[str, float]) -> dict[str, Any]:
-        """Tell what may be in each column, and what was found on the text learnt from."""
+        """Tell what may be in each column, and what was found on the text learnt from.
+
+        Only types that were removed from a released text are named.
+        """
         found, chosen = self._content.found, self.chosen.figures
         roles, how = self._content.reading.roles, self._options.replace
         few = "risk" in chosen and needs_suppression(chosen["risk"], found["identifiers"], "public")
         shown = ("loss",) if few else FIGURES  # two tell the third
+        labels = [label for label in found["labels"] if label in self._removed]
         return {
-            "policy": {**self.chosen.policy, "labels": found["labels"], "replace": how},
+            "policy": {**self.chosen.policy, "labels": labels, "replace": how},
             "columns": [
                 {
                     "column": name,
@@ -343,6 +349,7 @@ class _Applying(Applying):
         """Keep who removed how much, and what the report says of other policies."""
         names = BUILT_IN if self._options.names is None else "own"
         return {
+            "labels": list(self._content.found["labels"]),
             "removed_by": dict(sorted(self._by.items())),
             "learnt_from": self._learnt,
             "surrogates": {"names": names, "kinds": self._options.kinds()},

@@ -37,7 +37,7 @@ from voile.release import ROW, ROWS, Release
 from voile.roles import Roles
 from voile.wording import listed
 
-KEPT = frozenset({"roles", "learnt_from", "surrogates"})
+KEPT = frozenset({"labels", "roles", "learnt_from", "surrogates"})
 NAMED = ("female", "male", "surnames")
 UNANNOTATED = "Without spans in the truth, and so left out: {aside} documents."
 UNLEARNT = "The truth marks types that the committee never learnt: {types}."
@@ -167,7 +167,7 @@ class _Scene:
         notes = [IN_SAMPLE] if private["learnt_from"] else []
         if aside := len(every) - len(pairs):
             notes.append(Note(UNANNOTATED, {"aside": Count(aside, len(every))}))
-        if unlearnt := sorted(set(sources.labels) - set(release.public["policy"]["labels"])):
+        if unlearnt := sorted(set(sources.labels) - set(private["labels"])):
             notes.append(Note(UNLEARNT, {"types": listed(unlearnt)}))
         subject = numbered(sources.subjects)
         left, tokens = _left(published, sources, subject)

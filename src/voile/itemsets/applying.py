@@ -17,7 +17,7 @@ from voile.io import Source
 from voile.io.writers import Writer
 from voile.itemsets.certify import certify
 from voile.itemsets.content import Content, Policy
-from voile.itemsets.forms import Form
+from voile.itemsets.forms import Cells, Form
 from voile.itemsets.long_tables import release_writer, released
 from voile.itemsets.options import ApplyOptions
 from voile.itemsets.sources import unlabelled
@@ -110,6 +110,7 @@ class _Applying(Applying):
         self._forms: dict[str, Form] = {form.column: form for form in content.forms}
         masks = zip(self._forms, content.kept(policy), strict=True)
         self._kept = {column: mask for column, mask in masks if mask.any()}
+        self._seen = {column: np.zeros_like(mask) for column, mask in self._kept.items()}
         self._shown = [
             name
             for name in source.columns
@@ -153,16 +154,20 @@ class _Applying(Applying):
     def make(self, batch: Batch) -> Made:
         """Keep the chosen features of each row; set aside those that cannot be read."""
         nameless = unlabelled(batch.rows, self._reading.label) & batch.counted
-        columns, aside = self._made(batch, batch.counted & ~nameless)
+        columns, held, aside = self._made(batch, batch.counted & ~nameless)
         if self._reading.nameless != "drop" and nameless.any():
             self.note(batch, self._reading.label or "", "no label", nameless)
             aside |= nameless
+        released = batch.counted & ~aside & ~nameless
+        for column, cells in held.items():
+            self._seen[column][cells.code[released[cells.row]]] = True
         return Made(columns, aside, nameless)
 
     def _made(
         self, batch: Batch, counted: NDArray[np.bool_]
-    ) -> tuple[list[pa.Array], NDArray[np.bool_]]:
+    ) -> tuple[list[pa.Array], dict[str, Cells], NDArray[np.bool_]]:
         aside = np.zeros(len(batch.numbers), dtype=np.bool_)
+        held: dict[str, Cells] = {}
         made: dict[str, pa.Array] = {}
         for column, form in self._forms.items():
             cells = form.cells(batch.rows.column(column))
@@ -171,15 +176,18 @@ class _Applying(Applying):
                 self.note(batch, column, form.lacks, lost)
                 aside |= lost
             if column in self._kept:
-                made[column] = form.shown(cells.only(self._kept[column])).cast(form.type)
-        return [made[n] if n in made else batch.rows.column(n) for n in self._shown], aside
+                held[column] = cells.only(self._kept[column])
+                made[column] = form.shown(held[column]).cast(form.type)
+        columns = [made[n] if n in made else batch.rows.column(n) for n in self._shown]
+        return columns, held, aside
 
     def certified(self, out: Path, rows: Source, scratch: Path) -> dict[str, float]:
         """Count who contains whom in the release, and hold it to the policy's k."""
+        items = self._items(self._seen)
         figures = certify(
-            released(self.opened(out), self._items()),
+            released(self.opened(out), items),
             rows if self.subject else None,
-            self._items(),
+            items,
             self._policy.constraint,
             directory=scratch,
         )
@@ -191,7 +199,7 @@ class _Applying(Applying):
         constraint, roles = self._policy.constraint, self._reading.roles
         chosen = self.chosen.figures
         return {
-            "policy": self._items(),
+            "policy": self._items(self._seen),
             "columns": [
                 {
                     "column": name,
@@ -220,12 +228,11 @@ class _Applying(Applying):
             "story": story_of(self._content, self.chosen.number),
         }
 
-    def _items(self) -> list[dict[str, Any]]:
-        """The released columns of items, and what may be in them."""
+    def _items(self, shown: Mapping[str, NDArray[np.bool_]] | None = None) -> list[dict[str, Any]]:
+        """Return the released columns of items, and what may be in them, or is shown of them."""
+        shown = shown or self._kept
         return [
-            self._forms[name].to_data(self._kept[name])
-            for name in self._shown
-            if name in self._kept
+            self._forms[name].to_data(shown[name]) for name in self._shown if name in self._kept
         ]
 
 

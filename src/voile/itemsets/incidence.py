@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.errors import RequestError, nearest
+from voile.errors import RequestError
 from voile.io.frames import frame_kind
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class Incidence:
             place = {name: x for x, name in enumerate(self.features)}
             for name in features:
                 if name not in place:
-                    raise RequestError(f"no feature {name}", instead=nearest(name, self.features))
+                    raise RequestError(f"no feature {name}")
             return np.unique([place[name] for name in features])
         numbers = np.asarray(features)
         if numbers.dtype == np.bool_:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any, Literal
 
 import numpy as np
@@ -25,6 +26,7 @@ from voile.itemsets.forms import (
     numbers_of,
     words_of,
 )
+from voile.round_cuts import roundest_decimal
 
 Kind = Literal["binary", "categories", "words"]
 
@@ -136,7 +138,17 @@ class Learner:
         assert self._settings.quantiles is not None
         shares = np.arange(1, self._settings.quantiles) / self._settings.quantiles
         cuts = np.unique(np.quantile(numbers, shares, method="inverted_cdf"))
-        return tuple(float(cut) for cut in cuts if cut > numbers.min()) or (float(cuts[0]),)
+        values = np.unique(numbers)
+        at = np.searchsorted(values, cuts[cuts > values[0]])
+        return tuple(_cut(values[x - 1], values[x]) for x in at) or (float(cuts[0]),)
+
+
+def _cut(below: float, above: float) -> float:
+    """Return a cut that parts the same people as a value of one of them would, and tells none."""
+    if not np.isfinite([below, above]).all():
+        return float(above)
+    cut = float(roundest_decimal(*(Decimal(repr(float(end))) for end in (below, above))))
+    return cut if below < cut else float(above)
 
 
 def learn(

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal, localcontext
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.brief import Brief
-from voile.tables.domain import DIGITS, By, Domain, Value, from_ordinal, to_ordinal
+from voile.round_cuts import roundest, roundest_decimal
+from voile.tables.domain import By, Domain, Value, from_ordinal, to_ordinal
 from voile.tables.labels import (
     MISSING,
     Style,
@@ -199,32 +199,10 @@ class _Scale:
 def _between(below: Any, above: Any, domain: Domain) -> Value:
     reading = domain.reading
     if reading.kind == "decimal":
-        return _round_decimal(below, above)
+        return roundest_decimal(below, above)
     if reading.kind == "integer" or reading.by == "year":
         return roundest(below, above)
     return _round_date(below, above, reading.by)
-
-
-def roundest(below: int, above: int) -> int:
-    """Return the roundest number above one number and up to another, of several the middle one.
-
-    >>> roundest(59, 108), roundest(31, 35), roundest(-4, 7), roundest(19_999, 20_000)
-    (100, 33, 0, 20000)
-    """
-    if below < 0 <= above:
-        return 0
-    size = 1
-    while above // (10 * size) > below // (10 * size):
-        size *= 10
-    return (below // size + 1 + above // size) // 2 * size
-
-
-def _round_decimal(below: Decimal, above: Decimal) -> Decimal:
-    """Return the same of decimals: a whole number where one lies between, else the next digit."""
-    places = max(0, *(-int(x.as_tuple().exponent) for x in (below, above)))
-    with localcontext(prec=4 * DIGITS):
-        whole = roundest(int(below.scaleb(places)), int(above.scaleb(places)))
-        return Decimal(f"{Decimal(whole).scaleb(-places).normalize():f}")
 
 
 def _round_date(below: str, above: str, by: By) -> str:

@@ -100,7 +100,7 @@ def test_arrays_that_are_no_map_are_refused(spoil):
 @pytest.mark.parametrize(
     ("X", "c", "message"),
     [
-        ([[1.0, 2.0]], "lov", "not seen a class; did you mean low"),
+        ([[1.0, 2.0]], "lov", "c, row 1: the map has not seen a class"),
         ([[1.0, np.nan]], "low", "column 1, row 1: a reading is missing or infinite"),
         ([[1.0, np.inf]], "low", "column 1, row 1: a reading is missing or infinite"),
         ([[1.0, 2.05]], "low", "contradict the resolution 0.1"),

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.errors import RequestError, nearest
+from voile.errors import RequestError
 from voile.random import Protective
 from voile.signals.codec.given import as_labels, as_table
 from voile.signals.codec.lattice import Lattice, dither
@@ -258,8 +258,8 @@ class Codec:
         for label in np.unique(as_labels(labels)):
             known = np.flatnonzero(self.classes == label)
             if not len(known):
-                remedy = nearest(str(label), [str(known) for known in self.classes])
-                raise RequestError("the map has not seen a class", where="c", instead=remedy)
+                row = int(np.flatnonzero(labels == label)[0]) + 1
+                raise RequestError("the map has not seen a class", where=f"c, row {row:,}")
             yield int(known[0]), np.flatnonzero(labels == label)
 
     def to_arrays(self) -> Arrays:

@@ -1,0 +1,92 @@
+"""Every byte that a file shows, however its format packs it."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import re
+import struct
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+ZSTD = b"\x28\xb5\x2f\xfd"
+
+
+def files_of(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder, but for what lies in a private one."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not any(part.endswith(".private") for part in path.parts):
+            yield path
+
+
+def shown_by(path: Path) -> Iterator[bytes]:
+    """Yield a file's bytes as they are, and unpacked in each way that its format knows."""
+    raw = path.read_bytes()
+    yield raw
+    yield from _frames(raw)
+    if path.suffix == ".parquet":
+        yield from _parquet(path)
+    if path.suffix == ".duckdb":
+        yield from _duckdb(path)
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            yield from (archive.read(name) for name in archive.namelist())
+    if raw.startswith(b"\x1f\x8b"):
+        yield gzip.decompress(raw)
+
+
+def _frames(raw: bytes) -> Iterator[bytes]:
+    """Yield what every zstd frame holds: the pages of Parquet, dictionaries among them."""
+    for found in re.finditer(re.escape(ZSTD), raw):
+        rest = pa.BufferReader(memoryview(raw)[found.start() :])
+        parts = []
+        try:
+            stream = pa.CompressedInputStream(rest, "zstd")
+            while part := stream.read(1 << 16):
+                parts.append(part)
+        except OSError:
+            pass  # what follows the frame is none
+        yield b"".join(parts)
+
+
+def _parquet(path: Path) -> Iterator[bytes]:
+    """Yield the metadata, its schema decoded, and every column's dictionary as it is stored."""
+    file = pq.ParquetFile(path)
+    for value in (file.metadata.metadata or {}).values():
+        yield value
+        yield base64.b64decode(value, validate=False) if _is_base64(value) else b""
+    yield str(file.metadata.to_dict()).encode()
+    names = file.schema_arrow.names
+    for chunk in pq.ParquetFile(path, read_dictionary=names).read().columns:
+        for part in chunk.chunks:
+            if isinstance(part, pa.DictionaryArray):
+                yield repr(part.dictionary.to_pylist()).encode()
+
+
+def _is_base64(value: bytes) -> bool:
+    return bool(re.fullmatch(rb"[A-Za-z0-9+/=]+", value)) and len(value) % 4 == 0
+
+
+def _duckdb(path: Path) -> Iterator[bytes]:
+    """Yield every table, and the statistics that the file keeps of its columns."""
+    import duckdb
+
+    with duckdb.connect(str(path), read_only=True) as connection:
+        for (table,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall():
+            for sql in (f'FROM "{table}"', f"FROM pragma_storage_info('{table}')"):
+                yield repr(connection.execute(sql).fetchall()).encode()
+
+
+def holds(shown: bytes, value: Any) -> bool:
+    """Say whether bytes hold a value: as text in UTF-8 or UTF-16, or as a 64-bit number."""
+    if isinstance(value, str):
+        coded = [value.encode(code) for code in ("utf-8", "utf-16-le", "utf-16-be")]
+        return any(one in shown for one in coded)
+    if re.search(rb"(?<![\d.])%d(?!\d)" % int(value), shown):
+        return True
+    return any(struct.pack(kind, value) in shown for kind in ("<q", "<d"))
