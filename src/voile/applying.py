@@ -113,21 +113,6 @@ class Made:
     suppressed: NDArray[np.bool_]
 
 
-def only_used(column: pa.Array) -> pa.Array:
-    """Leave out of a dictionary what no row of it is: Parquet writes all of it into the file."""
-    if not isinstance(column, pa.DictionaryArray):
-        return column
-    used, places = np.unique(column.indices.drop_null().to_numpy(), return_inverse=True)
-    indices = np.zeros(len(column), dtype=used.dtype)
-    there = column.is_valid().to_numpy(zero_copy_only=False)
-    indices[there] = places
-    return pa.DictionaryArray.from_arrays(
-        pa.array(indices, column.type.index_type, mask=~there),
-        column.dictionary.take(pa.array(used)),
-        ordered=column.type.ordered,
-    )
-
-
 class Applying(ABC):
     """One run of apply. A wing says what becomes of a batch, and what the manifests tell of it.
 
@@ -284,7 +269,7 @@ class Applying(ABC):
             truth = files.enter_context(open_writer(private / ROWS, self._tail))
             for batch in batches:
                 columns = batch.columns
-                made = [only_used(column) for column in self.finish(columns[:shown])]
+                made = self.finish(columns[:shown])
                 release.write(pa.RecordBatch.from_arrays(made, schema=self.schema))
                 truth.write(pa.RecordBatch.from_arrays(columns[shown:], schema=self._tail))
 
@@ -326,8 +311,7 @@ class Applying(ABC):
             tail.append(pa.array(tokens))
         whole = pa.schema([*(self._unfinished or self.schema), *self._tail])
         arrays = [*made.columns, *tail]
-        # `take` writes a fresh copy, zero under each null; a filter would leave what stood there
-        return pa.RecordBatch.from_arrays(arrays, schema=whole).take(pa.array(np.flatnonzero(kept)))
+        return pa.RecordBatch.from_arrays(arrays, schema=whole).filter(pa.array(kept))
 
     def _tokens(self, people: pa.Array, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Give each person of this run a number that only this run's key could give again."""

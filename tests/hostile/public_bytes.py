@@ -61,7 +61,7 @@ def _parquet(path: Path) -> Iterator[bytes]:
         yield value
         yield base64.b64decode(value, validate=False) if _is_base64(value) else b""
     yield str(file.metadata.to_dict()).encode()
-    names = file.schema_arrow.names
+    names = [field.name for field in file.schema_arrow if not pa.types.is_nested(field.type)]
     for chunk in pq.ParquetFile(path, read_dictionary=names).read().columns:
         for part in chunk.chunks:
             if isinstance(part, pa.DictionaryArray):
