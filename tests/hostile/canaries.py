@@ -148,11 +148,10 @@ def _tables(tiny: Any, table: pa.Table) -> Strange:
     whole = _categorical(_changed(whole, "person", {rows[0]: "", rows[1]: " "}), "ward")
     outside = {rows[i]: own("outside", i) for i in range(2, 18)}
     marks = {
-        row: [*(column[i] for column in cells.values()), own("ward", i), own("person", i)]
-        + _club(outside, row)
+        row: [column[i] for column in cells.values()] + _club(outside, row) + _kept(i)
         for i, row in enumerate(rows)
     }
-    fit = {"k": 5, "suppress": 0.4, "strategy": "steepest", "hold_out": 0.2}
+    fit = {"k": 5, "suppress": 0.4, "hold_out": 0.2, "strategy": "steepest"}
     applied = _changed(whole, "zip", outside)
     return Strange(_roles(tiny, born="quasi"), whole, applied, marks, fit)
 
@@ -168,8 +167,7 @@ def _itemsets(tiny: Any, table: pa.Table) -> Strange:
     whole, rows = _with_strangers(table, **cells)
     outside = {rows[i]: own("outside", i) for i in range(2, STRANGERS, 4)}
     marks = {
-        row: [own("area", i), own_number(i), own("word", i), own("ward", i), own("person", i)]
-        + _club(outside, row)
+        row: [own("area", i), own_number(i), own("word", i), *_club(outside, row), *_kept(i)]
         for i, row in enumerate(rows)
     }
     quarters = {"role": "items", "quantiles": 4}
@@ -189,10 +187,7 @@ def _documents(tiny: Any, table: pa.Table) -> Strange:
     ]
     whole, rows = _with_strangers(table, note=notes, spans=spans)
     aside = {rows[i]: f"{notes[i]} \ufffd" for i in range(0, STRANGERS, 5)}
-    marks = {
-        row: [own("note", i), own("ward", i), own("person", i), *_club(aside, row)]
-        for i, row in enumerate(rows)
-    }
+    marks = {row: [own("note", i), *_club(aside, row), *_kept(i)] for i, row in enumerate(rows)}
     fit = {"learners": ["svm"], "miss_cost": [1, 20], "cross_fit": 3, "jobs": 1, "hold_out": 0.2}
     return Strange(_roles(tiny), whole, _changed(whole, "note", aside), marks, fit)
 
@@ -205,13 +200,14 @@ def _signals(tiny: Any, table: pa.Table) -> Strange:
     unseen = {rows[i]: own("mood", i) for i in range(2, STRANGERS, 4)}
     unclassed = {rows[i]: None for i in range(3, STRANGERS, 4)}
     applied = _changed(_changed(whole, "mood", unseen), "ill", unclassed)
-    marks = {
-        row: [own_number(i), own("ward", i), own("person", i), *_club(unseen, row)]
-        for i, row in enumerate(rows)
-    }
+    marks = {row: [own_number(i), *_club(unseen, row), *_kept(i)] for i, row in enumerate(rows)}
     fit = {"method": ["normal"], "strength": [0.5, 1], "hold_out": 0.2}
     return Strange(_roles(tiny), _categorical(whole, "ward"), applied, marks, fit)
 
 
 def _club(cells: dict[int, str], row: int) -> list[str]:
     return [cells[row], CLUB] if row in cells else []
+
+
+def _kept(i: int) -> list[str]:
+    return [own("ward", i), own("person", i), own("name", i)]

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+SMALL = 10**6
 ZSTD = b"\x28\xb5\x2f\xfd"
 
 
@@ -83,10 +84,22 @@ def _duckdb(path: Path) -> Iterator[bytes]:
 
 
 def holds(shown: bytes, value: Any) -> bool:
-    """Say whether bytes hold a value: as text in UTF-8 or UTF-16, or as a 64-bit number."""
+    """Say whether bytes hold a value: as text in UTF-8 or UTF-16, or as a 64-bit number.
+
+    A number of few digits is looked for as a word of what is text: others hold it by chance.
+    """
     if isinstance(value, str):
-        coded = [value.encode(code) for code in ("utf-8", "utf-16-le", "utf-16-be")]
-        return any(one in shown for one in coded)
-    if re.search(rb"(?<![\d.])%d(?!\d)" % int(value), shown):
+        return any(value.encode(code) in shown for code in ("utf-8", "utf-16-le", "utf-16-be"))
+    if value < SMALL and not _is_text(shown):
+        return False
+    if re.search(rb"(?<![\w.])%d(?!\w)" % value, shown):
         return True
     return any(struct.pack(kind, value) in shown for kind in ("<q", "<d"))
+
+
+def _is_text(shown: bytes) -> bool:
+    try:
+        shown.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -74,8 +74,9 @@ def fates(release: Release) -> dict[str, set[int]]:
     """Return which rows of the source were released, held out, set aside and suppressed."""
     with (release.folder / "set-aside.csv").open(newline="", encoding="utf-8") as file:
         aside = {int(row["row"]) for row in csv.DictReader(file)}
-    released, held = rows_of(release.folder / "rows.parquet"), rows_of(
-        release.folder / "control.parquet"
+    released, held = (
+        rows_of(release.folder / "rows.parquet"),
+        rows_of(release.folder / "control.parquet"),
     )
     every = set(range(release.private["counts"]["read"]))
     return {
@@ -116,9 +117,7 @@ def test_no_public_byte_is_of_somebody_who_was_not_released(
     assert not list(leaks(tmp_path, hidden(flown, release)))
 
 
-def test_no_public_report_is_of_somebody_who_was_not_released(
-    flown: Flown, tmp_path: Path
-) -> None:
+def test_no_public_report_is_of_somebody_who_was_not_released(flown: Flown, tmp_path: Path) -> None:
     case, source = flown.case, flown.source
     release = flown.apply(tmp_path / "r.parquet")
     values = hidden(flown, release)

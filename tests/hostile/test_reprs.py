@@ -19,7 +19,9 @@ from voile.kit import Choice
 
 SPARED = {"documents": ("spans", "note", "letter")}
 LONG = 1_000
-FIT: dict[str, dict[str, Any]] = {"tables": {"population": [], "k": 2, "suppress": 0.5}}
+FIT: dict[str, dict[str, Any]] = {
+    "tables": {"population": [], "k": 2, "suppress": 0.5, "strategy": "random-chain"}
+}
 
 
 @pytest.fixture(scope="module")

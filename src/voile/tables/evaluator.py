@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.brief import Brief
 from voile.errors import RequestError
 from voile.tables.counts import Constraints, Counts
 from voile.tables.group_measures import (
@@ -57,7 +58,7 @@ class Scores:
 
 
 @dataclass(frozen=True, eq=False)
-class RecordRisks:
+class RecordRisks(Brief):
     """Hold what policies leave of each record's own risk, 1 / g, whatever risk was searched for.
 
     Parameters
