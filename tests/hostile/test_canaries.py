@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import tomli_w
 from tests.hostile.canaries import STRANGERS, Strange, strange
 from tests.hostile.public_bytes import files_of, holds, shown_by
 
+from voile.cli.run import run
 from voile.errors import RequestError
 from voile.io import open_source
 from voile.io.writers import WRITERS
@@ -117,31 +120,56 @@ def test_no_public_byte_is_of_somebody_who_was_not_released(
     assert not list(leaks(tmp_path, hidden(flown, release)))
 
 
-def test_no_public_report_is_of_somebody_who_was_not_released(flown: Flown, tmp_path: Path) -> None:
-    case, source = flown.case, flown.source
-    release = flown.apply(tmp_path / "r.parquet")
-    values = hidden(flown, release)
-    options = {**case.options["attack"]}
-    if case.kind == "tables":
-        options = {"person": "person"}
-    found = case.wing.attack(
-        release,
-        open_source(source.applied),
-        case.wing.AttackOptions.model_validate(options),
-        seed=1,
-        progress=silent,
+def flags(options: dict[str, Any]) -> Iterator[str]:
+    """Yield options as they are written on the command line."""
+    for name, value in options.items():
+        for one in value if isinstance(value, list) else [value]:
+            yield f"--{name.replace('_', '-')}"
+            if one is not True:
+                yield str(one)
+
+
+def attacked_by(flown: Flown) -> dict[str, Any]:
+    """Return an adversary's settings, without a register of other people's making."""
+    tables = {"person": "person"}
+    return tables if flown.case.kind == "tables" else flown.case.options["attack"]
+
+
+def test_no_command_prints_and_no_report_shows_somebody_who_was_not_released(
+    flown: Flown, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    kind, source = flown.case.kind, flown.source
+    roles, kit, policy = (tmp_path / name for name in ("roles.toml", "k.private", "p.private"))
+    roles.write_text(tomli_w.dumps(source.roles.model_dump(mode="json", exclude_none=True)))
+    given, truth = (tmp_path / name for name in ("given.private.parquet", "truth.private.parquet"))
+    pq.write_table(source.fitted, given)
+    pq.write_table(source.applied, truth)
+    out = tmp_path / "out"
+    out.mkdir()
+
+    def voile(*words: object, code: int = 0) -> None:
+        assert run([str(word) for word in words]) == code, capfd.readouterr().err
+
+    voile(
+        *(kind, "fit", given, "--roles", roles, *flags(source.fit), "--seed", 3, "--out", kit),
     )
-    for name, subject, evidence in (
-        ("kit", flown.kit, ()),
-        ("release", release, found),
-        ("received", Release(release.path, release.public), ()),
-    ):
-        sections = case.wing.sections(subject, evidence, audience="public")
-        page = render(name, sections, audience="public", facts={})
-        (tmp_path / f"{name}.html").write_text(page, encoding="utf-8")
+    voile(kind, "frontier", kit)
+    voile(kind, "choose", kit, "--policy", flown.chosen.number, "--out", policy)
+    release = out / "r.parquet"
+    voile(kind, "apply", kit, truth, "--policy", policy, "--out", release, code=1)  # rows set aside
+    voile(kind, "attack", release, "--truth", truth, *flags(attacked_by(flown)), "--seed", 1)
+    voile("report", release, "--out", out / "release.html")
+    voile("report", kit, "--out", out / "kit.html")
+    voile("verify", release)
+    (out / "said.txt").write_text("".join(capfd.readouterr()), encoding="utf-8")
+    received = flown.case.wing.sections(
+        Release(release, Release.open(release).public), (), audience="public"
+    )
+    page = render("received", received, audience="public", facts={})
+    (out / "received.html").write_text(page, encoding="utf-8")
     if flown.kit.visibility == "shareable":
-        flown.kit.save(tmp_path / "kit")
-    assert not list(leaks(tmp_path, values))
+        Kit.load(kit).save(out / "kit")
+    assert not list(leaks(out, hidden(flown, Release.open(release))))
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".duckdb"])
