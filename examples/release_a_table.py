@@ -15,7 +15,7 @@ def main(sample: str, population: str) -> None:
     risk, loss = space.evaluate(safe_harbor(space).bits[None])
     best = found.frontier.at(risk=risk[0])  # the least loss at Safe Harbor's risk
     print(f"Safe Harbor loses {loss[0]:.0%}; at no more risk this policy loses {best.loss:.0%}:")
-    print(space.policy(best.policy))  # age 0-16 17 18-27 ... / sex ... / zip ...
+    print(space.policy(best.policy).describe())  # age 0-16 17 18-27 ... / sex ... / zip ...
 
 
 if __name__ == "__main__":

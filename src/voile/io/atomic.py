@@ -158,19 +158,31 @@ def check_folder(out: Path) -> None:
 
 
 def write_bytes(
-    path: str | os.PathLike[str], data: bytes, output: Output, *, force: bool = False
+    path: str | os.PathLike[str],
+    data: bytes,
+    output: Output,
+    *,
+    force: bool = False,
+    private: bool = False,
 ) -> None:
-    """Write one file that appears whole or not at all."""
+    """Write one file that appears whole or not at all, for its owner alone where it is private."""
     with Staging(path, output, force=force) as staging:
-        staging.part(path).write_bytes(data)
+        part = staging.part(path)
+        part.touch(mode=0o600 if private else 0o666)
+        part.write_bytes(data)
         staging.commit()
 
 
 def write_text(
-    path: str | os.PathLike[str], text: str, output: Output, *, force: bool = False
+    path: str | os.PathLike[str],
+    text: str,
+    output: Output,
+    *,
+    force: bool = False,
+    private: bool = False,
 ) -> None:
-    """Write one UTF-8 text file that appears whole or not at all."""
-    write_bytes(path, text.encode(), output, force=force)
+    """Write one UTF-8 text file as `write_bytes` does."""
+    write_bytes(path, text.encode(), output, force=force, private=private)
 
 
 @contextmanager
