@@ -44,7 +44,7 @@ from voile.release import (
     private_path,
 )
 from voile.roles import Roles
-from voile.rounding import rounded
+from voile.rounding import Stating
 from voile.seal import SEAL, Seal, file_sha256
 from voile.secret import Secret
 
@@ -127,8 +127,8 @@ class Applying(ABC):
     unfinished : of what `make` gives, where `finish` makes the columns of it; else the same.
     """
 
-    at_least: frozenset[str] = frozenset()
-    """The public figures that promise at least so much: rounded down, as all others are up."""
+    stating: Stating
+    """How the figures of the public manifest are rounded."""
 
     batch_rows = BATCH_ROWS
     """How many rows are worked on at a time; fewer where a row may be long."""
@@ -351,9 +351,7 @@ class Applying(ABC):
             **self.kept(),
         }
         told = self.told(figures)
-        told["figures"] = {name: self._public(name, x) for name, x in told["figures"].items()}
+        exact = told["figures"].items()
+        told["figures"] = {name: self.stating(x, name) for name, x in exact}
         said = {"formulas": ESCAPED} if self._escape else {}
         return {**both, "voile": __version__, **said, **told}, hidden
-
-    def _public(self, name: str, figure: float) -> float:
-        return rounded(figure, "down" if name in self.at_least else "up")

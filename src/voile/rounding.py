@@ -6,10 +6,10 @@ may have. Every further digit rules values out: a loss in full once left 3 ages 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any, Literal, TypeVar, cast
 
 Towards = Literal["up", "down", "nearest"]
@@ -42,26 +42,64 @@ def rounded(value: N, towards: Towards = "nearest") -> N:
     return type(value)(short)
 
 
-def coarse(thing: T) -> T:
-    """Round every number in plain data or in dataclasses of it, whatever it is called.
+@dataclass(frozen=True)
+class Stating:
+    """How a wing's figures are stated in public, so that none promises more than is so.
 
-    Numbers under 100 that are whole, texts and booleans stay; so do a policy's number and a
-    form's version.
+    What counts few people goes up to tens: two digits of 43 would be all there are. Any other
+    count goes to the nearest, a share or an estimate up. There is one direction for a name: two
+    would tell a further digit.
+
+    Parameters
+    ----------
+    at_least : the figures of which more is better: down.
+    people : the figures that one person more or less changes by one.
+
+    >>> state = Stating(at_least=frozenset({"k"}), people=frozenset({"uniques"}))
+    >>> [state(128.0, "k"), state(43, "uniques"), state(32_561, ""), state(0.0301, "loss")]
+    [120.0, 50, 33000, 0.031]
+    """
+
+    at_least: frozenset[str] = frozenset()
+    people: frozenset[str] = frozenset()
+
+    def __call__(self, value: N, name: str) -> N:
+        """Round the figure of this name."""
+        if name in self.people and value < 100:
+            return type(value)(10 * ceil(value / 10))
+        if name in self.at_least:
+            return rounded(value, "down")
+        return rounded(value) if value == round(value) else rounded(value, "up")
+
+
+def coarse(thing: T, rule: Callable[[Any, str], Any] = lambda value, _: rounded(value)) -> T:
+    """Round every number in plain data or in dataclasses of it, by a rule of value and name.
+
+    Texts and booleans stay; so do a policy's number and a form's version.
 
     >>> coarse({"policies": 1234, "number": 1234, "loss": [0.12345, None], "words": "1234"})
     {'policies': 1200, 'number': 1234, 'loss': [0.12, None], 'words': '1234'}
     """
-    found: Any = thing
+    return cast(T, _coarse(thing, rule, ""))
+
+
+def _coarse(thing: Any, rule: Callable[[Any, str], Any], name: str) -> Any:
     if isinstance(thing, Mapping):
-        found = {k: v if _stays(k) else coarse(v) for k, v in thing.items()}
-    elif isinstance(thing, (list, tuple)):
-        found = type(thing)(map(coarse, thing))
-    elif is_dataclass(thing) and not isinstance(thing, type):
-        found = replace(thing, **{f.name: coarse(getattr(thing, f.name)) for f in fields(thing)})
-    elif isinstance(thing, (int, float)) and not isinstance(thing, bool):
-        found = rounded(thing)
-    return cast(T, found)
+        return {k: v if k in AS_THEY_ARE else _coarse(v, rule, str(k)) for k, v in thing.items()}
+    if isinstance(thing, (list, tuple)):
+        return type(thing)(_coarse(one, rule, name) for one in thing)
+    if is_dataclass(thing) and not isinstance(thing, type):
+        own = {f.name: _coarse(getattr(thing, f.name), rule, f.name) for f in fields(thing)}
+        return replace(thing, **own)
+    if isinstance(thing, bool) or not isinstance(thing, (int, float)) or not isfinite(thing):
+        return thing
+    return rule(thing, name)
 
 
-def _stays(name: Any) -> bool:
-    return name in AS_THEY_ARE
+def for_audience(thing: T, audience: Literal["public", "internal"], stating: Stating) -> T:
+    """Return what a report is written from: for the public, figures as they are stated there.
+
+    >>> for_audience([0.12345], "public", Stating()), for_audience([0.12345], "internal", Stating())
+    ([0.13], [0.12345])
+    """
+    return coarse(thing, stating) if audience == "public" else thing

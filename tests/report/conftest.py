@@ -101,7 +101,9 @@ def reader(chromium: Browser, tmp_path: Path) -> Iterator[Reader]:
 
 @pytest.fixture(scope="session")
 def full_report() -> str:
-    return render("A made-up county: visits, 2024", full_sections(), audience="public", facts=FACTS)
+    return render(
+        "A made-up county: visits, 2024", full_sections(), audience="internal", facts=FACTS
+    )
 
 
 @pytest.fixture(scope="session", name="frontier")

@@ -46,7 +46,7 @@ def test_the_keyboard_reaches_every_policy_and_every_mark(
     reader: Any, frontier: Callable[..., FrontierChart]
 ) -> None:
     chart = frontier(200)
-    page = reader.open(render("T", [Section("a", "A", (chart,))], audience="public", facts={}))
+    page = reader.open(render("T", [Section("a", "A", (chart,))], audience="internal", facts={}))
     enter_chart(page)
     heard = [said(page)]
     for _ in range(len(chart.risk) + len(chart.marks) - 1):
@@ -216,7 +216,7 @@ def test_thousands_of_policies_stay_light(
 ) -> None:
     blocks = (frontier(5000), policies(600))
     page = reader.open(
-        render("Large", [Section("a", "A", blocks)], audience="public", facts={}), width=375
+        render("Large", [Section("a", "A", blocks)], audience="internal", facts={}), width=375
     )
     enter_chart(page)
     page.keyboard.press("End")

@@ -23,7 +23,7 @@ from voile.documents.options import ApplyOptions
 from voile.documents.reading import BATCH_ROWS, KEPT, LOST_CHARACTERS, hash_of, lacks, lost
 from voile.documents.recipes import patterns_told, recipe_of
 from voile.documents.sources import UNREAD, CorpusSource
-from voile.documents.story import story_of
+from voile.documents.story import STATING, story_of
 from voile.documents.working import Done, Pending, Recipe, Workbench, Worker, Workers
 from voile.io import Source, open_writer
 from voile.kit import Chosen, Kit
@@ -128,7 +128,7 @@ class _Begun:
 class _Applying(Applying):
     """Publish the text columns without what is removed, and the kept columns as they are."""
 
-    at_least = frozenset({"published_tokens"})
+    stating = STATING
     batch_rows = BATCH_ROWS
     shuffle_bytes = 64_000_000
 

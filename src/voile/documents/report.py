@@ -10,12 +10,13 @@ from voile.documents.context import of_context
 from voile.documents.report_headline import headline, left_at_fit
 from voile.documents.report_passes import passes_section
 from voile.documents.report_theory import theory_section
-from voile.documents.story import IN_SAMPLE, judged, story_of
+from voile.documents.story import IN_SAMPLE, STATING, judged, story_of
 from voile.documents.words.features import CLASSES
 from voile.evidence import Count, Evidence, Rate
 from voile.evidence_sections import evidence_sections
 from voile.kit import Kit
 from voile.release import Release
+from voile.rounding import for_audience
 from voile.sections import (
     Audience,
     Block,
@@ -74,11 +75,13 @@ def sections(
 ) -> tuple[Section, ...]:
     """Say what a report shows of a kit or of a release; words of the text for the holder alone."""
     if isinstance(subject, Kit):
-        story: Mapping[str, Any] = story_of(Content.of(subject), None)
+        story: Mapping[str, Any] = for_audience(
+            story_of(Content.of(subject), None), audience, STATING
+        )
         public: Mapping[str, Any] = {}
         private: Mapping[str, Any] = {}
     else:
-        private = subject.private or {}
+        private = for_audience(subject.private or {}, audience, STATING)
         story, public = private.get("story", {}), subject.public
     parts = [
         _summary(story, public, evidence, audience),

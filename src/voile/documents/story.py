@@ -7,10 +7,14 @@ from typing import Any
 
 from voile.documents.content import Content
 from voile.evidence import Note
+from voile.rounding import Stating
 
 IN_SAMPLE = Note(
     "The committee learnt from documents of this release; it misses less in them than in text "
     "that it has not seen. Attack a release of other annotated documents for an honest figure."
+)
+STATING = Stating(
+    at_least=frozenset({"published_tokens", "published_sentences", "published_documents"})
 )
 SHOWN = ("number", "miss_cost", "passes", "risk", "risk_low", "risk_high", "loss")
 FOUND, LEFT, REMOVED = "identifiers found", "identifiers left", "harmless tokens removed"

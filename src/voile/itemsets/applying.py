@@ -21,7 +21,7 @@ from voile.itemsets.forms import Cells, Form
 from voile.itemsets.long_tables import release_writer, released
 from voile.itemsets.options import ApplyOptions
 from voile.itemsets.sources import unlabelled
-from voile.itemsets.story import story_of
+from voile.itemsets.story import STATING, story_of
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
 from voile.release import Release
@@ -93,7 +93,7 @@ def _check_promise(policy: Policy, figures: dict[str, float]) -> None:
 class _Applying(Applying):
     """Publish the chosen features of rows, each column in the shape that it came in."""
 
-    at_least = frozenset({"k"})
+    stating = STATING
 
     def __init__(
         self,

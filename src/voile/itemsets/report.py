@@ -8,9 +8,10 @@ from typing import Any
 from voile.evidence import Evidence
 from voile.evidence_sections import evidence_sections
 from voile.itemsets.content import Content
-from voile.itemsets.story import story_of
+from voile.itemsets.story import STATING, story_of
 from voile.kit import Kit
 from voile.release import Release
+from voile.rounding import for_audience
 from voile.sections import (
     Audience,
     Bar,
@@ -47,10 +48,12 @@ def sections(
     count of people below 11.
     """
     if isinstance(subject, Kit):
-        story: Mapping[str, Any] = story_of(Content.of(subject), None)
+        story: Mapping[str, Any] = for_audience(
+            story_of(Content.of(subject), None), audience, STATING
+        )
         public: Mapping[str, Any] = {}
     else:
-        story = (subject.private or {}).get("story", {})
+        story = for_audience((subject.private or {}).get("story", {}), audience, STATING)
         public = subject.public
     parts = [
         _summary(story, public, audience),
@@ -102,7 +105,8 @@ def _summary(story: Mapping[str, Any], public: Mapping[str, Any], audience: Audi
                 "of rows are nobody else's, for somebody who knows all of them",
             )
         )
-    if (story.get("chosen") or {}).get("auc_svm") is not None:
+    told = audience == "internal"  # one row more or less draws other folds, and another AUC
+    if told and (story.get("chosen") or {}).get("auc_svm") is not None:
         shown.append(_classifies(story["chosen"], story["before"]))
     blocks: list[Any] = [Figures(tuple(shown))]
     if story.get("chosen"):

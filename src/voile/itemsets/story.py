@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 
 from voile.itemsets.content import Content
+from voile.rounding import Stating
 
+STATING = Stating(
+    at_least=frozenset(
+        {"k", "anonymity", "exact_anonymity", "label_diversity", "auc_svm", "auc_logistic"}
+    )
+)
 SHOWN = ("number", "risk", "loss", "k", "features", "auc_svm", "auc_logistic", "unique_share")
 MOST = 40
 

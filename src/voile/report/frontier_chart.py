@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, floor
 
 from markupsafe import Markup
 
 from voile.report import axes, numbers, svg
 from voile.report.axes import Axis
-from voile.report.svg import percent, tag
+from voile.report.svg import Point, percent, tag
+from voile.rounding import coarse as to_two_digits
 from voile.sections import FrontierChart
+
+LEVELS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
+"""The risks at which the public sees a frontier, the greatest first."""
+STEPS = 20
+"""How many losses it sees: one person must not move one to the next."""
 
 _SHAPES = (
     "M0-8L8 0L0 8L-8 0Z",  # diamond
@@ -77,6 +84,45 @@ def draw(chart: FrontierChart) -> FrontierDrawing:
     log = _plot(points, None, marks, chart.floor, axes.log10(risks), up)
     summary = _summary(points, chart.risk_name)
     return FrontierDrawing(marks, summary, (("linear", linear), ("log", log)))
+
+
+def coarse(chart: FrontierChart) -> FrontierChart:
+    """Return what the public may see of a frontier: the least loss at a few levels of risk.
+
+    Whoever knows all rows but one finds the last by the exact places of hundreds of policies. A
+    level's loss is rounded up, what is proved of it down, to steps of 5%.
+    """
+    policies = list(zip(chart.risk, chart.loss, strict=True))
+    shown: list[Point] = []
+    for level in LEVELS[::-1]:
+        least = min((loss for risk, loss in policies if risk <= level), default=1.0)
+        if (loss := _step(least, ceil)) < (shown[-1][1] if shown else 1.0):
+            shown.append((level, loss))
+    measure = chart.risk_name
+    return replace(
+        chart,
+        risk=tuple(level for level, _ in shown),
+        loss=tuple(loss for _, loss in shown),
+        described=tuple(
+            f"{measure} {numbers.share(level)} or less: loss {numbers.share(loss)} at most"
+            for level, loss in shown
+        ),
+        marks=to_two_digits(chart.marks),
+        floor=tuple(_proved(chart.floor)),
+        caption="The least loss that a policy found has at some levels of risk.",
+    )
+
+
+def _proved(line: Sequence[Point]) -> Iterator[Point]:
+    """Yield for each level, the lowest first, what is proved of the next greater risk."""
+    for level in LEVELS[::-1]:
+        proved = [loss for risk, loss in line if risk >= level]
+        if proved:
+            yield level, _step(proved[0], floor)
+
+
+def _step(loss: float, towards: Callable[[float], int]) -> float:
+    return towards(round(loss * STEPS, 9)) / STEPS
 
 
 def _summary(points: Sequence[tuple[float, float]], measure: str) -> str:

@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 import voile
 from voile.report import bar_chart, frontier_chart, interval_chart, line_chart
+from voile.rounding import coarse
 from voile.sections import (
     Audience,
     BarChart,
@@ -46,7 +47,7 @@ def render(
     title : what the page is called.
     sections : its parts, in order; those marked ``first`` come first and fill page 1.
     audience : ``public`` drops every ``internal`` block, and the section or heading that is left
-        with none; the page then says nothing of them.
+        with none; the page then says nothing of them. Its charts show two significant digits.
     facts : names and values for "How to reproduce": release hash, policy, version. They are shown
         to every audience, under the section of key ``reproduce`` where there is one.
 
@@ -113,11 +114,24 @@ def _shown(sections: Sequence[Section], audience: Audience) -> list[Section]:
 
 def _readable(blocks: Sequence[Block], audience: Audience) -> Iterator[Block]:
     """Yield the blocks that `audience` may read, without headings that head nothing."""
-    allowed = [b for b in blocks if audience == "internal" or b.audience == "public"]
+    allowed = blocks
+    if audience == "public":
+        allowed = [_coarse(b) for b in blocks if b.audience == "public"]
     for block, after in zip_longest(allowed, allowed[1:]):
         heads_nothing = after is None or isinstance(after, Heading)
         if not (isinstance(block, Heading) and heads_nothing):
             yield block
+
+
+def _coarse(block: Block) -> Block:
+    """Return a chart with no more digits than the public may see; other blocks are as written."""
+    match block:
+        case FrontierChart():
+            return frontier_chart.coarse(block)
+        case BarChart() | LineChart():
+            return coarse(block)
+        case _:
+            return block
 
 
 def _drawing(block: Block) -> Any:

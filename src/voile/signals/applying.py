@@ -32,7 +32,7 @@ from voile.signals.maps import SignalsWarning
 from voile.signals.maps.stored import mark_of
 from voile.signals.options import ApplyOptions
 from voile.signals.readings.sources import Seen, nothing
-from voile.signals.story import story_of
+from voile.signals.story import STATING, story_of
 
 KEPT = ("label", "sensitive", "keep")
 PSEUDONYM = "pseudonym"  # the released column of subjects, whose own name may be an identifier's
@@ -75,7 +75,7 @@ def apply(
 class _Applying(Applying):
     """Encode rows, each by the map of its class."""
 
-    at_least = frozenset({"bits_low"})
+    stating = STATING
 
     def __init__(
         self,

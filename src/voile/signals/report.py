@@ -10,6 +10,7 @@ from voile.evidence import Evidence
 from voile.evidence_sections import evidence_sections
 from voile.kit import Kit
 from voile.release import Release
+from voile.rounding import for_audience
 from voile.sections import (
     Audience,
     Bullets,
@@ -24,7 +25,7 @@ from voile.sections import (
 )
 from voile.signals.content import Content
 from voile.signals.report_pictures import breaks, in_words, overheard, recall
-from voile.signals.story import story_of
+from voile.signals.story import STATING, story_of
 from voile.wording import listed, share
 
 RISK = "risk, what messages reveal of the class", "100% = as much as readings themselves"
@@ -53,11 +54,12 @@ def sections(
     A public report shows no law of a class's readings, and no count of people below 11.
     """
     if isinstance(subject, Kit):
-        story: Mapping[str, Any] = story_of(Content.of(subject), None, None)
+        found = story_of(Content.of(subject), None, None)
+        story: Mapping[str, Any] = for_audience(found, audience, STATING)
         public: Mapping[str, Any] = {}
         private: Mapping[str, Any] = {}
     else:
-        private = subject.private or {}
+        private = for_audience(subject.private or {}, audience, STATING)
         story, public = private.get("story", {}), subject.public
     parts = [
         _summary(story, public, private, evidence, audience),
@@ -170,6 +172,7 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
         "strength",
         "bits of the class told by one message",
         "What every strength on the frontier tells, with 95% intervals",
+        "internal",
     )
     return Section("frontier", "Every sensible trade", (chart, bits))
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from voile.rounding import Stating
 from voile.signals.content import Content, Policy
+
+STATING = Stating(at_least=frozenset({"bits_low"}))
 
 
 def story_of(content: Content, policy: Policy | None, number: int | None) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from voile.tables.plan import plan, pseudonymous
 from voile.tables.policy import Policy
 from voile.tables.published import Published
 from voile.tables.recode import Recoder
+from voile.tables.story import STATING
 from voile.wording import needs_suppression
 
 OUTSIDE, UNMADE = "a value outside its domain", "a value that cannot be pseudonymised or shifted"
@@ -106,7 +107,7 @@ def _check_constraints(content: Content, figures: dict[str, float]) -> None:
 class _Applying(Applying):
     """Generalise rows by a policy, and suppress those whose group breaks the constraints."""
 
-    at_least = frozenset({"k", "k_map"})
+    stating = STATING
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ from voile.evidence import Evidence
 from voile.evidence_sections import evidence_sections
 from voile.kit import Kit
 from voile.release import Release
+from voile.rounding import for_audience
 from voile.sections import (
     Audience,
     Bullets,
@@ -25,7 +26,7 @@ from voile.sections import (
 from voile.tables.content import Content
 from voile.tables.report_bound import how_far
 from voile.tables.report_risks import risks
-from voile.tables.story import story_of
+from voile.tables.story import STATING, story_of
 from voile.tables.wording import (
     CALLED,
     about,
@@ -68,7 +69,7 @@ def sections(
         parts = [_kit_summary(story), _frontier(story), how_far(story), _beaten(story)]
         parts += [_intervals(story, audience), risks(story, {}, audience), _limits()]
         return tuple(part for part in parts if part is not None)
-    private = subject.private or {}
+    private = for_audience(subject.private or {}, audience, STATING)
     story = private.get("story", {})
     figures = {**subject.public["figures"], **private.get("figures", {})}
     parts = [

@@ -20,9 +20,9 @@ ROWS = (
     ("population_uniques", "people alone in their group of the population"),
     ("prosecutor_max", "largest risk of a person known to be in the release (prosecutor)"),
     ("prosecutor_mean", "average risk of a person known to be in the release (prosecutor)"),
-    ("discernibility", "discernibility: each group's size, squared and added up"),
     ("unique_with_kept", "people alone when the columns kept as they are count too"),
 )
+DISCERNIBILITY = ("discernibility", "discernibility: each group's size, squared and added up")
 RISKS = {"mean_risk", "max_risk", "prosecutor_max", "prosecutor_mean"}
 COUNTS = {"k", "k_map", "sample_uniques", "population_uniques", "unique_with_kept"}
 DRAWN = ("mean_risk", "share_under_11", "prosecutor_mean")
@@ -54,7 +54,8 @@ def risks(
             return share_of(value, subjects, audience)
         return about(value) if name == "expected_matches" else f"{value:,.0f}"
 
-    told = [(name, title) for name, title in ROWS if name in before or name in after]
+    measures = ROWS if audience == "public" else (*ROWS, DISCERNIBILITY)  # it follows each person
+    told = [(name, title) for name, title in measures if name in before or name in after]
     sides = (before, after) if after else (before,)
     rows = [(title, *(cell(name, side.get(name)) for side in sides)) for name, title in told]
     rows += [

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from voile.rounding import Stating
 from voile.tables.bounds import Bound
 from voile.tables.content import Content, without_limits
 from voile.tables.explain import in_words, most_different
@@ -15,6 +16,10 @@ from voile.tables.policy import Policy
 from voile.tables.published import Published
 from voile.tables.superpopulation import estimate_uniques
 
+STATING = Stating(
+    at_least=frozenset({"k", "k_map"}),
+    people=frozenset({"sample_uniques", "population_uniques", "unique_with_kept"}),
+)
 POINTS = 600
 LEAST_SHOWN = 1e-6
 

@@ -1,0 +1,195 @@
+"""How many values of one person remain possible to whoever knows everybody else.
+
+The adversary has all rows but one, voile, the seed and the policy. For each value that the last
+row may have she makes the release again, and keeps those values whose public figures are all the
+same: manifest and public report, its sentences, tables and the places of its charts. In full
+precision next to none remain but the true one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.hostile.cases import cases
+
+from voile.io import open_source
+from voile.kit import Choice
+from voile.progress import silent
+from voile.release import Release
+from voile.report import render
+from voile.roles import Roles
+from voile.wings import wing
+
+OF_SIXTY = 11  # as many must remain, as a public report counts no fewer people
+
+
+@dataclass(frozen=True)
+class Secret:
+    """One person's value among many known ones.
+
+    kind, roles, options : of `fit`; choice : of the policy.
+    table : the whole table when the last person's value is this one.
+    values : 60 that are possible; the first is true.
+    every : how many of them CI tries: every so many-th.
+    """
+
+    kind: str
+    roles: dict[str, Any]
+    options: dict[str, Any]
+    choice: Choice
+    table: Callable[[Any], pa.Table]
+    values: Sequence[Any]
+    every: int
+
+
+def ages() -> Secret:
+    """3,000 people, one of unknown age."""
+    n, rng = 3000, np.random.default_rng(3)
+    age = np.concatenate([np.arange(20, 80), rng.integers(20, 80, n - 60)])
+    others = {
+        name: rng.choice(values, n)
+        for name, values in (
+            ("city", [*"ABCD"]),
+            ("job", ["cook", "nurse", "clerk"]),
+            ("dx", [*"ab"]),
+        )
+    }
+
+    def table(value: int) -> pa.Table:
+        return pa.table({"age": np.append(age[:-1], value), **others})
+
+    roles = {"age": "quasi", "city": "quasi", "job": "quasi", "dx": "sensitive"}
+    values = [66, *(x for x in range(20, 80) if x != 66)]
+    return Secret(
+        "tables",
+        {"columns": roles},
+        {"strategy": "steepest"},
+        Choice(max_loss=0.6),
+        table,
+        values,
+        4,
+    )
+
+
+def baskets() -> Secret:
+    """2,000 baskets, one of unknown content."""
+    n, rng = 2000, np.random.default_rng(3)
+    ill = rng.random(n) < 0.5
+    held = rng.random((n, 6)) < np.where(ill, 0.5, 0.3)[:, None] * np.linspace(1, 0.2, 6)
+
+    def table(value: int) -> pa.Table:
+        mine = held.copy()
+        mine[-1] = [value >> bit & 1 for bit in range(6)]
+        names = ("bread", "milk", "tea", "wine", "fish", "gin")
+        columns = {name: mine[:, j].astype(np.int64) for j, name in enumerate(names)}
+        return pa.table({**columns, "ill": np.where(ill, "yes", "no")})
+
+    roles = {
+        **dict.fromkeys(("bread", "milk", "tea", "wine", "fish", "gin"), "items"),
+        "ill": "label",
+    }
+    return Secret(
+        "itemsets", {"columns": roles}, {}, Choice(max_loss=0.3), table, [*range(5, 64), 0], 4
+    )
+
+
+def pulses() -> Secret:
+    """600 people's pulse, one of them unknown."""
+    n, rng = 3000, np.random.default_rng(3)
+    ill = rng.random(n) < 0.5
+    pulse = np.rint(rng.normal(np.where(ill, 90, 70), 8))
+
+    def table(value: int) -> pa.Table:
+        whole = {
+            "person": [f"p{i}" for i in range(n)],
+            "pulse": np.append(pulse[:-1], float(value)),
+        }
+        return pa.table({**whole, "ill": np.where(ill, "yes", "no")})
+
+    roles = {"person": "identifier", "pulse": "reading", "ill": "private"}
+    whole = {"subject": "person", "columns": roles}
+    return Secret("signals", whole, {}, Choice(max_relative_risk=0.5), table, [*range(61, 121)], 4)
+
+
+def names() -> Secret:
+    """1,200 notes, one of them of unknown length."""
+    n, rng = 1200, np.random.default_rng(3)
+    drawn = rng.random(n)
+
+    def note(i: int, words: int) -> tuple[str, str]:
+        name = f"{chr(65 + i // 676)}{chr(65 + i // 26 % 26)}{chr(97 + i % 26)}xo"
+        before = "Mrs" if drawn[i] < 0.7 else "with"
+        text = f"Today , {before} {name} came on foot" + " and was well" * words + " ."
+        start = text.index(name)
+        spans = [{"start": start, "end": start + len(name), "label": "NAME"}] * bool(drawn[i] < 0.9)
+        return text, json.dumps(spans)
+
+    def table(value: int) -> pa.Table:
+        notes = [note(i, i % 3) for i in range(n - 1)] + [note(n - 1, value)]
+        texts, spans = zip(*notes, strict=True)
+        return pa.table({"note": texts, "spans": spans})
+
+    roles = {"note": {"role": "text", "spans": "spans"}, "spans": "label"}
+    quick = {"learners": ["svm"], "miss_cost": [20], "cross_fit": 3, "jobs": 1}
+    return Secret(
+        "documents", {"columns": roles}, quick, Choice(max_loss=1.0), table, [*range(60)], 10
+    )
+
+
+SECRETS = {"tables": ages, "itemsets": baskets, "signals": pulses, "documents": names}
+
+
+def made(secret: Secret, value: Any, policy: Any, folder: Path) -> tuple[Release, Any]:
+    """Fit, choose and apply; with a policy, that one's, whatever the choice would be."""
+    maker, table = wing(secret.kind), open_source(secret.table(value))
+    fit = maker.FitOptions.model_validate(secret.options)
+    kit = maker.fit(table, Roles.model_validate(secret.roles), fit, seed=1, progress=silent)
+    learnt = secret.kind == "documents"  # a committee of this very kit
+    chosen = maker.choose(kit, secret.choice) if learnt or policy is None else policy
+    if secret.kind == "tables":  # a policy is intervals, which may have another number
+        chosen = replace(chosen, number=None)
+    options = maker.ApplyOptions.model_validate({})
+    folder.mkdir(exist_ok=True)
+    out = folder / f"{value}.csv"
+    chosen = replace(chosen, kit=kit.id)
+    return maker.apply(kit, chosen, table, out, options, force=True, progress=silent), chosen
+
+
+def exact(release: Release) -> str:
+    private = release.private or {}
+    return json.dumps([private["chosen"]["figures"], private["figures"]])
+
+
+def shown(release: Release) -> str:
+    """Return the public figures: the manifest's, and the report without its style and script."""
+    sections = wing(release.kind).sections(release, (), audience="public")
+    page = render("report", sections, audience="public", facts={})
+    page = re.sub(r"<(style|script)>.*?</\1>|<meta[^>]*>", "", page, flags=re.S)
+    return json.dumps(release.public["figures"]) + page
+
+
+@pytest.mark.parametrize("kind", sorted(SECRETS))
+@pytest.mark.filterwarnings("ignore")
+def test_many_values_of_one_person_remain(
+    kind: str, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VOILE_SECRET", "of pseudonyms: 0123456789abcdef")
+    secret = SECRETS[kind]()
+    truth, policy = made(secret, secret.values[0], None, tmp_path)
+    tried = secret.values[:: max(1, secret.every // cases(1))]
+    others = [made(secret, value, policy, tmp_path / "other")[0] for value in tried]
+    by_exact = sum(exact(other) == exact(truth) for other in others)
+    by_public = sum(shown(other) == shown(truth) for other in others)
+    with capsys.disabled():
+        print(f"\n{kind}: of {len(tried)} values {by_public} remain; by exact figures {by_exact}")
+    assert len(secret.values) == 60
+    assert by_exact < by_public
+    assert by_public >= len(tried) * OF_SIXTY / 60
