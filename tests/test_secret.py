@@ -29,6 +29,17 @@ def test_a_short_or_endless_secret_is_refused(size):
         Secret(b"x" * size)
 
 
+def test_the_longest_secret_is_read_whole_and_a_longer_one_refused(tmp_path):
+    path = tmp_path / "secret"
+    path.touch(mode=0o600)
+    longest = bytes(range(256)) * 16
+    path.write_bytes(longest + b"\r\n")
+    assert pseudonym(Secret.from_file(path), "A") == pseudonym(Secret(longest), "A")
+    path.write_bytes(longest + b"x")
+    with pytest.raises(RequestError, match="a secret of more than 4096 bytes"):
+        Secret.from_file(path)
+
+
 def test_environment_and_file_hold_the_same_secret(tmp_path, monkeypatch):
     text = "été: a secret of some length"
     path = tmp_path / "secret"
@@ -81,6 +92,14 @@ def test_a_file_that_others_may_read_or_write_is_refused(tmp_path, mode):
     path.chmod(mode)
     with pytest.raises(RequestError, match="chmod 600"):
         Secret.from_file(path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+def test_what_a_file_lets_others_run_is_no_matter(tmp_path):
+    path = tmp_path / "secret"
+    path.write_bytes(KEY)
+    path.chmod(0o711)
+    assert pseudonym(Secret.from_file(path), "A") == pseudonym(SECRET, "A")
 
 
 def test_a_file_that_is_none_is_refused(tmp_path):

@@ -9,11 +9,14 @@ import pytest
 from voile.io import locks
 from voile.io.locks import Lock
 
+OPEN = Path("/proc/self/fd")
+
 
 def test_one_holds_it_until_it_is_released(tmp_path: Path) -> None:
     one, other = (Lock(tmp_path / "folder" / "lock") for _ in range(2))
     assert (one.acquire(), other.acquire()) == (True, False)
     assert (tmp_path / "folder").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "folder" / "lock").stat().st_mode & 0o777 == 0o600
     one.release()
     assert not (tmp_path / "folder" / "lock").exists()
     assert other.acquire()
@@ -35,3 +38,19 @@ def test_a_lock_on_a_file_just_removed_is_none(
     assert waiting.acquire()
     assert not third.acquire()
     assert (tmp_path / "lock").exists()
+
+
+@pytest.mark.skipif(not OPEN.is_dir(), reason="the system does not list what is open")
+def test_nothing_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = len(list(OPEN.iterdir()))
+    test_a_lock_on_a_file_just_removed_is_none(tmp_path, monkeypatch)
+    assert len(list(OPEN.iterdir())) == before + 1, "but the lock that is held"
+
+
+def test_a_lock_whose_file_somebody_removed_is_released(tmp_path: Path) -> None:
+    lock, next_ = (Lock(tmp_path / "lock") for _ in range(2))
+    assert lock.acquire()
+    (tmp_path / "lock").unlink()
+    lock.release()
+    lock.release()
+    assert next_.acquire()
