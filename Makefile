@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 DEMO ?= demo-out
 TESTS ?= -m "not slow"
 
-.PHONY: demo test hostile lint bench format lock clean
+.PHONY: demo test hostile mutants lint bench format lock clean
 
 demo: $(READY)
 	$(BIN)/voile demo --out "$(DEMO)" --force
@@ -17,6 +17,10 @@ test: $(READY)
 # Fuzz, kill, forge, leak: 20 times the cases that the tests try.
 hostile: $(READY)
 	VOILE_HOSTILE=20 $(BIN)/python -m pytest tests/hostile
+
+# Put small faults into the sources, and see which the tests notice: hours. FILES="io/locks.py" some.
+mutants: $(READY)
+	$(BIN)/python -m tests.hostile.mutants $(FILES)
 
 lint: $(READY)
 	$(BIN)/ruff check

@@ -1,8 +1,9 @@
 """SIGKILL at each rename, fsync and unlink: an output is the old one, the new one, or not there.
 
 Each command of each wing runs once under strace, which counts the calls it makes on the folder of
-its output; then it is killed at some of them, and what lies there is looked at; at last it runs to
-its end over whatever the kills left. CI tries a fixed sample of the calls, `make hostile` more.
+its output; then it is killed at some of them, again and again over what the last kill left, and
+what lies there is looked at; at last it runs to its end. CI tries a fixed sample of the calls,
+`make hostile` more.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 import tomli_w
 from tests.hostile.cases import cases
-from tests.hostile.tracing import Tracer, check_strace
+from tests.hostile.tracing import Point, Tracer, check_strace
 
 from voile.cli.run import run
 from voile.wings import WINGS
@@ -71,12 +72,13 @@ class Flow:
 
 
 def words_of(options: dict[str, Any]) -> list[object]:
-    """Options as words of a command."""
+    """Options as words of a command; what is true is a word alone."""
     return [
         word
         for name, value in options.items()
         for one in (value if isinstance(value, list) else [value])
         for word in (f"--{name.replace('_', '-')}", one)
+        if word is not True
     ]
 
 
@@ -115,20 +117,28 @@ def test_a_killed_command_leaves_the_old_output_the_new_one_or_none(
 ) -> None:
     out = flow.out(verb)
     clear(out.parent)
-    drawn = random.Random(f"{flow.kind} {verb}")
-    points = tracer.points(flow.words(verb), out.parent)
-    expected = look(out.parent)
-    # Without an old output, and over one. A run that sets right what a kill left makes more calls
-    # than one that need not, which ends before it comes to the last of them.
-    for more in ([], ["--force"]):
-        for point in drawn.sample(points, min(cases(KILLS), len(points))):
+    expected: dict[str, str] = {}
+    for more in ([], ["--force"]):  # without an old output, and over one
+        points = tracer.points(flow.words(verb, *more), out.parent)
+        expected = expected or look(out.parent)
+        for point in picked(points, f"{flow.kind} {verb}"):
             if not more:
                 take_away(out)
+            # one that has not to set right what the last left may end before it comes there
             landed = tracer.kill(flow.words(verb, *more), point)
             assert (landed and not out.exists()) or is_whole(verb, out, expected, capsys), point
-        points = tracer.points(flow.words(verb, "--force"), out.parent)
+        again = ["--force"] if out.exists() else more
+        assert tracer.run(flow.words(verb, *again)) == 0
         assert is_whole(verb, out, expected, capsys)
         assert not [path.name for path in out.parent.iterdir() if path.name.startswith(".")]
+
+
+def picked(points: list[Point], seed: str) -> list[Point]:
+    """The last rename, at which all parts but the main one are in, and some others."""
+    last = max(i for i, point in enumerate(points) if point.call.startswith("rename"))
+    others = points[:last] + points[last + 1 :]
+    few = min(cases(KILLS) - 1, len(others))
+    return [points[last], *random.Random(seed).sample(others, few)]
 
 
 def take_away(out: Path) -> None:

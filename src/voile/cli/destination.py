@@ -44,7 +44,7 @@ def check_destination(
     out: Path, output: Output | None, read: Sequence[Path] = (), *, force: bool
 ) -> None:
     """Refuse one output: without a folder, on the way of an input, or where something is."""
-    from voile.io.atomic import check_folder
+    from voile.io.atomic import Staging, check_folder
     from voile.io.opening import split_table
 
     target = split_table(out)[0]
@@ -53,7 +53,8 @@ def check_destination(
         for place in read:
             _check_apart(part, place, replaced=output is not None)
     if output is not None:
-        output.check_free(target, force=force)
+        with Staging(target, output, force=force):
+            pass  # sets right what a killed run left, before anything counts as being there
 
 
 def _check_apart(part: Path, place: Path, *, replaced: bool) -> None:
