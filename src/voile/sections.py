@@ -90,11 +90,11 @@ class FrontierChart:
     marks: tuple[tuple[str, float, float], ...]
     risk_name: str
     loss_name: str
-    risk_ends: str = ""
-    loss_ends: str = ""
     caption: str = ""
     audience: Audience = "public"
     floor: tuple[tuple[float, float], ...] = ()
+    risk_ends: str = ""
+    loss_ends: str = ""
 
 
 @dataclass(frozen=True)
@@ -204,9 +204,9 @@ def frontier_chart(
         marks,
         risk[0],
         loss[0],
-        risk[1],
-        loss[1],
         f"{len(described):,} {policies} that no other found beats in both risk and loss.",
+        risk_ends=risk[1],
+        loss_ends=loss[1],
     )
 
 

@@ -134,8 +134,10 @@ def frontier(points: int = 800) -> FrontierChart:
             ("Safe Harbor", risk[points // 2] * 1.15, loss[points // 2] + 0.09),
             ("k = 11", risk[points // 4], loss[points // 4] + 0.05),
         ),
-        risk_name="risk: share of records expected to be matched to their person",
-        loss_name="loss: share of the information removed",
+        risk_name="risk",
+        loss_name="loss",
+        risk_ends="share of records expected to be matched to their person",
+        loss_ends="share of the information removed",
         caption="Each policy is the best for its risk: left is safer, lower keeps more",
     )
 

@@ -41,7 +41,6 @@ from voile.tables.wording import (
 )
 from voile.wording import listed, share, share_of
 
-ENDS = "100% = the source as it is", "100% = nothing left"
 NOTHING_LEFT = "0%: the source as it is; 100%: nothing left"
 LIMITS = (
     "The figures hold for the quasi-identifiers named here. Columns that are kept can identify "
@@ -184,13 +183,14 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
         described,
         tuple((name, r, x) for name, r, x in marks),
         *_axes(story),
-        *ENDS,
         f"{story['policies']:,} policies that no other found beats in both risk and loss"
         + (
             f"; {len(risk):,} of them, evenly spread, are drawn."
             if len(risk) < story["policies"]
             else "."
         ),
+        risk_ends="100% = the source as it is",
+        loss_ends="100% = nothing left",
         floor=tuple(zip(*shown["floor"], strict=True)) if shown.get("floor") else (),
     )
     blocks = (chart, *_searched(story), *_marks(story))

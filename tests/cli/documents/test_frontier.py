@@ -9,10 +9,11 @@ from typing import Any
 import pyarrow as pa
 from tests.cli.documents.ward import WORD, Notes
 
+from voile.documents.content import AS_LEFT, ONE_PERCENT
 from voile.kit import Kit
 
-FIRST = ["number", "risk", "loss", "miss_cost", "passes"]
-FOUND = ["found_as_left", "inspected_as_left", "found_1_percent", "inspected_1_percent"]
+FIRST = ["number", "risk", "risk_low", "risk_high", "loss", "miss_cost", "passes"]
+FOUND = [*AS_LEFT, *ONE_PERCENT]
 
 
 def test_words_that_a_kit_holds_are_not_shown(voile: Any, notes: Notes, tmp_path: Path) -> None:
@@ -35,9 +36,11 @@ def test_what_is_found_at_given_inspections_stands_beside_the_risk(
     voile: Any, notes: Notes
 ) -> None:
     header, *lines = voile("documents", "frontier", notes.kit).out.splitlines()
-    assert header.split("\t")[:9] == FIRST + FOUND
+    assert header.split("\t")[:15] == FIRST + FOUND
     rows = Kit.load(notes.kit).tables["frontier"].to_pylist()
     for line, row in zip(lines, rows, strict=True):
         cells = dict(zip(header.split("\t"), line.split("\t"), strict=True))
-        assert [cells[name] for name in FOUND] == [str(row[name]) for name in FOUND]
+        shown = ["" if row[name] is None else str(row[name]) for name in FOUND]
+        assert [cells[name] for name in FOUND] == shown
+        assert row["risk_low"] <= row["risk"] <= row["risk_high"]
         assert row["found_as_left"] <= row["inspected_as_left"]
