@@ -185,18 +185,27 @@ def test_a_choice_says_itself():
 
 
 texts = st.text(st.characters(codec="utf-8"))
+choices = st.one_of(
+    st.builds(lambda share: Choice(max_risk=share), st.floats(0, 1)),
+    st.builds(lambda share: Choice(max_loss=share), st.floats(0, 1)),
+    st.builds(lambda name: Choice(beats=name), texts),
+    st.builds(lambda number: Choice(policy=number), st.integers(0, 10**6)),
+    st.just(Choice(knee=True)),
+)
+FILE = 'kind = "tables"\nkit = ""\n'
 
 
 @given(
-    how=texts,
+    choice=choices,
+    edited=st.booleans(),
     number=st.none() | st.integers(0, 10**6),
     figures=st.dictionaries(texts, st.floats(allow_nan=False)),
     policy=st.dictionaries(texts, st.lists(st.lists(texts, min_size=2, max_size=2))),
 )
 def test_a_chosen_policy_comes_back_equal_from_its_file(
-    tmp_path_factory, how, number, figures, policy
+    tmp_path_factory, choice, edited, number, figures, policy
 ):
-    chosen = Chosen("tables", "0123456789abcdef", number, how, figures, policy)
+    chosen = Chosen("tables", "0123456789abcdef", number, choice, figures, policy, edited)
     path = tmp_path_factory.mktemp("chosen") / "policy.toml"
     path.write_bytes(chosen.to_toml().encode())
     assert Chosen.read(path) == chosen
@@ -207,8 +216,12 @@ def test_a_chosen_policy_comes_back_equal_from_its_file(
     [
         ("kind =", "not a TOML file"),
         ("", "a policy file has"),
-        ('kind = "tables"\nkit = ""\nhow = ""\nfigures = 1\npolicy = {}\n', "figures is not"),
-        ('kind = "tables"\nkit = ""\nhow = ""\nfigures = {}\npolicy = 7\n', "policy is not"),
+        (f"{FILE}choice = {{knee = true}}\nfigures = 1\npolicy = {{}}\n", "figures is not"),
+        (f"{FILE}choice = {{knee = true}}\nfigures = {{}}\npolicy = 7\n", "policy is not"),
+        (f"{FILE}choice = 3\nfigures = {{}}\npolicy = {{}}\n", "choice: "),
+        (f"{FILE}choice = {{max_rsk = 0.1}}\nfigures = {{}}\npolicy = {{}}\n", "choice.max_rsk: "),
+        (f'{FILE}choice = {{policy = "3"}}\nfigures = {{}}\npolicy = {{}}\n', "choice.policy: "),
+        (f"{FILE}choice = {{max_loss = 3}}\nfigures = {{}}\npolicy = {{}}\n", "choice: .*lies in"),
     ],
 )
 def test_what_is_no_policy_file_is_refused(tmp_path, text, said):

@@ -341,7 +341,8 @@ class Applying(ABC):
             "kit": self.kit.id,
             "chosen": {
                 "number": chosen.number,
-                "how": chosen.how,
+                "choice": chosen.choice.to_data(),
+                "edited": chosen.edited,
                 "figures": dict(chosen.figures),
             },
             "counts": self.tally.to_data(),

@@ -31,6 +31,9 @@ PARTS = {"kind", "visibility", "facts", "tables"}
 # An interval, which TOML's writer spreads over four lines. A string in TOML holds no line break.
 PAIR = re.compile(r'\[\n +("(?:[^"\\]|\\.)*"),\n +("(?:[^"\\]|\\.)*"),\n +\]')
 
+STRICT = {"extra": "forbid", "strict": True}
+"""No field that there is not, and none of another type."""
+
 Visibility = Literal["private", "shareable"]
 T = TypeVar("T")
 
@@ -146,6 +149,8 @@ class Choice:
     knee : where the frontier bends most.
     """
 
+    __pydantic_config__ = STRICT
+
     max_risk: float | None = None
     max_relative_risk: float | None = None
     max_loss: float | None = None
@@ -221,8 +226,40 @@ class Choice:
     def __str__(self) -> str:
         if self.knee:
             return "at the knee"
-        [name] = [name for name in WAYS if getattr(self, name) is not None]
-        return f"{_said(name)} {getattr(self, name)}"
+        [(name, value)] = self.to_data().items()
+        return f"{_said(name)} {value}"
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the one way that is given, as policy files and manifests hold it."""
+        if self.knee:
+            return {"knee": True}
+        return {name: value for name in WAYS if (value := getattr(self, name)) is not None}
+
+    @classmethod
+    def from_data(cls, data: Any, *, where: str | None = None) -> Choice:
+        """Read it back.
+
+        Raises
+        ------
+        RequestError : a field that is unknown or of another type, or not exactly one of them.
+        """
+        from pydantic import TypeAdapter, ValidationError
+
+        try:
+            return TypeAdapter(cls).validate_json(json.dumps(data, default=str))
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False)[0]
+            place = ".".join(map(str, ("choice", *first["loc"])))
+            raise RequestError(f"{place}: {first['msg']}", where=where) from None
+
+
+def in_words(choice: Choice, *, edited: bool) -> str:
+    """Say how a policy came about.
+
+    >>> in_words(Choice(max_risk=0.1), edited=True)
+    'max risk 0.1, then edited'
+    """
+    return f"{choice}{', then edited' * edited}"
 
 
 def _said(name: str) -> str:
@@ -262,7 +299,8 @@ class Chosen(Brief):
     ----------
     kind : the wing. kit : the kit's id. number : its place on the frontier, None when edited
         into one that the kit has not.
-    how : the choice that led to it.
+    choice : the choice that led to it.
+    edited : whether a person then edited it into another.
     figures : risk, loss and other measures by name.
     policy : the wing's own form of it.
     """
@@ -276,9 +314,15 @@ class Chosen(Brief):
     kind: str
     kit: str
     number: int | None
-    how: str
+    choice: Choice
     figures: Mapping[str, float]
     policy: Mapping[str, Any]
+    edited: bool = False
+
+    @property
+    def how(self) -> str:
+        """How it was chosen, in words."""
+        return in_words(self.choice, edited=self.edited)
 
     @classmethod
     def from_kit(cls, kit: Kit, policies: Policies, choice: Choice) -> Chosen:
@@ -291,7 +335,7 @@ class Chosen(Brief):
         """
         number = choice.among(policies.frontier, policies.risks)
         figures, policy = policies.figures_of(number), policies.policy(number).to_data()
-        return cls(kit.kind, kit.id, number, str(choice), figures, policy)
+        return cls(kit.kind, kit.id, number, choice, figures, policy)
 
     def as_read(self, policies: Policies, policy: Policy) -> Chosen:
         """Return it with the kit's figures, if the policy that its file says is one of the kit's.
@@ -308,7 +352,7 @@ class Chosen(Brief):
         return replace(
             self,
             number=number,
-            how=f"{self.how}, then edited" if edited else self.how,
+            edited=self.edited or edited,
             figures={} if number is None else policies.figures_of(number),
             policy=policy.to_data(),
         )
@@ -330,9 +374,10 @@ class Chosen(Brief):
         """Return the file's text."""
         import tomli_w
 
-        data: dict[str, Any] = {"kind": self.kind, "kit": self.kit, "how": self.how}
+        data: dict[str, Any] = {"kind": self.kind, "kit": self.kit, "edited": self.edited}
         if self.number is not None:
             data["number"] = self.number
+        data["choice"] = self.choice.to_data()
         data["figures"] = dict(self.figures)
         data["policy"] = dict(self.policy)
         return PAIR.sub(r"[\1, \2]", tomli_w.dumps(data))
@@ -349,9 +394,10 @@ class Chosen(Brief):
                 data["kind"],
                 data["kit"],
                 data.get("number"),
-                data["how"],
+                Choice.from_data(data["choice"], where=str(path)),
                 data["figures"],
                 data["policy"],
+                data.get("edited") is True,
             )
         except FileNotFoundError:
             raise RequestError("no such policy file", where=str(path)) from None

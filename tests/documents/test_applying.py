@@ -124,7 +124,8 @@ def test_an_edited_policy_has_no_figures_of_the_kits(tmp_path):
         release = applied(people(), tmp_path / "r.jsonl", chosen=shorter)
     assert release.private["chosen"] == {
         "number": None,
-        "how": f"{chosen.how}, then edited",
+        "choice": chosen.choice.to_data(),
+        "edited": True,
         "figures": {},
     }
     assert release.public["figures"] == {}
@@ -144,7 +145,8 @@ def test_a_policy_edited_into_another_of_the_kit_has_its_figures(tmp_path):
     edited = replace(chosen, policy=content.policy(number).to_data())
     assert applied(people(), tmp_path / "r.jsonl", chosen=edited).private["chosen"] == {
         "number": number,
-        "how": f"{chosen.how}, then edited",
+        "choice": chosen.choice.to_data(),
+        "edited": True,
         "figures": content.figures_of(number),
     }
 

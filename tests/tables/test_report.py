@@ -54,7 +54,7 @@ def told(name, loss, outcomes=()):
         "beats": {"safe-harbor": {"count": 3}},
     }
     searched = [prose.paragraphs[0] for prose in _searched(story)]
-    return [*three_sentences(story, "at the knee")[1:], *_axes(story), *searched]
+    return [*three_sentences(story, "where the frontier bends most")[1:], *_axes(story), *searched]
 
 
 def test_what_was_searched_for_is_what_is_told():

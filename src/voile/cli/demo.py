@@ -108,7 +108,7 @@ def _sentences(release: Path) -> tuple[str, ...]:
 
     private = Release.open(release).private
     assert private is not None
-    risk, lost, harbor = three_sentences(private["story"], private["chosen"]["how"])
+    risk, lost, harbor = three_sentences(private["story"], "")
     return risk, lost, f"Policy {private['chosen']['number']}: {harbor[0].lower()}{harbor[1:]}"
 
 

@@ -86,6 +86,7 @@ def _evidence(
 def _facts(shown: Kit | Release, audience: Audience) -> dict[str, str]:
     """Say how to reproduce it; a kit's id follows from the data, and stays with the holder."""
     import voile
+    from voile.kit import Choice, in_words
     from voile.release import Release
 
     facts = {"voile": voile.__version__, "kind of data": shown.kind}
@@ -94,7 +95,8 @@ def _facts(shown: Kit | Release, audience: Audience) -> dict[str, str]:
         if shown.private is not None and audience == "internal":
             chosen = shown.private["chosen"]
             number = "edited" if chosen["number"] is None else f"number {chosen['number']}"
-            facts["policy"] = f"{number} ({chosen['how']})"
+            how = in_words(Choice.from_data(chosen["choice"]), edited=chosen["edited"])
+            facts["policy"] = f"{number} ({how})"
             facts["kit"] = str(shown.private["kit"])
     elif audience == "internal":
         facts["kit"] = shown.id

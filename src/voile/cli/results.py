@@ -51,7 +51,8 @@ def tell_chosen(screen: Screen, chosen: Chosen, place: Path) -> None:
         {
             "policy_file": str(place),
             "number": chosen.number,
-            "how": chosen.how,
+            "choice": chosen.choice.to_data(),
+            "edited": chosen.edited,
             "figures": chosen.figures,
             "policy": chosen.policy,
         }

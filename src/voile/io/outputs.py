@@ -140,7 +140,7 @@ def _known_by_manifest(format: str) -> dict[str, Callable[[Path], bool]]:
 
 
 def _is_policy(path: Path) -> bool:
-    return _toml(path).keys() >= {"kind", "kit", "how", "figures", "policy"}
+    return _toml(path).keys() >= {"kind", "kit", "choice", "figures", "policy"}
 
 
 def _is_roles(path: Path) -> bool:

@@ -76,8 +76,8 @@ def _scored(chosen: Chosen, content: Content, policy: Policy) -> Chosen:
         )
     number = _number_of(content, policy)
     edited = chosen.number is not None and number != chosen.number
-    how = f"{chosen.how}, then edited" if edited else chosen.how
-    return chosen_of(chosen.kit, content, policy, number, how)
+    edited = edited or chosen.edited
+    return chosen_of(chosen.kit, content, policy, number, chosen.choice, edited=edited)
 
 
 def _number_of(content: Content, policy: Policy) -> int | None:

@@ -180,11 +180,17 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
     content = Content.of(kit)
     number = choice.among(content.frontier, content.risks, partial(_beating, content))
     policy = content.space.policy(content.frontier.policies[number])
-    return chosen_of(kit.id, content, policy, number, str(choice))
+    return chosen_of(kit.id, content, policy, number, choice)
 
 
 def chosen_of(
-    kit_id: str, content: Content, policy: Policy, number: int | None, how: str
+    kit_id: str,
+    content: Content,
+    policy: Policy,
+    number: int | None,
+    choice: Choice,
+    *,
+    edited: bool = False,
 ) -> Chosen:
     """Describe a policy with its figures, whether it is of the frontier or not."""
     score = content.score(policy)
@@ -194,7 +200,7 @@ def chosen_of(
         "suppressed": score.suppressed,
         **content.space.disclosure(policy),
     }
-    return Chosen(KIND, kit_id, number, how, figures, policy.to_data())
+    return Chosen(KIND, kit_id, number, choice, figures, policy.to_data(), edited)
 
 
 def _beating(content: Content, name: str) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from voile.evidence import Evidence
 from voile.evidence_sections import evidence_sections
-from voile.kit import Kit
+from voile.kit import Choice, Kit
 from voile.release import Release
 from voile.rounding import for_audience
 from voile.sections import (
@@ -98,7 +98,8 @@ def _summary(
             Figure("What was lost", share(figures["loss"]), NOTHING_LEFT),
         )
         return Section("summary", "In short", (Figures(short),), first=True)
-    how = private["chosen"]["how"]
+    chosen = private["chosen"]
+    why = reason(Choice.from_data(chosen["choice"]), edited=chosen["edited"])
     _, loss, matches = story["chosen"]
     kept = story["subjects"] * (1 - story["suppressed"])
     apart = min(figures.get("unique_with_kept", 0.0) / kept, 1.0) if kept else 0.0
@@ -128,7 +129,7 @@ def _summary(
     decided = (
         f"Against whom: somebody who knows {columns} and the name of everybody in {whom}, and "
         f"looks up every record. The population is {story['population']}.",
-        f"Who decided: the data holder chose this policy, {reason(how)}. "
+        f"Who decided: the data holder chose this policy, {why}. "
         "Who approves its release signs at the end.",
     )
     counts = private["counts"]
@@ -137,7 +138,7 @@ def _summary(
     titles = tuple(name.replace("_", " ") for name in fates)
     ledger = Grid(titles, (row,), "What became of every row", (0, 1, 2, 3, 4), "internal")
     blocks = (
-        Prose(three_sentences(story, how, audience)),
+        Prose(three_sentences(story, why, audience)),
         Figures(shown),
         Prose(decided),
         ledger,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from voile.kit import Choice
 from voile.sections import Audience
 from voile.suppression import FEW, is_few
 from voile.tables.named_measures import DEFAULTS, Kind
@@ -57,34 +58,34 @@ def found(matches: float) -> str:
     return f"about {about(matches)} people" if matches >= 0.1 else "nearly nobody"
 
 
-def reason(how: str) -> str:
-    """Say why a policy was chosen, from the words of `Choice`.
+def reason(choice: Choice, *, edited: bool = False) -> str:
+    """Say why a policy was chosen.
 
-    >>> reason("beats safe-harbor")
+    >>> reason(Choice(beats="safe-harbor"))
     "which loses the least at Safe Harbor's risk or less"
-    >>> reason("max risk 0.05")
+    >>> reason(Choice(max_risk=0.05))
     "which loses the least where no record's risk is above 5.0%"
-    >>> reason("max relative risk 0.05")
-    'which loses the least at a relative risk of 5.0% or less'
-    >>> reason("max loss 0.3"), reason("policy 17")
-    ('which risks the least at a loss of 30% or less', 'number 17 of those found')
+    >>> reason(Choice(max_loss=0.3)), reason(Choice(policy=17), edited=True)
+    ('which risks the least at a loss of 30% or less', 'number 17 of those found, then edited')
     """
-    name, _, value = how.rpartition(" ")
+    return f"{_why(choice)}{', then edited' * edited}"
+
+
+def _why(choice: Choice) -> str:
+    [(name, value)] = choice.to_data().items()
     match name:
         case "beats":
             return f"which loses the least at {CALLED.get(value, value)}'s risk or less"
-        case "max risk":
-            return f"which loses the least where no record's risk is above {share(float(value))}"
-        case "max relative risk":
-            return f"which loses the least at a relative risk of {share(float(value))} or less"
-        case "max loss":
-            return f"which risks the least at a loss of {share(float(value))} or less"
+        case "max_risk":
+            return f"which loses the least where no record's risk is above {share(value)}"
+        case "max_relative_risk":
+            return f"which loses the least at a relative risk of {share(value)} or less"
+        case "max_loss":
+            return f"which risks the least at a loss of {share(value)} or less"
         case "policy":
             return f"number {value} of those found"
-        case "at the":
-            return "where the frontier bends most"
         case _:
-            return how
+            return "where the frontier bends most"
 
 
 def is_default(story: Mapping[str, Any], kind: Kind) -> bool:
@@ -133,9 +134,9 @@ def _kept(story: Mapping[str, Any], loss: float) -> str:
 
 
 def three_sentences(
-    story: Mapping[str, Any], how: str, audience: Audience = "internal"
+    story: Mapping[str, Any], why: str, audience: Audience = "internal"
 ) -> tuple[str, ...]:
-    """Say the risk now, what was lost, and how it compares with Safe Harbor."""
+    """Say the risk now, what was lost, and how it compares with Safe Harbor, else `why` it is."""
     (risk, loss, now), before = story["chosen"], story["matches"]
     subjects = story["subjects"]
     kept = subjects * (1 - story["suppressed"])
@@ -164,5 +165,5 @@ def three_sentences(
         else:
             said.append(f"{its_name} {its_own}; {count:,} policies found beat it in both.")
     if not story["marks"]:
-        said.append(f"The data holder chose the policy {reason(how)}.")
+        said.append(f"The data holder chose the policy {why}.")
     return tuple(said)
