@@ -22,7 +22,7 @@ from voile.engine.shuffle import MEMORY, held, shuffled
 from voile.hold_out import HoldOut
 from voile.io import Source, Staging, open_source, open_writer, outputs, publishing
 from voile.io.formulas import Unescaped
-from voile.io.opening import split_table
+from voile.io.opening import split_output
 from voile.io.source import BATCH_ROWS
 from voile.io.writers import Writer
 from voile.kit import Chosen, Kit
@@ -198,7 +198,7 @@ class Applying(ABC):
 
     def write(self, out: Path, options: ApplyOptions, *, force: bool) -> Release:
         """Write the release and its manifests; they appear whole or not at all."""
-        out, table = split_table(out)
+        out, table = split_output(out)
         with Staging(out, outputs.RELEASE, force=force) as staging:
             private = staging.folder(private_path(out), mode=0o700)
             part = staging.part(out)
@@ -214,7 +214,7 @@ class Applying(ABC):
             (private / "manifest.json").write_bytes(encode(hidden))
             seal = Seal.of({RELEASE: part, MANIFEST: manifest}, private, self._sealing)
             (private / SEAL).write_bytes(seal.to_bytes())
-            with publishing(part, force=force) as publish:
+            with publishing(part, table, force=force) as publish:
                 staging.commit(publish)
         return Release.open(out)
 

@@ -77,6 +77,7 @@ class Release(Brief):
         RequestError : no release there, no manifest beside it, or one of a newer version.
         TamperedError : a manifest is damaged or lacks a part.
         """
+        from voile.io.opening import split_output
         from voile.io.postgres_address import Address
 
         if (table := Address.parse(path)) is not None:
@@ -84,6 +85,7 @@ class Release(Brief):
                 "a release in a database is known by the file that stands for it",
                 instead=f"open {table.file}",
             )
+        path, _ = split_output(path)
         if not path.exists():
             raise RequestError("no such release", where=str(path))
         public = _read(manifest_path(path), PUBLIC)

@@ -60,7 +60,7 @@ def _cell(value: object) -> object:
     return str(value) if isinstance(value, Decimal | dt.date) else value
 
 
-@pytest.mark.parametrize("end", [".parquet", ".arrow", ".feather", '.duckdb::the "t" é'])
+@pytest.mark.parametrize("end", [".parquet", ".arrow", ".feather", ".duckdb"])
 def test_typed_formats_keep_everything(tmp_path: Path, end: str) -> None:
     path = f"{tmp_path / 'a file é'}{end}"
     written(path, TYPED)

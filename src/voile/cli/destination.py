@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from glob import glob, has_magic
+from glob import glob
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -13,6 +13,13 @@ from voile.errors import RequestError
 
 if TYPE_CHECKING:
     from voile.io.outputs import Output
+
+
+class Input(NamedTuple):
+    """What a command reads: a file or folder, and a table in it where one is named."""
+
+    place: Path
+    table: str | None
 
 
 class Destination(click.Option):
@@ -37,24 +44,40 @@ def check_destinations(params: Sequence[click.Parameter], given: Mapping[str, An
     for param in params:
         out = given.get(str(param.name))
         if isinstance(param, Destination) and out is not None:
-            check_destination(out, param.output, read, force=given.get("force", False))
+            _check(out, param.output, read, force=given.get("force", False))
 
 
-def check_destination(
-    out: Path, output: Output | None, read: Sequence[Path] = (), *, force: bool
-) -> None:
+def _check(out: Path, output: Output | None, read: Sequence[Input], *, force: bool) -> None:
     """Refuse one output: without a folder, on the way of an input, or where something is."""
     from voile.io.atomic import Staging, check_folder
-    from voile.io.opening import split_table
+    from voile.io.opening import split_output
 
-    target = split_table(out)[0]
+    target, table = split_output(out)
     check_folder(target)
     for part in [target] if output is None else output.parts(target):
-        for place in read:
-            _check_apart(part, place, replaced=output is not None)
+        for one in read:
+            _check_apart(part, one.place, replaced=output is not None)
+    if table is not None:
+        _check_table(table, read)
     if output is not None:
         with Staging(target, output, force=force):
             pass  # sets right what a killed run left, before anything counts as being there
+
+
+def _check_table(place: str, read: Sequence[Input]) -> None:
+    """Refuse a table of a database that is an input; another of the same database is none."""
+    file, _, table = place.partition("::")
+    for one in read:
+        if not _is_same(one.place, Path(file)):
+            continue
+        if one.table is None:
+            raise RequestError(
+                "this command reads a table of it that is not named",
+                where=file,
+                instead=f"write {one.place.name}::TABLE",
+            )
+        if one.table.removeprefix("main.").lower() == table.lower():
+            raise RequestError("is read by this command", where=place, instead="use another name")
 
 
 def _check_apart(part: Path, place: Path, *, replaced: bool) -> None:
@@ -80,20 +103,18 @@ def _is_same(one: Path, other: Path) -> bool:
     return one.exists() and other.exists() and one.samefile(other)
 
 
-def _inputs(params: Sequence[click.Parameter], given: Mapping[str, Any]) -> Iterator[Path]:
+def _inputs(params: Sequence[click.Parameter], given: Mapping[str, Any]) -> Iterator[Input]:
     """Yield the files and folders that a command line names, other than those it writes."""
     for param in params:
         if isinstance(param.type, click.Path) and not isinstance(param, Destination):
             value = given.get(str(param.name))
             for one in value if isinstance(value, tuple) else (value,):
-                yield from _places(str(one)) if one else ()
+                yield from _places(str(one), given.get("table")) if one else ()
 
 
-def _places(text: str) -> Iterator[Path]:
+def _places(text: str, asked: str | None) -> Iterator[Input]:
     """Yield what a text may name: NAME=FILE, FORMAT:FILE, FILE::TABLE, a pattern of files."""
     for one in {text, text.partition("=")[2], text.partition(":")[2]}:
-        path = one.partition("::")[0]
-        if path and Path(path).exists():
-            yield Path(path)
-        elif has_magic(path):
-            yield from map(Path, glob(path, recursive=True))
+        path, _, table = one.partition("::")
+        found = [path] if Path(path).exists() else glob(path, recursive=True)
+        yield from (Input(Path(place), table or asked) for place in found if path)

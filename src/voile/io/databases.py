@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from voile.errors import RequestError, SourceError, nearest
 from voile.io.kinds import column
-from voile.io.source import BATCH_ROWS, OFFLINE, FileSource, identifier, unreadable
+from voile.io.source import BATCH_ROWS, OFFLINE, FileSource, hash_rows, identifier, unreadable
 
 if TYPE_CHECKING:
     import duckdb
@@ -24,33 +24,37 @@ class DuckDBSource(FileSource):
     """A table or view of a DuckDB file; counted in place."""
 
     def __init__(self, path: Path, *, table: str | None = None) -> None:
-        with unreadable(path.name, "duckdb"), closing(self._connect(path)) as connection:
+        with unreadable(path.name, "duckdb"), closing(self.connect(path)) as connection:
             found = connection.execute(
                 "SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL"
             ).fetchall()
             tables = {name if s == "main" else f"{s}.{name}": (s, name) for s, name in found}
             schema, name = tables[choose_table(table, tables, where=path.name)]
+            ((catalog,),) = connection.execute("SELECT current_database()").fetchall()
             self._table = f"{identifier(schema)}.{identifier(name)}"
-            fields = connection.execute(f"SELECT * FROM {self._table} LIMIT 0").to_arrow_table()
+            self._place = f"{identifier(catalog)}.{self._table}"  # a schema may be called as it is
+            fields = connection.execute(f"SELECT * FROM {self._place} LIMIT 0").to_arrow_table()
         super().__init__(path, "duckdb", fields.schema)
 
     @staticmethod
-    def _connect(path: Path) -> duckdb.DuckDBPyConnection:
+    def connect(path: Path) -> duckdb.DuckDBPyConnection:
+        """Open a file to read only."""
         import duckdb
 
         try:
             return duckdb.connect(str(path), read_only=True, config={**OFFLINE})
         except duckdb.Error as error:
-            for words, (what, instead) in _DUCKDB_REFUSALS.items():
-                if words in str(error):
-                    raise SourceError(what, where=path.name, instead=instead) from None
-            raise
+            raise refused(error, path.name) from None
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         names = ", ".join(map(identifier, columns))
-        with unreadable(self.name, "duckdb"), closing(self._connect(self.path)) as connection:
-            answer = connection.execute(f"SELECT {names} FROM {self._table}")
+        with unreadable(self.name, "duckdb"), closing(self.connect(self.path)) as connection:
+            answer = connection.execute(f"SELECT {names} FROM {self._place}")
             yield from answer.to_arrow_reader(rows)
+
+    def fingerprint(self) -> str:
+        """Hash the rows: the file changes with any of its tables."""
+        return hash_rows(self.schema(), self.batches())
 
     def relation(
         self, connection: duckdb.DuckDBPyConnection, columns: Iterable[str] | None = None
@@ -63,7 +67,16 @@ class DuckDBSource(FileSource):
         return connection.sql(f"SELECT * FROM {alias}.{self._table}")
 
 
+def refused(error: duckdb.Error, name: str) -> Exception:
+    """Say in one sentence why DuckDB does not open a file, where that is known."""
+    for words, (what, instead) in _DUCKDB_REFUSALS.items():
+        if words in str(error):
+            return SourceError(what, where=name, instead=instead)
+    return error
+
+
 _DUCKDB_REFUSALS = {
+    "handle conflict": ("is being read by this command", "write to another file"),
     "lock on file": ("is being written elsewhere", "close it there first"),
     "different configuration": ("is being written elsewhere", "close it there first"),
     "version number": ("was written by another version of DuckDB", "export it to Parquet there"),

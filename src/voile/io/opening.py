@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     import duckdb
 
 
+TABLE = ".table"
+"""The end of the name of a file that stands for a released table of a DuckDB file beside it."""
+
+
 @dataclass(frozen=True)
 class Format:
     """Say how files of some suffixes are read.
@@ -68,6 +72,7 @@ FORMATS = {
     ".svmlight": Format("transactions:SvmlightSource"),
     ".svm.gz": Format("transactions:SvmlightSource"),
     POSTGRESQL: Format("postgres_release:open_released"),
+    TABLE: Format("duckdb_release:open_released"),
 }  # fmt: skip
 """What reads a file, by the end of its name."""
 
@@ -131,6 +136,27 @@ def split_table(thing: str | os.PathLike[str]) -> tuple[Path, str | None]:
         return Path(address.file), os.fspath(thing)
     path, mark, table = os.fspath(thing).partition("::")
     return Path(path), table if mark else None
+
+
+def split_output(out: str | os.PathLike[str]) -> tuple[Path, str | None]:
+    """Take an output apart: the file that it is known by, and the table that this stands for.
+
+    >>> split_output("county.duckdb::research.visits")
+    (PosixPath('county.duckdb.research.visits.table'), 'county.duckdb::research.visits')
+    >>> split_output("county.duckdb")
+    (PosixPath('county.duckdb'), None)
+    """
+    file, table = split_table(out)
+    if table and file.suffix.lower() == TABLE:
+        raise RequestError(
+            "lies beside its database", where=file.name, instead="write FILE.duckdb::TABLE"
+        )
+    if not table or file.suffix.lower() != ".duckdb":
+        return file, table
+    table = table.removeprefix("main.")
+    if "/" in table:
+        raise RequestError("a released table has no slash in its name", where=file.name)
+    return file.with_name(f"{file.name}.{table}{TABLE}"), f"{file}::{table}"
 
 
 def find_format(path: Path) -> Format:

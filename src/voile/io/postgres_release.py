@@ -4,71 +4,30 @@
     visits.postgresql.manifest.json   as beside any release
     visits.postgresql.private/        as beside any release
 
-Rows are written beside the staged file first, and certified there. `sending` sends them in one
-transaction, and reads them back in it: nobody sees the table before it is whole, and what stops
-the run leaves the old one.
+`sending` sends the rows in one transaction, and reads them back in it: nobody sees the table before
+it is whole, and what stops the run leaves the old one.
 """
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 
 import pyarrow as pa
-import tomli_w
 
-from voile.errors import RequestError, SourceError, TamperedError, VoileError, nearest
-from voile.io.arrow_files import ArrowSource
+from voile.errors import RequestError, SourceError, VoileError, nearest
 from voile.io.postgres import PostgresSource
 from voile.io.postgres_address import Address
 from voile.io.postgres_session import RefusedError, Session, literal
 from voile.io.postgres_table import DIGITS, KINDS, MOMENTS, find_table
+from voile.io.released_table import MARK, ArrowRows, Pointer, rows_path
 from voile.io.source import Source, conform, hash_rows, identifier, plain
 from voile.io.writers import ArrowWriter, Writer
 
 LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer names off
 PATIENCE = "60s"  # with those who still read the table that is replaced
-
-
-@dataclass(frozen=True)
-class Pointer:
-    """The file that stands for a released table: where it is, and the hash of its rows."""
-
-    database: str
-    table: str
-    sha256: str
-
-    @classmethod
-    def read(cls, path: Path) -> Pointer:
-        """Read the file back."""
-        try:
-            parts = tomllib.loads(path.read_text(encoding="utf-8"))
-            return cls(**{name: str(part) for name, part in parts.items()})
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError):
-            raise SourceError(
-                "is no whole postgresql file: damaged or cut short", where=path.name
-            ) from None
-
-    @property
-    def address(self) -> Address:
-        """Where the table is."""
-        address = Address.parse(self.database)
-        if address is None:
-            raise SourceError("names no database", where="postgresql file")
-        return Address(address.url, self.table)
-
-    def write(self, path: Path) -> None:
-        """Write the file."""
-        path.write_text(tomli_w.dumps(self.__dict__), encoding="utf-8")
-
-
-def rows_path(path: Path) -> Path:
-    """Return where the rows wait until they are published."""
-    return path.with_name(f"{path.name}.rows")
 
 
 def open_released(path: Path) -> Source:
@@ -79,12 +38,17 @@ def open_released(path: Path) -> Source:
     TamperedError : the table's rows are not those that were released. This reads it once.
     """
     if rows_path(path).exists():
-        return ArrowSource(rows_path(path))
+        return ArrowRows(path)
     pointer = Pointer.read(path)
-    source = PostgresSource(pointer.address)
-    if source.fingerprint() != pointer.sha256:
-        raise TamperedError("the table's rows are not those that were released", where=source.name)
-    return source
+    return pointer.checked(PostgresSource(_address(pointer)))
+
+
+def _address(pointer: Pointer) -> Address:
+    """Say where the table is."""
+    address = Address.parse(pointer.database)
+    if address is None:
+        raise SourceError("names no database", where="postgresql file")
+    return Address(address.url, pointer.table)
 
 
 class PostgresWriter(Writer):
@@ -121,17 +85,6 @@ class PostgresWriter(Writer):
         Pointer(self._url, self._table, sha256).write(self._path)
 
 
-class ArrowRows(ArrowSource):
-    """Rows that wait to be published, hashed as their table will be."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(rows_path(path))
-
-    def fingerprint(self) -> str:
-        """Hash the rows."""
-        return hash_rows(self.schema(), self.batches())
-
-
 @contextmanager
 def sending(path: Path, *, force: bool) -> Iterator[Callable[[], None]]:
     """Send a staged table's rows in one transaction, and give what commits it.
@@ -142,7 +95,7 @@ def sending(path: Path, *, force: bool) -> Iterator[Callable[[], None]]:
     VoileError : the server does not give the rows back as they were written.
     """
     pointer = Pointer.read(path)
-    with Session(pointer.address, write=True) as session:
+    with Session(_address(pointer), write=True) as session:
         schema, table = _target(session, force=force)
         staged = f"voile-{token_hex(8)}"
         rows = ArrowRows(path)
@@ -152,6 +105,7 @@ def sending(path: Path, *, force: bool) -> Iterator[Callable[[], None]]:
         reader = pa.RecordBatchReader.from_batches(rows.schema(), rows.batches())
         session.ingest(schema, staged, reader)
         _check_read_back(session, f"{schema}.{staged}", pointer)
+        session.run(f"COMMENT ON TABLE {place} IS {literal(MARK)}")
         with _replacing(session.address.name):
             if force:
                 session.set({"lock_timeout": PATIENCE})
@@ -165,7 +119,7 @@ def _check_read_back(session: Session, staged: str, pointer: Pointer) -> None:
     if hash_rows(table.schema, table.rows(session, list(table.columns))) != pointer.sha256:
         raise VoileError(
             "the server does not give back what was written",
-            where=pointer.address.name,
+            where=_address(pointer).name,
             instead="nothing was released; write a file",
         )
 
@@ -186,10 +140,14 @@ def _target(session: Session, *, force: bool) -> tuple[str, str]:
         )
     if not schemas[schema]:
         raise RequestError(f"this role may not make tables in schema {schema}", where=where)
-    kinds = session.run(_KIND.format(literal(schema), literal(table)))
-    if kinds and kinds != [("r",)]:
-        raise RequestError("is no plain table, and is not replaced", where=where)
-    if kinds and not force:
+    found = session.run(_KIND.format(literal(schema), literal(table)))
+    if found and found != [("r", MARK)]:
+        raise RequestError(
+            "is there already, and is no table that voile wrote",
+            where=where,
+            instead="choose another name, or drop it yourself",
+        )
+    if found and not force:
         raise RequestError("is there already", where=where, instead="replace it with --force")
     return schema, table
 
@@ -199,7 +157,8 @@ SELECT nspname::text, has_schema_privilege(oid, 'CREATE') FROM pg_namespace
 WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' ORDER BY nspname"""
 
 _KIND = """
-SELECT relkind::text FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
+SELECT relkind::text, obj_description(pg_class.oid, 'pg_class')
+FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
 WHERE nspname = {} AND relname = {}"""
 
 _NOT_REPLACED = {

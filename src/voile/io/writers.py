@@ -1,4 +1,4 @@
-"""Write releases: CSV, Parquet, Arrow, JSON lines, a table of a DuckDB file or of PostgreSQL.
+"""Write releases: CSV, Parquet, Arrow, JSON lines, DuckDB, a table of DuckDB or PostgreSQL.
 
 What a text format cannot hold as it is becomes text: dates and times by ISO 8601, booleans `true`
 and `false`, decimals exactly, floats by the shortest digits that read back the same. Lists,
@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from voile.errors import RequestError
 from voile.io.formulas import escape as escaped
 from voile.io.formulas import formulas
-from voile.io.opening import split_table
+from voile.io.opening import TABLE, split_table
 from voile.io.postgres_address import POSTGRESQL, Address
 from voile.io.source import (
     BATCH_ROWS,
@@ -82,11 +82,11 @@ def open_writer(
 
     Parameters
     ----------
-    path : .csv, .tsv, .parquet, .arrow, .feather, .jsonl, .ndjson, or "file.duckdb::table" for a
-        new DuckDB file, or "file.postgresql::postgresql://host/database::table" for a table that
-        `publishing` makes. Give a place inside a `Staging`: what is there is overwritten.
+    path : by its suffix one of `WRITERS`, or for a table that `publishing` makes
+        "file.postgresql::postgresql://host/database::table" or "file.table::file.duckdb::table".
+        Give a place inside a `Staging`: what is there is overwritten.
     schema : of every batch; names are distinct.
-    force : let `publishing` replace a table of PostgreSQL that is there.
+    force : let `publishing` replace a table that voile wrote.
     escape : write formulas as text, in CSV and TSV (`voile.io.formulas`).
 
     Raises
@@ -98,16 +98,18 @@ def open_writer(
     suffix = file.suffix.lower()
     if escape:
         return _spreadsheet_writer(file, schema)
-    if suffix == ".duckdb":
-        return DuckDBWriter(file, schema, table=table or "release")
     if suffix == POSTGRESQL:
         return _postgres_writer(file, schema, table, force=force)
+    if suffix == TABLE and table is not None:
+        from voile.io.duckdb_release import DuckDBTableWriter
+
+        return DuckDBTableWriter(file, schema, place=table, force=force)
     if table is not None or suffix not in WRITERS:
         raise RequestError(
             f"{suffix or 'a name without suffix'} cannot be written" if table is None
             else f"{suffix} holds no tables",
             where=file.name,
-            instead=f"use {', '.join(WRITERS)} or .duckdb",
+            instead=f"use {', '.join(WRITERS)}",
         )  # fmt: skip
     return WRITERS[suffix](file, schema)
 
@@ -138,25 +140,33 @@ def _postgres_writer(file: Path, schema: pa.Schema, table: str | None, *, force:
 
 
 @contextmanager
-def publishing(path: Path, *, force: bool = False) -> Iterator[Callable[[], None]]:
+def publishing(
+    path: Path, table: str | None, *, force: bool = False
+) -> Iterator[Callable[[], None]]:
     """Let what a writer staged appear where no file is, by the function that the block is given.
 
-    Files appear by `Staging.commit` alone, and need nothing. A table of PostgreSQL is sent and
+    Files appear by `Staging.commit` alone, and need nothing. A table of a database is sent and
     checked here, and is seen by others once the function is called: call it when all else is in
     place. A block that ends without leaves the database as it was.
 
     Parameters
     ----------
-    path : where the writer wrote, inside the `Staging`.
-    force : replace a table that is there.
+    path : where the writer wrote, inside the `Staging`. table : as it was given to the writer.
+    force : replace a table that voile wrote.
     """
-    if path.suffix.lower() != POSTGRESQL:
-        yield lambda: None
-        return
-    from voile.io.postgres_release import sending
+    suffix = path.suffix.lower()
+    if suffix == POSTGRESQL:
+        from voile.io import postgres_release
 
-    with sending(path, force=force) as publish:
-        yield publish
+        with postgres_release.sending(path, force=force) as publish:
+            yield publish
+    elif suffix == TABLE and table is not None:
+        from voile.io import duckdb_release
+
+        with duckdb_release.sending(path, table, force=force) as publish:
+            yield publish
+    else:
+        yield lambda: None
 
 
 class CsvWriter(Writer):
@@ -349,14 +359,14 @@ def _json_cells(column: pa.Array) -> list[object]:
 
 
 class DuckDBWriter(Writer):
-    """A table of a new DuckDB file; dictionaries become text."""
+    """A new DuckDB file with the table "release"; dictionaries become text."""
 
-    def __init__(self, path: Path, schema: pa.Schema, *, table: str) -> None:
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
         import duckdb
 
         self._connection = duckdb.connect(str(path), config={**OFFLINE})
         self._schema = plain_schema(schema)
-        self._table = identifier(table)
+        self._table = identifier("release")
         self._connection.register("batch", self._schema.empty_table())
         self._connection.execute(f"CREATE TABLE {self._table} AS SELECT * FROM batch")
 
@@ -390,6 +400,7 @@ WRITERS: dict[str, Callable[[Path, pa.Schema], Writer]] = {
     ".feather": ArrowWriter,
     ".jsonl": JsonLinesWriter,
     ".ndjson": JsonLinesWriter,
+    ".duckdb": DuckDBWriter,
     ".dat": _transactions,
     ".svm": _svmlight,
     ".svmlight": _svmlight,

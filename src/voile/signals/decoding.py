@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from voile.errors import RequestError, nearest
 from voile.io import Source, Staging, open_writer, publishing
-from voile.io.opening import split_table
+from voile.io.opening import split_output
 from voile.io.outputs import READINGS, READINGS_FORMAT, manifest_of
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
@@ -65,7 +65,7 @@ def decode(
     types = _types(release, source, reading)
     schema = pa.schema([pa.field(name, types[name]) for name in source.columns])
     rows = 0
-    out, table = split_table(out)
+    out, table = split_output(out)
     with Staging(out, READINGS, force=force) as staging:
         part = staging.part(out)
         with open_writer(f"{part}::{table}" if table else part, schema, force=force) as writer:
@@ -74,7 +74,7 @@ def decode(
                 rows += len(batch)
                 progress("decoding", rows)
         staging.part(manifest_path(out)).write_bytes(manifest_of(READINGS_FORMAT))
-        with publishing(part, force=force) as publish:
+        with publishing(part, table, force=force) as publish:
             staging.commit(publish)
     return rows
 

@@ -50,7 +50,7 @@ class Place:
                 writer.write(batch)
 
     def publish(self, *, force: bool = False) -> None:
-        with publishing(self.file, force=force) as publish:
+        with publishing(self.file, None, force=force) as publish:
             publish()
         self.file.with_name(f"{self.file.name}.rows").unlink()  # as a Staging does
 
@@ -102,10 +102,10 @@ def test_nobody_sees_a_table_before_it_is_whole(place: Place) -> None:
     place.stage()
     tables = "SELECT count(*) FROM pg_class WHERE relname ~ '^(voile-|release)'"
     assert place.server.sql(tables) == "0"
-    with publishing(place.file):
+    with publishing(place.file, None):
         assert place.server.sql(tables) == "0"
     assert place.server.sql(tables) == "0"  # the block ended without publishing
-    with pytest.raises(KeyboardInterrupt), publishing(place.file):
+    with pytest.raises(KeyboardInterrupt), publishing(place.file, None):
         raise KeyboardInterrupt
     assert place.server.sql(tables) == "0"
     place.publish()
@@ -129,7 +129,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from voile.io import publishing
-with publishing(Path(sys.argv[1]), force=True):
+with publishing(Path(sys.argv[1]), None, force=True):
     os.kill(os.getpid(), signal.SIGKILL)
 """
 

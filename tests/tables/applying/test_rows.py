@@ -11,6 +11,7 @@ from tests.tables.applying.visits import fitted, middle, read, run
 from voile.errors import RequestError
 from voile.io import open_source
 from voile.progress import silent
+from voile.release import Release
 from voile.roles import Roles
 from voile.tables.options import ApplyOptions
 from voile.tables.verifying import verify
@@ -80,8 +81,9 @@ def test_every_format_verifies_and_holds_the_rows(kit, patients, key_file, tmp_p
 
 def test_a_duckdb_table_can_be_named(kit, patients, key_file, tmp_path):
     release = run(kit, patients, tmp_path / "out.duckdb::patients", key_file=key_file)
-    assert release.path == tmp_path / "out.duckdb"
-    assert open_source(f"{release.path}::patients").columns
+    assert release.path == tmp_path / "out.duckdb.patients.table"
+    assert open_source(tmp_path / "out.duckdb::patients").columns
+    assert Release.open(tmp_path / "out.duckdb::patients").path == release.path
     assert all(holds is not False for _, holds in verify(release))
 
 
