@@ -165,10 +165,9 @@ def test_tables_are_found_by_name(tmp_path: Path, end: str) -> None:
 
 def test_a_table_is_named_once(tmp_path: Path) -> None:
     path = tmp_path / "a.duckdb"
-    for name in ("one", "two"):
-        with open_writer(f"{path}::{name}", TABLE.schema) as writer:
-            for batch in TABLE.to_batches():
-                writer.write(batch)
+    with duckdb.connect(str(path)) as connection:
+        for name in ("one", "two"):
+            connection.execute(f"CREATE TABLE {name} AS SELECT '00501' AS zip, 1 AS n")
     assert list(open_source(f"{path}::one", table="one").columns) == ["zip", "n"]
     refused(f"{path}::one", "a.duckdb: the table is named twice", table="two")
     refused("service=county::one", "county::one: the table is named twice", table="two")
@@ -183,7 +182,7 @@ def test_tables_and_encodings_only_where_there_are_some(tmp_path: Path) -> None:
 
 def test_duckdb_opens_a_file_twice_and_never_to_write(tmp_path: Path) -> None:
     path = tmp_path / "a.duckdb"
-    with open_writer(f"{path}::t", TABLE.schema) as writer:
+    with open_writer(path, TABLE.schema) as writer:
         writer.write(TABLE.to_batches()[0])
     before = path.read_bytes()
     source = open_source(path)

@@ -172,11 +172,17 @@ def test_a_release_is_not_read_from_where_it_is_written(place: Place) -> None:
     assert len(told(source)) == 20
 
 
+CLEAR = """
+DROP SCHEMA IF EXISTS closed; DROP ROLE IF EXISTS writer; DROP VIEW IF EXISTS v;
+DROP TABLE IF EXISTS theirs"""
+
+
 @pytest.mark.parametrize(
     ("before", "table", "message"),
     [
         ("", "nowhere.t", "there is no schema nowhere"),
-        ("CREATE VIEW v AS SELECT 1", "v", "is no plain table, and is not replaced"),
+        ("CREATE VIEW v AS SELECT 1", "v", "is no table that voile wrote"),
+        ("CREATE TABLE theirs (n int)", "theirs", "is no table that voile wrote"),
         ("", "t" * 64, "at most 63 bytes"),
         ("", "", "say which table"),
         ("CREATE SCHEMA closed; CREATE ROLE writer LOGIN", "closed.t", "may not make tables"),
@@ -185,13 +191,17 @@ def test_a_release_is_not_read_from_where_it_is_written(place: Place) -> None:
 def test_where_no_table_can_be_made(
     server: Any, tmp_path: Path, before: str, table: str, message: str
 ) -> None:
-    server.sql("DROP SCHEMA IF EXISTS closed; DROP ROLE IF EXISTS writer; DROP VIEW IF EXISTS v")
+    server.sql(
+        "DROP SCHEMA IF EXISTS closed; DROP ROLE IF EXISTS writer; DROP VIEW IF EXISTS v; DROP TABLE IF EXISTS theirs"
+    )
     server.sql(before or "SELECT 1")
     user = "writer" if "writer" in before else "steward"
     place = f"{tmp_path / 'a.postgresql'}::{server.address(table, user=user)}"
     with pytest.raises(RequestError, match=message):
         open_writer(place, ROWS.schema, force=True)
-    server.sql("DROP SCHEMA IF EXISTS closed; DROP ROLE IF EXISTS writer; DROP VIEW IF EXISTS v")
+    server.sql(
+        "DROP SCHEMA IF EXISTS closed; DROP ROLE IF EXISTS writer; DROP VIEW IF EXISTS v; DROP TABLE IF EXISTS theirs"
+    )
 
 
 def test_what_others_stand_on_is_not_replaced(place: Place) -> None:
