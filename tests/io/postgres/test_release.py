@@ -191,17 +191,13 @@ DROP TABLE IF EXISTS theirs"""
 def test_where_no_table_can_be_made(
     server: Any, tmp_path: Path, before: str, table: str, message: str
 ) -> None:
-    server.sql(
-        "DROP SCHEMA IF EXISTS closed; DROP ROLE IF EXISTS writer; DROP VIEW IF EXISTS v; DROP TABLE IF EXISTS theirs"
-    )
+    server.sql(CLEAR)
     server.sql(before or "SELECT 1")
     user = "writer" if "writer" in before else "steward"
     place = f"{tmp_path / 'a.postgresql'}::{server.address(table, user=user)}"
     with pytest.raises(RequestError, match=message):
         open_writer(place, ROWS.schema, force=True)
-    server.sql(
-        "DROP SCHEMA IF EXISTS closed; DROP ROLE IF EXISTS writer; DROP VIEW IF EXISTS v; DROP TABLE IF EXISTS theirs"
-    )
+    server.sql(CLEAR)
 
 
 def test_what_others_stand_on_is_not_replaced(place: Place) -> None:
