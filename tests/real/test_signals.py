@@ -61,7 +61,7 @@ def test_everyone_comes_back_to_the_last_bit(nhanes, voile, tmp_path, suffix, sa
     assert voile("signals", "fit", source, *fits, "--seed", "1", "--out", kit)[0] == 0
     assert voile("signals", "choose", kit, "--max-loss", "1", "--out", policy)[0] == 0
     sent, back = tmp_path / f"sent.{suffix}", tmp_path / "back.parquet"
-    how = ["--policy", policy, "--missing", "pass", "--allow-set-aside"]
+    how = ["--policy", policy, "--missing", "pass", "--allow-set-aside", "--no-pseudonyms"]
     assert voile("signals", "apply", kit, source, *how, "--out", sent)[0] == 0
     known = ["--policy", policy, "--classes", tmp_path / f"sent.{suffix}.private" / "classes.csv"]
     assert voile("signals", "decode", kit, sent, *known, "--out", back)[0] == 0
@@ -89,7 +89,7 @@ def test_the_default_hides_the_class_of_children_it_was_not_fitted_to(nhanes, vo
     assert least["risk"] < 0.06
     assert voile("signals", "choose", kit, "--policy", "0", "--out", policy)[0] == 0
     sent = tmp_path / "sent.parquet"
-    how = ["--policy", policy, "--allow-set-aside", "--out", sent]
+    how = ["--policy", policy, "--allow-set-aside", "--no-pseudonyms", "--out", sent]
     assert voile("signals", "apply", kit, source, *how)[0] == 0
     knows = ["--truth", source, "--public-map", kit, "--permutations", "5", "--seed", "1"]
     code, said = voile("signals", "attack", sent, *knows, "--json")

@@ -160,6 +160,12 @@ def _own(folder: Path) -> None:
         folder.mkdir(mode=0o700)
     elif not folder.is_dir():
         raise RequestError("is no folder", where=str(folder), instead="use another")
+    elif {*os.listdir(folder)} - {"lock"} and not (folder / FILE).exists():
+        raise RequestError(
+            "the folder holds other things than an end's state",
+            where=str(folder),
+            instead="use a new one",
+        )
     if os.name == "posix" and stat.S_IMODE(folder.stat().st_mode) & 0o077:
         raise RequestError(
             "others may open the folder, which holds readings",
