@@ -129,11 +129,18 @@ class Release(Brief):
             )
 
     def check_hash(self) -> None:
-        """Raise `TamperedError` when the release's bytes are not those of the manifest."""
+        """Raise `TamperedError` when the release's bytes are not those of the manifest.
+
+        Those of a table in a database are its rows, which are read once.
+        """
+        from voile.io.opening import TABLES
+
         if file_sha256(self.path) != self.public["sha256"]:
             raise TamperedError(
                 "the release's bytes are not those its manifest names", where=str(self.path)
             )
+        if self.path.suffix in TABLES:
+            self.rows()
 
 
 def _read(path: Path, parts: frozenset[str]) -> dict[str, Any]:

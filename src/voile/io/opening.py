@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 TABLE = ".table"
 """The end of the name of a file that stands for a released table of a DuckDB file beside it."""
+TABLES = (POSTGRESQL, TABLE)
+"""What stands for a table: its rows are held to their hash whenever it is opened."""
 
 
 @dataclass(frozen=True)
