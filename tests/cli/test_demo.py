@@ -38,3 +38,16 @@ def test_the_demo_ends_with_three_sentences_and_a_report(
     ]
     assert not [text for text in shown if key in text]
     assert voile("verify", out / "release.csv").code == 0
+    assert "replace it with --force" in voile("demo", "--out", out).err
+
+
+@pytest.mark.slow
+def test_the_demo_runs_again_in_its_own_folder(voile: Any, tmp_path: Path) -> None:
+    out = tmp_path / "demo"
+    for force in ([], ["--force"]):
+        assert voile("demo", "--out", out, *force, "--quiet").code == 0
+        (out / "notes.txt").write_text("mine")
+    assert (out / "notes.txt").read_text() == "mine"
+    (out / "kit" / "notes.txt").write_text("mine")
+    assert voile("demo", "--out", out, "--force", "--quiet").code == 2
+    assert (out / "kit" / "notes.txt").read_text() == "mine"

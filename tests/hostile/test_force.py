@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from tests.cli.conftest import files, voile
 
+from voile.cli.app import command
 from voile.kit import Kit
 from voile.release import Release
 
@@ -313,3 +315,52 @@ def test_what_came_during_the_run_stays(tmp_path: Path) -> None:
             (folder / "kit.json").write_text("{}")
             (tmp_path / "kit" / "thesis.txt").write_text("years of work")
     assert (tmp_path / "kit" / "thesis.txt").read_text() == "years of work"
+
+
+NO_PLACES = {
+    "table",
+    "encoding",
+    "miss_cost",
+    "weight",
+    "beats",
+    "kind",
+    "patterns",
+    "record",
+    "inspections",
+    "k",
+    "items",
+    "strength",
+    "time",
+    "generation",
+    "subject",
+    "broker",
+    "topic",
+    "knows",
+    "people",
+    "risk",
+    "loss",
+    "outcomes",
+    "zip_column",
+    "age_column",
+    "on",
+    "person",
+}
+"""What a command takes as text and that names no file, folder or table: all else is a path."""
+
+
+def commands(command: click.Command) -> Iterator[click.Command]:
+    if isinstance(command, click.Group):
+        for one in command.commands.values():
+            yield from commands(one)
+    else:
+        yield command
+
+
+def test_whatever_a_command_reads_is_known_as_its_input() -> None:
+    """An option that names a file as mere text could be overwritten by its own command."""
+    texts = set()
+    for one in commands(command):
+        for param in one.get_params(click.Context(one)):
+            if param.type.name.upper() == "TEXT" and not isinstance(param.type, click.Choice):
+                texts.add(param.name)
+    assert texts == NO_PLACES
