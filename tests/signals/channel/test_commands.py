@@ -163,6 +163,13 @@ def test_a_device_is_given_its_own_keys_and_never_the_secret(ward, tmp_path, mon
         command(send, folder / "kit", folder / "days.csv", *line, *own)
     with pytest.raises(VoileError, match="is there already; replace it with --force"):
         command(enrol, *known)
+    monkeypatch.setenv("VOILE_SECRET", (folder / "key").read_text())
+    assert not command(enrol, *known, "--subject", "p2", "--force")
+    for theirs in ("classes.csv", "roles.toml"):
+        before = (folder / theirs).read_bytes()
+        with pytest.raises(VoileError, match="is read by|is no enrolment file that voile wrote"):
+            command(enrol, *known[:-1], folder / theirs, "--force")
+        assert (folder / theirs).read_bytes() == before
 
 
 def test_the_generation_of_a_key_is_a_column_of_the_classes(ward, tmp_path):
