@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from voile.evidence import Count, Finding, Note, Rate, difference
+from voile.evidence import Count, Finding, Note, Rate, Value, difference
+from voile.rounding import rounded
 from voile.sections import Audience
 from voile.suppression import FEW, is_few
 
@@ -78,14 +79,21 @@ def rate(found: Rate | None, audience: Audience) -> str:
     ('50% (40% to 60%), 50 of 100', 'no cases', '–')
     >>> rate(Rate(3, 100), "public"), rate(Rate(97, 100), "public"), rate(Rate(3, 9), "public")
     ('at most 17%', 'at least 83%', 'of fewer than 11')
+    >>> rate(Rate(621, 1234), "internal"), rate(Rate(621, 1234), "public")
+    ('50% (48% to 53%), 621 of 1,234', '50% (48% to 53%), 620 of 1,200')
     """
     if found is None:
         return "–"
     if found.trials == 0:
         return "no cases"
     value, interval = estimate(found, audience)
-    counts = f"{found.successes:,} of {found.trials:,}"
-    return f"{value} ({interval}), {counts}" if interval else value
+    hits, trials = (_digits(number, audience) for number in (found.successes, found.trials))
+    return f"{value} ({interval}), {hits:,} of {trials:,}" if interval else value
+
+
+def _digits(value: float, audience: Audience) -> float:
+    """Return a figure with the digits that an audience is shown."""
+    return rounded(value) if audience == "public" else value
 
 
 def estimate(found: Rate, audience: Audience) -> tuple[str, str]:
@@ -118,10 +126,10 @@ def advantage(found: Rate, control: Rate | None, audience: Audience) -> str:
         return "Without a control group this cannot be distinguished from knowledge about groups."
     if is_hidden(found, audience) or is_hidden(control, audience):
         return "The advantage over people who were never released is withheld: it follows from few."
-    value, low, high = difference(found, control)
+    value, low, high = (_digits(100 * x, audience) for x in difference(found, control))
     return (
-        f"Advantage over people who were never released: {100 * value:.1f} percentage points "
-        f"(95% interval {100 * low:.1f} to {100 * high:.1f})."
+        f"Advantage over people who were never released: {value:.1f} percentage points "
+        f"(95% interval {low:.1f} to {high:.1f})."
     )
 
 
@@ -132,16 +140,18 @@ def counted(count: Count, audience: Audience) -> str:
     ['4', 'fewer than 11']
     >>> [counted(Count(x, 1200), "public") for x in (4, 40, 1196, 1200)]
     ['fewer than 11 of 1,200', '40 of 1,200', 'all but fewer than 11 of 1,200', '1,200 of 1,200']
+    >>> counted(Count(1234), "public")
+    '1,200'
     """
     whole = count.value if count.whole is None else count.whole
-    rest = "" if count.whole is None else f" of {whole:,}"
+    rest = "" if count.whole is None else f" of {_digits(whole, audience):,}"
     if audience == "public" and is_few(whole):
         return f"fewer than {FEW}"
     if audience == "public" and is_few(count.value):
         return f"fewer than {FEW}{rest}"
     if audience == "public" and is_few(whole - count.value):
         return f"all but fewer than {FEW}{rest}"
-    return f"{count.value:,}{rest}"
+    return f"{_digits(count.value, audience):,}{rest}"
 
 
 def said(note: Note, audience: Audience) -> str:
@@ -151,11 +161,14 @@ def said(note: Note, audience: Audience) -> str:
     >>> said(note, "internal"), said(note, "public")
     ('Cut off after examining 4 tokens.', 'Cut off after examining fewer than 11 tokens.')
     """
-    values = {
-        name: counted(value, audience) if isinstance(value, Count) else value
-        for name, value in note.values.items()
-    }
+    values = {name: _written(value, audience) for name, value in note.values.items()}
     return note.text.format(**values)
+
+
+def _written(value: Value, audience: Audience) -> Value:
+    if isinstance(value, Count):
+        return counted(value, audience)
+    return _digits(value, audience) if isinstance(value, float) else value
 
 
 def name_of(finding: Finding, audience: Audience) -> str:

@@ -77,6 +77,25 @@ def test_a_public_report_holds_no_small_count(case: Any, attacked: Any) -> None:
             assert not COUNT.search(text), text
 
 
+NUMBER = re.compile(r"(?<![\w.-])\d[\d,]*(?:\.\d+)?(?![\w-])")
+DRAWN = re.compile(r"<(style|script|svg|h1|nav)\b.*?</\1>|<[^>]*>", re.S)
+
+
+def digits(number: str) -> int:
+    """Count the significant digits of a number as it is written."""
+    return len(number.replace(",", "").replace(".", "").strip("0"))
+
+
+def test_a_public_report_states_two_significant_digits(case: Any, attacked: Any) -> None:
+    release, found = attacked
+    released = set(NUMBER.findall(str([release.public[x] for x in ("policy", "columns")])))
+    for subject, evidence in ((release, found), (case.kit, ())):
+        page = render("report", public(case, subject, evidence), audience="public", facts={})
+        figures = NUMBER.findall(DRAWN.sub(" ", page))
+        assert len(figures) > 10
+        assert {one for one in figures if digits(one) > 2} <= released
+
+
 def test_a_public_report_tells_no_identifier(case: Any, attacked: Any) -> None:
     release, found = attacked
     for subject, evidence in ((release, found), (case.kit, ())):

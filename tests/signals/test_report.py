@@ -21,7 +21,7 @@ def overheard(yes, no=MANY, control=None):
         Finding("found", no, control=control, by="forest", of="no"),
     )
     curve = Curve("yes", "weight, overheard", "density", (0.0, 1.0), (0.25, 0.75))
-    mean = Note("Forest: balanced accuracy {balanced:.3f}.", {"balanced": 0.512}, by="forest")
+    mean = Note("Forest: balanced accuracy {balanced:.3f}.", {"balanced": 0.51}, by="forest")
     notes = (Note("Messages reveal 0.1 of 1 bits."), mean)
     return Evidence(
         "single messages", "inference", STORY, findings=findings, curves=(curve,), notes=notes
@@ -40,7 +40,7 @@ def page(tmp_path_factory):
 
 
 MEAN, BARS, LAW = "on average: ", "Who is found by forest", "weight, overheard, by class"
-BALANCED = "balanced accuracy 0.512"
+BALANCED = "balanced accuracy 0.510"
 
 
 def test_the_public_sees_shares_of_many_and_no_class_s_law(page):

@@ -75,9 +75,8 @@ def sections(
 ) -> tuple[Section, ...]:
     """Say what a report shows of a kit or of a release; words of the text for the holder alone."""
     if isinstance(subject, Kit):
-        story: Mapping[str, Any] = for_audience(
-            story_of(Content.of(subject), None), audience, STATING
-        )
+        found = story_of(Content.of(subject), None)
+        story: Mapping[str, Any] = for_audience(found, audience, STATING)
         public: Mapping[str, Any] = {}
         private: Mapping[str, Any] = {}
     else:

@@ -48,9 +48,8 @@ def sections(
     count of people below 11.
     """
     if isinstance(subject, Kit):
-        story: Mapping[str, Any] = for_audience(
-            story_of(Content.of(subject), None), audience, STATING
-        )
+        found = story_of(Content.of(subject), None)
+        story: Mapping[str, Any] = for_audience(found, audience, STATING)
         public: Mapping[str, Any] = {}
     else:
         story = for_audience((subject.private or {}).get("story", {}), audience, STATING)

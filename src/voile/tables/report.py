@@ -64,7 +64,8 @@ def sections(
     other policies' intervals and small counts are for the internal one.
     """
     if isinstance(subject, Kit):
-        story: Mapping[str, Any] = story_of(Content.of(subject))
+        found = story_of(Content.of(subject))
+        story: Mapping[str, Any] = for_audience(found, audience, STATING)
         parts = [_kit_summary(story), _frontier(story), how_far(story), _beaten(story)]
         parts += [_intervals(story, audience), risks(story, {}, audience), _limits()]
         return tuple(part for part in parts if part is not None)
