@@ -340,6 +340,7 @@ def test_a_kit_with_a_proof_is_applied_and_the_report_says_what_was_proved(
     proof = ["--strategy", "steepest", "--bound-seconds", "1", "--seed", "5"]
     choose = ["tables", "choose", kit, "--knee", "--out", policy]
     apply = ["tables", "apply", kit, files.patients, "--policy", policy, "--out", out]
+    apply += ["--no-pseudonyms"]
     report = ["report", out, "--out", page]
     for words in ([*files.fit(kit), *proof], choose, apply, report):
         assert voile(*words).code == 0

@@ -11,7 +11,7 @@ from voile.rounding import Stating
 
 STATING = Stating(
     at_least=frozenset(
-        {"k", "anonymity", "exact_anonymity", "label_diversity", "auc_svm", "auc_logistic"}
+        {"k", "anonymity", "exact_anonymity", "label_diversity", "auc_svm", "utility"}
     )
 )
 SHOWN = ("number", "risk", "loss", "k", "features", "auc_svm", "auc_logistic", "unique_share")

@@ -67,6 +67,7 @@ def _grid(proof: Mapping[str, Any]) -> Grid:
         rows[:: -(-len(rows) // MOST_ROWS)],
         title,
         (0, 1, 2, 3, 4),
+        "internal",  # as many figures find whom all others are known of
     )
 
 

@@ -17,7 +17,7 @@ from voile.tables.published import Published
 from voile.tables.superpopulation import estimate_uniques
 
 STATING = Stating(
-    at_least=frozenset({"k", "k_map"}),
+    at_least=frozenset({"k", "k_map", "least_loss", "bound", "area", "floor"}),
     people=frozenset({"sample_uniques", "population_uniques", "unique_with_kept"}),
 )
 POINTS = 600

@@ -11,7 +11,7 @@ from voile.errors import TamperedError
 from voile.release import Release
 from voile.rounding import rounded
 from voile.tables.certify import certify
-from voile.tables.codebook import Codebook
+from voile.tables.codebook import Codebook, Entry
 from voile.verifying import Check, has_columns, has_rows, recounted
 
 COUNTED = ("k", "sample_uniques", "prosecutor_max", "prosecutor_mean", "unique_with_kept")
@@ -38,9 +38,18 @@ def verify(release: Release) -> Iterator[Check]:
         yield Check("every generalised cell is an interval of the policy", False)
         return
     yield Check("every generalised cell is an interval of the policy", True)
+    named = all(map(_is_named_by_its_ends, (e for c in codebook.columns for e in c.entries)))
+    yield Check("every interval is named by its ends", named)
     yield from _promises(public, found)
     again = {name: x for name, x in found.items() if name in COUNTED or "(" in name}
     yield from recounted(release, again, left=LEFT)
+
+
+def _is_named_by_its_ends(entry: Entry) -> bool:
+    """Say whether a label shows both ends, where there are two and no list of values."""
+    if entry.first is None or entry.values:
+        return True
+    return all(end in entry.label for end in entry.bounds if end is not None)
 
 
 def _of_role(public: Mapping[str, Any], role: str) -> list[str]:

@@ -54,3 +54,32 @@ def test_verify_needs_no_private_folder(kit, patients, key_file, tmp_path):
     received = Release.open(alone / "out.csv")
     assert not private_path(received.path).exists()
     assert all(holds is not False for _, holds in verify(received))
+
+
+def test_verify_fails_when_the_manifest_says_another_thing_of_an_interval(
+    kit, patients, key_file, tmp_path
+):
+    """What a recipient reads, without the private folder: an age of 20-29 is none of 20-94."""
+    release = run(kit, patients, tmp_path / "out.csv", chosen=finest(kit), key_file=key_file)
+    policy = release.public["policy"]
+    forged = 0
+    for number, column in enumerate(policy):
+        for place, entry in enumerate(column["entries"]):
+            if entry["first"] is None or entry["last"] is None or entry["values"]:
+                continue
+            entries = list(column["entries"])
+            entries[place] = {**entry, "last": entry["last"] + "9"}
+            changed = [*policy[:number], {**column, "entries": entries}, *policy[number + 1 :]]
+            received = Release(release.path, {**release.public, "policy": changed})
+            failed = [name for name, holds in verify(received) if holds is False]
+            assert failed == ["every interval is named by its ends"]
+            forged += 1
+    assert forged
+
+
+def test_verify_fails_when_more_is_promised_than_is_kept(kit, patients, key_file, tmp_path):
+    release = run(kit, patients, tmp_path / "out.csv", chosen=finest(kit), key_file=key_file)
+    asked = release.public["constraints"]
+    for more in ({"k": 10_000}, {"k": 0}, {"max_risk": 0.01}):
+        public = {**release.public, "constraints": {**asked, **more}}
+        assert [holds for _, holds in verify(Release(release.path, public))].count(False) == 1
