@@ -1,7 +1,7 @@
 """How a release names its intervals: by what its rows show, and by what is public whoever has it.
 
-A value that only suppressed, set-aside or held-out people have is in no name, and no name says
-that there is one. An interval that no row is in has no name at all.
+A value that only suppressed, set-aside or held-out people have is in no name. An interval that no
+row is in has none at all.
 
 - An end that the user declared is written as it is.
 - The outermost interval of a scale is open: `85 and over`.
@@ -72,8 +72,8 @@ def name_intervals(
     ----------
     released : (values,) bool, the values of the domain that some released row has.
 
-    Guaranteed: but for the gaps that a domain of whole numbers or dates may have, values that are
-    neither released nor declared change no name. Cost: O(values).
+    Guaranteed: no name holds a value that is neither released nor declared, unless a cut stands
+    there by the rules above; another such value in its place changes no name. Cost: O(values).
 
     >>> from voile.tables.domain import Reading
     >>> age = Domain("age", (20, 21, 45, 59, 108), Reading("integer"))
