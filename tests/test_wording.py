@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from voile.evidence import Count, Finding, Note, Rate
 from voile.suppression import FEW
-from voile.wording import advantage, counted, name_of, rate, said
+from voile.wording import advantage, counted, listed, name_of, rate, said, share
 
 
 @pytest.mark.parametrize("noun", ["tokens", "words", "inspections", "of 200 documents", "signos"])
@@ -82,3 +82,26 @@ def test_a_condition_of_few_is_withheld_in_a_name():
     assert name_of(finding, "public") == (
         "forest: identifiers found, NAME, fewer than 11 inspections"
     )
+
+
+def test_words_are_joined_and_shares_have_two_digits_or_so():
+    assert [listed(names) for names in ("a", "ab", "abc")] == ["a", "a and b", "a, b and c"]
+    written = [share(x) for x in (0.0, 0.0001, 0.01, 0.094, 0.1, 0.104, 0.999, 1.0)]
+    assert written == ["0%", "0.01%", "1.0%", "9.4%", "10%", "10%", "100%", "100%"]
+
+
+def test_the_holder_sees_every_count():
+    assert counted(Count(1196, 1200), "internal") == "1,196 of 1,200"
+    assert counted(Count(4, 1200), "internal") == "4 of 1,200"
+
+
+@pytest.mark.parametrize("other", [None, Rate(0, 0)])
+def test_without_a_case_on_both_sides_there_is_no_advantage(other):
+    assert "cannot be distinguished" in advantage(Rate(40, 80), other, "public")
+    assert "cannot be distinguished" in advantage(Rate(0, 0), Rate(40, 80), "public")
+
+
+def test_a_rate_of_few_cases_shows_no_share():
+    """Of 5 nobody was found: with a share and its interval the 5 would be shown."""
+    assert rate(Rate(0, 5), "public") == rate(Rate(0, 9), "public") == "of fewer than 11"
+    assert rate(Rate(0, 5), "internal").endswith("0 of 5")
