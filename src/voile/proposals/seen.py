@@ -27,6 +27,7 @@ LEAST_ROWS = 50  # below these, every column looks unique
 NEARLY_UNIQUE = 0.9  # distinct values among those that are there
 MANY = 0.5  # as much: neither a category nor one a row
 FREE_TEXT = 30  # characters, on average
+DAY_WIDTH = 8  # digits of 20240131
 ID_WIDTH = 7  # digits: whole numbers that all have as many are ids or times, hardly readings
 
 
@@ -130,14 +131,15 @@ def _counted(name: str, column: pa.ChunkedArray) -> Seen:
 
 
 def _looked_at(seen: Seen, values: Values) -> Seen:
-    forms = find_date_forms(values)
-    if forms is not None:
-        return replace(seen, kind="date", forms=forms)
+    seen = replace(seen, number=find_number(values.column), width=find_width(values))
+    if not seen.number or seen.width == DAY_WIDTH:
+        forms = find_date_forms(values)
+        if forms is not None:
+            return replace(seen, kind="date", forms=forms)
     if are_references(values):
         return replace(seen, kind="nested", identifiers="references to people or records")
     if are_nested(values):
         return replace(seen, kind="nested")
-    seen = replace(seen, number=find_number(values.column), width=find_width(values))
     return replace(seen, identifiers=_identifiers(seen, values))
 
 
