@@ -75,7 +75,8 @@ def _blocks(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Block]
         lines = dict.fromkeys((*_meanings(one, audience), *_notes(one, audience)))
         new = tuple(line for line in lines if line not in seen)
         seen |= lines.keys()
-        yield Heading(_capital(one.attack))
+        if one.attack != one.heading:
+            yield Heading(_capital(one.attack))
         yield Prose((said(one.story, audience),))
         yield from _grids(one, audience)
         yield from [Bullets(new)] if new else []
@@ -104,7 +105,8 @@ def _meanings(evidence: Evidence, audience: Audience) -> Iterator[str]:
         elif one.advantage and one.rate.trials:
             yield f"{_capital(name_of(one, audience))}: {_small(_advantage(one, audience))}"
         elif one.meaning:
-            yield f"{_capital(one.quantity)}: {_small(one.meaning)}"
+            kind = ", by kind" * bool(one.of)
+            yield f"{_capital(one.quantity)}{kind}: {_small(one.meaning)}"
 
 
 def _advantage(finding: Finding, audience: Audience) -> str:

@@ -269,7 +269,7 @@ def full_sections() -> list[Section]:
             ),
             first=True,
         ),
-        Section("frontier", "Every sensible trade", (frontier(),)),
+        Section("frontier", "Risk-utility frontier", (frontier(),)),
         Section(
             "policy",
             "What the release keeps apart",

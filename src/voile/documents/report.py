@@ -290,7 +290,7 @@ def _false(
         times = tuple((by, f"{n:,}") for by, n in who.items())
         title = "Who removed what of this release"
         blocks.append(Grid(("removed by", "times"), times, title, (1,), "internal"))
-    return Section("false-positives", "What was removed for nothing", tuple(blocks))
+    return Section("false-positives", "False positives", tuple(blocks))
 
 
 def _context(story: Mapping[str, Any]) -> Section | None:
@@ -298,7 +298,7 @@ def _context(story: Mapping[str, Any]) -> Section | None:
     chosen = story.get("chosen")
     if not chosen:
         return None
-    title = "What the words around tell"
+    title = "Context"
     if not chosen["context_rules"]:
         none = "No word that is left points to a removed value, by rules that hold over subjects."
         return Section("context", title, (Prose((none,)),))

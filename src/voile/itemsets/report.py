@@ -163,7 +163,7 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
         )
     )
     chart = frontier_chart(story, described, RISK, LOSS)
-    return Section("frontier", "Every sensible trade", (chart,))
+    return Section("frontier", "Risk-utility frontier", (chart,))
 
 
 def _features(story: Mapping[str, Any]) -> Section | None:

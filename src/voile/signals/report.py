@@ -174,7 +174,7 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
         "What every strength on the frontier tells, with 95% intervals",
         "internal",
     )
-    return Section("frontier", "Every sensible trade", (chart, bits))
+    return Section("frontier", "Risk-utility frontier", (chart, bits))
 
 
 BAND = ("strength", "bits", "bits_low", "bits_high")

@@ -21,6 +21,7 @@ from voile.suppression import FEW
 from voile.tables.certify import certify
 from voile.tables.content import Content
 from voile.tables.fitting import chosen_of
+from voile.tables.measures import of_column
 from voile.tables.options import ApplyOptions
 from voile.tables.plan import plan, pseudonymous
 from voile.tables.policy import Policy
@@ -89,7 +90,7 @@ def _number_of(content: Content, policy: Policy) -> int | None:
 def _check_constraints(content: Content, figures: dict[str, float]) -> None:
     """Refuse a release that breaks what its kit promises, as other data than it saw may make."""
     rules = content.space.constraints
-    values = figures.get(f"distinct_l({content.sensitive})", np.inf)
+    values = figures.get(of_column("distinct_l", content.sensitive or ""), np.inf)
     if figures["max_risk"] > rules.max_risk + 1e-9:
         raise InfeasibleError(
             f"a record of the release has a risk of {figures['max_risk']:.4g}, and the kit asks "

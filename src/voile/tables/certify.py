@@ -17,7 +17,7 @@ from voile.io import Source
 from voile.io.source import identifier
 from voile.tables.codebook import UNKNOWN, Codebook
 from voile.tables.gather import row_keys
-from voile.tables.measures import Classes, disclosure
+from voile.tables.measures import Classes, disclosure, of_column
 from voile.tables.published import Published
 from voile.tables.space import PolicySpace
 
@@ -116,7 +116,7 @@ def certify(
             continue
         found = disclosure(Classes(by_value.sum(1), by_value.sum(1), by_value))
         for name in ("distinct_l", "entropy_l", "t_closeness"):
-            figures[f"{name}({column})"] = found[name]
+            figures[of_column(name, column)] = found[name]
     known = [name for name in release.columns if name not in unknown]
     figures["unique_with_kept"] = float(_unique(counted, known, subject, directory))
     return figures

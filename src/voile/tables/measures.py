@@ -130,6 +130,15 @@ def discernibility(sample: Floats, suppressed: float = 0.0) -> float:
     return float(sample @ sample) + source * suppressed
 
 
+def of_column(measure: str, column: str) -> str:
+    """Name a measure of one sensitive column among a release's figures.
+
+    >>> of_column("distinct_l", "income")
+    'distinct_l(income)'
+    """
+    return f"{measure}({column})"
+
+
 def distinct_l(sensitive: Floats) -> float:
     """Count the values of the class with the fewest (Machanavajjhala et al., TKDD 2007, 4.1).
 

@@ -78,7 +78,7 @@ def sections(
         how_far(story),
         _beaten(story),
         _intervals(story, audience),
-        risks(story, figures, audience),
+        risks(story, figures, audience, _sensitive(subject.public)),
         *evidence_sections(evidence, audience),
         _codebook(subject.public),
         _limits(),
@@ -196,7 +196,7 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
         floor=tuple(zip(*shown["floor"], strict=True)) if shown.get("floor") else (),
     )
     blocks = (chart, *_searched(story), *_marks(story))
-    return Section("frontier", "Every sensible trade", blocks)
+    return Section("frontier", "Risk-utility frontier", blocks)
 
 
 def _axes(story: Mapping[str, Any]) -> tuple[str, str]:
@@ -274,6 +274,10 @@ def _codebook(public: Mapping[str, Any]) -> Section:
         ("column", "role", "in the release", "groups"), rows, "What became of each column", (3,)
     )
     return Section("codebook", "Codebook", (grid,))
+
+
+def _sensitive(public: Mapping[str, Any]) -> list[str]:
+    return [one["column"] for one in public["columns"] if one["role"] == "sensitive"]
 
 
 def _limits() -> Section:

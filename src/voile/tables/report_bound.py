@@ -72,7 +72,7 @@ def _grid(proof: Mapping[str, Any]) -> Grid:
 
 
 def _section(*blocks: Prose | Grid) -> Section:
-    return Section("bound", "How far from perfect", blocks)
+    return Section("bound", "Optimality gap", blocks)
 
 
 def _row(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voile.sections import Audience, Bar, BarChart, Grid, Prose, Section
+from voile.tables.measures import of_column
 from voile.tables.wording import about, people
 from voile.wording import needs_suppression, share, share_of
 
@@ -34,9 +35,17 @@ SENSITIVE = {
 
 
 def risks(
-    story: Mapping[str, Any], figures: Mapping[str, float], audience: Audience
+    story: Mapping[str, Any],
+    figures: Mapping[str, float],
+    audience: Audience,
+    sensitive: Sequence[str] = (),
 ) -> Section | None:
-    """Show every measure of the source and of the release, `figures`, where there is one."""
+    """Show every measure of the source and of the release, `figures`, where there is one.
+
+    Parameters
+    ----------
+    sensitive : the columns that have measures of their own.
+    """
     before, after = story.get("before", {}), figures or story.get("after", {})
     if not before:
         return None
@@ -59,7 +68,10 @@ def risks(
     sides = (before, after) if after else (before,)
     rows = [(title, *(cell(name, side.get(name)) for side in sides)) for name, title in told]
     rows += [
-        (_sensitive(name), "–", f"{value:.3g}") for name, value in after.items() if "(" in name
+        (f"{column}: {title}", "–", f"{after[name]:.3g}")
+        for column in sensitive
+        for measure, title in SENSITIVE.items()
+        if (name := of_column(measure, column)) in after
     ]
     columns = ("measure", "source", "release")[: 1 + len(sides)]
     caption = "The source as it is, and the release" if after else "The source as it is"
@@ -71,16 +83,6 @@ def risks(
         if story.get(f"uniques_{when}"):
             blocks.append(Prose((_estimated(when, story[f"uniques_{when}"], audience),)))
     return Section("risk", "Risk before and after", tuple(blocks))
-
-
-def _sensitive(name: str) -> str:
-    """Name a measure of a sensitive column.
-
-    >>> _sensitive("t_closeness(income)")
-    "income: farthest that a group's values are from everybody's, 0 to 1 (t-closeness)"
-    """
-    measure, _, column = name.partition("(")
-    return f"{column[:-1]}: {SENSITIVE.get(measure, measure)}"
 
 
 def _shares(
