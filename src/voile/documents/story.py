@@ -14,7 +14,9 @@ IN_SAMPLE = Note(
     "that it has not seen. Attack a release of other annotated documents for an honest figure."
 )
 STATING = Stating(
-    at_least=frozenset({"published_tokens", "published_sentences", "published_documents"})
+    at_least=frozenset(
+        {"published_tokens", "published_sentences", "published_documents", "risk_low"}
+    )
 )
 SHOWN = ("number", "miss_cost", "passes", "risk", "risk_low", "risk_high", "loss")
 FOUND, LEFT, REMOVED = "identifiers found", "identifiers left", "harmless tokens removed"
