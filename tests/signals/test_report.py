@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.signals.clinic import applied, fitted
 
 from voile.evidence import Curve, Evidence, Finding, Note, Rate
 from voile.report import render
+from voile.signals.story import LEAKAGE
 from voile.signals.wing import sections
 
 STORY = Note("The adversary overhears.")
@@ -72,3 +75,13 @@ def test_few_people_of_the_control_leave_the_rest_of_the_sentence(page):
     assert "35% overheard. Chance" in public
     assert "not fitted to" not in public
     assert BALANCED in public  # of those overheard, who are many
+
+
+def test_the_headline_is_what_was_measured_on_this_release(page):
+    """The fit expected other people's leakage; an attack measured this release's."""
+    measured = {"bits": 0.123, "entropy": 0.72, "low": 0.101, "high": 0.145, "null": 0.02}
+    plain, note = overheard(Rate(30, 100)), Note(LEAKAGE, measured)
+    public = page("public", replace(plain, notes=(note, *plain.notes)))
+    assert "95% interval 0.100 to 0.150" in public  # two digits, outwards
+    assert "measured on this release; the fit expected" in public
+    assert "to whoever overhears it" in page("public", plain)

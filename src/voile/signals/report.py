@@ -25,7 +25,7 @@ from voile.sections import (
 )
 from voile.signals.content import Content
 from voile.signals.report_pictures import breaks, in_words, overheard, recall
-from voile.signals.story import STATING, story_of
+from voile.signals.story import LEAKAGE, STATING, story_of
 from voile.wording import listed, share
 
 RISK = "risk, what messages reveal of the class", "100% = as much as readings themselves"
@@ -86,7 +86,7 @@ def _summary(
 ) -> Section:
     blocks: list[Any] = []
     if public:
-        blocks.append(Figures(tuple(_figures(public, story, private))))
+        blocks.append(Figures(tuple(_figures(public, story, private, evidence, audience))))
         blocks.append(Prose(tuple(_said(public, evidence, audience))))
     if story:
         blocks.append(Prose((_before(story),)))
@@ -94,18 +94,24 @@ def _summary(
 
 
 def _figures(
-    public: Mapping[str, Any], story: Mapping[str, Any], private: Mapping[str, Any]
+    public: Mapping[str, Any],
+    story: Mapping[str, Any],
+    private: Mapping[str, Any],
+    evidence: Sequence[Evidence],
+    audience: Audience,
 ) -> Iterator[Figure]:
     told = public["figures"]
-    if "bits" in told:
+    notes = [note.values for one in evidence for note in one.notes if note.text == LEAKAGE]
+    if notes:
+        found = {f"bits{end}": notes[0][name] for end, name in zip(ENDS, BITS, strict=True)}
+        expected = f"; the fit expected {_bits(told)} ({_within(told)})" if "bits" in told else ""
+        found = for_audience(found, audience, STATING)
+        yield _leakage(found, f"by one message, measured on this release{expected}")
+    elif "bits" in told:
         most = f" of {story['before']['entropy']:.2f} there are" if story else ""
-        low, bits, high = (max(told[name], 0.0) for name in ("bits_low", "bits", "bits_high"))
-        yield Figure(
-            "Told of the class",
-            f"{bits:.3f} bits",
-            f"by one message, to whoever overhears it{most}",
-            f"95% interval {low:.3f} to {high:.3f}",
-        )
+        yield _leakage(told, f"by one message, to whoever overhears it{most}")
+    if "bits" in told:
+        high = max(told["bits_high"], 0.0)
         most = f"at most {share(min(high / story['before']['bits'], 1))}" if story else ""
         yield Figure("Risk", share(told["risk"]), "of what the reading itself tells", most)
         yield Figure("Distortion", share(told["loss"]), "for who takes a message for a reading")
@@ -115,6 +121,19 @@ def _figures(
             f"{private['figures']['decoded']:,.0f}",
             "rows: every one was decoded again as it was written, to the last bit",
         )
+
+
+def _leakage(told: Mapping[str, Any], meaning: str) -> Figure:
+    return Figure("Information leakage", _bits(told), meaning, f"95% interval {_within(told)}")
+
+
+def _bits(told: Mapping[str, Any]) -> str:
+    return f"{max(told['bits'], 0.0):.3f} bits"
+
+
+def _within(told: Mapping[str, Any]) -> str:
+    low, high = (max(told[f"bits_{end}"], 0.0) for end in ("low", "high"))
+    return f"{low:.3f} to {high:.3f}"
 
 
 def _said(
@@ -177,6 +196,7 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
     return Section("frontier", "Risk-utility frontier", (chart, bits))
 
 
+BITS, ENDS = ("low", "bits", "high"), ("_low", "", "_high")
 BAND = ("strength", "bits", "bits_low", "bits_high")
 
 

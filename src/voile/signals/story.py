@@ -7,6 +7,11 @@ from typing import Any
 from voile.rounding import Stating
 from voile.signals.content import Content, Policy
 
+LEAKAGE = (
+    "Messages reveal {bits:.3f} of {entropy:.3f} bits of the class, 95% interval {low:.3f} to "
+    "{high:.3f}; where there is nothing to reveal, 95 of 100 estimates lie below {null:.3f}."
+)
+"""The note of an attack whose values the report's headline names."""
 STATING = Stating(at_least=frozenset({"bits_low"}))
 
 

@@ -21,6 +21,7 @@ from voile.signals.information import Information, mutual_information
 from voile.signals.information.subjects import Known, Subjects, Whose
 from voile.signals.maps import PrivacyMap
 from voile.signals.sequences import SequenceMap
+from voile.signals.story import LEAKAGE
 
 LENGTHS = (2, 5, 10, 30)
 FEWEST = 10  # subjects of a class, in each half, to learn from and to be tried on
@@ -81,11 +82,8 @@ class Audit:
 
 def leakage(told: Information) -> Note:
     """Say how many bits of the class one message reveals."""
-    return Note(
-        "Messages reveal {bits:.3f} of {entropy:.3f} bits of the class, 95% interval {low:.3f} to "
-        "{high:.3f}; where there is nothing to reveal, 95 of 100 estimates lie below {null:.3f}.",
-        {name: getattr(told, name) for name in ("bits", "entropy", "low", "high", "null")},
-    )
+    names = ("bits", "entropy", "low", "high", "null")
+    return Note(LEAKAGE, {name: getattr(told, name) for name in names})
 
 
 def _of_break(each: Break) -> Evidence:
