@@ -138,7 +138,7 @@ def test_pseudonyms_last_as_long_as_their_key(kit, tmp_path, monkeypatch):
     drawn = [names(applied(kit, tmp_path / f"{i}.csv")) for i in range(2)]
     assert not drawn[0] & drawn[1]
     monkeypatch.setenv("VOILE_SECRET", "a secret that is long enough for anybody")
-    keyed = [applied(kit, tmp_path / f"k{i}.csv") for i in range(2)]
+    keyed = [applied(kit, tmp_path / f"k{i}.csv", no_pseudonyms=False) for i in range(2)]
     assert names(keyed[0]) == names(keyed[1])
     assert len(names(keyed[0])) == 240
     told = [one["what"] for one in keyed[0].public["columns"] if one["column"] == "pseudonym"]
