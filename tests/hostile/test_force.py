@@ -303,6 +303,14 @@ def test_a_device_is_not_replaced(voile: Any, world: World) -> None:
         assert (ran.code, Path("/dev/null").is_char_device()) == (2, True)
 
 
+@pytest.mark.parametrize("name", ["loop", "x" * 250, "x" * 5000])
+def test_a_path_that_leads_nowhere_is_said(voile: Any, world: World, name: str) -> None:
+    world["loop"].symlink_to("loop")
+    place = f"{world.folder}/{name}"
+    refused(voile, world, choose(world, place))
+    refused(voile, world, apply(world, world["new.csv"], source=world["loop"]))
+
+
 def test_what_came_during_the_run_stays(tmp_path: Path) -> None:
     kit = Kit("tables", "private", {"policies": 1})
     from voile.errors import RequestError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from glob import glob
 from pathlib import Path
@@ -95,12 +96,12 @@ def _check_apart(part: Path, place: Path, *, replaced: bool) -> None:
 
 def _is_within(inner: Path, outer: Path) -> bool:
     """Say whether a path is another or lies below it, as it is written or as links lead."""
-    ways = (inner.absolute(), inner.resolve())
+    ways = (inner.absolute(), Path(os.path.realpath(inner)))
     return any(_is_same(place, outer) for way in ways for place in (way, *way.parents))
 
 
 def _is_same(one: Path, other: Path) -> bool:
-    return one.exists() and other.exists() and one.samefile(other)
+    return os.path.exists(one) and os.path.exists(other) and one.samefile(other)
 
 
 def _inputs(params: Sequence[click.Parameter], given: Mapping[str, Any]) -> Iterator[Input]:
@@ -116,5 +117,5 @@ def _places(text: str, asked: str | None) -> Iterator[Input]:
     """Yield what a text may name: NAME=FILE, FORMAT:FILE, FILE::TABLE, a pattern of files."""
     for one in {text, text.partition("=")[2], text.partition(":")[2]}:
         path, _, table = one.partition("::")
-        found = [path] if Path(path).exists() else glob(path, recursive=True)
+        found = [path] if os.path.exists(path) else glob(path, recursive=True)
         yield from (Input(Path(place), table or asked) for place in found if path)

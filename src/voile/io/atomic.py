@@ -296,6 +296,8 @@ def _failures(out: Path) -> Iterator[None]:
     except PermissionError:
         raise RequestError("its folder may not be written to", where=str(out)) from None
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise RequestError("its name is too long", where=str(out)) from None
         raise (_full(out) if is_full(error) else error) from None
 
 

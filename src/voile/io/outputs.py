@@ -50,7 +50,7 @@ class Output:
         for path, is_ours in zip(self.parts(out), self.is_ours.values(), strict=True):
             if not os.path.lexists(path):
                 continue
-            if path.is_symlink() or not is_ours(path):
+            if path.is_symlink() or not _is_known(path, is_ours):
                 raise RequestError(
                     f"is there already, and is no {self.name} that voile wrote",
                     where=str(path),
@@ -60,6 +60,14 @@ class Output:
                 raise RequestError(
                     "is there already", where=str(path), instead="replace it with --force"
                 )
+
+
+def _is_known(path: Path, is_ours: Callable[[Path], bool]) -> bool:
+    """Say whether it is ours; what may not be looked at is not."""
+    try:
+        return is_ours(path)
+    except OSError:
+        return False
 
 
 def manifest_of(format: str) -> bytes:
