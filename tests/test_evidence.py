@@ -23,6 +23,18 @@ def test_impossible_counts_are_refused(successes, trials):
         Rate(successes, trials)
 
 
+@pytest.mark.parametrize("deff", [0.5, math.inf, math.nan])
+def test_a_design_effect_is_one_or_more(deff):
+    with pytest.raises(ValueError, match="a design effect of"):
+        Rate(1, 5, clusters=3, deff=deff)
+
+
+def test_trials_come_from_as_many_clusters_at_most():
+    assert Rate(1, 5, clusters=5).clusters == 5
+    with pytest.raises(ValueError, match="6 clusters of 5 trials"):
+        Rate(1, 5, clusters=6)
+
+
 def test_nothing_tried_says_nothing():
     rate = Rate(0, 0)
     assert math.isnan(rate.value)

@@ -240,3 +240,14 @@ def test_a_kit_that_lacks_what_its_wing_wrote_is_refused():
 
     with pytest.raises(TamperedError, match="the kit lacks"):
         Content.of(Kit("tables", "private", {"policies": 0}))
+
+
+def test_a_policy_is_for_one_kind_and_one_kit():
+    """The kind is told where both differ: a policy of tables is none of signals, whatever kit."""
+    kit = made()
+    chosen = Chosen("tables", kit.id, 0, Choice(knee=True), {}, {})
+    chosen.check(kit)
+    with pytest.raises(RequestError, match="the policy is for signals and this is a kit of tables"):
+        dataclasses.replace(chosen, kind="signals").check(kit)
+    with pytest.raises(RequestError, match="chosen from kit 0000000000000000"):
+        dataclasses.replace(chosen, kit="0" * 16).check(kit)

@@ -113,7 +113,30 @@ def test_a_column_without_a_role_is_an_error_and_so_is_a_role_without_a_column()
         "there is no subject column who",
     ):
         assert part in said
+    assert said.endswith(
+        "; a role is one of quasi, sensitive, identifier, text, items, reading, "
+        "private, label, keep, drop"
+    )
     Roles.model_validate({"columns": {"age": "quasi"}}).check(["age"])
+
+
+def test_undecided_columns_are_named_with_the_roles_to_choose_from():
+    roles = Roles.model_validate(
+        {"columns": {"age": "undecided", "zip": "quasi", "note": "undecided"}}
+    )
+    with pytest.raises(RequestError) as caught:
+        roles.check(["age", "zip", "note"])
+    assert str(caught.value).startswith(
+        "roles: column age is undecided; column note is undecided; a role is one of quasi, "
+    )
+
+
+def test_roles_do_not_change():
+    roles = Roles.model_validate({"columns": {"age": "quasi"}})
+    with pytest.raises(ValueError, match="frozen"):
+        roles.subject = "age"
+    with pytest.raises(ValueError, match="frozen"):
+        roles.columns["age"].role = "keep"
 
 
 def test_a_row_that_is_taken_for_the_header_is_not_told():

@@ -93,7 +93,7 @@ class Roles(BaseModel):
         the source calls its columns is not told: it may be a row without a header.
         """
         present = list(present)
-        if present and self.columns and not self.columns.keys() & set(present):
+        if present and not self.columns.keys() & set(present):
             raise RequestError(  # what stands in the first row may be a person's
                 f"the source has none of the {len(self.columns)} columns of the roles",
                 where="roles",

@@ -45,8 +45,8 @@ def main() -> int:
         for file in asked.files or plan:
             results[file] = run(file, plan[file]["tests"], copy, asked.seconds)
             RESULTS.write_text(json.dumps(dict(sorted(results.items())), indent=1) + "\n")
+            PAGE.write_text(page(results, plan))
             print(f"{file}: {_unexplained(file, results, plan)} survivors to look at", flush=True)
-    PAGE.write_text(page(results, plan))
     return any(_unexplained(file, results, plan) for file in asked.files or plan)
 
 
@@ -122,11 +122,11 @@ def page(results: dict[str, Any], plan: dict[str, Any]) -> str:
     rows, reasons = [], []
     for file, result in results.items():
         explained = plan[file].get("survivors", {})
-        left = [one for one in result["survivors"] if one["fault"] not in explained]
-        noticed = result["tried"] - len(result["survivors"])
-        counts = f"{result['faults']} | {result['tried']} | {noticed} | {len(left)}"
-        rows.append(f"| `{file}` | {result['day']} | {counts} |")
         told = [one for one in result["survivors"] if one["fault"] in explained]
+        left = [one for one in result["survivors"] if one not in told]
+        noticed = result["tried"] - len(result["survivors"])
+        counts = f"{result['faults']} | {result['tried']} | {noticed} | {len(told)} | {len(left)}"
+        rows.append(f"| `{file}` | {result['day']} | {counts} |")
         reasons += [f"- `{file}`: `{one['fault']}`: {explained[one['fault']]}" for one in told]
         reasons += [f"- `{file}`, line {one['line']}: `{one['fault']}`: open" for one in left]
     missing = [f"`{file}`" for file in plan if file not in results]
@@ -148,10 +148,11 @@ TEXT = """# Faults that the tests notice
 condition without one of its parts, a number one too large, a step left out) and runs the tests of
 that file. A fault that none of them notices is a test that is missing, or changes nothing that
 anybody could see; then it says below why. Compiled kernels are not tried this way: naive twins hold
-them.
+them. Where fewer were tried than there are, the time for that file was up; those tried are from all
+over it.
 
-| file | run on | faults | tried | noticed | not noticed, open |
-| --- | --- | --- | --- | --- | --- |
+| file | run on | faults | tried | noticed | not noticed, with a reason | open |
+| --- | --- | --- | --- | --- | --- | --- |
 {rows}
 
 Not run yet: {missing}.
