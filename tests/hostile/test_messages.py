@@ -33,7 +33,7 @@ from tests.signals.days import fitted
 
 from voile.errors import VoileError
 from voile.signals.channel import Broker, Enrolment, Link, Taken, collect, forward
-from voile.signals.channel.envelope import LEAST, LONGEST, Heading
+from voile.signals.channel.envelope import LEAST, LONGEST, Header
 from voile.signals.channel.keys import DeviceKey
 from voile.signals.channel.posts import HEARD, Letter, Post
 from voile.signals.channel.recipient import READINGS, SET_ASIDE, Column, Subject
@@ -109,7 +109,7 @@ def far_values(rng, data):
 
 def content_of(post, **how):
     """What is in a true envelope."""
-    return sealer(how.pop("hears", "readings"), **how).proved(post).opened()
+    return sealer(how.pop("hears", "readings"), **how).authenticate(post).open()
 
 
 def hostile(rng, post, *, encrypt=False, hears="readings"):
@@ -156,9 +156,9 @@ def test_no_message_ends_the_recipient_or_keeps_another_device_s_readings_from_i
         posts = [hostile(rng, rng.choice(seen), **how) for _ in range(A_TURN)]
         posts += true + (good.turn(replies) or good.again())
         rng.shuffle(posts)
-        before = clinic.unproved
+        before = clinic.unauthenticated
         replies = clinic.turn(posts)
-        assert len(replies) <= len(posts) - (clinic.unproved - before)
+        assert len(replies) <= len(posts) - (clinic.unauthenticated - before)
         assert len({len(reply.payload) for reply in replies}) <= 1
         if turn % 10 == 9:
             reasons = {reason for _, reason in clinic.refused}
@@ -182,7 +182,7 @@ def test_no_values_in_step_end_the_recipient_or_what_it_keeps_of_the_session(tmp
     clinic, own, key = (
         recipient(tmp_path, codec=codec),
         sealer("receipts"),
-        DeviceKey.derived(SECRET, "A"),
+        DeviceKey.derive(SECRET, "A"),
     )
     for turn in range(cases(60)):
         session, posts = rng.randbytes(16).hex(), []
@@ -191,7 +191,7 @@ def test_no_values_in_step_end_the_recipient_or_what_it_keeps_of_the_session(tmp
             width = 2 - (codec.invariants if number else 0)
             values = [rng.choice((rng.uniform(-size, size), size, -size)) for _ in range(width)]
             message = Message(session, number + 1, number, check, tuple(values))
-            on = Heading(1, codec.mark, session, number + 1)
+            on = Header(1, codec.mark, session, number + 1)
             posts.append(own.seal("A", key, on, Letter(1, message).packed()))
             check = chain(check, message.values)
         (reply,) = clinic.turn(posts)
@@ -376,7 +376,7 @@ def at_work(folder, where, device):
         try:
             with recipient(folder) as end, Link(where, None, end) as line:
                 collect(end, line, stop=ended.is_set)
-                assert end.unproved
+                assert end.unauthenticated
         except BaseException as error:
             wrong.append(error)
 

@@ -32,9 +32,10 @@ def enrol(kind: str) -> click.Command:
     ) -> None:
         """Write the keys with which one device proves and encrypts what it sends.
 
-        The device is given this file and the kit, never the secret: who steals it can forge and
-        decrypt what its own subjects send, and nothing of anyone else. Without --subject it sends
-        for all subjects of CLASSES, as a gateway does. To replace a key, raise its generation.
+        The device receives this file and the kit, never the secret. A thief of the file can forge
+        and decrypt the messages of its own subjects, and of nobody else. Without --subject the
+        device sends for all subjects of CLASSES, as a gateway does. To replace a key, raise its
+        generation.
         """
         from voile.signals.channel import Enrolment
 

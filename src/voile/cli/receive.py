@@ -146,14 +146,14 @@ def _told(screen: Screen, recipient: Recipient, out: Path) -> int:
     refused = sum(each.count for each in recipient.refused.values())
     wrong = {
         "refused": refused,
-        "unproved": recipient.unproved,
+        "unauthenticated": recipient.unauthenticated,
         "set_aside": recipient.set_aside,
     }
     screen.say(f"{out}: {count(recipient.received, 'reading')} received")
     if refused:
         screen.insist(f"{count(refused, 'message')} refused")
-    if recipient.unproved:
-        screen.insist(f"{count(recipient.unproved, 'message')} of no enrolled device ignored")
+    if recipient.unauthenticated:
+        screen.insist(f"{count(recipient.unauthenticated, 'message')} without a valid MAC ignored")
     if recipient.set_aside:
         place = recipient.store.folder / SET_ASIDE
         screen.insist(f"{count(recipient.set_aside, 'reading')} outside the range, in {place}")

@@ -171,14 +171,14 @@ class _Rows:
         """Return the good rows, in the order of time that fit learnt by."""
         import numpy as np
 
-        from voile.signals.readings.moments import in_order, ranks
+        from voile.signals.readings.moments import order_rows, rank_moments
 
         rows = np.concatenate([np.zeros(0, np.int64), *good])
         if not len(rows) or not self._reading.time:
             return rows
-        moments = ranks(whole[self._reading.time].take(rows).chunks, self._reading.time)
+        moments = rank_moments(whole[self._reading.time].take(rows).chunks, self._reading.time)
         alike = np.zeros(len(rows), dtype=np.intp)  # readings go as time goes, whosever they are
-        return rows[in_order(np.concatenate(tables), alike, moments, rows)]
+        return rows[order_rows(np.concatenate(tables), alike, moments, rows)]
 
     def of_batch(self, batch: pa.RecordBatch, what: str, numbers: Sequence[int]) -> Iterator[Taken]:
         """Yield the readings of some rows, which are called `what` and so numbered."""

@@ -26,7 +26,7 @@ from voile.signals.codec.pieces import Floats
 from voile.signals.content import Content, Policy
 from voile.signals.estimating import MOST, Told, Trials, trials
 from voile.signals.information import Beliefs, Known, Subjects
-from voile.signals.information.going_on import going_on
+from voile.signals.information.over_time import information_over_time
 from voile.signals.maps import PrivacyMap, SignalsWarning, StoredMap
 from voile.signals.methods import METHODS, Method, Private
 from voile.signals.options import FitOptions
@@ -214,7 +214,7 @@ class _Fitting:
         rows = self.rows
         codes = np.unique(rows.labels, return_inverse=True)[1]
         X = rows.table[:, np.flatnonzero(spans)].astype(np.float64)
-        found = going_on(X, codes, rows.whose, rows.moments, self.rng)
+        found = information_over_time(X, codes, rows.whose, rows.moments, self.rng)
         if found:
             return InfeasibleError(
                 "one reading of each subject tells nothing of the class that could be measured, "

@@ -9,7 +9,7 @@ from tests.signals.days import days, fitted
 
 from voile.secret import Secret
 from voile.signals.channel import Enrolment, Recipient, Sender, Taken
-from voile.signals.channel.envelope import LEAST, Heading, Sealer
+from voile.signals.channel.envelope import LEAST, Header, Sealer
 from voile.signals.channel.keys import MAC, DeviceKey, Enrolled
 from voile.signals.channel.posts import Reply
 from voile.signals.channel.recipient import READINGS, Column, Subject
@@ -24,7 +24,7 @@ ONE = Taken("A", "calm", (170.0, 70.0))
 
 def enrolled(codec, *pseudonyms, generation=1):
     """An enrolment of subjects who are called as their pseudonyms."""
-    keys = [(one, DeviceKey.derived(SECRET, one, generation)) for one in pseudonyms]
+    keys = [(one, DeviceKey.derive(SECRET, one, generation)) for one in pseudonyms]
     return Enrolment(codec.mark, tuple(Enrolled(one, one, key) for one, key in keys))
 
 
@@ -45,22 +45,22 @@ def sealer(hears, **options):
     posts = boxes[boxes.index(hears) - 1]
 
     def key_of(pseudonym, generation):
-        return DeviceKey.derived(SECRET, pseudonym, generation)
+        return DeviceKey.derive(SECRET, pseudonym, generation)
 
     return Sealer(hears, posts, key_of, **options)
 
 
 def reply_of(post, **options):
     """What a receipt says."""
-    envelope = sealer("receipts", **options).proved(post)
-    on = envelope.heading
-    return Reply.unpacked(on.session, on.number, envelope.opened())
+    envelope = sealer("receipts", **options).authenticate(post)
+    on = envelope.header
+    return Reply.unpacked(on.session, on.number, envelope.open())
 
 
 def sealed(post, content=None, *, hears="readings", generation=1, encrypt=False, **changes):
     """The envelope of a device that has its key and writes what it likes into it."""
-    on = Heading.unpacked(post.payload[MAC:LEAST])._replace(**changes)
-    key = DeviceKey.derived(SECRET, post.pseudonym, generation)
+    on = Header.unpacked(post.payload[MAC:LEAST])._replace(**changes)
+    key = DeviceKey.derive(SECRET, post.pseudonym, generation)
     own = sealer("receipts" if hears == "readings" else "readings", encrypt=encrypt)
     return own.seal(post.pseudonym, key, on, post.payload[LEAST:] if content is None else content)
 

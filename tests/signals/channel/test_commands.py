@@ -369,15 +369,15 @@ def test_what_is_forged_at_the_broker_is_counted_said_and_not_answered(clinic, b
     message = {"session": "s", "number": 1, "after": 0, "check": "c", "values": [10**400]}
     envelope = {"format": 1, "map": "x", "ahead": 1, "message": message, "beside": {}}
     client.publish("ward/NOBODY/readings", json.dumps(envelope), qos=1, retain=True)
-    while "messages of no enrolled device are ignored: 1 or more" not in process.stderr.readline():
+    while "messages without a valid MAC are ignored: 1 or more" not in process.stderr.readline():
         assert process.poll() is None
     process.send_signal(signal.SIGTERM)
     result, said = process.communicate(timeout=30)
     client.loop_stop()
     assert process.returncode == 1
-    assert "1 message of no enrolled device ignored" in said
+    assert "1 message without a valid MAC ignored" in said
     counts = json.loads(result)
-    assert [counts[name] for name in ("received", "refused", "unproved", "set_aside")] == [
+    assert [counts[name] for name in ("received", "refused", "unauthenticated", "set_aside")] == [
         0,
         0,
         1,

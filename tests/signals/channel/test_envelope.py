@@ -29,7 +29,7 @@ from voile.errors import RequestError
 from voile.pseudonyms import pseudonym
 from voile.secret import Secret
 from voile.signals.channel import Enrolment, Sender, Taken
-from voile.signals.channel.envelope import LEAST, Heading
+from voile.signals.channel.envelope import LEAST, Header
 from voile.signals.channel.keys import MAC, DeviceKey
 from voile.signals.channel.posts import Post
 from voile.signals.channel.recipient import Subject
@@ -60,11 +60,11 @@ def test_no_byte_of_a_message_or_receipt_can_be_changed(tmp_path, encrypt):
     forged = [Post("A", flipped(post.payload, at)) for at in range(len(post.payload))]
     forged += [Post("A", post.payload[:-1]), Post("A", post.payload + b" ")]
     assert clinic.turn(forged) == []
-    assert clinic.unproved == len(forged)
+    assert clinic.unauthenticated == len(forged)
     (reply,) = clinic.turn([post])
     forged = [Post("A", flipped(reply.payload, at)) for at in range(len(reply.payload))]
     assert device.turn(forged) == []
-    assert device.unproved == len(forged)
+    assert device.unauthenticated == len(forged)
     assert device.again() == [post]
     assert len(device.turn([reply])) == 1
     device.close()
@@ -79,9 +79,9 @@ def test_no_message_can_be_moved_to_another_topic_or_direction(tmp_path):
     assert clinic.turn([Post("B", post.payload)]) == []
     (reply,) = clinic.turn([post])
     assert clinic.turn([reply]) == []  # an echo
-    assert clinic.unproved == 2
+    assert clinic.unauthenticated == 2
     assert device.turn([post]) == []
-    assert device.unproved == 1
+    assert device.unauthenticated == 1
     other = recipient(tmp_path / "clinic", topic="ward/70")
     assert other.turn([post]) == []
     for end in (device, clinic, other):
@@ -93,14 +93,14 @@ def test_the_mac_is_as_written_so_that_others_can_make_it(tmp_path):
     device = sender(tmp_path)
     device.take([ONE])
     (post,) = device.turn()
-    mac, heading, content = (post.payload[a:b] for a, b in ((0, 32), (32, 68), (68, None)))
+    mac, header, content = (post.payload[a:b] for a, b in ((0, 32), (32, 68), (68, None)))
     own = hmac.digest(SECRET_BYTES, b"voile channel", hashlib.sha256)
     for part in (b"A", b"1"):
         own = hmac.digest(own, part, hashlib.sha256)
     place = b"voile/A/readings"
-    said = struct.pack(">I", len(place)) + place + heading + content
+    said = struct.pack(">I", len(place)) + place + header + content
     assert mac == hmac.digest(hmac.digest(own, b"voile mac", hashlib.sha256), said, hashlib.sha256)
-    format, encrypted, generation, map, _, number = struct.unpack(">BBH8s16sQ", heading)
+    format, encrypted, generation, map, _, number = struct.unpack(">BBH8s16sQ", header)
     assert (format, encrypted, generation, number) == (2, 0, 1, 1)
     assert map.hex() == fitted().codec_.mark
     assert json.loads(content).keys() == {"ahead", "after", "check", "values", "beside"}
@@ -112,15 +112,15 @@ def test_broker_access_alone_forges_no_reading(tmp_path):
     device, clinic = sender(tmp_path), recipient(tmp_path)
     device.take([Taken("A", "calm", (170.0, 70.0 + t % 3)) for t in range(20)])
     heard = [post for post in talk(device, clinic) if len(post.payload) != LEAST + 96]
-    on, last = Heading.unpacked(heard[-1].payload[MAC:LEAST]), json.loads(heard[-1].payload[LEAST:])
+    on, last = Header.unpacked(heard[-1].payload[MAC:LEAST]), json.loads(heard[-1].payload[LEAST:])
     check = chain(last["check"], tuple(last["values"]))
     content = json.dumps({**last, "after": 20, "check": check, "values": [0.0, 2.5]}).encode()
-    heading = on._replace(number=21).packed()
+    header = on._replace(number=21).packed()
     thief = DeviceKey(bytes(32), 1)
-    macs = (bytes(32), heard[-1].payload[:MAC], thief.mac(b"voile/A/readings", heading + content))
-    forged = [Post("A", mac + heading + content) for mac in macs]
+    macs = (bytes(32), heard[-1].payload[:MAC], thief.mac(b"voile/A/readings", header + content))
+    forged = [Post("A", mac + header + content) for mac in macs]
     assert clinic.turn(forged) == []
-    assert (clinic.unproved, clinic.received) == (3, 20)
+    assert (clinic.unauthenticated, clinic.received) == (3, 20)
     assert len(written(tmp_path)) == 20
     device.close()
     clinic.close()
@@ -134,7 +134,7 @@ def test_a_first_message_tampered_with_is_noticed_at_once_and_the_true_one_taken
     values = [content["values"][0], content["values"][1] + 0.5]
     tampered = json.dumps({**content, "values": values}, separators=(",", ":")).encode()
     assert clinic.turn([Post("A", post.payload[:LEAST] + tampered)]) == []
-    assert clinic.unproved == 1
+    assert clinic.unauthenticated == 1
     device.turn(clinic.turn([post]))
     assert [line["weight"] for line in written(tmp_path)] == [88.7]
     assert not device.left()
@@ -190,7 +190,7 @@ def test_one_end_that_encrypts_alone_is_told(tmp_path, encrypt):
 def test_two_contents_of_one_number_share_no_key_stream(tmp_path):
     """A device loaded from a backup makes its message anew: the same number, another dither."""
     contents = [b'{"values":[%d]}' % n for n in (1, 2)]
-    key, on = DeviceKey.derived(SECRET, "A"), Heading(1, "0" * 16, "0" * 32, 1)
+    key, on = DeviceKey.derive(SECRET, "A"), Header(1, "0" * 16, "0" * 32, 1)
     own = sealer("receipts", encrypt=True)
     first, second, again = (
         own.seal("A", key, on, each).payload[LEAST:] for each in (*contents, contents[0])
@@ -202,13 +202,13 @@ def test_two_contents_of_one_number_share_no_key_stream(tmp_path):
 
 
 def test_an_encrypted_content_cannot_be_moved_even_by_who_has_the_mac_key(tmp_path):
-    """Topic and heading are its associated data, not the MAC's alone."""
+    """Topic and header are its associated data, not the MAC's alone."""
     device, clinic = sender(tmp_path, encrypt=True), recipient(tmp_path, encrypt=True)
     device.take([ONE])
     (post,) = device.turn()
     rest, place = post.payload[MAC:], b"voile/A/readings"
     moved = rest[:35] + b"\2" + rest[36:]  # the number
-    mac = DeviceKey.derived(SECRET, "A").mac(place, moved)
+    mac = DeviceKey.derive(SECRET, "A").mac(place, moved)
     (reply,) = clinic.turn([Post("A", mac + moved)])
     assert reply_of(reply, encrypt=True).refused == "content"
     device.close()
@@ -269,17 +269,17 @@ def test_a_stolen_device_speaks_for_no_other_subject(tmp_path):
     stolen = Enrolment.read(tmp_path / "device.key")
     text = (tmp_path / "device.key").read_text()
     assert SECRET_BYTES.hex() not in text
-    assert DeviceKey.derived(SECRET, "B").hex() not in text
+    assert DeviceKey.derive(SECRET, "B").hex() not in text
     with Sender(tmp_path / "spool", fitted().codec_, stolen) as device:
         with pytest.raises(RequestError, match="a subject is not enrolled"):
             device.take([Taken("B", "wild", (160.0, 60.0))])
         device.take([ONE])
         (post,) = device.turn()
     own = sealer("receipts")
-    on = Heading.unpacked(post.payload[MAC:LEAST])
+    on = Header.unpacked(post.payload[MAC:LEAST])
     forged = own.seal("B", stolen.keys["A"], on, post.payload[LEAST:])
     assert clinic.turn([forged]) == []
-    assert clinic.unproved == 1
+    assert clinic.unauthenticated == 1
     clinic.close()
 
 
@@ -308,16 +308,16 @@ def test_an_enrolment_is_read_as_written_and_no_part_of_it_can_be_changed(tmp_pa
 
 
 def test_keys_do_not_show_themselves_and_differ_by_subject_generation_and_use():
-    key = DeviceKey.derived(SECRET, "A")
+    key = DeviceKey.derive(SECRET, "A")
     assert "hidden" in repr(key)
     assert key.hex() not in repr(Enrolment.of(SECRET, "0" * 16, {"Anna": 1}))
     assert "Anna" not in repr(Enrolment.of(SECRET, "0" * 16, {"Anna": 1}))
     with pytest.raises(TypeError, match="a key is not copied"):
         pickle.dumps(key)
-    keys = {DeviceKey.derived(SECRET, who, n).hex() for who in "AB" for n in (1, 2)}
+    keys = {DeviceKey.derive(SECRET, who, n).hex() for who in "AB" for n in (1, 2)}
     keys |= {SECRET.derive("channel").hex(), SECRET.derive("pseudonym", "A", "1").hex()}
-    keys |= {DeviceKey.derived(Secret(bytes(32)), "A").hex(), key.mac(b"", b"").hex()}
+    keys |= {DeviceKey.derive(Secret(bytes(32)), "A").hex(), key.mac(b"", b"").hex()}
     keys |= {key.encryption(place, session).hex() for place in (b"p", b"q") for session in "ab"}
     assert len(keys) == 12
     with pytest.raises(RequestError, match="no generation from 1 to 65535"):
-        DeviceKey.derived(SECRET, "A", 65536)
+        DeviceKey.derive(SECRET, "A", 65536)

@@ -213,10 +213,10 @@ def test_what_has_no_mac_is_counted_and_not_answered(tmp_path, payload):
     device.take([ONE])
     posts = device.turn()
     assert clinic.turn([Post("A", payload), Post("nobody", payload)]) == []
-    assert (clinic.unproved, clinic.refused) == (2, {})
+    assert (clinic.unauthenticated, clinic.refused) == (2, {})
     assert written_nothing(clinic)
     assert device.turn([Post("A", payload), Post("nobody", payload)]) == []
-    assert device.unproved == 2
+    assert device.unauthenticated == 2
     assert device.turn(clinic.turn(posts)) == []
     assert not device.left()
     device.close()
@@ -235,7 +235,7 @@ def test_replies_to_nobody_or_of_an_old_session_change_nothing(tmp_path):
     assert device.turn(replies) == []
     assert device.again() == posts
     assert not device.refused
-    assert not device.unproved
+    assert not device.unauthenticated
     device.close()
 
 

@@ -1,15 +1,16 @@
-"""The envelope: proved by a MAC before a word of it is read, and sealed where that is asked for.
+"""The envelope: its MAC is checked before a word of it is read; its content can be encrypted.
 
     MAC | format | sealed | generation | map | session | number | content
      32 |   1    |   1    |     2      |  8  |   16    |   8    | the rest
 
-The MAC is HMAC-SHA-256 under the device's key, of the length of the topic, the topic, whose last
-part is the direction, and every byte that follows the MAC. It is of what is sent, never of a
-reading or a class, which could be tried out. A content that is sealed is encrypted before that,
-with AES-256-SIV (RFC 5297) under a key of the device, direction and session; topic and heading,
-the number among them, are its associated data. No two plaintexts can meet under one number: a
-message sent again is the same to the last bit, and if an end that was loaded from a backup makes
-another message of the same number, SIV tells no more than that the two differ.
+The MAC is HMAC-SHA-256 under the device's key. It covers the topic, whose last part is the
+direction, with the topic's length in four bytes before it, and then every byte that follows the
+MAC. It covers bytes as they are sent, never a reading or a class, which could be guessed and tried.
+
+A sealed content is encrypted before that, with AES-256-SIV (RFC 5297) under a key of the device,
+direction and session. Topic and header, with the number, are its associated data. A message
+sent again is the same to the last bit. If an end that was loaded from a backup makes another message
+of the same number, SIV reveals only that the two differ; a mode with a nonce would break there.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 FORMAT = 2
-HEADING = struct.Struct(">B?H8s16sQ")
-LEAST = MAC + HEADING.size
+HEADER = struct.Struct(">B?H8s16sQ")
+LEAST = MAC + HEADER.size
 LONGEST = 1 << 16  # bytes of an envelope
 
 Box: TypeAlias = Literal["readings", "receipts"]
 KeyOf: TypeAlias = Callable[[str, int], DeviceKey | None]
 
 
-class Heading(NamedTuple):
+class Header(NamedTuple):
     """What stands on an envelope for everyone to read."""
 
     generation: int
@@ -49,12 +50,12 @@ class Heading(NamedTuple):
     def packed(self) -> bytes:
         """Return its bytes."""
         names = bytes.fromhex(self.map), bytes.fromhex(self.session)
-        return HEADING.pack(self.format, self.sealed, self.generation, *names, self.number)
+        return HEADER.pack(self.format, self.sealed, self.generation, *names, self.number)
 
     @classmethod
-    def unpacked(cls, data: bytes) -> Heading:
-        """Read a heading; every string of bytes is one."""
-        format, sealed, generation, map, session, number = HEADING.unpack(data)
+    def unpacked(cls, data: bytes) -> Header:
+        """Read a header; every string of bytes is one."""
+        format, sealed, generation, map, session, number = HEADER.unpack(data)
         return cls(generation, map.hex(), session.hex(), number, sealed, format)
 
 
@@ -64,32 +65,32 @@ class Envelope:
 
     Parameters
     ----------
-    heading, content : what stands on it, and what is in it, sealed or not.
+    header, content : what stands on it, and what is in it, sealed or not.
     key : under which its MAC holds.
     place : the topic.
     """
 
-    heading: Heading
+    header: Header
     content: bytes
     key: DeviceKey
     place: bytes
 
-    def opened(self) -> bytes:
+    def open(self) -> bytes:
         """Return the content, decrypted where it is sealed, or raise a RequestError."""
-        if not self.heading.sealed:
+        if not self.header.sealed:
             return self.content
         from cryptography.exceptions import InvalidTag
 
-        known = [self.place, self.heading.packed()]
+        known = [self.place, self.header.packed()]
         try:
-            return _cipher(self.key, self.place, self.heading.session).decrypt(self.content, known)
+            return _cipher(self.key, self.place, self.header.session).decrypt(self.content, known)
         except (InvalidTag, ValueError):
             raise RequestError("what is sealed cannot be opened") from None
 
 
 @dataclass(frozen=True)
 class Sealer:
-    """How one end proves and seals what it posts, and what it takes for proved.
+    """How one end seals what it posts, and authenticates what it hears.
 
     Parameters
     ----------
@@ -119,26 +120,26 @@ class Sealer:
         """Return a topic whole: whose it is, and in which direction."""
         return f"{self.topic}/{pseudonym}/{box}"
 
-    def seal(self, pseudonym: str, key: DeviceKey, heading: Heading, content: bytes) -> Post:
+    def seal(self, pseudonym: str, key: DeviceKey, header: Header, content: bytes) -> Post:
         """Return the envelope of a content."""
         place = self.place(pseudonym, self.posts).encode()
-        heading = heading._replace(generation=key.generation, sealed=self.encrypt)
-        on = heading.packed()
+        header = header._replace(generation=key.generation, sealed=self.encrypt)
+        on = header.packed()
         if self.encrypt:
-            content = _cipher(key, place, heading.session).encrypt(content, [place, on])
+            content = _cipher(key, place, header.session).encrypt(content, [place, on])
         return Post(pseudonym, key.mac(place, on + content) + on + content)
 
-    def proved(self, post: Post) -> Envelope | None:
+    def authenticate(self, post: Post) -> Envelope | None:
         """Return an envelope whose MAC holds; None of any other."""
         if not LEAST <= len(post.payload) <= LONGEST:
             return None
         mac, rest = post.payload[:MAC], post.payload[MAC:]
-        heading = Heading.unpacked(rest[: HEADING.size])
-        key = self.key_of(post.pseudonym, heading.generation)
+        header = Header.unpacked(rest[: HEADER.size])
+        key = self.key_of(post.pseudonym, header.generation)
         place = self.place(post.pseudonym, self.hears).encode()
         if key is None or not hmac.compare_digest(key.mac(place, rest), mac):
             return None
-        return Envelope(heading, rest[HEADING.size :], key, place)
+        return Envelope(header, rest[HEADER.size :], key, place)
 
 
 def _cipher(key: DeviceKey, place: bytes, session: str) -> AESSIV:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, final
 from voile.errors import RequestError
 from voile.io.outputs import ENROLMENT, ENROLMENT_FORMAT
 from voile.secret import Secret, read_private
-from voile.signals.channel.posts import is_name, loaded
+from voile.signals.channel.posts import is_name, parse_object
 
 VERSION = 1
 MOST = 1 << 26  # bytes of an enrolment file: some 200,000 subjects
@@ -42,7 +42,7 @@ class DeviceKey:
         self.generation = generation
 
     @classmethod
-    def derived(cls, secret: Secret, pseudonym: str, generation: int = 1) -> DeviceKey:
+    def derive(cls, secret: Secret, pseudonym: str, generation: int = 1) -> DeviceKey:
         """Derive a subject's key, as the holder of the secret alone can."""
         return cls(secret.derive("channel", pseudonym, str(generation)), generation)
 
@@ -101,7 +101,7 @@ class Enrolment:
 
         named = {unicodedata.normalize("NFC", subject): n for subject, n in generations.items()}
         pairs = [(subject, pseudonym(secret, subject), n) for subject, n in named.items()]
-        own = [(who, name, DeviceKey.derived(secret, name, n)) for who, name, n in pairs]
+        own = [(who, name, DeviceKey.derive(secret, name, n)) for who, name, n in pairs]
         return cls(map, tuple(Enrolled(*each) for each in own))
 
     @property
@@ -162,7 +162,7 @@ class Enrolment:
         """
         data = read_private(path, "the enrolment file", MOST)
         try:
-            content = loaded(data)
+            content = parse_object(data)
             if (content["format"], content["version"]) != (ENROLMENT_FORMAT, VERSION):
                 raise RequestError("of another version of voile")
             map, entries = content["map"], content["devices"]

@@ -93,8 +93,8 @@ def forward(
         patience.handed(posts)
         for pseudonym, reason in sender.refused.items():
             told(f"{pseudonym}: {SAID[reason]}")
-        if sender.unproved:
-            told(f"replies that are not the recipient's are ignored: {_roughly(sender.unproved)}")
+        if sender.unauthenticated:
+            told(f"replies without a valid MAC are ignored: {_roughly(sender.unauthenticated)}")
     return left_out
 
 
@@ -143,8 +143,8 @@ def collect(
         link.hand_on(replies)
         for (pseudonym, reason), refused in recipient.refused.items():
             told(f"{pseudonym}: {HEARD[reason]}; the first is number {refused.first}")
-        if recipient.unproved:
-            told(f"messages of no enrolled device are ignored: {_roughly(recipient.unproved)}")
+        if recipient.unauthenticated:
+            told(f"messages without a valid MAC are ignored: {_roughly(recipient.unauthenticated)}")
         if recipient.set_aside:
             told(f"readings outside the map's range are set aside: {_roughly(recipient.set_aside)}")
 

@@ -153,7 +153,7 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and not any("\ud800" <= one <= "\udfff" for one in value)
 
 
-def loaded(data: bytes) -> dict[str, Any]:
+def parse_object(data: bytes) -> dict[str, Any]:
     """Read a JSON object, or raise a RequestError.
 
     Refused are names that come twice, NaN, infinities, and depths that Python does not reach.
@@ -183,7 +183,7 @@ def _packed(**content: Any) -> bytes:
 
 
 def _unpacked(content: bytes, *names: str) -> dict[str, Any]:
-    data = loaded(content)
+    data = parse_object(content)
     if data.keys() != set(names):
         raise RequestError("an envelope holds something else")
     return data

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from voile.errors import RequestError
 from voile.secret import Secret
-from voile.signals.channel.envelope import FORMAT, Envelope, Heading, Sealer
+from voile.signals.channel.envelope import FORMAT, Envelope, Header, Sealer
 from voile.signals.channel.keys import DeviceKey
 from voile.signals.channel.lines import Lines
 from voile.signals.channel.posts import Letter, Plain, Post, Reply
@@ -115,7 +115,7 @@ class Recipient:
     Attributes
     ----------
     received, set_aside : readings written to either file since this start.
-    unproved : messages without a MAC that holds, since this start.
+    unauthenticated : messages without a MAC that holds, since this start.
     refused : of the others, those refused since this start, by pseudonym and reason.
     """
 
@@ -139,7 +139,7 @@ class Recipient:
         self.codec = codec
         self.subjects = subjects
         self.columns = tuple(columns)
-        self.received = self.set_aside = self.unproved = 0
+        self.received = self.set_aside = self.unauthenticated = 0
         self.refused: dict[tuple[str, str], Refused] = {}
         self._secret, self._overlap, self._today = secret, overlap, today
         self.sealer = Sealer("readings", "receipts", self._key, topic, encrypt)
@@ -182,10 +182,10 @@ class Recipient:
         keys = [(str(row[0]), str(row[1])) for row in self.store.run(LATEST)]
         with self.store.reading():
             return [
-                self._reply(key, DeviceKey.derived(self._secret, key[0], generation))
+                self._reply(key, DeviceKey.derive(self._secret, key[0], generation))
                 for key in keys
                 if key[0] in self.subjects
-                for generation in self._taken(self.subjects[key[0]])
+                for generation in self._accepted_generations(self.subjects[key[0]])
             ]
 
     def close(self) -> None:
@@ -202,9 +202,9 @@ class Recipient:
 
     def _key(self, pseudonym: str, generation: int) -> DeviceKey | None:
         """Return the key that whoever enrolled this pseudonym has given its device."""
-        return DeviceKey.derived(self._secret, pseudonym, generation) if generation else None
+        return DeviceKey.derive(self._secret, pseudonym, generation) if generation else None
 
-    def _taken(self, subject: Subject) -> list[int]:
+    def _accepted_generations(self, subject: Subject) -> list[int]:
         """Return the generations of a subject's keys that are taken today."""
         overlaps = self._overlap is not None and self._today() <= self._overlap
         before = subject.generation - 1
@@ -212,16 +212,16 @@ class Recipient:
 
     def _hear(self, post: Post, batch: _Batch) -> None:
         """Take in one message: its reading, or why it is refused."""
-        envelope = self.sealer.proved(post)
+        envelope = self.sealer.authenticate(post)
         if envelope is None:
-            self.unproved += 1
+            self.unauthenticated += 1
             return None
-        heading, key = envelope.heading, (post.pseudonym, envelope.heading.session)
-        reason = self._unfit(post.pseudonym, envelope)
+        header, key = envelope.header, (post.pseudonym, envelope.header.session)
+        reason = self._refusal(post.pseudonym, envelope)
         if reason:
             return self._refuse(post.pseudonym, envelope, reason, batch)
         try:
-            letter = Letter.unpacked(heading.session, heading.number, envelope.opened())
+            letter = Letter.unpacked(header.session, header.number, envelope.open())
         except RequestError:
             return self._refuse(post.pseudonym, envelope, "content", batch)
         session = self._session(key, letter.ahead)
@@ -231,40 +231,40 @@ class Recipient:
             return self._refuse(post.pseudonym, envelope, "step", batch)
         self._sessions[key] = session
         furthest = batch.heard[key][0] if key in batch.heard else 0
-        batch.heard[key] = max(heading.number, furthest), envelope.key
+        batch.heard[key] = max(header.number, furthest), envelope.key
         if reading is not None:
             self._write(key, letter, reading, batch)
         return None
 
-    def _unfit(self, pseudonym: str, envelope: Envelope) -> str:
+    def _refusal(self, pseudonym: str, envelope: Envelope) -> str:
         """Say why what stands on an envelope is refused, if it is."""
-        heading, subject = envelope.heading, self.subjects.get(pseudonym)
-        if heading.format != FORMAT:
+        header, subject = envelope.header, self.subjects.get(pseudonym)
+        if header.format != FORMAT:
             return "version"
         if subject is None:
             return "pseudonym"
-        if heading.generation not in self._taken(subject):
+        if header.generation not in self._accepted_generations(subject):
             return "key"
-        if heading.map != self.codec.mark:
+        if header.map != self.codec.mark:
             return "map"
-        return "" if heading.sealed == self.sealer.encrypt else "encryption"
+        return "" if header.sealed == self.sealer.encrypt else "encryption"
 
     def _refuse(self, pseudonym: str, envelope: Envelope, reason: str, batch: _Batch) -> None:
-        session, number = envelope.heading.session, envelope.heading.number
+        session, number = envelope.header.session, envelope.header.number
         self.refused.setdefault((pseudonym, reason), Refused(number)).count += 1
         reply = Reply(Receipt(session, 0, ""), refused=reason)
-        batch.refusals.append(self._sealed(pseudonym, envelope.key, envelope.heading, reply))
+        batch.refusals.append(self._sealed(pseudonym, envelope.key, envelope.header, reply))
 
     def _reply(self, key: Key, own: DeviceKey, furthest: int | None = None) -> Post:
         """Return the receipt of a session; where it lags behind what was heard, ask again."""
         receipt = self._session(key).receipt()
         again = furthest is None or furthest > receipt.number
-        heading = Heading(own.generation, self.codec.mark, key[1], 0)
-        return self._sealed(key[0], own, heading, Reply(receipt, again))
+        header = Header(own.generation, self.codec.mark, key[1], 0)
+        return self._sealed(key[0], own, header, Reply(receipt, again))
 
-    def _sealed(self, pseudonym: str, own: DeviceKey, heading: Heading, reply: Reply) -> Post:
-        heading = heading._replace(number=reply.receipt.number, format=FORMAT)
-        return self.sealer.seal(pseudonym, own, heading, reply.packed())
+    def _sealed(self, pseudonym: str, own: DeviceKey, header: Header, reply: Reply) -> Post:
+        header = header._replace(number=reply.receipt.number, format=FORMAT)
+        return self.sealer.seal(pseudonym, own, header, reply.packed())
 
     def _write(self, key: Key, letter: Letter, reading: Reading, batch: _Batch) -> None:
         """Make the line of a reading, for the file in which it belongs."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from voile.errors import RequestError
 from voile.random import Protective
-from voile.signals.channel.envelope import FORMAT, LONGEST, Heading, Sealer
+from voile.signals.channel.envelope import FORMAT, LONGEST, Header, Sealer
 from voile.signals.channel.keys import DeviceKey, Enrolment
 from voile.signals.channel.posts import Letter, Plain, Post, Reply, is_beside
 from voile.signals.channel.store import Store
@@ -81,7 +81,7 @@ class Sender:
     ----------
     refused : per pseudonym why the recipient refuses it; nothing is sent until the next start.
     unfit : why readings could not be sent and were set aside on disk, since this start.
-    unproved : replies without a MAC that holds, since this start; they change nothing.
+    unauthenticated : replies without a MAC that holds, since this start; they change nothing.
     """
 
     def __init__(
@@ -105,14 +105,14 @@ class Sender:
         self.store = Store(folder, end="send", mark=codec.mark, tables=TABLES)
         self.refused: dict[str, str] = {}
         self.unfit: list[str] = []
-        self.unproved = 0
+        self.unauthenticated = 0
         self._ahead = ahead
         self._columns = tuple(columns) or tuple(map(str, range(len(codec.order))))
         self._protective = protective
         self._ends: dict[str, _End] = {}
         rows = self.store.run("SELECT DISTINCT pseudonym FROM spool WHERE unfit IS NULL")
         self._look = {str(row[0]) for row in rows}  # those who may have something to hand on
-        self.refused.update(self._strangers())
+        self.refused.update(self._unenrolled())
 
     def take(self, readings: Iterable[Taken], *, once: str = "") -> bool:
         """Put readings on disk, all or none.
@@ -242,7 +242,7 @@ class Sender:
             self.store.run("UPDATE spool SET number = NULL")
         self._ends.clear()
         self._look |= set(self.pseudonyms())
-        self.refused = self._strangers()
+        self.refused = self._unenrolled()
 
     def close(self) -> None:
         """Let go of the folder."""
@@ -254,28 +254,28 @@ class Sender:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _strangers(self) -> dict[str, str]:
+    def _unenrolled(self) -> dict[str, str]:
         """Return who has something in the spool and is not enrolled any more."""
         rows = self.store.run("SELECT DISTINCT pseudonym FROM spool")
         return {str(one): "enrolment" for (one,) in rows if one not in self._keys}
 
     def _heard(self, post: Post) -> list[Post]:
         """Take in one reply; return what it asks for again."""
-        envelope = self.sealer.proved(post)
+        envelope = self.sealer.authenticate(post)
         if envelope is None:
-            self.unproved += 1
+            self.unauthenticated += 1
             return []
-        heading, known = envelope.heading, "SELECT 1 FROM ends WHERE pseudonym = ?"
+        header, known = envelope.header, "SELECT 1 FROM ends WHERE pseudonym = ?"
         if post.pseudonym not in self._ends and not self.store.run(known, post.pseudonym):
             return []
         end = self._end(post.pseudonym)
-        if heading.session != end.session.name or heading.format != FORMAT:
+        if header.session != end.session.name or header.format != FORMAT:
             return []  # of a session before this one, or of another version of voile
-        if heading.sealed != self.sealer.encrypt:
+        if header.sealed != self.sealer.encrypt:
             self.refused[post.pseudonym] = "encryption"
             return []
         try:
-            reply = Reply.unpacked(heading.session, heading.number, envelope.opened())
+            reply = Reply.unpacked(header.session, header.number, envelope.open())
         except RequestError:
             return []  # what is no reply changes nothing
         if not reply.refused:
@@ -327,9 +327,9 @@ class Sender:
         key = self._keys[pseudonym]
         posts = []
         for message in pending[already:]:
-            heading = Heading(key.generation, self.codec.mark, message.session, message.number)
+            header = Header(key.generation, self.codec.mark, message.session, message.number)
             letter = Letter(end.session.ahead, message, end.beside[message.number])
-            posts.append(self.sealer.seal(pseudonym, key, heading, letter.packed()))
+            posts.append(self.sealer.seal(pseudonym, key, header, letter.packed()))
         return posts
 
     def _key(self, pseudonym: str, generation: int) -> DeviceKey | None:

@@ -17,7 +17,7 @@ NUMBERS = pa.int64(), pa.float64()
 DATES = tuple(pa.timestamp(unit, zone) for unit in ("us", "ns") for zone in (None, "UTC"))
 
 
-def ranks(times: Sequence[pa.Array], column: str) -> NDArray[np.intp]:
+def rank_moments(times: Sequence[pa.Array], column: str) -> NDArray[np.intp]:
     """Return each moment's place among all, from 1 up; equal moments share theirs.
 
     Text is taken for numbers where it holds nothing else, and for ISO dates or times otherwise,
@@ -27,9 +27,9 @@ def ranks(times: Sequence[pa.Array], column: str) -> NDArray[np.intp]:
     ------
     RequestError : a moment is missing, or the order cannot be told: other text, or another type.
 
-    >>> ranks([pa.array(["10", "9", "9.5"])], "day").tolist()
+    >>> rank_moments([pa.array(["10", "9", "9.5"])], "day").tolist()
     [3, 1, 2]
-    >>> ranks([pa.array(["2026-03-10", "2026-03-09"])], "day").tolist()
+    >>> rank_moments([pa.array(["2026-03-10", "2026-03-09"])], "day").tolist()
     [2, 1]
     """
     moments = _meant(pa.chunked_array(times).combine_chunks(), f"column {column}")
@@ -46,7 +46,7 @@ def ranks(times: Sequence[pa.Array], column: str) -> NDArray[np.intp]:
     return np.asarray(found.to_numpy(), dtype=np.intp)
 
 
-def in_order(
+def order_rows(
     table: NDArray[np.generic],
     whose: NDArray[np.intp],
     moments: NDArray[np.intp],

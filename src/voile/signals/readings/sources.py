@@ -20,7 +20,7 @@ from voile.io import Source
 from voile.roles import Roles
 from voile.signals.readings.forms import Cells, Form
 from voile.signals.readings.merging import PrivateSettings
-from voile.signals.readings.moments import in_order, ranks
+from voile.signals.readings.moments import order_rows, rank_moments
 
 UNTREATED = ("quasi", "items")
 FEW_EACH = 2  # subjects a class, on average: below, a column holds a value for each, no class
@@ -242,7 +242,9 @@ class Reading(Brief):
         number = np.concatenate([np.zeros(0, np.int64), *numbers])
         if not len(number):
             raise RequestError("no row has a class, a subject and every reading", where=source.name)
-        moments = ranks(times, self.time) if self.time else np.zeros(len(number), dtype=np.intp)
+        moments = (
+            rank_moments(times, self.time) if self.time else np.zeros(len(number), dtype=np.intp)
+        )
         return _ordered(
             np.concatenate(tables),
             np.concatenate(labels).astype(str),
@@ -288,7 +290,7 @@ def _ordered(
 ) -> Rows:
     """Order rows by what they hold, equal ones by their place in the source."""
     names, whose = np.unique(subjects, return_inverse=True)
-    order = in_order(table, whose, moments, number)
+    order = order_rows(table, whose, moments, number)
     return Rows(table, labels, whose, moments, number, names, left_out).take(order)
 
 

@@ -15,7 +15,7 @@ LENGTH = 3  # readings of a subject from which a trend and a swing can be told
 SURE = 0.05  # of all four together
 
 
-def going_on(
+def information_over_time(
     X: Floats,
     codes: NDArray[np.intp],
     whose: NDArray[np.intp],
