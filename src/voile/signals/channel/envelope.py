@@ -9,8 +9,8 @@ MAC. It covers bytes as they are sent, never a reading or a class, which could b
 
 A sealed content is encrypted before that, with AES-256-SIV (RFC 5297) under a key of the device,
 direction and session. Topic and header, with the number, are its associated data. A message
-sent again is the same to the last bit. If an end that was loaded from a backup makes another message
-of the same number, SIV reveals only that the two differ; a mode with a nonce would break there.
+sent again is the same to the last bit. If an end that was loaded from a backup makes another
+message of the same number, SIV reveals only that the two differ; a mode with a nonce would break.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class DeviceKey:
 
     Parameters
     ----------
-    key : 32 bytes, from `derived` or an enrolment file.
+    key : 32 bytes, from `derive` or an enrolment file.
     generation : 1 to 65,535; the next one replaces a key that is old or stolen.
     """
 
