@@ -24,6 +24,8 @@ from voile.tables.options import ApplyOptions, AttackOptions, FitOptions
 from voile.tables.wing import apply, attack, choose, fit
 from voile.wording import name_of
 
+UNNAMED = ApplyOptions(no_pseudonyms=True)
+
 pytestmark = pytest.mark.filterwarnings("ignore::voile.tables.hipaa.SafeHarborWarning")
 
 
@@ -48,7 +50,7 @@ def folder(tmp_path_factory):
     for name, number in (("top", 0), ("bottom", last)):
         chosen = choose(kit, Choice(policy=number))
         out = folder / f"{name}.csv"
-        apply(kit, chosen, source, out, ApplyOptions(), force=False, progress=silent)
+        apply(kit, chosen, source, out, UNNAMED, force=False, progress=silent)
     return folder
 
 
@@ -167,7 +169,7 @@ def test_a_null_is_a_value_of_the_control_and_no_knowledge_of_a_register(tmp_pat
     kit = fit(open_source(table), roles, FitOptions(hold_out=0.3), seed=2, progress=silent)
     chosen = choose(kit, Choice(policy=kit.facts["policies"] - 1))
     release = apply(
-        kit, chosen, open_source(table), tmp_path / "o.csv", ApplyOptions(), force=False,
+        kit, chosen, open_source(table), tmp_path / "o.csv", UNNAMED, force=False,
         progress=silent,
     )  # fmt: skip
     scene = Scene(release, open_source(table), AttackOptions())
@@ -269,7 +271,7 @@ def test_an_attack_with_nothing_to_do_is_refused(tmp_path):
     kit = fit(open_source(table), roles, FitOptions(), seed=1, progress=silent)
     chosen = choose(kit, Choice(knee=True))
     release = apply(
-        kit, chosen, open_source(table), tmp_path / "o.csv", ApplyOptions(), force=False,
+        kit, chosen, open_source(table), tmp_path / "o.csv", UNNAMED, force=False,
         progress=silent,
     )  # fmt: skip
     with pytest.raises(RequestError, match="nothing to attack with"):
