@@ -31,6 +31,7 @@ def test_a_design_effect_is_one_or_more(deff):
 
 def test_trials_come_from_as_many_clusters_at_most():
     assert Rate(1, 5, clusters=5).clusters == 5
+    assert Rate(0, 0, clusters=0).interval() == (0.0, 1.0)
     with pytest.raises(ValueError, match="6 clusters of 5 trials"):
         Rate(1, 5, clusters=6)
 
