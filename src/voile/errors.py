@@ -48,6 +48,12 @@ class TamperedError(VoileError):
     """A release, kit or manifest is not what its hashes say."""
 
 
+class DamagedError(TamperedError, RequestError):
+    """A kit, manifest, policy or evidence file lacks a part, or holds what voile never writes."""
+
+    exit_code = 2
+
+
 def nearest(name: str, names: Iterable[str]) -> str:
     """Suggest the names that look most like `name`, as the end of an error.
 

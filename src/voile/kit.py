@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar
 
 from voile.brief import Brief
-from voile.errors import InfeasibleError, RequestError, TamperedError
+from voile.errors import DamagedError, InfeasibleError, RequestError, TamperedError
 from voile.io.outputs import KIT, KIT_FORMAT, KIT_INDEX
+from voile.io.own_files import fitting
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 FORMAT = KIT_FORMAT
 VERSION = 1
 INDEX = KIT_INDEX
-PARTS = {"kind", "visibility", "facts", "tables"}
 
 # An interval, which TOML's writer spreads over four lines. A string in TOML holds no line break.
 PAIR = re.compile(r'\[\n +("(?:[^"\\]|\\.)*"),\n +("(?:[^"\\]|\\.)*"),\n +\]')
@@ -86,26 +85,36 @@ class Kit(Brief):
                 (folder / name).write_bytes(data)
 
     @classmethod
-    def load(cls, path: Path) -> Kit:
+    def load(cls, path: Path, kind: str | None = None) -> Kit:
         """Read a folder back, checking every file against the index.
+
+        Parameters
+        ----------
+        kind : of the wing that the kit has to be of; any without it.
 
         Raises
         ------
-        RequestError : no kit there, or one of a newer version.
+        RequestError : no kit there, or one of a newer version or another kind.
+        DamagedError : a part is absent, larger than kits may be, or not what a kit holds.
         TamperedError : a file is not what the index says.
         """
-        raw, index = _read_index(path)
-        tables = {name: _read_table(path, entry) for name, entry in index["tables"].items()}
-        kit = cls(index["kind"], index["visibility"], index["facts"], tables)
+        from voile.kit_files import read_index, read_tables
+
+        raw, index = read_index(path, kind)
+        tables = read_tables(path, index.tables)
+        kit = cls(index.kind, index.visibility, index.facts, tables)
         kit.__dict__["id"] = _id(raw)  # another Parquet writer's bytes would give another id
         return kit
 
     def read(self, content: Callable[[Kit], T]) -> T:
-        """Return what a wing makes of the kit; `TamperedError` when the kit lacks a part of it."""
+        """Return what a wing makes of the kit; `DamagedError` when its parts are not of that."""
         try:
-            return content(self)
-        except KeyError as error:
-            raise TamperedError(f"the kit lacks {error.args[0]}") from None
+            with fitting("the kit"):
+                return content(self)
+        except TamperedError:
+            raise
+        except RequestError as error:  # what refuses a user's values refuses a kit's
+            raise DamagedError(f"the kit's parts do not fit: {error}") from error
 
     def _encoded(self) -> dict[str, bytes]:
         return {f"{name}.parquet": _parquet(table) for name, table in self.tables.items()}
@@ -385,28 +394,13 @@ class Chosen(Brief):
     @classmethod
     def read(cls, path: Path) -> Chosen:
         """Read a policy file back."""
-        try:
-            data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-            for table in ("figures", "policy"):
-                if not isinstance(data[table], dict):
-                    raise RequestError(f"{table} is not a table", where=str(path))
-            return cls(
-                data["kind"],
-                data["kit"],
-                data.get("number"),
-                Choice.from_data(data["choice"], where=str(path)),
-                data["figures"],
-                data["policy"],
-                data.get("edited") is True,
-            )
-        except FileNotFoundError:
-            raise RequestError("no such policy file", where=str(path)) from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise RequestError(f"not a TOML file: {error}", where=str(path)) from None
-        except OSError as error:
-            raise RequestError(f"cannot be read ({error.strerror})", where=str(path)) from None
-        except KeyError as error:
-            raise RequestError(f"a policy file has {error.args[0]}", where=str(path)) from None
+        from voile.kit_files import read_policy
+
+        file = read_policy(path)
+        choice = Choice.from_data(file.choice, where=str(path))
+        return cls(
+            file.kind, file.kit, file.number, choice, file.figures, file.policy, file.edited
+        )
 
 
 def _id(index: bytes) -> str:
@@ -418,47 +412,5 @@ def _parquet(table: pa.Table) -> bytes:
     import pyarrow.parquet as pq
 
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
+    pq.write_table(table, sink, compression="zstd", use_dictionary=False)
     return bytes(sink.getvalue().to_pybytes())
-
-
-def _read_index(path: Path) -> tuple[bytes, Any]:
-    try:
-        raw = (path / INDEX).read_bytes()
-        index = json.loads(raw)
-    except (FileNotFoundError, NotADirectoryError):
-        raise RequestError(
-            "no kit here", where=str(path), instead="voile KIND fit writes one"
-        ) from None
-    except ValueError:
-        raise TamperedError("the kit's index is not JSON", where=str(path)) from None
-    if not isinstance(index, dict) or index.get("format") != FORMAT:
-        raise RequestError("this is not a kit", where=str(path))
-    version = index.get("version")
-    if isinstance(version, int) and version > VERSION:
-        raise RequestError(
-            f"the kit has version {version} and this voile reads up to {VERSION}",
-            where=str(path),
-            instead="use a newer voile",
-        )
-    if version != VERSION or not index.keys() >= PARTS:
-        raise TamperedError("the kit's index lacks a part", where=str(path))
-    return raw, index
-
-
-def _read_table(path: Path, entry: Mapping[str, str]) -> pa.Table:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    name = Path(entry["file"]).name
-    try:
-        raw = (path / name).read_bytes()
-    except FileNotFoundError:
-        raise TamperedError("the kit lacks a file of its index", where=str(path / name)) from None
-    if hashlib.sha256(raw).hexdigest() != entry["sha256"]:
-        raise TamperedError("the file is not what the kit's index says", where=str(path / name))
-    try:
-        # read_table starts a pool of threads; a command that ends soon after aborts with it
-        return pq.ParquetFile(pa.BufferReader(raw)).read(use_threads=False)
-    except pa.ArrowInvalid:
-        raise TamperedError("the file is no Parquet file", where=str(path / name)) from None

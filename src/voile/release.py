@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voile.brief import Brief
-from voile.errors import RequestError, TamperedError
+from voile.errors import DamagedError, RequestError, TamperedError
 from voile.io.outputs import RELEASE_FORMAT
+from voile.io.own_files import read_json
 from voile.seal import SEAL, file_sha256
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ ROWS, ROW, PERSON = "rows.parquet", "row", "person"  # which row of the source, 
 RELEASE, MANIFEST = "release", "manifest"  # what the seal calls the two public files
 EVIDENCE = "evidence.json"  # where it is looked for in the private folder
 ESCAPED = "escaped by an apostrophe"
+PARTS = {"chosen": dict, "counts": dict, "figures": dict, "kind": str, "sha256": str}
 PUBLIC = frozenset({"figures", "kind", "sha256"})
 PRIVATE = frozenset({"chosen", "counts", "figures", "sha256"})
 
@@ -75,7 +77,7 @@ class Release(Brief):
         Raises
         ------
         RequestError : no release there, no manifest beside it, or one of a newer version.
-        TamperedError : a manifest is damaged or lacks a part.
+        DamagedError : a manifest is damaged or lacks a part.
         """
         from voile.io.opening import split_output
         from voile.io.postgres_address import Address
@@ -145,19 +147,17 @@ class Release(Brief):
 
 def _read(path: Path, parts: frozenset[str]) -> dict[str, Any]:
     try:
-        manifest = json.loads(path.read_bytes())
-    except FileNotFoundError:
+        manifest = read_json(path, "the manifest")
+    except (FileNotFoundError, NotADirectoryError):
         raise RequestError(
             "the release has no manifest beside it",
             where=str(path),
-            instead="voile KIND apply writes one",
+            instead="give what apply wrote, with the files beside it",
         ) from None
-    except ValueError:
-        raise TamperedError("the manifest is not JSON", where=str(path)) from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise TamperedError("this is not a release's manifest", where=str(path))
+        raise DamagedError("this is not a release's manifest", where=str(path))
     if not isinstance(manifest.get("version"), int):
-        raise TamperedError("the manifest has no version", where=str(path))
+        raise DamagedError("the manifest has no version", where=str(path))
     if manifest["version"] > VERSION:
         raise RequestError(
             f"the manifest has version {manifest['version']} and this voile reads up to {VERSION}",
@@ -165,5 +165,8 @@ def _read(path: Path, parts: frozenset[str]) -> dict[str, Any]:
             instead="use a newer voile",
         )
     if absent := sorted(parts - manifest.keys()):
-        raise TamperedError(f"the manifest lacks {', '.join(absent)}", where=str(path))
+        raise DamagedError(f"the manifest lacks {', '.join(absent)}", where=str(path))
+    for part in parts:
+        if not isinstance(manifest[part], PARTS[part]):
+            raise DamagedError(f"the manifest's {part} is not one", where=str(path))
     return manifest

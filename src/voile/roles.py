@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -11,6 +10,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from voile.errors import RequestError, nearest
+from voile.io.own_files import mistakes, read_toml
 
 Role = Literal[
     "quasi",
@@ -25,13 +25,6 @@ Role = Literal[
     "drop",
     "undecided",
 ]
-
-PLAINLY = {
-    "missing": "is absent",
-    "extra_forbidden": "is not known here",
-    "model_type": "is neither a role nor a table with one",
-}
-"""What pydantic says of code, said of a file; by its error's type."""
 
 
 class Column(BaseModel):
@@ -118,19 +111,15 @@ class Roles(BaseModel):
     def read(cls, path: Path) -> Roles:
         """Read a roles file (TOML); every mistake is named with its place."""
         try:
-            data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+            data = read_toml(path)
         except FileNotFoundError:
             raise RequestError(
                 "no such roles file", where=str(path), instead="voile inspect proposes one"
             ) from None
-        except OSError as error:
-            raise RequestError(f"cannot be read ({error.strerror})", where=str(path)) from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise RequestError(f"not a TOML file: {error}", where=str(path)) from None
         try:
             roles = cls.model_validate(data)
         except ValidationError as error:
-            raise RequestError(_mistakes(error), where=str(path)) from None
+            raise RequestError(mistakes(error), where=str(path)) from None
         roles._folder = path.parent
         return roles
 
@@ -138,12 +127,3 @@ class Roles(BaseModel):
 def _role_names() -> str:
     """Name the roles that a person may give."""
     return ", ".join(role for role in get_args(Role) if role != "undecided")
-
-
-def _mistakes(error: ValidationError) -> str:
-    """Say every mistake with its place, without the value that was found there."""
-    return "; ".join(
-        f"{'.'.join(str(part) for part in mistake['loc']) or 'file'}: "
-        f"{PLAINLY.get(mistake['type'], mistake['msg'])}"
-        for mistake in error.errors(include_input=False, include_url=False)
-    )

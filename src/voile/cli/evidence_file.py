@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from voile.errors import RequestError, TamperedError, VoileError
+from voile.errors import DamagedError, RequestError
 from voile.evidence import FORBID, Evidence
 from voile.io import outputs
 
@@ -56,11 +56,12 @@ def read_evidence(place: Path, release: Release, secret: Secret | None) -> tuple
     """Read evidence back; that of another release, or not as it was written, is refused."""
     from pydantic import TypeAdapter, ValidationError
 
+    from voile.io.own_files import read_bytes
     from voile.verifying import check_evidence
 
     try:
-        found = TypeAdapter(_File).validate_json(place.read_bytes(), strict=True)
-    except FileNotFoundError:
+        found = TypeAdapter(_File).validate_json(read_bytes(place), strict=True)
+    except (FileNotFoundError, NotADirectoryError):
         raise RequestError("no such evidence file", where=str(place)) from None
     except ValidationError as error:
         problems = {".".join(map(str, one["loc"])): one["msg"] for one in error.errors()}
@@ -75,7 +76,7 @@ def read_evidence(place: Path, release: Release, secret: Secret | None) -> tuple
     return found.evidence
 
 
-def _refused(problems: Mapping[str, str], place: Path) -> VoileError:
+def _refused(problems: Mapping[str, str], place: Path) -> RequestError:
     """Say in one sentence why a file is no evidence; `problems` has a message by field."""
     if "" in problems or "format" in problems:
         return RequestError("not an evidence file", where=str(place))
@@ -84,4 +85,4 @@ def _refused(problems: Mapping[str, str], place: Path) -> VoileError:
             "evidence of another version", where=str(place), instead="attack the release again"
         )
     field, message = next(iter(problems.items()))
-    return TamperedError(f"the evidence is damaged: {field}: {message}", where=str(place))
+    return DamagedError(f"the evidence is damaged: {field}: {message}", where=str(place))

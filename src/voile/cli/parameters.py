@@ -129,12 +129,7 @@ def load_kit(place: Path, kind: str) -> Kit:
     """Load a kit of this kind."""
     from voile.kit import Kit
 
-    kit = Kit.load(place)
-    if kit.kind != kind:
-        raise RequestError(
-            f"this is a kit of {kit.kind}", where=str(place), instead=f"use voile {kit.kind}"
-        )
-    return kit
+    return Kit.load(place, kind)
 
 
 def _everywhere() -> list[click.Parameter]:

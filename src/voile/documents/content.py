@@ -190,10 +190,7 @@ class Content(Brief):
         ------
         TamperedError : it lacks what a kit of documents holds, or its parts do not fit.
         """
-        try:
-            return kit.read(cls._of)
-        except (AttributeError, IndexError, OverflowError, TypeError, ValueError):
-            raise TamperedError("the kit's parts do not fit together") from None
+        return kit.read(cls._of)
 
     @classmethod
     def _of(cls, kit: Kit) -> Content:

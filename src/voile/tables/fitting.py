@@ -154,10 +154,7 @@ def _start(space: PolicySpace, options: FitOptions) -> Frontier | None:
     """Return the policies of a kit whose columns and values are the same."""
     if options.resume is None:
         return None
-    kit = Kit.load(options.resume)
-    if kit.kind != KIND:
-        raise RequestError(f"this is a kit of {kit.kind}", where=str(options.resume))
-    earlier = Content.of(kit)
+    earlier = Content.of(Kit.load(options.resume, KIND))
     if [(d.column, d.values) for d in earlier.space.domains] != [
         (d.column, d.values) for d in space.domains
     ]:

@@ -226,10 +226,7 @@ def _public_map(release: Release, options: AttackOptions) -> StoredMap | None:
     """Return the map that she is said to know: the one that the release was sent by."""
     if options.public_map is None:
         return None
-    kit = Kit.load(options.public_map)
-    if kit.kind != KIND:
-        raise RequestError(f"this is a kit of {kit.kind}", where=str(options.public_map))
-    content = Content.of(kit)
+    content = Content.of(Kit.load(options.public_map, KIND))
     map = content.map(Policy.from_data(release.public["policy"], content.maps))
     if mark_of(map.codec_) != release.public["map"]:
         raise RequestError(
