@@ -10,7 +10,6 @@ import click
 
 from voile.cli.destination import Destination, check_destinations
 from voile.cli.screen import Screen
-from voile.errors import RequestError
 
 if TYPE_CHECKING:
     from voile.io import Source

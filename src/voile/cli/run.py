@@ -9,20 +9,38 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
 from voile.cli.app import command
-from voile.cli.screen import tell
+from voile.cli.screen import Screen, tell
 from voile.errors import VoileError
 from voile.interruption import ctrl_c
 
 DONE, FAILED, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
 
 
+@dataclass(frozen=True)
+class Problem:
+    """Why a command stopped: its exit code, and what is wrong, where, and what to do instead."""
+
+    code: int
+    what: str
+    where: str | None = None
+    instead: str | None = None
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        remedy = f"; {self.instead}" if self.instead else ""
+        return f"{place}{self.what}{remedy}"
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code.
+
+    An error is one sentence on standard error, and with `--json` an object on standard output.
 
     Returns
     -------
@@ -36,48 +54,52 @@ def run(arguments: Sequence[str]) -> int:
     except (Exception, KeyboardInterrupt) as error:
         if debug:
             traceback.print_exc()
-        return _explain(error)
+        return _explain(error, json="--json" in arguments)
     return code or DONE
 
 
-def _explain(error: BaseException) -> int:
+def _explain(error: BaseException, *, json: bool = False) -> int:
     match error:
-        case click.Abort() | KeyboardInterrupt():
-            start = "\n" if sys.stderr.isatty() else ""
-            return _say(f"{start}voile: interrupted; no output is half-written", INTERRUPTED)
         case click.exceptions.NoArgsIsHelpError():
             print(error.format_message(), file=sys.stderr)
             return WRONG_REQUEST
-        case click.UsageError():
-            return _say(_mistake(error), WRONG_REQUEST)
-        case VoileError():
-            return _say(f"voile: {error}", error.exit_code)
         case BrokenPipeError():
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return FAILED
+    problem = _problem(error)
+    start = "\n" if problem.code == INTERRUPTED and sys.stderr.isatty() else ""
+    tell(f"{start}{problem}" if isinstance(error, click.UsageError) else f"{start}voile: {problem}")
+    said = {"what": problem.what, "where": problem.where, "instead": problem.instead}
+    Screen(json=json).result({"error": said})
+    return problem.code
+
+
+def _problem(error: BaseException) -> Problem:
+    match error:
+        case click.Abort() | KeyboardInterrupt():
+            return Problem(INTERRUPTED, "interrupted; no output is half-written")
+        case click.UsageError():
+            return _mistake(error)
+        case VoileError():
+            return Problem(error.exit_code, error.what, error.where, error.instead)
         case OSError(errno=errno.ENOSPC):
-            return _say("voile: the disk is full; no output is half-written", FAILED)
+            return Problem(FAILED, "the disk is full; no output is half-written")
         case OSError(errno=int(number), filename=str(place)):
-            return _say(f"voile: {place}: {os.strerror(number).lower()}", FAILED)
+            return Problem(FAILED, os.strerror(number).lower(), place)
         case MemoryError():
-            return _say("voile: out of memory; no output is half-written", FAILED)
-        case _:
-            kind = type(error).__name__
-            return _say(f"voile: unexpected {kind}; run with --debug to see where", FAILED)
+            return Problem(FAILED, "out of memory; no output is half-written")
+    kind = type(error).__name__
+    return Problem(FAILED, f"unexpected {kind}", instead="run with --debug to see where")
 
 
-def _say(text: str, code: int) -> int:
-    tell(text)
-    return code
-
-
-def _mistake(error: click.UsageError) -> str:
-    """Say click's usage error as one sentence, with the nearest names or where to read more."""
+def _mistake(error: click.UsageError) -> Problem:
+    """Say click's usage error, with the nearest names or where to read more."""
     path = error.ctx.command_path if error.ctx else "voile"
     near = getattr(error, "possibilities", None)
     said = (error.message if near else error.format_message()).strip().rstrip(".")
     remedy = f"did you mean {' or '.join(near)}?" if near else f"see {path} --help"
-    return f"{path}: {said[0].lower()}{said[1:].replace('. ', ', ')}; {remedy}"
+    said = f"{said[0].lower()}{said[1:].replace('. ', ', ')}"
+    return Problem(WRONG_REQUEST, said, path, remedy)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from voile.documents.formats.file import suffix
 from voile.documents.formats.quotes import AnnotationError
 from voile.documents.formats.recognising import present, recognise
 from voile.errors import RequestError, SourceError
+from voile.io.opening import check_address
 from voile.io.source import Source, hash_file
 from voile.io.text import DecodingError
 
@@ -57,6 +58,7 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
     if not isinstance(thing, str | os.PathLike):
         return io.open_source(thing, table=table, encoding=encoding)
     path, format = split_format(thing)
+    check_address(path)
     if format is None and _may_be_corpus(thing):
         format = recognise(path, encoding)
     if format is None or format == TABLE:

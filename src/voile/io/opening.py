@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -16,6 +17,7 @@ import pyarrow as pa
 from voile.errors import RequestError, SourceError
 from voile.io.postgres_address import POSTGRESQL, Address
 from voile.io.source import Source
+from voile.io.standard_input import is_pipe, kept
 
 if TYPE_CHECKING:
     import duckdb
@@ -49,6 +51,9 @@ class Format:
         source: Source = getattr(import_module(f"voile.io.{module}"), name)(path, **asked)
         return source
 
+
+ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/{1,2}(?=[^/])")
+"""How an address of the web begins, also where it was once taken for a path."""
 
 _CSV = Format("delimited:DelimitedSource", ("encoding", "errors"))
 _JSON = Format("jsonlines:JsonLinesSource", ("encoding", "errors"))
@@ -90,8 +95,9 @@ def open_source(
 
     Parameters
     ----------
-    thing : a path; a pattern such as "visits-*.csv", whose files must have the same columns; a
-        table as "county.duckdb::patients", "postgresql://host/county::clinic.patients" or
+    thing : a path; "-" or a pipe (see `voile.io.standard_input`); a pattern such as
+        "visits-*.csv", whose files must have the same columns; a table as
+        "county.duckdb::patients", "postgresql://host/county::clinic.patients" or
         "service=county::clinic.patients"; or a pandas, Polars or Arrow frame. A source that is
         open already is given back.
     table : the table or sheet, instead of `::`; without both the only one there is.
@@ -113,7 +119,10 @@ def open_source(
         return FrameSource(thing)
     if (address := Address.parse(thing)) is not None:
         return _open_address(address, table, encoding)
+    check_address(thing)
     path, named = split_table(thing)
+    if is_pipe(path):
+        path = kept(path)
     chosen = _one_table(path.name, named, table)
     asked = {"table": chosen, "encoding": encoding, "errors": errors}
     given = {name: value for name, value in asked.items() if value is not None}
@@ -123,6 +132,16 @@ def open_source(
             raise RequestError("no file matches this pattern", where=str(path))
         return Several(path.name, [_open(one, given) for one in paths])
     return _open(path, given)
+
+
+def check_address(thing: str | os.PathLike[str]) -> None:
+    """Refuse an address of the web or of a store: voile reads what is on this machine."""
+    scheme = ADDRESS.match(os.fspath(thing))
+    if scheme and Address.parse(thing) is None:
+        address = ADDRESS.sub(rf"{scheme[1]}://", os.fspath(thing))
+        raise RequestError(
+            f"{scheme[1]} addresses are not read", where=address, instead="download the file first"
+        )
 
 
 def split_table(thing: str | os.PathLike[str]) -> tuple[Path, str | None]:

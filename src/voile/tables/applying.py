@@ -97,12 +97,16 @@ def _check_constraints(content: Content, figures: dict[str, float]) -> None:
             f"for {rules.max_risk:g} at most",
             instead="fit on this source",
         )
-    if figures["k"] < rules.k or values < rules.l_diversity:
-        raise InfeasibleError(
-            f"a group of the release holds {figures['k']:.0f} people or {values:.0f} sensitive "
-            f"values, and the kit asks for {rules.k} and {rules.l_diversity}",
-            instead="fit on this source",
-        )
+    for name, least, asked in (
+        ("people", figures["k"], rules.k),
+        (f"values of {content.sensitive}", values, rules.l_diversity),
+    ):
+        if least < asked:
+            raise InfeasibleError(
+                f"a group of the release holds fewer {name} than the {asked} that the kit asks for:"
+                f" {least:.0f}",
+                instead="fit on this source",
+            )
 
 
 class _Applying(Applying):
