@@ -21,8 +21,8 @@ from voile.engine.counting import count_combinations
 from voile.io import Source, open_source, open_writer
 from voile.proposals.documents import examine_documents
 from voile.proposals.items import examine_items
-from voile.proposals.proposal import examine
 from voile.proposals.readings import examine_readings
+from voile.proposals.tables import examine
 
 ROWS = 24
 PEOPLE = pa.table(

@@ -1,0 +1,192 @@
+"""What voile writes and reads again, to be damaged: roles, kits, policies, releases, FHIR."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from tests.contracts.conftest import Case
+from tests.hostile.mutating import damaged, damaged_json, damaged_table, damaged_toml
+from tests.signals.fhir import made
+
+from voile.cli.evidence_file import default_place, read_evidence, write_evidence
+from voile.cli.verify import _checks
+from voile.io import open_source
+from voile.io.own_files import fitting
+from voile.io.postgres_release import Pointer
+from voile.kit import INDEX, Chosen, Kit
+from voile.progress import silent
+from voile.release import Release
+from voile.report import render
+from voile.roles import Roles
+from voile.signals.fhir import encode, read_fields
+from voile.wings import WINGS
+
+Damage = Callable[[bytes, random.Random], bytes]
+BY_SUFFIX: dict[str, Damage] = {".json": damaged_json, ".toml": damaged_toml, ".ndjson": damaged}
+HOW = "how.toml"
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files in a folder, of which one is damaged at a time."""
+
+    write: Callable[[Path], None]
+    use: Callable[[Path], None]
+    names: tuple[str, ...] = ()
+    cases: int = 60
+
+    def make(self, folder: Path) -> None:
+        self.write(folder)
+
+    def copy(self, folder: Path, scratch: Path) -> None:
+        shutil.copytree(folder, scratch, dirs_exist_ok=True)
+
+    def damage(self, folder: Path, scratch: Path, rng: random.Random) -> None:
+        self.copy(folder, scratch)
+        files = sorted(p for p in scratch.rglob("*") if p.is_file())
+        path = rng.choice([p for p in files if not self.names or p.name in self.names])
+        path.write_bytes(BY_SUFFIX.get(path.suffix, damaged)(path.read_bytes(), rng))
+
+    def read(self, scratch: Path) -> None:
+        self.use(scratch)
+
+
+@dataclass(frozen=True)
+class Wing:
+    """A wing's kit, policy, roles and release, of its tiny source in the contract tests."""
+
+    kind: str
+
+    @cached_property
+    def case(self) -> Case:
+        from tempfile import mkdtemp
+
+        tiny = import_module(f"tests.contracts.{self.kind}")
+        return Case(self.kind, tiny, Path(mkdtemp(prefix=f"hostile-{self.kind}-")))
+
+    def write_kit(self, folder: Path) -> None:
+        self.case.kit.save(folder / "kit")
+
+    def use_kit(self, scratch: Path) -> None:
+        kit = Kit.load(scratch / "kit", self.kind)
+        chosen = self.case.middle(kit)
+        render("kit", self._sections(kit), audience="public", facts={})
+        self.case.apply(scratch / "out.csv", kit=kit, chosen=chosen)
+
+    def write_policy(self, folder: Path) -> None:
+        (folder / HOW).write_text(self.case.middle().to_toml())
+
+    def use_policy(self, scratch: Path) -> None:
+        self.case.apply(scratch / "out.csv", chosen=Chosen.read(scratch / HOW))
+
+    def write_roles(self, folder: Path) -> None:
+        import tomli_w
+
+        roles = self.case.tiny.roles().model_dump(exclude_none=True)
+        (folder / HOW).write_text(tomli_w.dumps(roles))
+
+    def use_roles(self, scratch: Path) -> None:
+        case = self.case
+        options = case.wing.FitOptions.model_validate(case.options["fit"])
+        source = open_source(case.table)
+        case.wing.fit(source, Roles.read(scratch / HOW), options, seed=1, progress=silent)
+
+    def write_release(self, folder: Path) -> None:
+        release = self.case.apply(folder / "out.csv")
+        write_evidence(default_place(release), release, self.case.attack(release), None, force=True)
+
+    def use_release(self, scratch: Path) -> None:
+        release = Release.open(scratch / "out.csv")
+        for _ in _checks(release, None):
+            pass
+        place = default_place(release)
+        found = read_evidence(place, release, None) if place.exists() else ()
+        with fitting("the release"):
+            page = self._sections(release, found)
+        render("release", page, audience="public", facts={})
+
+    def use_public(self, scratch: Path) -> None:
+        shutil.rmtree(scratch / "out.csv.private")
+        self.use_release(scratch)
+
+    def _sections(self, shown: Any, found: Any = ()) -> Any:
+        return self.case.wing.sections(shown, found, audience="public")
+
+
+@dataclass(frozen=True)
+class Hashed(Files):
+    """A kit whose tables are damaged too, the hashes of the index made right again."""
+
+    def damage(self, folder: Path, scratch: Path, rng: random.Random) -> None:
+        if rng.randrange(3) == 0:
+            self.copy(folder, scratch)
+            path = scratch / "kit" / INDEX
+            path.write_bytes(damaged_json(path.read_bytes(), rng))
+            return
+        self.copy(folder, scratch)
+        path = rng.choice(sorted((scratch / "kit").glob("*.parquet")))
+        if rng.randrange(4) == 0:
+            path.write_bytes(damaged(path.read_bytes(), rng))
+        else:
+            table = damaged_table(pq.read_table(path), rng)
+            pq.write_table(table, path, use_dictionary=False)
+        index = json.loads((scratch / "kit" / INDEX).read_bytes())
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        index["tables"][path.stem]["sha256"] = digest
+        (scratch / "kit" / INDEX).write_text(json.dumps(index))
+
+
+def _write_pointer(folder: Path) -> None:
+    parts = 'database = "service=county"\ntable = "clinic.people"\nsha256 = "00"\n'
+    (folder / "people.postgresql").write_text(parts)
+
+
+def _write_observations(folder: Path) -> None:
+    lines = [made.observation("170.0", made.FIELDS[0]), made.observation("71.5", made.FIELDS[1])]
+    lines += [made.panel("170.0", "71.5")]
+    (folder / "readings.ndjson").write_text("".join(f"{line}\n" for line in lines))
+
+
+def _write_fields(folder: Path) -> None:
+    text = '[{}]\ncode = "{}"\nunit = "{}"\ndecimals = 1\n'
+    fields = [text.format(f.column, f.code, f.unit) for f in made.FIELDS]
+    (folder / "fields.toml").write_text("".join(fields))
+
+
+def _encode(scratch: Path) -> None:
+    encode(scratch / "readings.ndjson", scratch / "out.ndjson", made.way(), made.FIELDS)
+
+
+def _of(wing: Wing) -> dict[str, Files]:
+    manifest, private = "out.csv.manifest.json", "manifest.json"
+    release = (manifest, private, "evidence.json", "rows.parquet", "seal.json")
+    return {
+        f"kit of {wing.kind}": Hashed(wing.write_kit, wing.use_kit),
+        f"policy of {wing.kind}": Files(wing.write_policy, wing.use_policy),
+        f"roles of {wing.kind}": Files(wing.write_roles, wing.use_roles, cases=30),
+        f"release of {wing.kind}": Files(wing.write_release, wing.use_release, release),
+        f"manifest of {wing.kind}": Files(wing.write_release, wing.use_public, (manifest,)),
+    }
+
+
+OWN: dict[str, Files] = {
+    **{name: files for kind in WINGS for name, files in _of(Wing(kind)).items()},
+    "postgresql": Files(
+        _write_pointer, lambda scratch: str(Pointer.read(scratch / "people.postgresql").address)
+    ),
+    "observations": Files(_write_observations, _encode, cases=150),
+    "fields": Files(
+        _write_fields,
+        lambda scratch: read_fields(scratch / "fields.toml", [f.column for f in made.FIELDS]),
+    ),
+}
