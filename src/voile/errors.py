@@ -22,12 +22,12 @@ class VoileError(Exception):
     exit_code = 1
 
     def __init__(self, what: str, *, where: str | None = None, instead: str | None = None) -> None:
-        self.what = what
-        self.where = where
-        self.instead = instead
-        place = f"{where}: " if where else ""
-        remedy = f"; {instead}" if instead else ""
-        super().__init__(f"{place}{what}{remedy}")
+        self.what = printable(what)
+        self.where = printable(where) if where else where
+        self.instead = printable(instead) if instead else instead
+        place = f"{self.where}: " if where else ""
+        remedy = f"; {self.instead}" if instead else ""
+        super().__init__(f"{place}{self.what}{remedy}")
 
 
 class RequestError(VoileError, ValueError):
@@ -52,6 +52,15 @@ class DamagedError(TamperedError, RequestError):
     """A kit, manifest, policy or evidence file lacks a part, or holds what voile never writes."""
 
     exit_code = 2
+
+
+def printable(text: str) -> str:
+    r"""Return a text that a terminal shows and does not obey: names may hold anything.
+
+    >>> printable("column \x1b[2J")
+    'column �[2J'
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else "�" for c in text)
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

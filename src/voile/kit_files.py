@@ -34,7 +34,7 @@ class PolicyFile(BaseModel):
     number: int | None = Field(None, ge=0)
     edited: bool = False
     choice: dict[str, Any]
-    figures: dict[str, float]
+    figures: dict[str, bool | float]
     policy: dict[str, Any]
 
 
@@ -99,7 +99,7 @@ def read_tables(path: Path, entries: Mapping[str, Entry]) -> dict[str, pa.Table]
     files = {name: _open_table(path / Path(one.file).name, one) for name, one in entries.items()}
     chunks = [chunk for file in files.values() for chunk in _chunks(file)]
     if not all(PLAIN.issuperset(chunk.encodings) for chunk in chunks):
-        raise DamagedError("a table of the kit is coded as voile does not", where=str(path))
+        raise DamagedError("a table of the kit has an encoding that voile never writes", where=str(path))
     values = sum(chunk.num_values for chunk in chunks)
     if values > MOST_VALUES or sum(chunk.total_uncompressed_size for chunk in chunks) > MOST_BYTES:
         raise DamagedError(

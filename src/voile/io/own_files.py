@@ -76,7 +76,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         said = f"byte {error.start} is not UTF-8 text"
         raise RequestError(f"not a TOML file: {said}", where=str(path)) from None
     except ValueError as error:
-        raise RequestError(f"not a TOML file: {_printable(error)}", where=str(path)) from None
+        raise RequestError(f"not a TOML file: {_short(error)}", where=str(path)) from None
     return data
 
 
@@ -106,7 +106,7 @@ def mistakes(error: ValidationError) -> str:
     """Say every mistake with its place, without the value that was found there."""
     found = error.errors(include_input=False, include_url=False)
     said = [
-        f"{_printable('.'.join(map(str, one['loc'])) or 'file')}: "
+        f"{_short('.'.join(map(str, one['loc'])) or 'file')}: "
         f"{PLAINLY.get(one['type'], one['msg'])}"
         for one in found[:MISTAKES]
     ]
@@ -147,6 +147,6 @@ def _is_deeper(data: Any, levels: int) -> bool:
     return not levels or any(_is_deeper(part, levels - 1) for part in data)
 
 
-def _printable(said: object) -> str:
-    text = "".join(c if c.isprintable() else "?" for c in str(said))
+def _short(said: object) -> str:
+    text = str(said)
     return text if len(text) <= 200 else f"{text[:200]}..."
