@@ -54,12 +54,16 @@ class DamagedError(TamperedError, RequestError):
     exit_code = 2
 
 
+LONGEST = 2000
+
+
 def printable(text: str) -> str:
-    r"""Return a text that a terminal shows and does not obey: names may hold anything.
+    r"""Return a text that a terminal shows and does not obey: names may hold anything, and more.
 
     >>> printable("column \x1b[2J")
     'column �[2J'
     """
+    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
     return text if text.isprintable() else "".join(c if c.isprintable() else "�" for c in text)
 
 

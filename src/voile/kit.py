@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -115,6 +115,39 @@ class Kit(Brief):
             raise
         except RequestError as error:  # what refuses a user's values refuses a kit's
             raise DamagedError(f"the kit's parts do not fit: {error}") from error
+
+    def table(
+        self,
+        name: str,
+        *,
+        numbers: Iterable[str] = (),
+        text: Iterable[str] = (),
+        raw: Iterable[str] = (),
+    ) -> pa.Table:
+        """Return a table that has columns of these names and kinds, with a value in every row.
+
+        Raises
+        ------
+        DamagedError : it has not, or a number is infinite or none.
+        """
+        import numpy as np
+        import pyarrow.types as kinds
+
+        def check(column: str, *allowed: Callable[[pa.DataType], bool]) -> pa.ChunkedArray:
+            cells = table.column(column)
+            if cells.null_count or not any(one(cells.type) for one in allowed):
+                raise DamagedError(f"the kit's table {name} has another kind of {column}")
+            return cells
+
+        table = self.tables[name]
+        for column in text:
+            check(column, kinds.is_string)
+        for column in raw:
+            check(column, kinds.is_binary)
+        for column in numbers:
+            if not np.isfinite(check(column, kinds.is_integer, kinds.is_floating)).all():
+                raise DamagedError(f"the kit's table {name} has a {column} that is no number")
+        return table
 
     def _encoded(self) -> dict[str, bytes]:
         return {f"{name}.parquet": _parquet(table) for name, table in self.tables.items()}
@@ -343,7 +376,8 @@ class Chosen(Brief):
         RequestError : there is no policy of that number or name.
         """
         number = choice.among(policies.frontier, policies.risks)
-        figures, policy = policies.figures_of(number), policies.policy(number).to_data()
+        with fitting("the kit"):
+            figures, policy = policies.figures_of(number), policies.policy(number).to_data()
         return cls(kit.kind, kit.id, number, choice, figures, policy)
 
     def as_read(self, policies: Policies, policy: Policy) -> Chosen:

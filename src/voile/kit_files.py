@@ -99,7 +99,8 @@ def read_tables(path: Path, entries: Mapping[str, Entry]) -> dict[str, pa.Table]
     files = {name: _open_table(path / Path(one.file).name, one) for name, one in entries.items()}
     chunks = [chunk for file in files.values() for chunk in _chunks(file)]
     if not all(PLAIN.issuperset(chunk.encodings) for chunk in chunks):
-        raise DamagedError("a table of the kit has an encoding that voile never writes", where=str(path))
+        said = "a table of the kit has an encoding that voile never writes"
+        raise DamagedError(said, where=str(path))
     values = sum(chunk.num_values for chunk in chunks)
     if values > MOST_VALUES or sum(chunk.total_uncompressed_size for chunk in chunks) > MOST_BYTES:
         raise DamagedError(
@@ -112,7 +113,7 @@ def read_tables(path: Path, entries: Mapping[str, Entry]) -> dict[str, pa.Table]
 def _open_table(place: Path, entry: Entry) -> pq.ParquetFile:
     try:
         raw = place.read_bytes()
-    except FileNotFoundError:
+    except OSError:
         raise DamagedError("the kit lacks a file of its index", where=str(place)) from None
     if hashlib.sha256(raw).hexdigest() != entry.sha256:
         raise TamperedError("the file is not what the kit's index says", where=str(place))

@@ -80,7 +80,7 @@ class Wing:
     def use_kit(self, scratch: Path) -> None:
         kit = Kit.load(scratch / "kit", self.kind)
         chosen = self.case.middle(kit)
-        render("kit", self._sections(kit), audience="public", facts={})
+        self._report(kit)
         self.case.apply(scratch / "out.csv", kit=kit, chosen=chosen)
 
     def write_policy(self, folder: Path) -> None:
@@ -111,16 +111,16 @@ class Wing:
             pass
         place = default_place(release)
         found = read_evidence(place, release, None) if place.exists() else ()
-        with fitting("the release"):
-            page = self._sections(release, found)
-        render("release", page, audience="public", facts={})
+        self._report(release, found)
 
     def use_public(self, scratch: Path) -> None:
         shutil.rmtree(scratch / "out.csv.private")
         self.use_release(scratch)
 
-    def _sections(self, shown: Any, found: Any = ()) -> Any:
-        return self.case.wing.sections(shown, found, audience="public")
+    def _report(self, shown: Any, found: Any = ()) -> None:
+        with fitting("what is reported"):  # as `voile report` does
+            sections = self.case.wing.sections(shown, found, audience="public")
+            render("it", sections, audience="public", facts={})
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ def _report(
     One HTML page that opens from disk without a network, and prints.
     """
     from voile.io.atomic import write_text
+    from voile.io.own_files import fitting
     from voile.report import render
     from voile.secret import Secret
 
@@ -44,12 +45,13 @@ def _report(
     shown = _open(Path(subject), secret)
     found = _evidence(shown, evidence, secret)
     audience: Audience = "internal" if internal else "public"
-    page = render(
-        f"{Path(subject).name}: what it discloses, what it keeps",
-        wing(shown.kind).sections(shown, found, audience=audience),
-        audience=audience,
-        facts=_facts(shown, audience),
-    )
+    with fitting("what is reported", Path(subject)):
+        page = render(
+            f"{Path(subject).name}: what it discloses, what it keeps",
+            wing(shown.kind).sections(shown, found, audience=audience),
+            audience=audience,
+            facts=_facts(shown, audience),
+        )
     write_text(out, page, REPORT, force=force)
     attacks = f"with the evidence of {count(len(found), 'attack')}" if found else "without evidence"
     readers = "for the data holder alone" if internal else "for the public"

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.errors import TamperedError
+from voile.errors import DamagedError
 
 SCHEMA = pa.schema(
     [
@@ -48,7 +48,7 @@ def from_table(table: pa.Table) -> dict[str, NDArray[Any]]:
 
     Raises
     ------
-    TamperedError : an array of objects, one named twice, or one whose bytes are not as many as its
+    DamagedError : an array of objects, one named twice, or one whose bytes are not as many as its
         shape says.
     """
     found: dict[str, NDArray[Any]] = {}
@@ -61,5 +61,5 @@ def from_table(table: pa.Table) -> dict[str, NDArray[Any]]:
                 raise ValueError
             found[name] = np.frombuffer(row["data"], np.dtype(row["dtype"])).reshape(shape)
         except (AttributeError, OverflowError, TypeError, ValueError):
-            raise TamperedError("the kit's arrays are not whole") from None
+            raise DamagedError("the kit's arrays are not whole") from None
     return found

@@ -19,7 +19,7 @@ from voile.documents.learners.calibration import Calibration
 from voile.documents.reading import Reading
 from voile.documents.replacing.kinds import names_among
 from voile.documents.words.features import Space
-from voile.errors import RequestError, TamperedError
+from voile.errors import DamagedError, RequestError
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
 from voile.kit import Kit
@@ -188,7 +188,7 @@ class Content(Brief):
 
         Raises
         ------
-        TamperedError : it lacks what a kit of documents holds, or its parts do not fit.
+        DamagedError : it lacks what a kit of documents holds, or its parts do not fit.
         """
         return kit.read(cls._of)
 
@@ -213,13 +213,14 @@ class Content(Brief):
             )
             for one in facts["committees"]
         }
-        table = tables["frontier"]
+        table = kit.table("frontier", numbers=["miss_cost", "passes", "risk", "loss"])
         risk, loss = (table.column(name).to_numpy() for name in ("risk", "loss"))
         frontier = Frontier.of(risk, loss, np.arange(table.num_rows))
         if len(frontier) != table.num_rows:
-            raise TamperedError("the kit's frontier holds a policy that another beats")
+            raise DamagedError("the kit's frontier holds a policy that another beats")
         roles, held = Roles.model_validate(facts["roles"]), facts["hold_out"]
         hold_out = HoldOut(held["share"], bytes.fromhex(held["key"]), roles.subject)
+        bytes.fromhex(facts["key"])  # of the texts learnt from: what is none is refused here
         return cls(
             Reading(roles, hold_out),
             committees,
@@ -276,14 +277,14 @@ def _beside(alone: pa.Table, figures: pa.Table) -> pa.Table:
     """Return the figures of committees alone; refuse them of other policies."""
     policies = ["miss_cost", "passes"]
     if not alone.select(policies).equals(figures.select(policies)):
-        raise TamperedError("the kit's figures are not of the same policies")
+        raise DamagedError("the kit's figures are not of the same policies")
     return alone
 
 
 def _rising(numbers: NDArray[Any]) -> NDArray[np.int64]:
     """Return numbers that are looked up by halves; refuse them out of order."""
     if numbers.ndim != 1 or numbers.dtype != np.int64 or (np.diff(numbers) < 0).any():
-        raise TamperedError("the kit's arrays are not whole")
+        raise DamagedError("the kit's arrays are not whole")
     return numbers
 
 
@@ -301,13 +302,13 @@ def _member(
                 key[len(name) + 1 :]: a for key, a in arrays.items() if key.startswith(name + "/")
             }
             if held.get("size", len(space.columns)) != len(space.columns):
-                raise TamperedError("a classifier of the kit is of other features")
+                raise DamagedError("a classifier of the kit is of other features")
             read[name] = kind.from_arrays(held)
         return read[name]
 
     calibration = entry["calibration"]
     if entry["decision"] not in get_args(Decision):
-        raise TamperedError("a classifier of the kit decides by no known rule")
+        raise DamagedError("a classifier of the kit decides by no known rule")
     return Member(
         entry["learner"],
         part(entry["classifier"], CLASSIFIERS[entry["kind"]]),

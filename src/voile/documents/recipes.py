@@ -14,7 +14,7 @@ from voile.documents.patterns import Finder, Listed, Pattern, patterns_of
 from voile.documents.replacing import Names, Replacer, Surrogates, replacer
 from voile.documents.replacing.kinds import checked_kinds, names_among
 from voile.documents.working import Recipe
-from voile.errors import RequestError, TamperedError, nearest
+from voile.errors import DamagedError, RequestError, nearest
 from voile.pseudonyms import Secret
 
 NAMELESS = (
@@ -35,7 +35,7 @@ def recipe_of(content: Content, policy: Policy, options: ApplyOptions) -> Recipe
     Raises
     ------
     RequestError : a list, pattern, kind of type or secret that is not there.
-    TamperedError : the kit's classifiers are not of its features.
+    DamagedError : the kit's classifiers are not of its features.
     """
     finders: tuple[Finder, ...] = _patterns(options, options.record)
     if options.deny is not None:
@@ -63,7 +63,7 @@ def _working(committee: Committee) -> Committee:
     try:
         committee.remover()([Document("A", pos=((0, 1, ""),))])
     except Exception:
-        raise TamperedError("the kit's classifiers do not fit its features") from None
+        raise DamagedError("the kit's classifiers do not fit its features") from None
     return committee
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.brief import Brief
-from voile.errors import RequestError
+from voile.errors import DamagedError, RequestError
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
 from voile.itemsets.feasible import Constraint
@@ -152,15 +152,24 @@ class Content(Brief):
 
     @classmethod
     def _of(cls, kit: Kit) -> Content:
-        facts, tables = kit.facts, kit.tables
-        place, values = (tables["values"].column(name) for name in ("form", "value"))
+        facts = kit.facts
+        features = kit.table("features", numbers=["support"], text=["feature"])
+        blocked = kit.table("blocked", numbers=["number"])
+        if features.schema.field("weight").type != pa.float64():
+            raise DamagedError("the kit's weights are no numbers")
+        listed = kit.table("values", numbers=["form"], text=["value"])
+        place, values = (listed.column(name) for name in ("form", "value"))
         of, text = place.to_numpy(), np.array(values.to_pylist(), dtype=object)
         forms = tuple(
             form_of({**data, "values": text[of == x].tolist()})
             for x, data in enumerate(facts["forms"])
         )
-        table = tables["frontier"]
-        width = tables["features"].num_rows
+        table = kit.table("frontier", numbers=["k", "risk", "loss"], raw=["policy"])
+        width = len(features)
+        listed_features = [name for form in forms for name in form.features]
+        uneven = any(len(form.values) != len(form.features) for form in forms)
+        if listed_features != features.column("feature").to_pylist() or uneven:
+            raise DamagedError("the kit's features are not those of its columns")
         masks = [
             np.unpackbits(np.frombuffer(raw, dtype=np.uint8), count=width).astype(np.bool_)
             for raw in table.column("policy").to_pylist()
@@ -170,14 +179,14 @@ class Content(Brief):
         return cls(
             forms,
             Reading(roles, hold_out, facts["nameless"]),
-            tables["features"],
+            features,
             Frontier.of(
                 table.column("risk").to_numpy(),
                 table.column("loss").to_numpy(),
                 np.array(masks, dtype=np.bool_).reshape(len(masks), width),
             ),
             table.drop_columns(["policy"]),
-            tables["blocked"],
+            blocked,
             Constraint(1, facts["adversary"]["m"], facts["adversary"]["absences"]),
             facts["before"],
             {name: facts[name] for name in FOUND},

@@ -272,6 +272,8 @@ def form_of(data: Mapping[str, Any]) -> Form:
     named: dict[str, Any] = {
         name: tuple(x) if isinstance(x, list) else x for name, x in data.items() if name != "kind"
     }
+    if "cuts" in named:
+        named["cuts"] = tuple(map(float, named["cuts"]))
     return FORMS[data["kind"]](**named)
 
 

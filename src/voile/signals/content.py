@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.brief import Brief
-from voile.errors import RequestError, nearest
+from voile.errors import DamagedError, RequestError, nearest
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
 from voile.kit import Kit, Visibility
@@ -171,14 +171,20 @@ class Content(Brief):
 
     @classmethod
     def _of(cls, kit: Kit) -> Content:
-        facts, figures = kit.facts, kit.tables["frontier"]
+        facts = kit.facts
+        numbers = [*ESTIMATES, "number", "strength"]
+        figures = kit.table("frontier", numbers=numbers, text=["method", "base"])
         arrays = from_table(kit.tables["maps"])
         sequence = arrays.pop(SEQUENCE, None)
+        maps = {method: StoredMap.from_arrays(each) for method, each in arrays.items()}
+        columns = tuple(facts["columns"])
+        if any(len(one.columns) != len(columns) for one in maps.values()):
+            raise DamagedError("the kit's maps are of other columns")
         roles, held = Roles.model_validate(facts["roles"]), facts["hold_out"]
         hold_out = HoldOut(held["share"], bytes.fromhex(held["key"]), roles.subject)
         return cls(
-            Reading(roles, tuple(facts["columns"]), hold_out, facts["time"]),
-            {method: StoredMap.from_arrays(each) for method, each in arrays.items()},
+            Reading(roles, columns, hold_out, facts["time"]),
+            maps,
             None if sequence is None else SequenceCodec.from_arrays(sequence),
             Frontier.of(
                 figures["risk"].to_numpy(),

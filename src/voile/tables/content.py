@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.brief import Brief
-from voile.errors import RequestError
+from voile.errors import DamagedError, RequestError
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
 from voile.kit import Kit
@@ -41,6 +41,7 @@ from voile.tables.population import Population
 from voile.tables.space import PolicySpace
 
 KIND = "tables"
+SCORES = ("number", "risk", "loss", "mean_risk", "expected_matches", "suppressed")
 
 
 class Score(NamedTuple):
@@ -201,7 +202,10 @@ class Content(Brief):
 
     @classmethod
     def _of(cls, kit: Kit) -> Content:
-        facts, tables = kit.facts, kit.tables
+        facts, tables = kit.facts, dict(kit.tables)
+        codes = [f"code_{i}" for i in range(len(facts["domains"]))]
+        tables["counts"] = kit.table("counts", numbers=[*codes, "sample", "population"])
+        tables["frontier"] = kit.table("frontier", numbers=SCORES, text=["beats"], raw=["policy"])
         domains = read_domains(facts["domains"], tables["domains"])
         outcomes = [tables[f"outcome_{i}"] for i in range(len(facts["outcomes"]))]
         counts = read_counts(domains, tables["counts"], tables["sensitive"], outcomes)
@@ -227,6 +231,8 @@ class Content(Brief):
             np.array(rows, dtype=np.bool_).reshape(len(rows), n_bits),
         )
         roles, held = Roles.model_validate(facts["roles"]), facts["hold_out"]
+        if {d.column for d in domains} != set(roles.of("quasi")):
+            raise DamagedError("the kit's domains are not those of its roles")
         marks = {
             name: Policy(
                 domains, unpacked(bytes.fromhex(bits), n_bits), tuple(facts["mark_notes"][name])

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from voile.errors import DamagedError
 from voile.frontier import Frontier
 from voile.tables.bounds import Bound
 from voile.tables.counts import Constraints, Counts
@@ -89,6 +90,8 @@ def value_table(counted: NDArray[np.float64]) -> pa.Table:
 def read_values(table: pa.Table, cells: int) -> NDArray[np.float64]:
     """Read such counts back."""
     values = int(table.column("values")[0].as_py()) if len(table) else 0
+    if values > len(table):  # each is counted at least once
+        raise DamagedError("the kit counts fewer values than it says")
     counted = np.zeros((cells, values))
     place = (table.column("cell").to_numpy(), table.column("value").to_numpy())
     counted[place] = table.column("count").to_numpy()
@@ -99,11 +102,14 @@ def read_counts(
     domains: Sequence[Domain], table: pa.Table, sensitive: pa.Table, outcomes: Sequence[pa.Table]
 ) -> Counts:
     """Read the counts back."""
+    sizes = tuple(len(domain) for domain in domains)
     codes = np.column_stack(
         [table.column(f"code_{i}").to_numpy() for i in range(len(domains))]
     ).astype(np.int32)
+    if (codes < 0).any() or (codes >= np.array(sizes)).any():
+        raise DamagedError("the kit counts values that its domains have not")
     return Counts(
-        tuple(len(domain) for domain in domains),
+        sizes,
         codes,
         table.column("sample").to_numpy().copy(),
         table.column("population").to_numpy().copy(),

@@ -25,7 +25,7 @@ def test_fields_are_read_from_a_file(tmp_path):
         ('[height]\ncode = 1\nunit = "cm"\n', "wrong type"),
         ('[height]\ncode = "1"\nunit = "cm"\ndecimals = 1.5\n', "wrong type"),
         ('[height]\ncode = "1"\nunit = "cm"\ndecimals = 99\n', "neither a number of places"),
-        ("[height", "no TOML"),
+        ("[height", "not a TOML file"),
     ):
         path.write_text(text)
         with pytest.raises(RequestError, match=message):

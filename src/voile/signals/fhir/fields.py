@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from voile.errors import RequestError, nearest
+from voile.io.own_files import read_toml
 
 LOINC = "http://loinc.org"
 UCUM = "http://unitsofmeasure.org"
@@ -69,11 +70,10 @@ def read_fields(path: str | os.PathLike[str], columns: Sequence[str]) -> tuple[F
     """
     where = os.fspath(path)
     try:
-        with open(path, "rb") as file:
-            data = tomllib.load(file)
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no TOML"
-        raise RequestError(f"the fields cannot be read ({why})", where=where) from None
+        data = read_toml(Path(path))
+    except (FileNotFoundError, NotADirectoryError):
+        said = "the fields cannot be read (no such file)"
+        raise RequestError(said, where=where) from None
     for name in data:
         if name not in columns:
             raise RequestError(
