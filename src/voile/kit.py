@@ -432,9 +432,7 @@ class Chosen(Brief):
 
         file = read_policy(path)
         choice = Choice.from_data(file.choice, where=str(path))
-        return cls(
-            file.kind, file.kit, file.number, choice, file.figures, file.policy, file.edited
-        )
+        return cls(file.kind, file.kit, file.number, choice, file.figures, file.policy, file.edited)
 
 
 def _id(index: bytes) -> str:

@@ -43,7 +43,7 @@ class Files:
     write: Callable[[Path], None]
     use: Callable[[Path], None]
     names: tuple[str, ...] = ()
-    cases: int = 60
+    cases: int = 25
 
     def make(self, folder: Path) -> None:
         self.write(folder)
@@ -173,7 +173,7 @@ def _of(wing: Wing) -> dict[str, Files]:
     return {
         f"kit of {wing.kind}": Hashed(wing.write_kit, wing.use_kit),
         f"policy of {wing.kind}": Files(wing.write_policy, wing.use_policy),
-        f"roles of {wing.kind}": Files(wing.write_roles, wing.use_roles, cases=30),
+        f"roles of {wing.kind}": Files(wing.write_roles, wing.use_roles, cases=10),
         f"release of {wing.kind}": Files(wing.write_release, wing.use_release, release),
         f"manifest of {wing.kind}": Files(wing.write_release, wing.use_public, (manifest,)),
     }
@@ -184,7 +184,7 @@ OWN: dict[str, Files] = {
     "postgresql": Files(
         _write_pointer, lambda scratch: str(Pointer.read(scratch / "people.postgresql").address)
     ),
-    "observations": Files(_write_observations, _encode, cases=150),
+    "observations": Files(_write_observations, _encode, cases=60),
     "fields": Files(
         _write_fields,
         lambda scratch: read_fields(scratch / "fields.toml", [f.column for f in made.FIELDS]),
