@@ -63,6 +63,7 @@ def attack(
                 scene.register,
                 columns=scene.columns,
                 rng=linking,
+                overlap=options.overlap,
                 thresholds=sorted({*THRESHOLDS, options.threshold}),
             )
         )

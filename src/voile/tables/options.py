@@ -91,6 +91,13 @@ class AttackOptions(Options):
         None, description="column that says who a row is, in truth and register; else the subject"
     )
     knows: tuple[str, ...] = Field((), description="kept columns that the adversary knows as well")
+    overlap: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="share of released people in the register, if known to the adversary; "
+        "else estimated",
+    )
     control: Place | None = Field(None, description="people set aside before fitting")
     population: Place | None = Field(
         None, description="table that counts people, to confirm unique"

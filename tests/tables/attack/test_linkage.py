@@ -1,4 +1,6 @@
 from collections import Counter
+from itertools import combinations
+from math import prod
 
 import numpy as np
 import pytest
@@ -6,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.errors import RequestError
-from voile.evidence import Evidence
+from voile.evidence import Evidence, Rate
 from voile.tables.attack import HitMiss, Records, linkage
+from voile.tables.attack.chance import Chance
 from voile.tables.attack.linkage import link
+from voile.tables.attack.patterns import agreement_patterns
 from voile.wording import name_of
 
 COLUMNS = ("age", "sex", "race", "zip")
@@ -113,6 +117,42 @@ def test_posteriors_are_calibrated(county):
         assert claims.right[these].mean() == pytest.approx(claims.posterior[these].mean(), abs=0.05)
 
 
+def segregated(people, rng):
+    """Draw people whose race follows their area, and whose age follows their race a little."""
+    area = rng.integers(0, 40, people)
+    races = np.cumsum(rng.dirichlet([1, 0.5, 0.2, 0.1], 40), axis=1)
+    race = (rng.random((people, 1)) < races[area]).argmax(axis=1)
+    age = np.clip(rng.normal(45 - 3 * race, 20, people), 0, 99)
+    return np.column_stack([age, rng.integers(0, 2, people), race, area]).astype(np.int32)
+
+
+@pytest.mark.parametrize("width", [1, 5])
+def test_what_she_says_of_herself_is_true_of_people_whose_columns_hang_together(width):
+    """60% of the released are in the register, 5% of its ages are wrong, 3% of areas missing."""
+    stated, right = [], []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        everybody = segregated(26_000, rng)
+        register = everybody[2_000:].copy()
+        wrong, gone = (rng.random(len(register)) < share for share in (0.05, 0.03))
+        register[wrong, 0] = rng.permutation(register[:, 0])[wrong]
+        register[gone, 3] = -1
+        cut = np.array([width, 1, 1, 1])
+        who = np.arange(len(everybody))
+        release = Records(everybody[:5_000] // cut, who[:5_000])
+        held = Records(np.where(register < 0, -1, register // cut).astype(np.int32), who[2_000:])
+        claims, model = link(release, held)
+        assert 0.5 < model.share < 0.75  # 60% are; taken as independent, columns make it all
+        assert model.errors == pytest.approx([0.05, 0.05, 0.05, 0.05], abs=0.02)
+        stated += claims.posterior.tolist()
+        right += (rng.random(len(claims.right)) < claims.right).tolist()
+    of = np.minimum((np.array(stated) * 10).astype(int), 9)
+    for ten in np.unique(of):
+        found = Rate(int(np.sum(np.array(right)[of == ten])), int(np.sum(of == ten)))
+        low, high = found.interval(z=3.3)  # one in a thousand, for there are twenty
+        assert low <= np.mean(np.array(stated)[of == ten]) <= high, (ten, found)
+
+
 def test_people_not_in_the_register_are_never_found(county, beliefs):
     absent = set(county.released[::3].tolist())
     kept = np.array([i for i in range(len(county.people)) if i not in absent])
@@ -210,15 +250,18 @@ def test_claims_agree_with_naming_somebody_by_hand(data):
     release = records([data.draw(row) for _ in who], sorted(who))
     model = HitMiss(np.array([0.1, 0.3]), 1.0)
     claims, _ = link(release, register, model)
+    chances = Chance.learn(register.codes, release.codes)
     for i, mine in enumerate(release.codes):
+        own = chances.of(agreement_patterns(mine[None], register.codes))[0]
         scores = []
         for entry in register.codes:
-            ratio = 1.0
-            for j in range(2):
-                if mine[j] >= 0 and entry[j] >= 0:
-                    held = register.codes[register.codes[:, j] >= 0, j]
-                    u, e = np.mean(held == mine[j]), model.errors[j]
-                    ratio *= (1 - e) / u + e if mine[j] == entry[j] else e
+            both = [j for j in range(2) if mine[j] >= 0 and entry[j] >= 0]
+            agreed = [j for j in both if mine[j] == entry[j]]
+            ratio = 0.0
+            for r in range(len(agreed) + 1):
+                for hits in combinations(agreed, r):
+                    e = [1 - model.errors[j] if j in hits else model.errors[j] for j in both]
+                    ratio += prod(e) / own[sum(1 << j for j in hits)]
             scores.append(ratio)
         top = np.flatnonzero(np.array(scores) >= max(scores) * (1 - 1e-9))
         expected = np.isin(register.subject[top], release.subject[i]).mean()

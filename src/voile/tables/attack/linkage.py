@@ -1,22 +1,32 @@
 """Linkage: find the person of a record in an identified register.
 
-She holds a register of named people, with errors and gaps, and knows how often each of its
-columns is wrong. She compares every released record with every entry, weighs agreements and
-disagreements as Fellegi and Sunter (1969) do, and names the entry with the largest score (one at
-random where several share it) when she is sure enough. She succeeds when the name she gives is
-the person whose record it is.
+She holds a register of named people, with errors and gaps. She learns from it how often strangers
+agree, expects few errors, and estimates how many of the released people it holds. She compares
+every released record with every entry, weighs agreements and disagreements as Fellegi and Sunter
+(1969) do, and names the entry with the largest score (one at random where several share it) when
+she is sure enough. She succeeds when the name she gives is the person whose record it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voile.evidence import Curve, Evidence, Finding, Note, Rate
-from voile.tables.attack.model import TIED, Best, HitMiss, best_candidates, estimate, ratios
+from voile.tables.attack.chance import Chance, evenly
+from voile.tables.attack.model import (
+    TIED,
+    USUAL_ERROR,
+    Best,
+    HitMiss,
+    best_candidates,
+    estimate,
+    pieces,
+    ratios,
+)
 from voile.tables.attack.patterns import Patterns, agreement_patterns
 from voile.tables.attack.records import (
     Records,
@@ -28,7 +38,6 @@ from voile.tables.attack.records import (
 from voile.wording import listed
 
 CURVE_POINTS = 25
-LEARNT_FROM = 2000
 
 
 @dataclass(frozen=True)
@@ -54,28 +63,90 @@ class Claims:
 
 
 def link(
-    release: Records, register: Records, model: HitMiss | None = None
+    release: Records,
+    register: Records,
+    model: HitMiss | None = None,
+    *,
+    overlap: float | None = None,
+    chance: Chance | None = None,
 ) -> tuple[Claims, HitMiss]:
     """Find the best names for every subject, and return the model that it was done with.
 
-    A subject with several rows is claimed once, by the row she is surest of. `model` is
-    estimated by EM when None, from at most 2,000 combinations evenly spaced.
+    A subject with several rows is claimed once, by the row she is surest of. `chance` is learnt
+    from the register when None, and `model` estimated, from at most 20,000 combinations evenly
+    spaced, with the `overlap` given or not.
     """
     combinations, place = distinct_rows(release.codes)
     subject, combination = distinct_pairs(release.subject, place)
     patterns = agreement_patterns(combinations, register.codes)
+    chances = (chance or Chance.learn(register.codes, release.codes)).of(patterns)
     if model is None:
         weight = _subjects_by_combination(subject, combination, patterns)
-        some = slice(None, None, max(1, -(-len(weight) // LEARNT_FROM)))
-        model = estimate(patterns.select(some), weight[some])
-    best = best_candidates(patterns, model)
+        some = evenly(len(weight), chances.shape[1])
+        model = estimate(patterns.select(some), chances[some], weight[some], overlap=overlap)
+    best = best_candidates(patterns, chances, model)
     surest = np.lexsort((-best.posterior[combination], subject))
     chosen = surest[first_of_each(subject)]
     subject, combination = subject[chosen], combination[chosen]
-    right, guessed = _chances(subject, combination, patterns, register, model, best)
+    of, entry = _own_entries(subject, register.subject)
+    pairs = Pairs(of, combination[of], register.codes[entry])
+    at_top = _at_top(pairs, patterns, chances, model, best, len(subject))
+    right = at_top / np.maximum(best.tied[combination], 1)
+    guessed = _guessed(pairs, patterns, combination)
     posterior = best.posterior[combination]
     present = np.isin(subject, register.subject)
     return Claims(subject, posterior, np.where(posterior > 0, right, 0), guessed, present), model
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Subjects of the release with register entries that are their own (arrays of length p).
+
+    Parameters
+    ----------
+    of : the subject's position. combination : of the row that she is claimed by.
+    held : (p, q) int32, the entry's codes.
+    """
+
+    of: NDArray[np.intp]
+    combination: NDArray[np.intp]
+    held: NDArray[np.int32]
+
+
+def _at_top(
+    pairs: Pairs,
+    patterns: Patterns,
+    chances: NDArray[np.float64],
+    model: HitMiss,
+    best: Best,
+    subjects: int,
+) -> NDArray[np.int64]:
+    """Count each subject's own entries that share the highest score."""
+    released = patterns.combinations[pairs.combination]
+    bit = 1 << np.arange(released.shape[1])
+    has = (pairs.held >= 0) @ bit
+    agrees = ((pairs.held >= 0) & (pairs.held == released)) @ bit
+    top = np.zeros(len(pairs.of), dtype=np.bool_)
+    for block in patterns.blocks:
+        these = np.flatnonzero(has == block.sets[-1])
+        place = np.searchsorted(block.sets, agrees[these])
+        for rows in pieces(len(these)):
+            own = pairs.combination[these[rows]]
+            table = ratios(block, patterns.combinations[own], chances[own], model.errors)
+            ratio = table[np.arange(len(own)), place[rows]]
+            top[these[rows]] = ratio >= best.ratio[own] * TIED
+    return np.bincount(pairs.of[top], minlength=subjects)
+
+
+def _guessed(
+    pairs: Pairs, patterns: Patterns, combination: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return the chance that a name drawn from the entries of the same values is the subject's."""
+    n, held = len(combination), _held(patterns)
+    same = np.all((pairs.held == patterns.combinations[pairs.combination])[:, held], axis=1)
+    own_same, own = (np.bincount(of, minlength=n) for of in (pairs.of[same], pairs.of))
+    group = _same_everywhere(patterns)[combination]
+    return np.where(group > 0, own_same / np.maximum(group, 1), own / max(patterns.entries, 1))
 
 
 def _subjects_by_combination(
@@ -86,32 +157,6 @@ def _subjects_by_combination(
     total = np.zeros(len(patterns.combinations))
     np.add.at(total, combination, 1 / rows[of])
     return total
-
-
-def _chances(
-    subject: NDArray[np.int64],
-    combination: NDArray[np.intp],
-    patterns: Patterns,
-    register: Records,
-    model: HitMiss,
-    best: Best,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the chances that the name given, and the baseline's, are each subject's."""
-    of, entry = _own_entries(subject, register.subject)
-    released = patterns.combinations[combination[of]]
-    held = register.codes[entry]
-    agree, disagree = (part[combination[of]] for part in ratios(patterns, model.errors))
-    ratio = np.prod(np.where(held < 0, 1, np.where(held == released, agree, disagree)), axis=1)
-    at_top = ratio >= best.ratio[combination[of]] * TIED
-    same = np.all((held == released)[:, _held(patterns)], axis=1)
-    group = _same_everywhere(patterns)[combination]
-    n = len(subject)
-    own_top, own_same, own = (
-        np.bincount(of[mask], minlength=n) for mask in (at_top, same, np.ones_like(same))
-    )
-    right = own_top / np.maximum(best.tied[combination], 1)
-    guessed = np.where(group > 0, own_same / np.maximum(group, 1), own / max(len(register), 1))
-    return right, guessed
 
 
 def _own_entries(
@@ -145,6 +190,7 @@ def linkage(
     columns: Sequence[str],
     rng: np.random.Generator,
     model: HitMiss | None = None,
+    overlap: float | None = None,
     thresholds: Sequence[float] = (0.0, 0.5, 0.9),
 ) -> Evidence:
     """Link a release to an identified register and score the links by true identity.
@@ -157,6 +203,7 @@ def linkage(
     columns : the names of the q columns, q <= 10.
     rng : breaks ties; the same state gives the same evidence.
     model : error rates and share in the register; estimated from the data by EM when None.
+    overlap : the share of the released people in the register, where she knows it.
     thresholds : claim only when the posterior is at least this; 0 = name somebody for everybody.
 
     Returns
@@ -172,7 +219,7 @@ def linkage(
     record's group. Cost: that of `agreement_patterns`, no pairs are formed.
     """
     same_columns(columns, release, register)
-    claims, model = link(release, register, model)
+    claims, model = link(release, register, model, overlap=overlap)
     right = rng.random(len(claims.right)) < claims.right
     guessed = rng.random(len(claims.guessed)) < claims.guessed
     findings = [f for t in thresholds for f in _findings(claims, right, guessed, float(t))]
@@ -180,17 +227,17 @@ def linkage(
         attack="linkage",
         heading="linkability",
         story=Note(
-            "The adversary holds a register of named people, with its errors and gaps, and knows "
-            "how often {columns} are wrong in it. The adversary compares each released record with "
-            "every entry, weighs what agrees and what does not, and names the person with the "
-            "highest score, one at random where several share it. Success is to name the person "
-            "whose record it is.",
+            "The adversary holds a register of named people, with its errors and gaps, compares "
+            "each released record with every entry in {columns}, weighs what agrees and what does "
+            "not by how often it would in strangers, and names the person with the highest score, "
+            "one at random where several share it. Success is to name the person whose record "
+            "it is.",
             {"columns": listed(columns or ("no column",))},
         ),
         knows=tuple(columns),
         findings=tuple(findings),
         curves=_curves(claims, right),
-        notes=_notes(columns, model),
+        notes=_notes(columns, model, _missing(register, columns), known=overlap is not None),
     )
 
 
@@ -251,13 +298,30 @@ def _curve(name: str, share: tuple[float, ...], rates: Sequence[Rate]) -> Curve:
     return Curve(name, "share of subjects claimed, the surest first", name, share, y, low, high)
 
 
-def _notes(columns: Sequence[str], model: HitMiss) -> tuple[Note, ...]:
+def _missing(register: Records, columns: Sequence[str]) -> dict[str, float]:
+    """Return the share of the register's entries without a value, of columns that lack some."""
+    lacking = np.sum(register.codes < 0, axis=0) / max(len(register), 1)
+    return {c: float(share) for c, share in zip(columns, lacking, strict=True) if share > 0}
+
+
+def _notes(
+    columns: Sequence[str], model: HitMiss, missing: Mapping[str, float], *, known: bool
+) -> tuple[Note, ...]:
     rates = ", ".join(f"{c} {e:.1%}" for c, e in zip(columns, model.errors, strict=True))
+    gaps = ", ".join(f"{c} {share:.1%}" for c, share in missing.items())
     return (
         Note(
-            "Error rates that the adversary works with: {rates}; share of the released people "
-            "taken to be in the register: {share:.1%}.",
-            {"rates": rates or "none", "share": model.share},
+            "Share of the released people taken to be in the register: {share:.1%}, {known}. Error "
+            "rates that the adversary works with, of the released intervals: {rates}; {usual:.0%} "
+            "is what the adversary expects, moved by what the data say. Missing in the register, "
+            "which counts neither for nor against a person: {gaps}.",
+            {
+                "share": model.share,
+                "known": "as given" if known else "an estimate",
+                "rates": rates or "none",
+                "usual": USUAL_ERROR,
+                "gaps": gaps or "nothing",
+            },
         ),
         Note(
             "Baseline: a name drawn at random from the register's people who show the same "

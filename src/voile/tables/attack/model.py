@@ -1,11 +1,14 @@
 """The weights of Fellegi and Sunter (1969) under the hit-miss model of Copas and Hilton (1990).
 
 A register column is wrong with probability e. Where it is right ("hit") the register and the
-release agree; where it is wrong ("miss") the released value is as that of any person in the
-register, of frequency u. So a pair of one person agrees on a value with m = (1 - e) + e u, a
-pair of two with u, and the likelihood ratios are m / u for agreement and (1 - m) / (1 - u) = e
-for disagreement; a column that is missing on either side says nothing (ratio 1). Their log2 are
-the agreement weights, and a sum of weights is a product of ratios.
+release agree; where it is wrong ("miss") the register has the value of some other person who
+agrees in the hits. With Q(T) the chance that a stranger agrees on at least the columns T, a pair
+that agrees on exactly the columns S has the likelihood ratio of one person to strangers
+
+    sum over T inside S of (product over T of 1 - e) (product over the others of e) / Q(T).
+
+Where columns are independent this is the product, column by column, of m / u and e of Fellegi and
+Sunter. A column that is missing on either side says nothing: it is in neither product.
 """
 
 from __future__ import annotations
@@ -17,10 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.errors import RequestError
-from voile.tables.attack.patterns import Block, Patterns
+from voile.tables.attack.patterns import Block, Patterns, subset_sums
 
 TIED = 1 - 1e-9  # two products of the same ratios in another order differ by rounding only
 ROWS_AT_ONCE = 4096
+USUAL_ERROR = 0.05
+CHECKED = 0.1
+SETTLED = 1e-6
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,7 @@ class HitMiss:
     share : in [0, 1], the chance that a person of the release is in the register at all.
     """
 
-    errors: NDArray[np.float64]
+    errors: Floats
     share: float
 
     def __post_init__(self) -> None:
@@ -54,38 +62,29 @@ class Best:
 
     Parameters
     ----------
-    ratio : the largest likelihood ratio of an entry, 2 ** (its sum of weights).
+    ratio : the largest likelihood ratio of an entry.
     tied : int64, entries that reach it.
     posterior : in [0, 1], the probability that one given of the tied entries is the person,
         against all other entries and against nobody in the register.
     """
 
-    ratio: NDArray[np.float64]
+    ratio: Floats
     tied: NDArray[np.int64]
-    posterior: NDArray[np.float64]
+    posterior: Floats
 
 
-def ratios(
-    patterns: Patterns, errors: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the likelihood ratios of agreement and of disagreement, each (c, q)."""
-    u = patterns.frequency
-    known = patterns.combinations >= 0
-    agree = np.where(u > 0, (1 - errors) / np.where(u > 0, u, 1) + errors, 1.0)
-    return agree, np.where(known, errors, 1.0)
-
-
-def best_candidates(patterns: Patterns, model: HitMiss) -> Best:
+def best_candidates(patterns: Patterns, chances: Floats, model: HitMiss) -> Best:
     """Find, for each released combination, the best entries and their posterior.
 
-    Cost: O(c 2^q) for each block. Exact up to rounding (ties within 1e-9).
+    `chances` is (c, 2^q), how likely a stranger agrees on at least each set of columns. Cost:
+    O(c 2^q) for each block. Exact up to rounding (ties within 1e-9).
     """
     c = len(patterns.combinations)
-    agree, disagree = ratios(patterns, model.errors)
     ratio, tied, total = np.zeros(c), np.zeros(c, dtype=np.int64), np.zeros(c)
     for block in patterns.blocks:
-        for rows, table in _tables(block, agree, disagree):
+        for rows in pieces(c):
             counts = block.counts[rows]
+            table = ratios(block, patterns.combinations[rows], chances[rows], model.errors)
             top = np.max(table, axis=1, where=counts > 0, initial=0.0)
             joint = np.maximum(top, ratio[rows])
             at_top = np.sum(counts, axis=1, where=table >= joint[:, None] * TIED, dtype=np.int64)
@@ -98,79 +97,111 @@ def best_candidates(patterns: Patterns, model: HitMiss) -> Best:
     return Best(ratio, tied, posterior)
 
 
-def _tables(
-    block: Block, agree: NDArray[np.float64], disagree: NDArray[np.float64]
-) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-    """Yield slices of combinations with the ratio of every pattern, (rows, 2 ** columns)."""
-    for start in range(0, len(agree), ROWS_AT_ONCE):
-        rows = slice(start, start + ROWS_AT_ONCE)
-        table = np.ones((len(agree[rows]), 1))
-        for j in block.columns:
-            table = np.hstack([table * disagree[rows, j, None], table * agree[rows, j, None]])
-        yield rows, table
+def ratios(
+    block: Block, combinations: NDArray[np.int32], chances: Floats, errors: Floats
+) -> Floats:
+    """Return the likelihood ratio of each pattern of a block's entries, (rows, 2 ** columns)."""
+    return subset_sums(_hits(block, combinations, errors) / chances[:, block.sets])
 
 
-def log_likelihood(patterns: Patterns, weight: NDArray[np.float64], model: HitMiss) -> float:
+def _hits(block: Block, combinations: NDArray[np.int32], errors: Floats) -> Floats:
+    """Return how likely exactly each set of a block's columns is right in a person's entry."""
+    likely = np.ones((len(combinations), 1))
+    for j in block.columns:
+        known = combinations[:, j, None] >= 0
+        right, wrong = np.where(known, 1 - errors[j], 0.0), np.where(known, errors[j], 1.0)
+        likely = np.hstack([likely * wrong, likely * right])
+    return likely
+
+
+def pieces(rows: int) -> Iterator[slice]:
+    """Cut so many rows into slices that a table of their patterns fits in memory."""
+    return (slice(start, start + ROWS_AT_ONCE) for start in range(0, rows, ROWS_AT_ONCE))
+
+
+def log_likelihood(
+    patterns: Patterns, chances: Floats, weight: Floats, model: HitMiss, checked: float = 0.0
+) -> float:
     """Return the release's log-likelihood, in nats, relative to a register of strangers.
 
-    `weight` is (c,) >= 0, the subjects that show each combination.
+    `weight` is (c,) >= 0, the subjects that show each combination; `checked` as in `estimate`.
     """
-    return _expectation(patterns, weight, model)[3]
+    evidence = _expectation(patterns, _excess(patterns, chances), weight, model)[3]
+    people = checked * weight.sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        nats = weight[weight > 0] @ np.log(evidence[weight > 0])
+        known = USUAL_ERROR * np.log(model.errors) + (1 - USUAL_ERROR) * np.log1p(-model.errors)
+    return float(nats + (people * known.sum() if people else 0.0))
 
 
 def estimate(
     patterns: Patterns,
-    weight: NDArray[np.float64],
+    chances: Floats,
+    weight: Floats,
     *,
+    overlap: float | None = None,
     start: HitMiss | None = None,
-    steps: int = 100,
+    checked: float = CHECKED,
+    steps: int = 200,
 ) -> HitMiss:
     """Estimate error rates and share from the release and the register alone, by EM.
 
     The latent facts are which entry is a record's person, or none, and which of its columns are
-    misses. The likelihood never falls; it can rise slowly, where a column's errors and absence
-    from the register look alike. Cost: `steps` times that of `best_candidates`.
+    misses. A column's errors and absence from the register look alike wherever many strangers
+    agree on the other columns. So the adversary starts from errors of 5%, believed as if she
+    had looked up a `checked` share of the release's people, and lets the data move her; the
+    share in the register she estimates freely, or is given it. The penalised likelihood never
+    falls. Cost: `steps` times that of `best_candidates`.
 
     Parameters
     ----------
+    chances : as in `best_candidates`.
     weight : (c,) float64 >= 0, the subjects that show each combination.
-    start : where to begin; 5% of errors and 90% of the people by default.
-    steps : rounds, >= 1.
+    overlap : the share of the release's people that the register is known to hold.
+    start : where to begin; 5% of errors and half of the people by default.
+    steps : rounds at most, >= 1; fewer when nothing moves by a millionth.
     """
-    model = start or HitMiss(np.full(patterns.combinations.shape[1], 0.05), 0.9)
+    q, n = patterns.combinations.shape[1], weight.sum()
+    model = start or HitMiss(np.full(q, USUAL_ERROR), 0.5 if overlap is None else overlap)
+    excess = _excess(patterns, chances)
     for _ in range(steps):
-        misses, seen, found, _ = _expectation(patterns, weight, model)
-        errors = np.where(seen > 0, misses / np.where(seen > 0, seen, 1), model.errors)
-        share = found / weight.sum() if weight.sum() > 0 else model.share
-        model = HitMiss(np.clip(errors, 0.0, 1.0), float(np.clip(share, 0.0, 1.0)))
+        misses, seen, found, _ = _expectation(patterns, excess, weight, model)
+        people = seen + checked * n
+        wrong = misses + USUAL_ERROR * checked * n
+        errors = np.where(people > 0, wrong / np.where(people > 0, people, 1), model.errors)
+        share = found / n if n > 0 and overlap is None else model.share
+        before, model = model, HitMiss(np.clip(errors, 0.0, 1.0), float(np.clip(share, 0, 1)))
+        moved = np.abs(np.append(model.errors - before.errors, model.share - before.share))
+        if moved.max() < SETTLED:
+            break
     return model
 
 
+def _excess(patterns: Patterns, chances: Floats) -> tuple[Floats, ...]:
+    """Return, by block, how many agree on at least each set, against how many would by chance.
+
+    As a share of all entries: with errors known, a record's evidence is a sum of these.
+    """
+    entries = max(patterns.entries, 1)
+    return tuple(b.at_least / (entries * chances[:, b.sets]) for b in patterns.blocks)
+
+
 def _expectation(
-    patterns: Patterns, weight: NDArray[np.float64], model: HitMiss
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float]:
-    """Return expected misses (q,), compared values (q,), people found, and the log-likelihood."""
+    patterns: Patterns, excess: tuple[Floats, ...], weight: Floats, model: HitMiss
+) -> tuple[Floats, Floats, float, Floats]:
+    """Return expected misses (q,), compared values (q,), people found, and the evidence (c,)."""
     c, q = patterns.combinations.shape
-    agree, disagree = ratios(patterns, model.errors)
-    u, known = patterns.frequency, patterns.combinations >= 0
-    hit_or_miss = (1 - model.errors) + model.errors * u
-    lucky = model.errors * u / np.where(hit_or_miss > 0, hit_or_miss, 1)
-    total, missed, seen = np.zeros(c), np.zeros((c, q)), np.zeros((c, q))
-    for block in patterns.blocks:
-        for rows, table in _tables(block, agree, disagree):
-            mass = block.counts[rows] * table
-            whole = mass.sum(axis=1)
-            total[rows] += whole
-            here = list(block.columns)
-            bits = np.arange(mass.shape[1])[:, None] >> np.arange(len(here)) & 1
-            agreed = mass @ bits.astype(np.float64)
-            missed[rows, here] += whole[:, None] - agreed + lucky[rows, here] * agreed
-            seen[rows, here] += whole[:, None]
-    prior = model.share / max(patterns.entries, 1)
-    evidence = (1 - model.share) + prior * total
-    scale = weight * prior / np.where(evidence > 0, evidence, 1)
-    compared = (known * scale[:, None] * seen).sum(axis=0)
-    misses = (known * scale[:, None] * missed).sum(axis=0)
-    with np.errstate(divide="ignore"):
-        nats = float(np.sum(weight[weight > 0] * np.log(evidence[weight > 0])))
-    return misses, compared, float((scale * total).sum()), nats
+    total, hit, seen = np.zeros(c), np.zeros((c, q)), np.zeros((c, q))
+    for block, over in zip(patterns.blocks, excess, strict=True):
+        mass = _hits(block, patterns.combinations, model.errors) * over
+        columns = list(block.columns)
+        right = block.sets[:, None] >> np.array(columns, dtype=np.intp) & 1
+        whole = mass.sum(axis=1)
+        total += whole
+        hit[:, columns] += mass @ right
+        seen[:, columns] += whole[:, None]
+    seen *= patterns.combinations >= 0
+    evidence = (1 - model.share) + model.share * total
+    scale = weight * model.share / np.where(evidence > 0, evidence, 1)
+    compared, hits = scale @ seen, scale @ hit
+    return compared - hits, compared, float(scale @ total), evidence

@@ -8,7 +8,9 @@ subsets turns these into entries that agree on *exactly* it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +35,27 @@ class Block:
     columns: tuple[int, ...]
     counts: NDArray[np.int32]
 
+    @property
+    def sets(self) -> NDArray[np.intp]:
+        """The set of columns that each second index of `counts` stands for: bit j is column j."""
+        sets = [0]
+        for j in self.columns:
+            sets += [each | 1 << j for each in sets]
+        return np.array(sets, dtype=np.intp)
+
+    @property
+    def entries(self) -> int:
+        """How many register entries these are."""
+        return int(self.counts[:1].sum())
+
+    @property
+    def at_least(self) -> NDArray[np.float64]:
+        """Count the entries that agree on at least each set, in the shape of `counts`."""
+        sums = self.counts.astype(np.float64)
+        for half in _halves(sums):
+            half[:, :, 0] += half[:, :, 1]
+        return sums
+
 
 @dataclass(frozen=True)
 class Patterns:
@@ -41,22 +64,35 @@ class Patterns:
     Parameters
     ----------
     combinations : (c, q) int32, distinct released rows; -1 = missing, agrees with nothing.
-    frequency : (c, q) float64 in [0, 1], the u-probability: the share of the register's values of
-        column j that equal `combinations[i, j]`; 0 where missing or not in the register.
     entries : register entries, m.
     blocks : one for each set of columns that some entry has values in; all counts of a
         combination sum to m.
     """
 
     combinations: NDArray[np.int32]
-    frequency: NDArray[np.float64]
     entries: int
     blocks: tuple[Block, ...]
 
-    def select(self, rows: slice) -> Patterns:
+    def select(self, rows: slice | NDArray[np.intp]) -> Patterns:
         """Return the patterns of some of the combinations."""
         blocks = tuple(Block(b.columns, b.counts[rows]) for b in self.blocks)
-        return Patterns(self.combinations[rows], self.frequency[rows], self.entries, blocks)
+        return Patterns(self.combinations[rows], self.entries, blocks)
+
+    @property
+    def at_least(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Count the entries that agree with each combination on at least each set of columns.
+
+        Returns
+        -------
+        (c, 2^q) counts, bit j of the second index standing for column j; and (2^q,) how many
+        entries have values in all columns of the set.
+        """
+        c, q = self.combinations.shape
+        agree, comparable = np.zeros((c, 1 << q)), np.zeros(1 << q, dtype=np.int64)
+        for block in self.blocks:
+            agree[:, block.sets] += block.at_least
+            comparable[block.sets] += block.entries
+        return agree, comparable
 
 
 def agreement_patterns(combinations: NDArray[np.int32], register: NDArray[np.int32]) -> Patterns:
@@ -83,21 +119,26 @@ def agreement_patterns(combinations: NDArray[np.int32], register: NDArray[np.int
         _block(combinations, distinct[has == mask], times[has == mask], int(mask))
         for mask in np.unique(has)
     )
-    frequency = _frequencies(combinations, register)
-    return Patterns(combinations, frequency, len(register), blocks)
+    return Patterns(combinations, len(register), blocks)
 
 
-def _frequencies(
-    combinations: NDArray[np.int32], register: NDArray[np.int32]
-) -> NDArray[np.float64]:
-    """Return the share of each column's register values that equal the released one."""
-    shares = np.zeros(combinations.shape)
-    for j, released in enumerate(combinations.T):
-        held = register[register[:, j] >= 0, j]
-        known = released >= 0
-        size = int(max(held.max(initial=0), released.max(initial=0))) + 1
-        shares[known, j] = np.bincount(held, minlength=size)[released[known]] / max(len(held), 1)
-    return shares
+def subset_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add up, along the second axis, what stands at the subsets of each set of bits.
+
+    >>> subset_sums(np.array([[1.0, 2.0, 4.0, 8.0]])).tolist()
+    [[1.0, 3.0, 5.0, 15.0]]
+    """
+    sums = values.astype(np.float64)
+    for half in _halves(sums):
+        half[:, :, 1] += half[:, :, 0]
+    return sums
+
+
+def _halves(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Yield views (rows, ..., 2, ...) that part the second axis by each bit in turn."""
+    rows, size = values.shape
+    for b in range(size.bit_length() - 1):
+        yield values.reshape(rows, size >> b + 1, 2, 1 << b)
 
 
 def _block(
@@ -112,8 +153,7 @@ def _block(
     counts = np.empty((len(combinations), 1 << len(columns)), dtype=np.int32)
     counts[:, 0] = times.sum()
     _count_supersets(both, times, counts, np.zeros(len(both), dtype=np.int64), 0, 0)
-    for b in range(len(columns)):
-        half = counts.reshape(len(counts), counts.shape[1] >> b + 1, 2, 1 << b)
+    for half in _halves(counts):
         half[:, :, 0] -= half[:, :, 1]
     return Block(columns, counts)
 

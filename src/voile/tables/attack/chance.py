@@ -1,0 +1,179 @@
+"""How likely a register entry agrees with a record by chance, learnt from the register itself.
+
+The weight of an agreement is as good as the estimate of how often strangers agree. Columns hang
+together (ZIP code and race, age and school), so products of their frequencies make common
+combinations look rare, and the adversary too sure. Here the chance of each set of columns is built
+up from smaller sets: what these predict, without an interaction of all columns of the set, is
+corrected by how many others share the values (empirical Bayes, a negative binomial: DuMouchel,
+Bayesian data mining, 1999). How far to trust either is learnt by taking entries out of the
+register and counting who of the others agrees with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.tables.attack.patterns import Patterns, agreement_patterns, subset_sums
+from voile.tables.attack.records import MISSING, distinct_rows
+
+Floats = NDArray[np.float64]
+
+LEARNT_FROM = 20_000
+CELLS = 2**21
+POWER = 0.25  # this and the next settled on the Tennessee data
+ALIKE = 10.0  # combinations of so many people and more weigh alike in the mean
+SHAPES = np.geomspace(1e-2, 1e6, 49)
+ROUNDS, STEPS = 3, 8
+MOST_WEIGHT = 20.0
+
+
+@dataclass(frozen=True)
+class Law:
+    """How many others agree on a set of columns, given how many the smaller sets predict.
+
+    Negative binomial of mean exp(level) x predicted^slope and shape `shape` x mean^(1/4).
+    """
+
+    level: float = 0.0
+    slope: float = 1.0
+    shape: float = float(SHAPES[-1])
+
+    def mean(self, predicted: Floats) -> Floats:
+        """Return how many others are expected to agree, > 0."""
+        return np.asarray(np.exp(self.level) * predicted**self.slope)
+
+    def chance(self, predicted: Floats, others: Floats, entries: int) -> Floats:
+        """Return the chance that one of `entries` agrees, after `others` of them were seen to."""
+        mean = self.mean(predicted)
+        shape = self.shape * mean**POWER
+        return np.minimum((others + shape) / (entries * (1 + shape / mean)), 1.0)
+
+
+@dataclass(frozen=True)
+class Chance:
+    """The chance that a stranger's entry agrees with a record, for each set of columns.
+
+    Parameters
+    ----------
+    laws : one for each set with entries that have values in all of its columns.
+    sizes : (q,) distinct values that the register has in each column.
+    """
+
+    laws: dict[int, Law]
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def learn(cls, register: NDArray[np.int32], released: NDArray[np.int32]) -> Chance:
+        """Take entries out of the register, and learn how many of the others agree with them.
+
+        Parameters
+        ----------
+        register : (m, q) codes >= -1.
+        released : (n, q) codes >= -1; entries are weighted to be like these, column by column.
+
+        Cost: that of `agreement_patterns` for up to 20,000 entries, and O(q^2 2^q) for each.
+        """
+        sizes = tuple(len(np.unique(column[column >= 0])) for column in register.T)
+        entries = _some(register)
+        combinations, place = distinct_rows(entries)
+        likeness = _likeness(entries, released)
+        weight = np.bincount(place, likeness, len(combinations)).astype(np.float64)
+        laws: dict[int, Law] = {}
+
+        def fit(columns: int, predicted: Floats, agree: Floats) -> Law:
+            laws[columns] = _fit(predicted, agree, weight)
+            return laws[columns]
+
+        agree, comparable = agreement_patterns(combinations, register).at_least
+        _chances(np.maximum(agree - 1, 0), comparable, sizes, fit)
+        return cls(laws, sizes)
+
+    def of(self, patterns: Patterns) -> Floats:
+        """Return (c, 2^q), for each combination and set of columns; 1 where nothing agrees.
+
+        An entry that is looked at as the record's own is left out of the count. Cost: O(c q^2 2^q).
+        """
+        agree, comparable = patterns.at_least
+        return _chances(agree, comparable, self.sizes, lambda columns, *_: self.laws[columns])
+
+
+def _chances(
+    agree: Floats,
+    comparable: NDArray[np.int64],
+    sizes: tuple[int, ...],
+    law: Callable[[int, Floats, Floats], Law],
+) -> Floats:
+    """Go from smaller to larger sets; each is predicted by log-linear terms of its subsets."""
+    terms, chances = np.zeros_like(agree), np.ones_like(agree)
+    sets = np.flatnonzero(comparable)
+    sizes_of = np.array([int(columns).bit_count() for columns in sets])
+    for size in range(1, int(sizes_of.max(initial=0)) + 1):
+        below = subset_sums(terms)
+        for columns in sets[sizes_of == size].tolist():
+            entries, inside = int(comparable[columns]), below[:, columns]
+            share = np.exp(np.minimum(inside, 0)) if size > 1 else _even(agree, columns, sizes)
+            own = law(columns, entries * share, agree[:, columns])
+            others = np.maximum(agree[:, columns] - 1, 0)
+            chances[:, columns] = own.chance(entries * share, others, entries)
+            terms[:, columns] = np.log(chances[:, columns]) - inside
+    return chances
+
+
+def _even(agree: Floats, column: int, sizes: tuple[int, ...]) -> Floats:
+    """Return the chance of one column's values if all were equally frequent."""
+    return np.full(len(agree), 1 / sizes[column.bit_length() - 1])
+
+
+def evenly(rows: int, sets: int) -> slice:
+    """Return even steps through so many rows: 20,000 at most, fewer where columns are many."""
+    return slice(None, None, max(1, -(-rows // min(LEARNT_FROM, CELLS // sets))))
+
+
+def _some(register: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return entries at even steps, of those that have values in every column held at all."""
+    held = (register >= 0).any(axis=0)
+    whole = register[(register[:, held] >= 0).all(axis=1)]
+    order = np.argsort(distinct_rows(whole)[1], kind="stable")
+    return whole[order[evenly(len(whole), 1 << register.shape[1])]]
+
+
+def _likeness(entries: NDArray[np.int32], released: NDArray[np.int32]) -> Floats:
+    """Weigh entries by how much oftener their values are released than held, in each column."""
+    weight = np.ones(len(entries))
+    for own, shown in zip(entries.T, released.T, strict=True):
+        if own.max(initial=MISSING) > MISSING and shown.max(initial=MISSING) > MISSING:
+            size = max(own.max(), shown.max()) + 2
+            held, seen = (np.bincount(x + 1, minlength=size) / len(x) for x in (own, shown))
+            weight *= np.minimum(seen[own + 1] / held[own + 1], MOST_WEIGHT)
+    return weight if weight.any() else np.ones(len(entries))
+
+
+def _fit(predicted: Floats, agree: Floats, weight: Floats) -> Law:
+    """Fit a law by penalised likelihood for the mean and Pearson's statistic for the shape."""
+    x = np.log(predicted)
+    law = Law()
+    for _ in range(ROUNDS):
+        law = _line(x, agree, weight, law)
+        mean = law.mean(predicted)
+        excess = (agree - mean) ** 2
+        shapes = SHAPES[:, None] * mean**POWER
+        pearson = (excess / (mean + mean**2 / shapes)) @ weight
+        best = max(int(np.searchsorted(pearson, weight.sum())) - 1, 0)
+        law = Law(law.level, law.slope, float(SHAPES[best]))
+    return law
+
+
+def _line(x: Floats, agree: Floats, weight: Floats, law: Law) -> Law:
+    """Regress the log mean on x, Newton's steps; level and slope are held near 0 and 1."""
+    line = np.array([law.level, law.slope])
+    design = np.stack([np.ones_like(x), x])
+    for _ in range(STEPS):
+        mean = np.exp(line @ design)
+        trust = weight / (1 + mean / ALIKE)
+        slope = design @ (trust * (agree - mean)) - (line - [0, 1])
+        line = line + np.linalg.solve((design * (trust * mean)) @ design.T + np.eye(2), slope)
+    return Law(float(line[0]), float(line[1]), law.shape)
