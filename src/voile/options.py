@@ -26,14 +26,16 @@ class ApplyOptions(Options):
         description="text that a spreadsheet would take for a formula, in CSV and TSV; "
         "escape puts an apostrophe before it",
     )
+    key_file: Path | None = Field(
+        None,
+        description="file with the secret of pseudonyms, dates, surrogates and the seal "
+        "[variable VOILE_SECRET]",
+    )
 
 
 class Pseudonymous(ApplyOptions):
     """How a release is written that names its subjects by pseudonyms."""
 
-    key_file: Path | None = Field(
-        None, description="file with the secret for pseudonyms and date shifts, else VOILE_SECRET"
-    )
     no_pseudonyms: bool = Field(False, description="leave out the column of subjects")
 
     def secret(self, subject: str | None) -> Secret | None:

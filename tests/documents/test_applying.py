@@ -234,8 +234,8 @@ def test_secrets_and_lists_that_are_not_there_are_refused(tmp_path, monkeypatch)
     short.chmod(0o600)
     for options in (
         {"replace": "surrogate"},
-        {"replace": "surrogate", "secret": str(short)},
-        {"replace": "surrogate", "secret": str(tmp_path / "none")},
+        {"replace": "surrogate", "key_file": str(short)},
+        {"replace": "surrogate", "key_file": str(tmp_path / "none")},
         {"deny": str(tmp_path / "none")},
         {"allow": str(tmp_path / "none")},
         {"patterns": ["tea"]},

@@ -220,7 +220,7 @@ def test_rows_that_were_set_aside_or_null_do_not_shift_the_others(tmp_path):
 @pytest.fixture(scope="module")
 def made_up(tmp_path_factory, secret):
     out = tmp_path_factory.mktemp("r") / "r.jsonl"
-    more = {"replace": "surrogate", "secret": secret, "keep_order": False}
+    more = {"replace": "surrogate", "key_file": secret, "keep_order": False}
     return applied(OTHERS, out, chosen=by_cost(2.0), **more)
 
 
@@ -242,7 +242,7 @@ def test_own_lists_are_not_known_to_her(made_up, tmp_path, secret):
     folder.mkdir()
     for name in ("female", "male", "surnames"):
         (folder / f"{name}.txt").write_text("Qira\nQoro\nQuru\n")
-    more = {"replace": "surrogate", "secret": secret, "names": str(folder)}
+    more = {"replace": "surrogate", "key_file": secret, "names": str(folder)}
     own = applied(OTHERS, tmp_path / "r.jsonl", chosen=by_cost(2.0), **more)
     *_, linked = attacked(own)
     assert "The attacker has no list" in noted(linked)
@@ -255,7 +255,7 @@ def test_what_the_user_said_that_types_are_holds_for_the_attack(tmp_path, secret
     more = [row["letter spans"].replace("NAME", "WHO") for row in OTHERS.to_pylist()]
     rows = rows.set_column(rows.column_names.index("letter spans"), "letter spans", [more])
     kit = fitted(rows, ROLES, miss_cost=[2])
-    out = {"replace": "surrogate", "secret": secret, "kit": kit, "kind": ["WHO=name"]}
+    out = {"replace": "surrogate", "key_file": secret, "kit": kit, "kind": ["WHO=name"]}
     release = applied(rows, tmp_path / "r.jsonl", chosen=choose(kit, Choice(policy=0)), **out)
     assert release.private["surrogates"]["kinds"] == {"WHO": "name"}
     assert release.private["figures"]["marks"] == 0

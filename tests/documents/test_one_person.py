@@ -14,7 +14,7 @@ def names_in(release, column="note"):
 
 def test_one_person_is_one_surrogate_across_rows_columns_and_files(tmp_path, secret):
     saw = ["We saw {Ana Ruiz|NAME} again ."] * 3
-    more = {"replace": "surrogate", "secret": secret, "chosen": by_cost(2.0)}
+    more = {"replace": "surrogate", "key_file": secret, "chosen": by_cost(2.0)}
     a = applied(table(saw, saw, ["p", "q", "p"]), tmp_path / "a.jsonl", **more)
     b = applied(table(saw[:1], saw[:1], ["p"]), tmp_path / "b.jsonl", **more)
     p, q, again = names_in(a)
@@ -27,7 +27,7 @@ def test_one_person_is_one_surrogate_across_rows_columns_and_files(tmp_path, sec
 def test_a_row_that_is_nobodys_is_one_person(tmp_path, secret):
     saw = ["We saw {Ana Ruiz|NAME} again .", "We saw {Ana Ruiz|NAME} again . Well ."]
     kit = fitted(people(), NAMELESS, miss_cost=[2])
-    more = {"replace": "surrogate", "secret": secret, "kit": kit}
+    more = {"replace": "surrogate", "key_file": secret, "kit": kit}
     a = applied(table(saw, saw), tmp_path / "a.jsonl", **more)
     first, second = names_in(a)
     assert names_in(a, "letter") == [first, second]

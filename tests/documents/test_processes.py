@@ -24,7 +24,7 @@ def test_the_same_bytes_from_any_number_of_processes(tmp_path, how, secret):
     more = {
         "replace": how,
         "patterns": ["all"],
-        **({"secret": secret} if how == "surrogate" else {}),
+        **({"key_file": secret} if how == "surrogate" else {}),
     }
     one, two = (applied(rows, tmp_path / f"{jobs}.jsonl", jobs=jobs, **more) for jobs in (1, 2))
     assert one.path.read_bytes() == two.path.read_bytes()

@@ -158,7 +158,6 @@ def apply(tmp_path, capsys, kit):
     ("options", "said"),
     [
         (["--replace", "surrogate"], "VOILE_SECRET"),
-        (["--secret", "key"], "secret is for surrogates"),
         (["--language", "spanish"], "language is for surrogates"),
         (["--replace", "tea"], "--replace"),
         (["--patterns", "tea"], "there is no pattern tea"),
@@ -199,7 +198,7 @@ def test_a_short_secret_is_refused(apply, tmp_path):
     key = tmp_path / "key"
     key.write_text(SECRET)
     key.chmod(0o600)
-    refused(apply("--replace", "surrogate", "--secret", key), "secret")
+    refused(apply("--replace", "surrogate", "--key-file", key), "secret")
 
 
 def test_a_release_of_which_all_was_set_aside_is_empty(apply, tmp_path):

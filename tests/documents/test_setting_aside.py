@@ -205,7 +205,7 @@ def test_a_row_with_half_of_a_character_is_set_aside(tmp_path):
 
 def test_a_document_that_fails_is_set_aside(tmp_path, secret):
     rows = table(["We saw {Ana Ruiz|NAME} again ."] * 3, None, ["a", " ", "c"])  # no blank subject
-    release = applied(rows, tmp_path / "r.csv", replace="surrogate", secret=secret)
+    release = applied(rows, tmp_path / "r.csv", replace="surrogate", key_file=secret)
     assert numbers(release) == [0, 2]
     assert release.private["counts"]["set_aside_by"] == [
         {"column": "letter", "reason": "could not be worked on", "rows": 1},
@@ -219,7 +219,7 @@ def test_a_row_is_set_aside_once_for_a_reason_and_not_where_it_is_held_out(tmp_p
     blank = [" " * n for n in range(1, 31)]  # subjects that no surrogate is made for
     notes = ["Fine ." if n % 2 else "Lost \ufffd ." for n in range(30)]
     rows = table(notes, None, blank)
-    more = {"kit": kit, "replace": "surrogate", "secret": secret}
+    more = {"kit": kit, "replace": "surrogate", "key_file": secret}
     release = applied(rows, tmp_path / "r.csv", **more)
     held = {row["row"] for row in read(release.folder / "control.parquet")}
     lost, failed = (len([n for n in range(odd, 30, 2) if n not in held]) for odd in (0, 1))

@@ -37,7 +37,7 @@ def deny(tmp_path_factory):
 @pytest.mark.parametrize("how", ["mark", "category", "surrogate"])
 def test_every_removal_says_what_stands_where_for_what(tmp_path, how, secret, deny):
     rows = pa.concat_tables([table(NOTES, list(NOTES[::-1])), people()])
-    more = {"secret": secret} if how == "surrogate" else {}
+    more = {"key_file": secret} if how == "surrogate" else {}
     release = applied(
         rows, tmp_path / "r.jsonl", chosen=by_cost(2.0), replace=how, deny=deny, **BOTH, **more
     )

@@ -95,7 +95,7 @@ def test_generated_sentences_keep_their_people(data_set, tmp_path):
         choose(kit, Choice(policy=0)),
         source,
         tmp_path / "release.parquet",
-        ApplyOptions(replace="surrogate", secret=str(key), jobs=2),
+        ApplyOptions(replace="surrogate", key_file=str(key), jobs=2),
         force=False,
         progress=silent,
     )

@@ -170,7 +170,7 @@ class _Applying(Applying):
             columns=[*self._shown, *pos],
             schema=pa.schema([(name, source.columns[name]) for name in self._shown]),
             progress=progress,
-            secret=Secret.find(options.secret),
+            secret=Secret.find(options.key_file),
             named="id" if isinstance(source, CorpusSource) else None,
         )
 

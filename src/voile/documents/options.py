@@ -100,9 +100,6 @@ class ApplyOptions(voile.options.ApplyOptions):
     replace: Literal["mark", "category", "surrogate"] = Field(
         "mark", description="what comes in its place: [NAME], a wider category, or a made-up one"
     )
-    secret: Place | None = Field(
-        None, description="file of the key of surrogates, mode 0600 [variable VOILE_SECRET]"
-    )
     language: Literal["english", "spanish"] = Field(
         "english", description="of surrogates: their names, months and order of dates"
     )
@@ -137,7 +134,7 @@ class ApplyOptions(voile.options.ApplyOptions):
 
     @model_validator(mode="after")
     def _of_surrogates(self) -> ApplyOptions:
-        own = {"secret", "language", "date_order", "days", "ages", "names"} & self.model_fields_set
+        own = {"language", "date_order", "days", "ages", "names"} & self.model_fields_set
         if self.replace != "surrogate" and own:
             name = min(own).replace("_", "-")
             raise ValueError(f"{name} is for surrogates: add --replace surrogate")

@@ -84,9 +84,9 @@ def _replacer(options: ApplyOptions) -> Replacer:
     kinds = checked_kinds(options.kinds())
     if options.replace != "surrogate":
         return replacer(options.replace, categories=kinds)
-    read, path = options.secret, options.names
+    path = options.names
     return Surrogates(
-        Secret.from_environment() if read is None else Secret.from_file(read),
+        Secret.find(options.key_file) or Secret.from_environment(),
         language=options.language,
         names=None if path is None else [Names.read(Path(path))],
         kinds=kinds,

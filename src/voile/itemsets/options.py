@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -60,10 +59,6 @@ class FitOptions(Options):
 
 class ApplyOptions(voile.options.ApplyOptions):
     """How the release is written."""
-
-    key_file: Path | None = Field(
-        None, description="file with the secret that seals the release, else VOILE_SECRET"
-    )
 
 
 class AttackOptions(Options):

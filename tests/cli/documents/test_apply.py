@@ -94,10 +94,7 @@ def test_surrogates_need_a_secret(
     file = tmp_path / "secret"
     file.write_text("s" * 32)
     file.chmod(0o644)
-    assert "others may read" in refused(voile, *words, "--secret", file)
-    assert "secret is for surrogates" in refused(
-        voile, *notes.apply(tmp_path / "a.jsonl"), "--secret", file
-    )
+    assert "others may read" in refused(voile, *words, "--key-file", file)
 
 
 def test_lists_say_what_goes_and_what_stays(voile: Any, notes: Notes, tmp_path: Path) -> None:
