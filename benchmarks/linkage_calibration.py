@@ -269,7 +269,7 @@ def main() -> None:
         "cannot be told from absence: she then works with the 5% that she expects.\n\n"
         + "\n".join(overlaps(games))
         + f"\n\n{PLACES[-1]}, where not the 5% of ages that she expects are wrong:\n\n"
-        + "".join(other_errors(PLACES[-1])),
+        + "".join(other_errors(PLACES[-1])).rstrip("\n"),
     )
 
 
