@@ -16,13 +16,16 @@ from typing import Any
 import pyarrow.parquet as pq
 from tests.contracts.conftest import Case
 from tests.hostile.mutating import damaged, damaged_json, damaged_table, damaged_toml
+from tests.hostile.sources import PEOPLE, written
 from tests.signals.fhir import made
 
 from voile.cli.evidence_file import default_place, read_evidence, write_evidence
 from voile.cli.verify import _checks
 from voile.io import open_source
 from voile.io.own_files import fitting
-from voile.io.postgres_release import Pointer
+from voile.io.postgres_release import _address
+from voile.io.released_table import Pointer
+from voile.io.source import hash_rows
 from voile.kit import INDEX, Chosen, Kit
 from voile.progress import silent
 from voile.release import Release
@@ -32,7 +35,12 @@ from voile.signals.fhir import encode, read_fields
 from voile.wings import WINGS
 
 Damage = Callable[[bytes, random.Random], bytes]
-BY_SUFFIX: dict[str, Damage] = {".json": damaged_json, ".toml": damaged_toml, ".ndjson": damaged}
+BY_SUFFIX: dict[str, Damage] = {
+    ".json": damaged_json,
+    ".toml": damaged_toml,
+    ".table": damaged_toml,
+    ".postgresql": damaged_toml,
+}
 HOW = "how.toml"
 
 
@@ -151,6 +159,20 @@ def _write_pointer(folder: Path) -> None:
     (folder / "people.postgresql").write_text(parts)
 
 
+def _write_table(folder: Path) -> None:
+    path = folder / "people.duckdb"
+    written(PEOPLE)(path)
+    source, name = open_source(path), "release"
+    digest = hash_rows(source.schema(), source.batches())
+    Pointer(path.name, name, digest).write(folder / f"people.duckdb.{name}.table")
+
+
+def _use_table(scratch: Path) -> None:
+    (path,) = scratch.glob("*.table")
+    for _ in open_source(path).batches():
+        pass
+
+
 def _write_observations(folder: Path) -> None:
     lines = [made.observation("170.0", made.FIELDS[0]), made.observation("71.5", made.FIELDS[1])]
     lines += [made.panel("170.0", "71.5")]
@@ -182,8 +204,10 @@ def _of(wing: Wing) -> dict[str, Files]:
 OWN: dict[str, Files] = {
     **{name: files for kind in WINGS for name, files in _of(Wing(kind)).items()},
     "postgresql": Files(
-        _write_pointer, lambda scratch: str(Pointer.read(scratch / "people.postgresql").address)
+        _write_pointer,
+        lambda scratch: str(_address(Pointer.read(scratch / "people.postgresql"))),
     ),
+    "released table": Files(_write_table, _use_table, ("people.duckdb.release.table",), cases=60),
     "observations": Files(_write_observations, _encode, cases=60),
     "fields": Files(
         _write_fields,

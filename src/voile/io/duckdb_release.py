@@ -45,8 +45,8 @@ def open_released(path: Path) -> Source:
     if rows_path(path).exists():
         return ArrowRows(path)
     pointer = Pointer.read(path)
-    database = path.with_name(Path(pointer.database).name)
-    if not database.exists():
+    database = path.parent / Path(pointer.database).name
+    if not database.is_file():
         raise SourceError("its database is not beside it", where=path.name)
     return pointer.checked(DuckDBSource(database, table=pointer.table))
 

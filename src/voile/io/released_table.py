@@ -10,14 +10,14 @@ transaction, which reads them back. Other tables may change as they like: nothin
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
 import tomli_w
 
-from voile.errors import SourceError, TamperedError
+from voile.errors import RequestError, SourceError, TamperedError, printable
 from voile.io.arrow_files import ArrowSource
+from voile.io.own_files import read_toml
 from voile.io.source import Source, hash_rows
 
 MARK = "written by voile"
@@ -41,9 +41,9 @@ class Pointer:
     def read(cls, path: Path) -> Pointer:
         """Read the file back."""
         try:
-            parts = tomllib.loads(path.read_text(encoding="utf-8"))
-            return cls(**{name: str(part) for name, part in parts.items()})
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError):
+            parts = read_toml(path)
+            return cls(**{name: printable(str(part)) for name, part in parts.items()})
+        except (RequestError, TypeError):
             raise SourceError(
                 f"is no whole {path.suffix[1:]} file: damaged or cut short", where=path.name
             ) from None
