@@ -102,13 +102,16 @@ def _typed(words: list[str]) -> str:
 
 
 def _sentences(release: Path) -> tuple[str, ...]:
-    """Say the risk now, what was lost, and which policy beats Safe Harbor."""
+    """Say as the public report does: the risk now, what was lost, what beats Safe Harbor."""
     from voile.release import Release
+    from voile.rounding import for_audience
+    from voile.tables.story import STATING
     from voile.tables.wording import three_sentences
 
     private = Release.open(release).private
     assert private is not None
-    risk, lost, harbor = three_sentences(private["story"], "")
+    story = for_audience(private["story"], "public", STATING)
+    risk, lost, harbor = three_sentences(story, "", "public")
     return risk, lost, f"Policy {private['chosen']['number']}: {harbor[0].lower()}{harbor[1:]}"
 
 
