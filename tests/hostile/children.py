@@ -14,7 +14,7 @@ import tempfile
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
 from typing import Protocol
@@ -79,14 +79,16 @@ class Child:
         self.end(signal.SIGKILL)
         return f"not read within {seconds:g} s" if late else f"ended the process: {self._code}"
 
-    def end(self, how: signal.Signals = signal.SIGTERM) -> None:
-        """End the process."""
+    def end(self, how: signal.Signals | None = None) -> None:
+        """End the process, by a signal or by giving it no more to do."""
         if self._process is not None:
-            self._process.send_signal(how) if self._process.poll() is None else None
-            self._code = self._process.wait()
+            if how is not None and self._process.poll() is None:
+                self._process.send_signal(how)
             for pipe in (self._process.stdin, self._process.stdout):
                 assert pipe is not None
-                pipe.close()
+                with suppress(BrokenPipeError):
+                    pipe.close()
+            self._code = self._process.wait()
             self._process = None
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -77,10 +78,12 @@ class Wing:
 
     @cached_property
     def case(self) -> Case:
-        from tempfile import mkdtemp
-
         tiny = import_module(f"tests.contracts.{self.kind}")
-        return Case(self.kind, tiny, Path(mkdtemp(prefix=f"hostile-{self.kind}-")))
+        return Case(self.kind, tiny, Path(self._place.name))
+
+    @cached_property
+    def _place(self) -> TemporaryDirectory[str]:
+        return TemporaryDirectory(prefix="hostile-")
 
     def write_kit(self, folder: Path) -> None:
         self.case.kit.save(folder / "kit")
