@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from voile.evidence import Count, Finding, Note, Rate, Value, difference
-from voile.rounding import rounded
+from voile.rounding import Stating, rounded
 from voile.sections import Audience
 from voile.suppression import FEW, is_few
+
+_SIZES = Stating(people=frozenset({"size"}))
 
 
 def listed(names: Sequence[str]) -> str:
@@ -152,6 +154,22 @@ def counted(count: Count, audience: Audience) -> str:
     if audience == "public" and is_few(whole - count.value):
         return f"all but fewer than {FEW}{rest}"
     return f"{_digits(count.value, audience):,}{rest}"
+
+
+def size(count: float, audience: Audience) -> str:
+    """Write how many people or documents a source has.
+
+    To the public in tens at least: less those of a release, which anyone can count, the exact
+    number is how many were suppressed or set aside.
+
+    >>> [size(x, "public") for x in (4, 87, 1234)], size(87, "internal")
+    (['fewer than 11', 'up to 90', '1,200'], '87')
+    """
+    if audience == "public" and is_few(count):
+        return f"fewer than {FEW}"
+    if audience == "public":
+        return f"{'up to ' * (count < 100)}{_SIZES(count, 'size'):,.0f}"
+    return f"{count:,.0f}"
 
 
 def said(note: Note, audience: Audience) -> str:

@@ -118,7 +118,7 @@ def test_none_left_is_shown_with_its_upper_bound(release):
 
 def test_few_people_are_not_counted_in_public(release):
     few = changed(release, subjects=7, documents=11)
-    assert "Learnt from 11 documents of fewer than 11 subjects:" in said(
+    assert "Learnt from up to 20 documents of fewer than 11 subjects:" in said(
         shown(few, (), "public")["summary"]
     )
     assert "Learnt from 11 documents of 7 subjects:" in said(shown(few)["summary"])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from voile.rounding import for_audience, rounded
 from voile.sections import Grid
-from voile.tables.report import _axes, _intervals, _searched
+from voile.tables.report import _axes, _intervals, _kit_summary, _searched
 from voile.tables.report_risks import risks
+from voile.tables.story import STATING
 from voile.tables.wording import three_sentences
 
 STORY = {
@@ -32,10 +34,40 @@ def test_the_public_sees_no_small_k_and_no_share_that_comes_to_a_few():
     assert "3" in dict(grid("internal").rows).values()
 
 
+@pytest.mark.parametrize("subjects", [3002.0, 87.0])
+def test_how_many_people_were_dropped_follows_from_no_public_sentence(subjects):
+    def said(suppressed):
+        story = {
+            "subjects": subjects,
+            "suppressed": suppressed / subjects,
+            "released": subjects - suppressed,
+            "policies": 3,
+            "matches": 50.0,
+            "chosen": [0.1, 0.2, 5.0],
+            "measures": MEASURES,
+            "marks": {},
+            "absent": {},
+            "search": {"evaluations": 9, "strategy": "steepest", "stopped": "finished"},
+        }
+        public = for_audience(story, "public", STATING)
+        (kit,) = _kit_summary(public, "public").blocks
+        return [*three_sentences(public, "at the knee", "public"), *kit.paragraphs]
+
+    first, *_, kit = said(2)
+    assert first.startswith(f"Of {rounded(subjects - 2):,.0f} people in the release")
+    assert f"of {'3,000' if subjects > 100 else 'up to 90'} be named" in kit
+
+
 @pytest.mark.parametrize(("audience", "names"), [("public", 1), ("internal", 2)])
 def test_other_policies_intervals_are_for_the_holder(audience, names):
     (chart,) = _intervals(STORY, audience).blocks
     assert len(chart.policies) == names
+
+
+MEASURES = {
+    "risk": {"name": "matches", "title": "Expected matches", "formula": "f"},
+    "loss": {"name": "information", "title": "Information lost", "formula": "g"},
+}
 
 
 def told(name, loss, outcomes=()):
@@ -50,6 +82,7 @@ def told(name, loss, outcomes=()):
         "matches": 11.0,
         "subjects": 100.0,
         "suppressed": 0.0,
+        "released": 100.0,
         "marks": {"safe-harbor": [0.3, 0.4, 7.0]},
         "beats": {"safe-harbor": {"count": 3}},
     }

@@ -12,7 +12,7 @@ from voile.documents.report_passes import passes_section
 from voile.documents.report_theory import theory_section
 from voile.documents.story import IN_SAMPLE, STATING, judged, story_of
 from voile.documents.words.features import CLASSES
-from voile.evidence import Count, Evidence, Rate
+from voile.evidence import Evidence, Rate
 from voile.evidence_sections import evidence_sections
 from voile.kit import Kit
 from voile.release import Release
@@ -29,7 +29,7 @@ from voile.sections import (
     frontier_chart,
 )
 from voile.suppression import FEW
-from voile.wording import counted, listed, needs_suppression, rate, share, share_of
+from voile.wording import listed, needs_suppression, rate, share, share_of, size
 
 RISK = "identifiers left", "100% = nothing is removed"
 RISK_AT_MOST = "identifiers left, at most", "100% = nothing is removed"
@@ -174,7 +174,7 @@ def _many(number: int, one: str, many: str = "") -> str:
 
 def _counted(number: int, one: str, audience: Audience) -> str:
     """Count documents or people."""
-    return f"{counted(Count(number), audience)} {one}{'s' * (number != 1)}"
+    return f"{size(number, audience)} {one}{'s' * (number != 1)}"
 
 
 def _frontier(story: Mapping[str, Any], audience: Audience) -> Section | None:

@@ -26,7 +26,7 @@ from voile.sections import (
 from voile.signals.content import Content
 from voile.signals.report_pictures import breaks, in_words, overheard, recall
 from voile.signals.story import LEAKAGE, STATING, story_of
-from voile.wording import listed, share
+from voile.wording import listed, share, size
 
 RISK = "risk, what messages reveal of the class", "100% = as much as readings themselves"
 LOSS = (
@@ -89,7 +89,7 @@ def _summary(
         blocks.append(Figures(tuple(_figures(public, story, private, evidence, audience))))
         blocks.append(Prose(tuple(_said(public, evidence, audience))))
     if story:
-        blocks.append(Prose((_before(story),)))
+        blocks.append(Prose((_before(story, audience),)))
     return Section("summary", "In short", tuple(blocks), first=True)
 
 
@@ -160,13 +160,14 @@ def _looks(policy: Mapping[str, Any]) -> str:
     return looks[policy["base"]]
 
 
-def _before(story: Mapping[str, Any]) -> str:
+def _before(story: Mapping[str, Any], audience: Audience) -> str:
     before = story["before"]
+    people = size(before["subjects"], audience)
     return (
         f"Sent as they are, readings tell {before['bits']:.3f} of {before['entropy']:.3f} bits of "
         f"the class (95% interval {before['bits_low']:.3f} to {before['bits_high']:.3f}). All bits "
-        f"are estimated on {before['subjects']:,} people, each sent by a map fitted to others; "
-        f"where there is nothing to tell, 95 of 100 estimates lie below {before['null']:.3f}."
+        f"are estimated on {people} people, each sent by a map fitted to others; where there is "
+        f"nothing to tell, 95 of 100 estimates lie below {before['null']:.3f}."
     )
 
 

@@ -39,7 +39,7 @@ from voile.tables.wording import (
     reason,
     three_sentences,
 )
-from voile.wording import listed, share, share_of
+from voile.wording import listed, share, share_of, size
 
 NOTHING_LEFT = "0%: the source as it is; 100%: nothing left"
 LIMITS = (
@@ -66,7 +66,7 @@ def sections(
     if isinstance(subject, Kit):
         found = story_of(Content.of(subject))
         story: Mapping[str, Any] = for_audience(found, audience, STATING)
-        parts = [_kit_summary(story), _frontier(story), how_far(story), _beaten(story)]
+        parts = [_kit_summary(story, audience), _frontier(story), how_far(story), _beaten(story)]
         parts += [_intervals(story, audience), risks(story, {}, audience), _limits()]
         return tuple(part for part in parts if part is not None)
     private = for_audience(subject.private or {}, audience, STATING)
@@ -102,7 +102,7 @@ def _summary(
     chosen = private["chosen"]
     why = reason(Choice.from_data(chosen["choice"]), edited=chosen["edited"])
     _, loss, matches = story["chosen"]
-    kept = story["subjects"] * (1 - story["suppressed"])
+    kept = story["released"]
     apart = min(figures.get("unique_with_kept", 0.0) / kept, 1.0) if kept else 0.0
     certain = figures["max_risk"] >= 1
     shown = (
@@ -147,13 +147,13 @@ def _summary(
     return Section("summary", "In short", blocks, first=True)
 
 
-def _kit_summary(story: Mapping[str, Any]) -> Section:
+def _kit_summary(story: Mapping[str, Any], audience: Audience) -> Section:
     search = story["search"]
     said = [
         f"{story['policies']:,} policies were found that no other of {search['evaluations']:,} "
         f"beats in both risk and loss (search: {search['strategy']}, {search['stopped']}).",
         f"Published as it is, the source would let {found(story['matches'])} of "
-        f"{story['subjects']:,.0f} be named rightly by somebody who has the population.",
+        f"{size(story['subjects'], audience)} be named rightly by somebody who has the population.",
     ]
     for name, (risk, loss, matches) in story["marks"].items():
         said.append(

@@ -139,7 +139,7 @@ def three_sentences(
     """Say the risk now, what was lost, and how it compares with Safe Harbor, else `why` it is."""
     (risk, loss, now), before = story["chosen"], story["matches"]
     subjects = story["subjects"]
-    kept = subjects * (1 - story["suppressed"])
+    kept = story["released"]
     dropped = share_of(story["suppressed"], subjects, audience)
     said = [
         f"Of {kept:,.0f} people in the release, {found(now)} can be expected to be named rightly "
