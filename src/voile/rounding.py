@@ -84,8 +84,10 @@ def coarse(thing: T, rule: Callable[[Any, str], Any] = lambda value, _: rounded(
 
 
 def _coarse(thing: Any, rule: Callable[[Any, str], Any], name: str) -> Any:
+    if name in AS_THEY_ARE:
+        return thing
     if isinstance(thing, Mapping):
-        return {k: v if k in AS_THEY_ARE else _coarse(v, rule, str(k)) for k, v in thing.items()}
+        return {key: _coarse(value, rule, str(key)) for key, value in thing.items()}
     if isinstance(thing, (list, tuple)):
         return type(thing)(_coarse(one, rule, name) for one in thing)
     if is_dataclass(thing) and not isinstance(thing, type):

@@ -38,12 +38,12 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, help="Time limit for each file [none].")
     asked = parser.parse_args()
     plan = tomllib.loads(PLAN.read_text())
-    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "src"
         shutil.copytree(ROOT / "src", copy)
         for file in asked.files or plan:
-            results[file] = run(file, plan[file]["tests"], copy, asked.seconds)
+            found = run(file, plan[file]["tests"], copy, asked.seconds)
+            results = json.loads(RESULTS.read_text()) | {file: found}  # others may run as well
             RESULTS.write_text(json.dumps(dict(sorted(results.items())), indent=1) + "\n")
             PAGE.write_text(page(results, plan))
             print(f"{file}: {_unexplained(file, results, plan)} survivors to look at", flush=True)
@@ -111,7 +111,8 @@ def _test(tests: list[str], copy: Path) -> None:
             test.replace("src/", f"{copy}/", 1) if test.startswith("src/") else test
             for test in tests
         ]
-        code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", *places])
+        settings = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)]
+        code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", *settings, *places])
     except BaseException:
         code = 1
     os._exit(int(code != 0))
