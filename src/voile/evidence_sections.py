@@ -5,7 +5,7 @@ What a public report withholds is decided here on the numbers; `voile.wording` w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
@@ -128,7 +128,7 @@ def _grids(evidence: Evidence, audience: Audience) -> Iterator[Grid]:
     if whole:
         yield _grid(*_cells(whole, audience), audience, "Found, with 95% intervals")
     if kinds := [one for one in told if one.of]:
-        yield _by_kind(kinds, audience)
+        yield from _by_kind(kinds, audience)
 
 
 def _cells(findings: Sequence[Finding], audience: Audience) -> tuple[str, Cells]:
@@ -147,16 +147,22 @@ def _quantity(finding: Finding) -> str:
     return name_of(replace(finding, of="", at=None), "internal")
 
 
-def _by_kind(findings: Sequence[Finding], audience: Audience) -> Grid:
-    """Show kinds side by side; in public whole rows are withheld where a few would follow."""
+def _by_kind(findings: Sequence[Finding], audience: Audience) -> Iterator[Grid]:
+    """Show kinds side by side; in public none from which a few would follow, not even its name.
+
+    A kind is what annotators wrote: one of few may name them, and stand in no released row.
+    """
     cells = {(one.of, name_of(replace(one, of=""), audience)): one for one in findings}
     kinds = list(dict.fromkeys(kind for kind, _ in cells))
     hidden = withheld([_parts(cells, kind) for kind in kinds])
     if audience == "internal" or hidden is None:
         few: Audience = "public" if hidden == frozenset() else "internal"
-        return replace(_grid("kind", cells, audience, "By kind"), audience=few)
-    caption = f"By kind; {WITHHELD}" if hidden else "By kind"
-    return _grid("kind", cells, audience, caption, {kinds[x] for x in hidden})
+        yield replace(_grid("kind", cells, audience, "By kind"), audience=few)
+        return
+    gone = {kinds[x] for x in hidden}
+    if shown := {key: one for key, one in cells.items() if key[0] not in gone}:
+        caption = f"By kind; {WITHHELD}" if gone else "By kind"
+        yield _grid("kind", shown, audience, caption)
 
 
 def _parts(cells: Cells, kind: str) -> list[int]:
@@ -170,9 +176,7 @@ def _parts(cells: Cells, kind: str) -> list[int]:
     return counts
 
 
-def _grid(
-    corner: str, cells: Cells, audience: Audience, caption: str, hidden: Collection[str] = ()
-) -> Grid:
+def _grid(corner: str, cells: Cells, audience: Audience, caption: str) -> Grid:
     """Lay findings out, without the columns that would stand empty."""
     rows = list(dict.fromkeys(row for row, _ in cells))
     columns: list[tuple[str, list[str]]] = [(corner, rows)]
@@ -180,8 +184,7 @@ def _grid(
         for name, title in (("rate", column), ("baseline", "baseline"), ("control", "control")):
             rates = [getattr(cells.get((row, column)), name, None) for row in rows]
             if any(one is not None for one in rates):
-                shown = (None if row in hidden else x for row, x in zip(rows, rates, strict=True))
-                columns.append((title, [rate(x, audience) for x in shown]))
+                columns.append((title, [rate(x, audience) for x in rates]))
     titles, texts = zip(*columns, strict=True)
     return Grid(titles, tuple(zip(*texts, strict=True)), caption)
 
