@@ -30,10 +30,13 @@ from voile.options import ApplyOptions
 from voile.progress import Progress
 from voile.random import Protective
 from voile.release import (
+    ASIDE,
+    CONTROL,
     ESCAPED,
     FORMAT,
     MANIFEST,
     PERSON,
+    PRIVATE_MANIFEST,
     RELEASE,
     ROW,
     ROWS,
@@ -211,7 +214,7 @@ class Applying(ABC):
             public, hidden = self._manifests(figures, file_sha256(part))
             manifest = staging.part(manifest_path(out))
             manifest.write_bytes(encode(public))
-            (private / "manifest.json").write_bytes(encode(hidden))
+            (private / PRIVATE_MANIFEST).write_bytes(encode(hidden))
             seal = Seal.of({RELEASE: part, MANIFEST: manifest}, private, self._sealing)
             (private / SEAL).write_bytes(seal.to_bytes())
             with publishing(part, table, force=force) as publish:
@@ -275,11 +278,11 @@ class Applying(ABC):
 
     def _batches(self, private: Path, files: ExitStack) -> Iterator[pa.RecordBatch]:
         """Yield released rows beside their number in the source and their person's token."""
-        file = (private / "set-aside.csv").open("w", newline="", encoding="utf-8")
+        file = (private / ASIDE).open("w", newline="", encoding="utf-8")
         self._set_aside = csv.writer(files.enter_context(file))
         self._set_aside.writerow(["row", "column", "reason", *self._named])
         schema = pa.schema([(ROW, pa.int64())])
-        control = files.enter_context(open_writer(private / "control.parquet", schema))
+        control = files.enter_context(open_writer(private / CONTROL, schema))
         for batch in self.ahead(self._read(control)):
             yield self._released(batch)
             self.progress("applying", self.tally.read)

@@ -25,6 +25,10 @@ FORMAT = RELEASE_FORMAT
 VERSION = 1
 ROWS, ROW, PERSON = "rows.parquet", "row", "person"  # which row of the source, whose
 RELEASE, MANIFEST = "release", "manifest"  # what the seal calls the two public files
+CONTROL, ASIDE = "control.parquet", "set-aside.csv"  # who was held out, what no policy speaks of
+PRIVATE_MANIFEST = "manifest.json"
+APPLIED = (SEAL, PRIVATE_MANIFEST, ROWS, CONTROL, ASIDE)
+"""What apply writes into every private folder."""
 EVIDENCE = "evidence.json"  # where it is looked for in the private folder
 ESCAPED = "escaped by an apostrophe"
 PARTS = {"chosen": dict, "counts": dict, "figures": dict, "kind": str, "sha256": str}
@@ -91,7 +95,7 @@ class Release(Brief):
         if not path.exists():
             raise RequestError("no such release", where=str(path))
         public = _read(manifest_path(path), PUBLIC)
-        private = private_path(path) / "manifest.json"
+        private = private_path(path) / PRIVATE_MANIFEST
         return cls(path, public, _read(private, PRIVATE) if private.exists() else None)
 
     def rows(self) -> Source:
@@ -112,8 +116,8 @@ class Release(Brief):
 
     @property
     def is_sealed(self) -> bool:
-        """Whether this is its maker's: its private folder was written with it."""
-        return self.private is not None or (self.folder / SEAL).exists()
+        """Whether this is its maker's: its private folder has anything that apply wrote there."""
+        return any((self.folder / name).exists() for name in APPLIED)
 
     def sealed_place(self, name: str) -> Path:
         """Return where a file of the seal lies."""

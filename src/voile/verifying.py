@@ -17,7 +17,16 @@ from typing import Any, NamedTuple
 from voile.errors import TamperedError
 from voile.io import Source, open_source
 from voile.io.outputs import SEALS
-from voile.release import EVIDENCE, MANIFEST, RELEASE, ROWS, Release
+from voile.release import (
+    ASIDE,
+    CONTROL,
+    EVIDENCE,
+    MANIFEST,
+    PRIVATE_MANIFEST,
+    RELEASE,
+    ROWS,
+    Release,
+)
 from voile.rounding import rounded
 from voile.seal import EVIDENCE_SEAL, SEAL, Seal, file_sha256
 from voile.secret import Secret
@@ -43,7 +52,7 @@ def sealed(release: Release, secret: Secret | None) -> Iterator[Check]:
         return
     private = stat.S_IMODE(release.folder.stat().st_mode) & 0o077 == 0
     yield Check("the private folder is open to its owner alone", private)
-    yield from _held(release, SEAL, {RELEASE, MANIFEST, "manifest.json"}, secret)
+    yield from _held(release, SEAL, {RELEASE, MANIFEST, PRIVATE_MANIFEST}, secret)
 
 
 def evidence_sealed(release: Release, secret: Secret | None) -> Iterator[Check]:
@@ -139,15 +148,15 @@ def accounted(release: Release) -> Iterator[Check]:
     fates = sum(counts[name] for name in ("released", "set_aside", "suppressed", "held_out"))
     same = counts["read"] == fates
     yield Check("rows in = released + set aside + suppressed + held out", same)
-    for name, file in (("released", ROWS), ("held_out", "control.parquet")):
+    for name, file in (("released", ROWS), ("held_out", CONTROL)):
         rows = _rows(open_source(release.folder / file))
         yield Check(f"{file} has a row for each row {name.replace('_', ' ')}", rows == counts[name])
-    with (release.folder / "set-aside.csv").open(newline="", encoding="utf-8") as lines:
+    with (release.folder / ASIDE).open(newline="", encoding="utf-8") as lines:
         noted = [(line["row"], (line["column"], line["reason"])) for line in csv.DictReader(lines)]
     by = {(one["column"], one["reason"]): one["rows"] for one in counts["set_aside_by"]}
     same = len({row for row, _ in noted}) == counts["set_aside"]
     same = same and Counter(why for _, why in noted) == by
-    yield Check("set-aside.csv has every row set aside, and why", same)
+    yield Check(f"{ASIDE} has every row set aside, and why", same)
 
 
 def has_columns(source: Source, public: Mapping[str, Any]) -> Check:

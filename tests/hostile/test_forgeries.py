@@ -27,7 +27,7 @@ from tests.hostile.cases import cases
 from voile.cli.evidence_file import write_evidence
 from voile.cli.run import run
 from voile.errors import VoileError
-from voile.release import ROWS, Release, encode, manifest_path, private_path
+from voile.release import APPLIED, ROWS, Release, encode, manifest_path, private_path
 from voile.seal import EVIDENCE_SEAL, SEAL, Seal, file_sha256
 from voile.secret import Secret
 from voile.verifying import evidence_sealed, sealed
@@ -199,6 +199,20 @@ def test_every_byte_that_changes_and_every_file_that_goes_is_noticed(home: Home)
             path.rename(path.with_suffix(".away"))
             assert is_noticed(home.release), path.name
             path.with_suffix(".away").rename(path)
+    assert not is_noticed(home.release)
+
+
+def test_a_private_folder_that_lost_files_is_no_received_release(home: Home) -> None:
+    """Who takes files away leaves nothing to hold the forged manifest to: that is noticed."""
+    folder = private_path(home.release)
+    public = json.loads(manifest_path(home.release).read_bytes())
+    with holding(manifest_path(home.release), encode({**public, "figures": {}})):
+        for left in APPLIED:
+            for path in (folder / name for name in APPLIED if name != left):
+                path.rename(path.with_name(f"{path.name}.away"))
+            assert is_noticed(home.release), left
+            for path in folder.glob("*.away"):
+                path.rename(path.with_suffix(""))
     assert not is_noticed(home.release)
 
 

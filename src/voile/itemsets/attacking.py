@@ -21,7 +21,7 @@ from voile.itemsets.options import AttackOptions
 from voile.itemsets.sources import Reading, Rows
 from voile.progress import Progress
 from voile.random import streams
-from voile.release import Release
+from voile.release import CONTROL, Release
 from voile.roles import Roles
 
 STORY = (
@@ -159,7 +159,7 @@ class Scene:
             source = open_source(self.options.control)
             rows = self._reading.read(source, self._forms, strict=False)
             return rows.incidence, np.arange(rows.incidence.n_rows), rows.labels
-        held = self._numbers("control.parquet", "row")
+        held = self._numbers(CONTROL, "row")
         assert held is not None
         return self.true.incidence, self._place[held], self.true.labels
 

@@ -16,7 +16,7 @@ from voile.evidence import Evidence, Note
 from voile.io import Source, open_source
 from voile.progress import Progress
 from voile.random import streams
-from voile.release import Release
+from voile.release import CONTROL, Release
 from voile.tables.attack import Cases, Records, inference, linkage, singling_out
 from voile.tables.codebook import Codebook
 from voile.tables.options import AttackOptions
@@ -159,7 +159,7 @@ class Scene:
 
     @cached_property
     def _held_rows(self) -> NDArray[np.int64]:
-        return self._private("control.parquet")
+        return self._private(CONTROL)
 
     def _private(self, name: str) -> NDArray[np.int64]:
         path = self.release.folder / name

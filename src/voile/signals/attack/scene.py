@@ -16,7 +16,7 @@ from voile.hold_out import HoldOut
 from voile.io import Source, open_source
 from voile.kit import Kit
 from voile.random import Protective
-from voile.release import ROW, ROWS, Release
+from voile.release import CONTROL, ROW, ROWS, Release
 from voile.roles import Roles
 from voile.signals.attack.overheard import as_numbers
 from voile.signals.certify import messages
@@ -197,7 +197,7 @@ class Scene:
             rows = self.reading.read(open_source(self.options.control), strict=False)
         else:
             rows = self.reading.read(self.truth, strict=False)
-            held = _column(open_source(self.release.folder / "control.parquet"), ROW)
+            held = _column(open_source(self.release.folder / CONTROL), ROW)
             rows = rows.take(np.isin(rows.number, held))
         return rows.take(np.unique(rows.whose, return_index=True)[1])
 
