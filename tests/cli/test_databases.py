@@ -63,6 +63,7 @@ def test_a_release_lies_beside_its_source(voile: Any, files: Any, county: Path) 
     [
         ("{}::visits", "{}::visits", "is read by this command; use another name"),
         ("{}::visits", "{}::VISITS", "is read by this command; use another name"),
+        ("{}::visits", "{}::MAIN.visits", "is read by this command; use another name"),
         ("{}::visits", "{}::main.visits", "is read by this command; use another name"),
         ("{}", "{}::clean", "reads a table of it that is not named; write a county.duckdb::TABLE"),
         ("{}::visits", "{}", "is read by this command; use another name"),

@@ -129,6 +129,26 @@ def test_a_table_is_replaced_when_asked(county: Path) -> None:
     assert tables(county)["main.released"] == 3
 
 
+@pytest.mark.parametrize("name", ["Released", "MAIN.RELEASED"])
+def test_a_name_in_other_capitals_is_the_same_table(county: Path, name: str) -> None:
+    out = release(Path(f"{county}::released"), ROWS)
+    with pytest.raises(RequestError, match=r"is there in other capitals; write main.released"):
+        release(Path(f"{county}::{name}"), ROWS.slice(0, 3), force=True)
+    assert len(told(out)) == 20
+
+
+def test_a_schema_in_other_capitals_is_the_same_schema(county: Path) -> None:
+    release(Path(f"{county}::research.released"), ROWS)
+    with pytest.raises(RequestError, match=r"is there in other capitals; write research.other"):
+        release(Path(f"{county}::Research.other"), ROWS)
+
+
+@pytest.mark.parametrize("name", [".", "..", ".released", "research.", "main."])
+def test_a_table_without_a_name_is_refused(county: Path, name: str) -> None:
+    with pytest.raises(RequestError, match="names no table"):
+        release(Path(f"{county}::{name}"), ROWS)
+
+
 def test_a_file_that_is_a_release_takes_no_other_table(tmp_path: Path) -> None:
     database = tmp_path / "r.duckdb"
     with open_writer(database, ROWS.schema):

@@ -155,28 +155,38 @@ def _check_target(database: Path, table: str, *, force: bool) -> None:
         return
     if not os.access(database, os.W_OK):
         raise RequestError("its database may not be written to", where=where)
-    found = _found(database, *_named(table))
-    if found is not None and found != MARK:
+    named = _named(table)
+    stored, comment = _found(database, *named)
+    if comment is not None and comment != MARK:
         raise RequestError(
             "is there already, and is no table that voile wrote",
             where=where,
             instead="choose another name, or drop it yourself",
         )
-    if found is not None and not force:
+    if stored != named:
+        raise RequestError(
+            "is there in other capitals",
+            where=where,
+            instead=f"write {'.'.join(stored)}, or choose another name",
+        )
+    if comment is not None and not force:
         raise RequestError("is there already", where=where, instead="replace it with --force")
 
 
-def _found(database: Path, schema: str, table: str) -> str | None:
-    """Return the comment of a table or view; None where there is none of this name."""
+def _found(database: Path, schema: str, table: str) -> tuple[tuple[str, str], str | None]:
+    """Return how a table's schema and name are stored, and its comment; None where it is not."""
     with unreadable(database.name, "duckdb"), closing(DuckDBSource.connect(database)) as connection:
         rows = connection.execute(
-            "SELECT coalesce(comment, '') FROM duckdb_tables() WHERE NOT internal"
-            " AND lower(schema_name) = lower($1) AND lower(table_name) = lower($2)"
-            " UNION ALL SELECT '' FROM duckdb_views() WHERE NOT internal"
-            " AND lower(schema_name) = lower($1) AND lower(view_name) = lower($2)",
+            "SELECT s.schema_name, coalesce(t.name, $2), t.comment FROM duckdb_schemas() s"
+            " LEFT JOIN (SELECT schema_name, table_name AS name, coalesce(comment, '') AS comment"
+            " FROM duckdb_tables() WHERE NOT internal UNION ALL SELECT schema_name, view_name, ''"
+            " FROM duckdb_views() WHERE NOT internal) t"
+            " ON t.schema_name = s.schema_name AND lower(t.name) = lower($2)"
+            " WHERE s.database_name = current_database() AND lower(s.schema_name) = lower($1)",
             [schema, table],
         ).fetchall()
-    return str(rows[0][0]) if rows else None
+    stored, name, comment = rows[0] if rows else (schema, table, None)
+    return (stored, name), comment
 
 
 def _kept(schema: pa.Schema) -> pa.Schema:

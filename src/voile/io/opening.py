@@ -174,9 +174,11 @@ def split_output(out: str | os.PathLike[str]) -> tuple[Path, str | None]:
         )
     if not table or file.suffix.lower() != ".duckdb":
         return file, table
-    table = table.removeprefix("main.")
+    table = re.sub("^main[.]", "", table, flags=re.IGNORECASE)
     if "/" in table:
         raise RequestError("a released table has no slash in its name", where=file.name)
+    if not all(table.split(".", 1)):
+        raise RequestError("names no table", where=os.fspath(out), instead="write SCHEMA.TABLE")
     return file.with_name(f"{file.name}.{table}{TABLE}"), f"{file}::{table}"
 
 
