@@ -186,6 +186,15 @@ def test_frames_with_categories_and_an_index_are_read() -> None:
     assert rows_of(open_source(lazy)).to_pydict() == {"sex": ["F"]}
 
 
+@pytest.mark.parametrize("end", [".parquet", ".arrow", ".duckdb", ".csv", ".jsonl"])
+def test_a_name_with_a_colon_is_no_address(
+    tmp_path: Path, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(f"ward:1{end}", TYPED.select(["zip"]))
+    assert rows_of(open_source(f"ward:1{end}")).num_rows == len(TEXTS)
+
+
 def test_dictionaries_are_written_by_every_writer(tmp_path: Path) -> None:
     batches = [
         pa.record_batch({"age": pa.array(labels).dictionary_encode()})

@@ -21,10 +21,10 @@ class ParquetSource(FileSource):
 
     def __init__(self, path: Path) -> None:
         with unreadable(path.name, "parquet"):
-            super().__init__(path, "parquet", pq.read_schema(path))
+            super().__init__(path, "parquet", pq.read_schema(path.absolute()))
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
-        with unreadable(self.name, "parquet"), pq.ParquetFile(self.path) as file:
+        with unreadable(self.name, "parquet"), pq.ParquetFile(self.path.absolute()) as file:
             for batch in file.iter_batches(batch_size=rows, columns=columns):
                 batch.validate(full=True)
                 yield batch.select(columns)

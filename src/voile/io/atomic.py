@@ -151,6 +151,8 @@ def check_folder(out: Path) -> None:
     """Refuse an output without a name, or whose folder is not there."""
     if out.name in ("", ".."):
         raise RequestError("names no file", where=str(out), instead="give the output a name")
+    if os.fsencode(out).decode("utf-8", "replace") != os.fspath(out):
+        raise RequestError("its name is no UTF-8 text", where=str(out), instead="use another name")
     if not out.parent.is_dir():
         raise RequestError(
             f"there is no folder {out.parent}", where=str(out), instead="make it first"

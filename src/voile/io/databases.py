@@ -42,7 +42,7 @@ class DuckDBSource(FileSource):
         import duckdb
 
         try:
-            return duckdb.connect(str(path), read_only=True, config={**OFFLINE})
+            return duckdb.connect(str(path.absolute()), read_only=True, config={**OFFLINE})
         except duckdb.Error as error:
             raise refused(error, path.name) from None
 

@@ -276,7 +276,7 @@ class ParquetWriter(Writer):
     """
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
-        self._file = pq.ParquetWriter(path, schema, compression="zstd")
+        self._file = pq.ParquetWriter(path.absolute(), schema, compression="zstd")
         self._apart = any(map(pa.types.is_dictionary, schema.types))
         self._held: list[pa.RecordBatch] = []
         self._rows = self._bytes = 0
@@ -364,7 +364,7 @@ class DuckDBWriter(Writer):
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         import duckdb
 
-        self._connection = duckdb.connect(str(path), config={**OFFLINE})
+        self._connection = duckdb.connect(str(path.absolute()), config={**OFFLINE})
         self._schema = plain_schema(schema)
         self._table = identifier("release")
         self._connection.register("batch", self._schema.empty_table())
