@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 LEFT = 1
 LIVE = "-"
 SHOWN = 10  # rows left out that are named
+NO_ROW = (ValueError, TypeError, ArithmeticError, AttributeError, RecursionError)
 FORGETS = (
     "voile: the kit knows of one reading a subject: from the second message of one on, "
     "the class is told by and by; fit on several, with --time COLUMN"
@@ -206,11 +207,19 @@ def _plain(value: Any) -> Any:
 
 def _listen(rows: _Rows, link: Link, screen: Screen) -> None:
     """Read JSON lines from standard input, and put their readings among the link's events."""
-    import pyarrow as pa
-
     from voile.signals.channel.live import End
 
-    for number, line in enumerate(sys.stdin, 1):
+    try:
+        _read(rows, link, screen)
+    finally:
+        link.events.put(End())
+
+
+def _read(rows: _Rows, link: Link, screen: Screen) -> None:
+    import pyarrow as pa
+
+    lines = getattr(sys.stdin, "buffer", sys.stdin)  # bytes: one that is no text is but a line
+    for number, line in enumerate(lines, 1):
         try:
             row = json.loads(line)
             batch = pa.RecordBatch.from_pylist([{name: row.get(name) for name in rows.columns}])
@@ -221,10 +230,9 @@ def _listen(rows: _Rows, link: Link, screen: Screen) -> None:
         except RequestError as error:
             rows.lost.append(number)
             screen.insist(f"line {number:,}: {error}; left out")
-        except (ValueError, AttributeError, RecursionError, pa.ArrowException):
+        except (*NO_ROW, pa.ArrowException):
             rows.lost.append(number)
             screen.insist(f"line {number:,}: is no row of readings; left out")
-    link.events.put(End())
 
 
 def _told(screen: Screen, sender: Sender, rows: _Rows, spool: Path, wrong: int) -> int:

@@ -11,6 +11,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -137,6 +138,23 @@ def test_without_a_broker_readings_wait(ward, tmp_path, capsys):
     assert json.loads(result)["spooled"] == len(rows)
     assert "the broker is away, it cannot be reached: trying again" in said
     assert f"{len(rows)} readings wait in" in said
+
+
+def test_no_line_of_standard_input_ends_the_listening(ward, tmp_path, capsys, monkeypatch):
+    folder, rows = ward
+    row = dict(zip(COLUMNS, rows[0], strict=True))
+    whole = [{**row, "weight": value} for value in (1 << 70, 10**400, [1], {"a": 1}, "\ud800")]
+    whole += [{**row, name: value} for name in ("id", "state") for value in ([], {"a": [1]})]
+    lines = [b"\xff\xfe", b"[]", b"[" * 100_000, b"", *(json.dumps(one).encode() for one in whole)]
+    stdin = io.TextIOWrapper(io.BytesIO(b"\n".join(lines)), encoding="utf-8")
+    monkeypatch.setattr(sys, "stdin", stdin)
+    line = ["--broker", "mqtt://127.0.0.1:9", "--spool", tmp_path / "spool", "--wait", 20, "--json"]
+    started = time.monotonic()
+    assert command(send, folder / "kit", "-", "--enrolment", folder / "enrolment", *line) == 1
+    result, said = capsys.readouterr()
+    told = json.loads(result)
+    assert (told["left_out"], told["spooled"]) == (len(lines), 0), said
+    assert time.monotonic() - started < 15, "it waits for an end of standard input that came"
 
 
 def test_a_device_is_given_its_own_keys_and_never_the_secret(ward, tmp_path, monkeypatch, capsys):
