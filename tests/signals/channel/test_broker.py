@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -29,6 +30,7 @@ from voile.signals.channel import Broker, Link, Login, Taken, collect, forward, 
 from voile.signals.channel.envelope import LONGEST
 from voile.signals.channel.link import HELD, ROOM, Up
 from voile.signals.channel.live import End
+from voile.signals.channel.posts import Post
 from voile.signals.channel.recipient import READINGS
 
 AN_END = Path(__file__).with_name("an_end.py")
@@ -362,6 +364,20 @@ def test_an_address_has_a_port_of_its_own_and_tls_files_need_tls(tmp_path):
         Broker.parse("mqtt://a", ca=Path("ca.pem"))
     with pytest.raises(RequestError, match="or is empty"):
         sender(tmp_path, topic="a/#")
+
+
+def test_a_topic_that_is_no_text_does_not_end_the_line(tmp_path):
+    """The broker is in other hands: mosquitto itself would refuse such a topic."""
+    accepted, nonsense = b"\x20\x03\x00\x00\x00", b"\x32\x09\x00\x03\xff\xfe\xfd\x00\x01\x00x"
+    good = b"\x32\x16\x00\x10voile/A/readings\x00\x02\x00x"
+    with socket.create_server(("127.0.0.1", 0)) as server, recipient(tmp_path) as clinic:
+        server.settimeout(10)
+        with link(clinic, Broker("127.0.0.1", server.getsockname()[1])) as line:
+            other, _ = server.accept()
+            with other:
+                other.sendall(accepted + nonsense + good)
+                assert isinstance(line.events.get(timeout=10), Up)
+                assert line.events.get(timeout=10) == Post("A", b"x")
 
 
 def test_a_flood_fills_no_memory_and_what_is_let_go_is_sent_again(tmp_path, broker):

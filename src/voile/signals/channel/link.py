@@ -189,8 +189,12 @@ class Link:
 
     def _arrived(self, client: Any, _: Any, message: Any) -> None:
         hears = self._sealer.hears
-        _, _, pseudonym = message.topic.removesuffix(f"/{hears}").rpartition("/")
-        ours = is_name(pseudonym) and message.topic == self._sealer.place(pseudonym, hears)
+        try:
+            topic: str = message.topic
+        except UnicodeDecodeError:  # from a broker in other hands; raised here, it ends the line
+            return
+        _, _, pseudonym = topic.removesuffix(f"/{hears}").rpartition("/")
+        ours = is_name(pseudonym) and topic == self._sealer.place(pseudonym, hears)
         if ours and self.events.qsize() < HELD:
             self.events.put(Post(pseudonym, bytes(message.payload)))
 
