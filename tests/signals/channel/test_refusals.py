@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 from tests.signals.channel.ends import (
@@ -237,6 +238,25 @@ def test_replies_to_nobody_or_of_an_old_session_change_nothing(tmp_path):
     assert not device.refused
     assert not device.unauthenticated
     device.close()
+
+
+@pytest.mark.parametrize("encrypt", [False, True])
+def test_a_refusal_said_again_stops_nothing_once_its_message_was_taken(tmp_path, encrypt):
+    device = sender(tmp_path)
+    device.take([ONE, ONE])
+    with recipient(tmp_path, subjects={}, encrypt=encrypt) as stranger:
+        refusals = stranger.turn(device.turn())
+        device.turn(refusals)
+    assert device.refused == {"A": "encryption" if encrypt else "pseudonym"}
+    shutil.rmtree(tmp_path / "clinic")
+    device.close()
+    device, clinic = sender(tmp_path), recipient(tmp_path)
+    (second,) = device.turn(clinic.turn(device.again()))
+    assert device.turn(refusals) == []
+    assert not device.refused
+    assert device.again() == [second]
+    device.close()
+    clinic.close()
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ class Reply:
     ----------
     receipt : up to where all has come.
     again : something is missing after that: whatever is under way is asked for again.
-    refused : why the sender's messages are refused; empty if they are not.
+    refused : why the sender's message of the receipt's number is refused; empty if it is not.
     """
 
     receipt: Receipt

@@ -252,7 +252,7 @@ class Recipient:
     def _refuse(self, pseudonym: str, envelope: Envelope, reason: str, batch: _Batch) -> None:
         session, number = envelope.header.session, envelope.header.number
         self.refused.setdefault((pseudonym, reason), Refused(number)).count += 1
-        reply = Reply(Receipt(session, 0, ""), refused=reason)
+        reply = Reply(Receipt(session, number, ""), refused=reason)
         batch.refusals.append(self._sealed(pseudonym, envelope.key, envelope.header, reply))
 
     def _reply(self, key: Key, own: DeviceKey, furthest: int | None = None) -> Post:

@@ -6,15 +6,16 @@ import json
 import os
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 from voile.errors import RequestError
 from voile.random import Protective
-from voile.signals.channel.envelope import FORMAT, LONGEST, Header, Sealer
+from voile.signals.channel.envelope import FORMAT, LONGEST, Envelope, Header, Sealer
 from voile.signals.channel.keys import DeviceKey, Enrolment
 from voile.signals.channel.posts import Letter, Plain, Post, Reply, is_beside
 from voile.signals.channel.store import Store
-from voile.signals.sequences import SequenceCodec
+from voile.signals.sequences import Receipt, SequenceCodec
 from voile.signals.sequences.session import Session, on_lattice
 
 TABLES = """
@@ -271,25 +272,31 @@ class Sender:
         end = self._end(post.pseudonym)
         if header.session != end.session.name or header.format != FORMAT:
             return []  # of a session before this one, or of another version of voile
-        if header.sealed != self.sealer.encrypt:
-            self.refused[post.pseudonym] = "encryption"
+        reply = self._reply(envelope)
+        if reply is None:
+            return []  # what is no reply changes nothing
+        if reply.refused:  # of a message that is not under way: said before, and said again
+            if any(message.number == header.number for message in end.session.pending()):
+                self.refused[post.pseudonym] = reply.refused
             return []
         try:
-            reply = Reply.unpacked(header.session, header.number, envelope.open())
+            end.session.acknowledge(reply.receipt)
         except RequestError:
-            return []  # what is no reply changes nothing
-        if not reply.refused:
-            try:
-                end.session.acknowledge(reply.receipt)
-            except RequestError:
-                reply = replace(reply, refused="step")
-        if reply.refused:
-            self.refused[post.pseudonym] = reply.refused
+            self.refused[post.pseudonym] = "step"
             return []
         done = "DELETE FROM spool WHERE pseudonym = ? AND number <= ?"
         self.store.run(done, post.pseudonym, reply.receipt.number)
         self._look.add(post.pseudonym)
         return self._under_way(post.pseudonym, end) if reply.again else []
+
+    def _reply(self, envelope: Envelope) -> Reply | None:
+        """Return what an envelope says; None where it holds no reply."""
+        header = envelope.header
+        if header.sealed != self.sealer.encrypt:
+            return Reply(Receipt(header.session, header.number, ""), refused="encryption")
+        with suppress(RequestError):
+            return Reply.unpacked(header.session, header.number, envelope.open())
+        return None
 
     def _feed(self, pseudonym: str) -> list[Post]:
         """Give the session what waits, as far as messages may be under way; return these."""
