@@ -47,7 +47,7 @@ class Rate:
             raise ValueError(f"{self.successes} successes of {self.trials} trials")
         if not (self.deff >= 1 and math.isfinite(self.deff)):
             raise ValueError(f"a design effect of {self.deff}")
-        if self.clusters is not None and not 0 <= self.clusters <= max(self.trials, 0):
+        if self.clusters is not None and not 0 <= self.clusters <= self.trials:
             raise ValueError(f"{self.clusters} clusters of {self.trials} trials")
 
     @classmethod

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,12 +74,6 @@ class Seal:
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             pass
         raise TamperedError("there is no seal here", where=str(path))
-
-    def broken(self, places: Mapping[str, Path]) -> Iterator[tuple[str, bool]]:
-        """Yield each sealed file's name, and whether it is at its place as it was sealed."""
-        for name, sha256 in self.files.items():
-            path = places[name]
-            yield name, path.is_file() and file_sha256(path) == sha256
 
 
 def _bytes(data: Mapping[str, object]) -> bytes:

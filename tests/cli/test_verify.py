@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import hashlib
+import hmac
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -218,14 +220,30 @@ def test_a_private_folder_that_others_can_read(voile: Voile, home: Home, mode: i
 
 
 @pytest.mark.usefixtures("key")
-def test_a_seal_that_is_gone_or_names_too_little(voile: Voile, home: Home) -> None:
+def test_a_seal_that_is_gone_or_not_as_it_was_written(voile: Voile, home: Home) -> None:
     whole = Seal.read(home.folder / SEAL)
     for name in (RELEASE, MANIFEST, "manifest.json"):
         less = {file: sha256 for file, sha256 in whole.files.items() if file != name}
         (home.folder / SEAL).write_bytes(Seal(less).under(SECRET).to_bytes())
         assert failed(voile, home) >= {"seal.json names the files of a release"}
+    (home.folder / SEAL).write_bytes(whole.to_bytes() + b"\n")
+    assert "seal.json names the files of a release" in failed(voile, home)
     (home.folder / SEAL).unlink()
     assert "seal.json names the files of a release" in failed(voile, home)
+
+
+def test_a_seal_is_as_written_so_that_others_can_check_it(home: Home) -> None:
+    """By hashlib, hmac and json alone."""
+    seal = json.loads((home.folder / SEAL).read_bytes())
+    assert (seal["format"], seal["version"]) == ("voile-seal", 1)
+    places = {"release": home.out, "manifest": manifest_path(home.out)}
+    places |= {path.name: path for path in home.folder.iterdir() if "evidence" not in path.name}
+    del places[SEAL]
+    files = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in places.items()}
+    assert seal["files"] == files
+    own = hmac.digest(KEY.encode(), b"voile seal", "sha256")
+    said = json.dumps(files, indent=1, sort_keys=True).encode()
+    assert seal["mac"] == hmac.digest(own, said, "sha256").hex()
 
 
 @pytest.mark.usefixtures("key")

@@ -36,13 +36,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", help="Paths below src/voile [all of the plan].")
     parser.add_argument("--seconds", type=float, help="Time limit for each file [none].")
+    parser.add_argument("--again", action="store_true", help="Only what was not noticed before.")
     asked = parser.parse_args()
     plan = tomllib.loads(PLAN.read_text())
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "src"
         shutil.copytree(ROOT / "src", copy)
         for file in asked.files or plan:
-            found = run(file, plan[file]["tests"], copy, asked.seconds)
+            before = json.loads(RESULTS.read_text())[file] if asked.again else None
+            found = run(file, plan[file]["tests"], copy, asked.seconds, before)
             results = json.loads(RESULTS.read_text()) | {file: found}  # others may run as well
             RESULTS.write_text(json.dumps(dict(sorted(results.items())), indent=1) + "\n")
             PAGE.write_text(page(results, plan))
@@ -50,27 +52,35 @@ def main() -> int:
     return any(_unexplained(file, results, plan) for file in asked.files or plan)
 
 
-def run(file: str, tests: list[str], copy: Path, seconds: float | None) -> dict[str, Any]:
-    """Try the mutants of one file until the time is up; every so-manieth where it will not do."""
+def run(
+    file: str, tests: list[str], copy: Path, seconds: float | None, before: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Try the mutants of one file until the time is up, or all that survived before."""
     place = copy / "voile" / file
     source = place.read_text()
     began = time.monotonic()
     assert ends_well(tests, copy, limit=600), f"{file}: the tests fail without a fault"
-    usual = time.monotonic() - began
+    limit = max(PATIENCE * (time.monotonic() - began), LEAST_SECONDS)
     found = list(mutants(source))
+    wanted = _spread(found) if before is None else _named(found, before["survivors"])
     tried, survivors = 0, []
-    for mutant in _spread(found):
-        if seconds is not None and time.monotonic() - began > seconds:
+    for mutant in wanted:
+        if before is None and seconds is not None and time.monotonic() - began > seconds:
             break
         place.write_text(mutant.module)
         tried += 1
-        if ends_well(tests, copy, limit=max(PATIENCE * usual, LEAST_SECONDS)):
+        if ends_well(tests, copy, limit=limit):
             survivors.append({"line": mutant.line, "fault": mutant.name})
             print(f"  {file}:{mutant.line}: {mutant.name}", flush=True)
     place.write_text(source)
     survivors.sort(key=lambda one: one["line"])
-    day = dt.date.today().isoformat()
-    return {"day": day, "faults": len(found), "tried": tried, "survivors": survivors}
+    counts = {"faults": len(found), "tried": tried if before is None else before["tried"]}
+    return {"day": dt.date.today().isoformat(), **counts, "survivors": survivors}
+
+
+def _named(found: list[Mutant], survivors: list[dict[str, Any]]) -> list[Mutant]:
+    names = {one["fault"] for one in survivors}
+    return [mutant for mutant in found if mutant.name in names]
 
 
 def _spread(found: list[Mutant]) -> list[Mutant]:

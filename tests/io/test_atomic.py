@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import os
 import random
@@ -166,6 +167,34 @@ def test_killed_again_while_putting_back(
     assert die_at_once(tmp_path) == ("new" if before == "new" else old)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the system which file is synced")
+def test_all_is_on_disk_before_anything_appears(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut leaves what a kill would."""
+    log: list[Path] = []  # of syncs, and of renames what is there by each
+
+    def fsync(file: int) -> None:
+        log.append(Path(os.readlink(f"/proc/self/fd/{file}")))
+
+    def rename(one: Path, other: Path) -> None:
+        renamed[other] = len(log)
+        os_rename(one, other)
+
+    os_rename, renamed = os.rename, dict[Path, int]()
+    monkeypatch.setattr(atomic.os, "fsync", fsync)
+    monkeypatch.setattr(atomic.os, "rename", rename)
+    publish(tmp_path, "one")
+    staging = tmp_path / ".release.csv.voile"
+    names, first, *_, last = renamed.values()
+    every = {staging / "new" / name for name in (*PARTS, f"{PARTS[2]}/seed")}
+    assert {*every, staging / "new.names"} <= set(log[:names])
+    assert staging in log[names:first]
+    assert tmp_path in log[last:]
+    place, *_, main = renamed
+    assert (place, main) == (staging / "names", tmp_path / PARTS[0])
+
+
 def die_at(monkeypatch: pytest.MonkeyPatch, stop: int, act: Callable[[], object]) -> bool:
     """Act in a child that ends itself, by _exit, before its step number `stop`."""
     child = os.fork()
@@ -283,6 +312,24 @@ def test_a_file_beyond_its_limit_leaves_the_old_output(tmp_path: Path, end: str)
     assert done.stdout.endswith("the disk is full; nothing was written\n")
     assert out.read_text() == "old"
     assert names(tmp_path) == [out.name]
+
+
+@pytest.mark.parametrize(
+    ("error", "full"),
+    [
+        (OSError(errno.ENOSPC, "said"), True),
+        (OSError(errno.EDQUOT, "said"), True),
+        (OSError(errno.EFBIG, "said"), True),
+        (RuntimeError("IO Error: No space left on device"), True),
+        (RuntimeError("Error writing bytes to file: File too large"), True),
+        (OSError(errno.EACCES, "said"), False),
+        (RuntimeError("said"), False),
+    ],
+)
+def test_a_full_disk_is_known_by_its_number_or_an_engine_s_words(
+    error: Exception, full: bool
+) -> None:
+    assert atomic.is_full(error) == full
 
 
 @pytest.fixture

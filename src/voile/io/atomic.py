@@ -272,12 +272,10 @@ def _read_names(folder: Path) -> list[str]:
 
 
 def _sync_tree(path: Path) -> None:
-    for folder, _, files in os.walk(path):
-        for name in files:
+    for folder, folders, files in os.walk(path):
+        for name in (*files, *folders):
             _sync(Path(folder, name))
-        _sync(Path(folder))
-    if not path.is_dir():
-        _sync(path)
+    _sync(path)
 
 
 def _sync(path: Path) -> None:

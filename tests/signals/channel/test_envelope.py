@@ -88,6 +88,12 @@ def test_no_message_can_be_moved_to_another_topic_or_direction(tmp_path):
         end.close()
 
 
+@pytest.mark.parametrize("topic", ["", "ward/+", "ward/#", "ward\0"])
+def test_a_topic_that_no_broker_takes_is_refused(topic):
+    with pytest.raises(RequestError, match="a topic holds"):
+        sealer("receipts", topic=topic)
+
+
 def test_the_mac_is_as_written_so_that_others_can_make_it(tmp_path):
     """By hashlib and hmac alone, for a device that has no Python."""
     device = sender(tmp_path)
