@@ -195,6 +195,14 @@ def test_all_is_on_disk_before_anything_appears(
     assert (place, main) == (staging / "names", tmp_path / PARTS[0])
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the system which files are open")
+def test_no_file_stays_open(tmp_path: Path) -> None:
+    publish(tmp_path, "one")
+    before = os.listdir("/proc/self/fd")
+    publish(tmp_path, "two")
+    assert os.listdir("/proc/self/fd") == before
+
+
 def die_at(monkeypatch: pytest.MonkeyPatch, stop: int, act: Callable[[], object]) -> bool:
     """Act in a child that ends itself, by _exit, before its step number `stop`."""
     child = os.fork()

@@ -93,7 +93,7 @@ class Staging:
     def scratch(self) -> Path:
         """Give a folder, mode 0700, for what is needed only while the output is written."""
         path = self._folder / "scratch"
-        path.mkdir(mode=0o700, exist_ok=True)
+        path.mkdir(mode=0o700)
         return path
 
     def commit(self, publish: Callable[[], None] | None = None) -> None:
