@@ -17,8 +17,8 @@ import pyarrow as pa
 from voile.errors import RequestError, SourceError, VoileError
 from voile.io.databases import DuckDBSource, refused
 from voile.io.opening import split_table
-from voile.io.outputs import MANIFEST
-from voile.io.released_table import MARK, ArrowRows, Pointer, rows_path
+from voile.io.outputs import MANIFEST, check_replaceable
+from voile.io.released_table import MARK, ArrowRows, Pointer, TableWriter, rows_path
 from voile.io.source import (
     BATCH_ROWS,
     OFFLINE,
@@ -29,7 +29,6 @@ from voile.io.source import (
     plain_schema,
     unreadable,
 )
-from voile.io.writers import ArrowWriter, Writer
 
 if TYPE_CHECKING:
     import duckdb
@@ -51,7 +50,7 @@ def open_released(path: Path) -> Source:
     return pointer.checked(DuckDBSource(database, table=pointer.table))
 
 
-class DuckDBTableWriter(Writer):
+class DuckDBTableWriter(TableWriter):
     """Write rows for a table of a DuckDB file, to be published by `sending`.
 
     Parameters
@@ -63,20 +62,8 @@ class DuckDBTableWriter(Writer):
 
     def __init__(self, path: Path, schema: pa.Schema, *, place: str, force: bool) -> None:
         database, table = split_table(place)
-        self._path, self._database, self._table = path, database.name, str(table)
-        _check_target(database, self._table, force=force)
-        self._schema = _kept(schema)
-        self._rows = ArrowWriter(rows_path(path), self._schema)
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Add rows."""
-        self._rows.write(conform(batch, self._schema))
-
-    def close(self) -> None:
-        """End the rows, and write the file that stands for the table."""
-        self._rows.close()
-        sha256 = ArrowRows(self._path).fingerprint()
-        Pointer(self._database, self._table, sha256).write(self._path)
+        _check_target(database, str(table), force=force)
+        super().__init__(path, _kept(schema), database.name, str(table))
 
 
 @contextmanager
@@ -157,20 +144,15 @@ def _check_target(database: Path, table: str, *, force: bool) -> None:
         raise RequestError("its database may not be written to", where=where)
     named = _named(table)
     stored, comment = _found(database, *named)
-    if comment is not None and comment != MARK:
-        raise RequestError(
-            "is there already, and is no table that voile wrote",
-            where=where,
-            instead="choose another name, or drop it yourself",
-        )
-    if stored != named:
+    ours = comment in (MARK, None)
+    if ours and stored != named:
         raise RequestError(
             "is there in other capitals",
             where=where,
             instead=f"write {'.'.join(stored)}, or choose another name",
         )
-    if comment is not None and not force:
-        raise RequestError("is there already", where=where, instead="replace it with --force")
+    if comment is not None:
+        check_replaceable("table", where, is_ours=ours, force=force)
 
 
 def _found(database: Path, schema: str, table: str) -> tuple[tuple[str, str], str | None]:

@@ -50,16 +50,8 @@ class Output:
         for path, is_ours in zip(self.parts(out), self.is_ours.values(), strict=True):
             if not os.path.lexists(path):
                 continue
-            if path.is_symlink() or not _is_known(path, is_ours):
-                raise RequestError(
-                    f"is there already, and is no {self.name} that voile wrote",
-                    where=str(path),
-                    instead="choose another name, or remove it yourself",
-                )
-            if not force:
-                raise RequestError(
-                    "is there already", where=str(path), instead="replace it with --force"
-                )
+            ours = not path.is_symlink() and _is_known(path, is_ours)
+            check_replaceable(self.name, str(path), is_ours=ours, force=force)
 
 
 def _is_known(path: Path, is_ours: Callable[[Path], bool]) -> bool:
@@ -68,6 +60,18 @@ def _is_known(path: Path, is_ours: Callable[[Path], bool]) -> bool:
         return is_ours(path)
     except OSError:
         return False
+
+
+def check_replaceable(kind: str, where: str, *, is_ours: bool, force: bool) -> None:
+    """Refuse to replace what is there, unless that is asked for and voile wrote it."""
+    if not is_ours:
+        raise RequestError(
+            f"is there already, and is no {kind} that voile wrote",
+            where=where,
+            instead="choose another name, or remove it yourself",
+        )
+    if not force:
+        raise RequestError("is there already", where=where, instead="replace it with --force")
 
 
 def manifest_of(format: str) -> bytes:

@@ -18,13 +18,13 @@ from secrets import token_hex
 import pyarrow as pa
 
 from voile.errors import RequestError, SourceError, VoileError, nearest
+from voile.io.outputs import check_replaceable
 from voile.io.postgres import PostgresSource
 from voile.io.postgres_address import Address
 from voile.io.postgres_session import RefusedError, Session, literal
 from voile.io.postgres_table import DIGITS, KINDS, MOMENTS, find_table
-from voile.io.released_table import MARK, ArrowRows, Pointer, rows_path
-from voile.io.source import Source, conform, hash_rows, identifier, plain
-from voile.io.writers import ArrowWriter, Writer
+from voile.io.released_table import MARK, ArrowRows, Pointer, TableWriter, rows_path
+from voile.io.source import Source, hash_rows, identifier, plain
 
 LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer names off
 PATIENCE = "60s"  # with those who still read the table that is replaced
@@ -51,7 +51,7 @@ def _address(pointer: Pointer) -> Address:
     return Address(address.url, pointer.table)
 
 
-class PostgresWriter(Writer):
+class PostgresWriter(TableWriter):
     """Write rows for a new table of PostgreSQL, to be sent by `sending`.
 
     Whether it can be made is looked up first: the schema is there, and the role may create in it.
@@ -64,25 +64,13 @@ class PostgresWriter(Writer):
     """
 
     def __init__(self, path: Path, schema: pa.Schema, *, address: Address, force: bool) -> None:
-        self._path = path
-        self._schema = pa.schema([_kept(field) for field in schema])
+        kept = pa.schema([_kept(field) for field in schema])
         with Session(address, write=True) as session:
             target = _target(session, force=force)
             with _replacing(address.name):
                 if force and session.run(_KIND.format(*map(literal, target))):
                     session.run(f"LOCK TABLE {'.'.join(map(identifier, target))} NOWAIT")
-        self._url, self._table = address.url, ".".join(target)
-        self._rows = ArrowWriter(rows_path(path), self._schema)
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Add rows."""
-        self._rows.write(conform(batch, self._schema))
-
-    def close(self) -> None:
-        """End the rows, and write the file that stands for the table."""
-        self._rows.close()
-        sha256 = ArrowRows(self._path).fingerprint()
-        Pointer(self._url, self._table, sha256).write(self._path)
+        super().__init__(path, kept, address.url, ".".join(target))
 
 
 @contextmanager
@@ -141,14 +129,8 @@ def _target(session: Session, *, force: bool) -> tuple[str, str]:
     if not schemas[schema]:
         raise RequestError(f"this role may not make tables in schema {schema}", where=where)
     found = session.run(_KIND.format(literal(schema), literal(table)))
-    if found and found != [("r", MARK)]:
-        raise RequestError(
-            "is there already, and is no table that voile wrote",
-            where=where,
-            instead="choose another name, or drop it yourself",
-        )
-    if found and not force:
-        raise RequestError("is there already", where=where, instead="replace it with --force")
+    if found:
+        check_replaceable("table", where, is_ours=found == [("r", MARK)], force=force)
     return schema, table
 
 

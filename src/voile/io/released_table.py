@@ -13,12 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
 import tomli_w
 
 from voile.errors import RequestError, SourceError, TamperedError, printable
 from voile.io.arrow_files import ArrowSource
 from voile.io.own_files import read_toml
-from voile.io.source import Source, hash_rows
+from voile.io.source import Source, conform, hash_rows
+from voile.io.writers import ArrowWriter, Writer
 
 MARK = "written by voile"
 """The comment of a released table, by which it is known again."""
@@ -64,6 +66,25 @@ class Pointer:
 def rows_path(path: Path) -> Path:
     """Return where the rows wait until they are published."""
     return path.with_name(f"{path.name}.rows")
+
+
+class TableWriter(Writer):
+    """Write the rows of a table aside, and the file that stands for it, until it is published."""
+
+    def __init__(self, path: Path, schema: pa.Schema, database: str, table: str) -> None:
+        self._path, self._schema = path, schema
+        self._database, self._table = database, table
+        self._rows = ArrowWriter(rows_path(path), schema)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows."""
+        self._rows.write(conform(batch, self._schema))
+
+    def close(self) -> None:
+        """End the rows, and write the file that stands for the table."""
+        self._rows.close()
+        sha256 = ArrowRows(self._path).fingerprint()
+        Pointer(self._database, self._table, sha256).write(self._path)
 
 
 class ArrowRows(ArrowSource):
