@@ -37,7 +37,7 @@ def edit(folder, **changes):
 
 
 def test_a_kit_comes_back_equal(saved):
-    kit, back = made(), Kit.load(saved)
+    kit, back = made(), Kit.load(str(saved))
     assert (back.kind, back.visibility, back.facts) == (kit.kind, kit.visibility, kit.facts)
     assert back.tables["frontier"].equals(kit.tables["frontier"])
     assert back.id == kit.id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -85,7 +86,7 @@ class Kit(Brief):
                 (folder / name).write_bytes(data)
 
     @classmethod
-    def load(cls, path: Path, kind: str | None = None) -> Kit:
+    def load(cls, path: str | os.PathLike[str], kind: str | None = None) -> Kit:
         """Read a folder back, checking every file against the index.
 
         Parameters
@@ -100,6 +101,7 @@ class Kit(Brief):
         """
         from voile.kit_files import read_index, read_tables
 
+        path = Path(path)
         raw, index = read_index(path, kind)
         tables = read_tables(path, index.tables)
         kit = cls(index.kind, index.visibility, index.facts, tables)

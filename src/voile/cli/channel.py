@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from voile.signals.sequences import SequenceCodec
 
 LAST = (1 << 16) - 1  # the last generation of keys
+OWN = ("subject", "session", "number")  # what each line of the clinic's file says first
 NEAR = ("localhost", "127.0.0.1", "::1")
 
 
@@ -92,6 +93,19 @@ def sequences_of(kit: str, kind: str) -> tuple[Content, SequenceCodec]:
             "the kit holds no map of sequences", where=kit, instead="fit with --time COLUMN"
         )
     return content, content.sequence_codec
+
+
+def live_of(kit: str, kind: str) -> tuple[Content, SequenceCodec]:
+    """Load a kit to send or receive by: none of its columns is hidden in the clinic's lines."""
+    content, codec = sequences_of(kit, kind)
+    told = {*content.reading.columns, *content.reading.roles.of("keep")}
+    if taken := [name for name in OWN if name in told]:
+        raise RequestError(
+            f"a column is called {taken[0]}, as one that the clinic's file has of its own",
+            where=kit,
+            instead="rename it in the source and fit again",
+        )
+    return content, codec
 
 
 class Known(NamedTuple):

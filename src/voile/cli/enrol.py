@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from voile.cli.channel import known_options, secret_of, sequences_of, subjects_in
+from voile.cli.channel import known_options, live_of, secret_of, subjects_in
 from voile.cli.parameters import Command, argument, open_told, out, reading
 from voile.cli.screen import Screen, count
 from voile.errors import RequestError
@@ -39,7 +39,7 @@ def enrol(kind: str) -> click.Command:
         """
         from voile.signals.channel import Enrolment
 
-        content, codec = sequences_of(kit, kind)
+        content, codec = live_of(kit, kind)
         known = subjects_in(content, open_told(screen, classes, table, encoding), generation)
         if absent := [who for who in subject if who not in known]:
             where = f"--subject, {len(absent)} of {len(subject)}"

@@ -16,8 +16,8 @@ from voile.cli.channel import (
     known_options,
     line_of,
     line_options,
+    live_of,
     secret_of,
-    sequences_of,
     subjects_in,
 )
 from voile.cli.destination import Destination
@@ -61,7 +61,7 @@ def receive(kind: str) -> click.Command:
         """
         from voile.signals.channel import Link, Recipient, collect
 
-        content, codec = sequences_of(kit, kind)
+        content, codec = live_of(kit, kind)
         broker, login = line_of(screen, **line)
         secret = secret_of(key_file)
         opened = open_told(screen, classes, table, encoding)

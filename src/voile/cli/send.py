@@ -13,7 +13,7 @@ from unicodedata import normalize
 
 import click
 
-from voile.cli.channel import line_of, line_options, sequences_of
+from voile.cli.channel import line_of, line_options, live_of
 from voile.cli.destination import Destination
 from voile.cli.parameters import Command, argument, flag, open_told, path, reading
 from voile.cli.screen import Screen, count
@@ -64,7 +64,7 @@ def send(kind: str) -> click.Command:
         """
         from voile.signals.channel import Enrolment, Link, Sender, forward
 
-        content, codec = sequences_of(kit, kind)
+        content, codec = live_of(kit, kind)
         broker, login = line_of(screen, **line)
         if codec.forgets:
             screen.insist(FORGETS)

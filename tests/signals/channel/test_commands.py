@@ -140,6 +140,19 @@ def test_without_a_broker_readings_wait(ward, tmp_path, capsys):
     assert f"{len(rows)} readings wait in" in said
 
 
+@pytest.mark.parametrize(("own", "called"), [("day", "session"), ("weight", "number")])
+def test_a_column_that_would_be_lost_in_the_clinics_file_is_refused(ward, tmp_path, own, called):
+    folder, _ = ward
+    for name in ("days.csv", "roles.toml"):
+        (tmp_path / name).write_text((folder / name).read_text().replace(own, called))
+    kit = ["--roles", tmp_path / "roles.toml", "--out", tmp_path / "kit", "--quiet", "--seed", "1"]
+    quick = ["--strength", "1", "--base", "normal", "--time", called if own == "day" else "day"]
+    assert run(["signals", "fit", *map(str, [tmp_path / "days.csv", *kit, *quick])]) == 0
+    known = ["--classes", folder / "classes.csv", "--key-file", folder / "key"]
+    with pytest.raises(VoileError, match=f"a column is called {called}, as one that the clinic's"):
+        command(enrol, tmp_path / "kit", *known, "--out", tmp_path / "enrolment")
+
+
 def test_no_line_of_standard_input_ends_the_listening(ward, tmp_path, capsys, monkeypatch):
     folder, rows = ward
     row = dict(zip(COLUMNS, rows[0], strict=True))
