@@ -13,10 +13,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from voile.errors import RequestError
+from voile.errors import RequestError, TamperedError
 from voile.roles import Roles
 from voile.signals.codec.nominal import NOMINAL
 
+LARGEST = 2.0**52  # beyond any reading on its lattice
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 INFINITE = r"^(?i)\s*[+-]?(inf|infinity|nan)\s*$"
 
@@ -113,9 +114,19 @@ class Form:
         return _names(column) if self.settings.nominal else _numbers(column)
 
     def restored(self, values: NDArray[Any], blank: NDArray[np.bool_], type_: pa.DataType) -> Any:
-        """Return decoded values as a column of the source's type; text becomes numbers."""
+        """Return decoded values as a column of the source's type; text becomes numbers.
+
+        Raises
+        ------
+        TamperedError : a value that no reading of this column can have.
+        """
         if self.settings.nominal:
             return pa.array(values.astype(str), mask=blank).cast(type_)
+        numbers = np.where(blank, 0, values).astype(np.float64)
+        ordinal = self.settings.ordinal
+        low, high = (0, len(ordinal) - 1) if ordinal is not None else (-LARGEST, LARGEST)
+        if not ((low <= numbers) & (numbers <= high)).all():
+            raise TamperedError("a message decodes to what no reading is", where=self.column)
         if self.settings.ordinal is not None:
             names = np.array(self.settings.ordinal, dtype=object)
             places = np.where(blank, 0, values).astype(np.int64)
