@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,68 @@ def test_what_is_kept_of_standard_input_is_open_to_its_owner_alone(tmp_path: Pat
 def test_an_empty_standard_input_is_said_to_be_empty(tmp_path: Path) -> None:
     ran = given(b"", "inspect", "-", folder=tmp_path)
     assert (ran.returncode, ran.stderr) == (2, b"voile: standard input: is empty\n")
+
+
+def test_what_is_kept_is_removed_when_voile_is_ended(tmp_path: Path) -> None:
+    ran = subprocess.Popen(
+        [*VOILE, "inspect", "-"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    assert ran.stdin is not None
+    ran.stdin.write(b"age\n" + b"1\n" * (1 << 16))  # more than is read at first
+    ran.stdin.flush()
+    end = time.monotonic() + 60
+    while not list(tmp_path.glob("*/*.csv")) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert list(tmp_path.glob("*/*.csv"))
+    ran.terminate()
+    assert ran.communicate()[1] == b""
+    assert (ran.returncode, list(tmp_path.iterdir())) == (128 + signal.SIGTERM, [])
+
+
+def test_a_device_is_no_source(voile: Any) -> None:
+    ran = voile("inspect", "/dev/zero")
+    assert (ran.code, ran.err) == (
+        2,
+        "voile: zero: is a device, which may never end; give a file\n",
+    )
+
+
+def test_a_list_of_objects_is_no_csv(tmp_path: Path) -> None:
+    """Its first line would name the columns, and could be told."""
+    ran = given(b'[{"name": "CANARY", "x": "CANARY"}]', "inspect", "-", folder=tmp_path)
+    assert ran.returncode == 2
+    assert ran.stderr.startswith(b"voile: standard input.json: .json files are not known")
+    assert b"CANARY" not in ran.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("verify", "https://h/r.csv"),
+        ("report", "https://h/r.csv", "--out", "r.html"),
+        ("tables", "frontier", "https://h/r.csv"),
+        ("tables", "fit", "t.csv", "--roles", "https://h/r.csv", "--out", "kit"),
+    ],
+)
+def test_an_address_is_refused_wherever_a_path_is_read(voile: Any, words: Any) -> None:
+    said = "https addresses are not read; download the file first"
+    ran = voile(*words)
+    assert (ran.code, ran.err) == (2, f"voile: https://h/r.csv: {said}\n")
+
+
+def test_an_address_is_no_output(voile: Any) -> None:
+    ran = voile("inspect", "t.csv", "--out", "https://h/roles.toml")
+    said = "https addresses are not written; write a file, and upload that"
+    assert (ran.code, ran.err) == (2, f"voile: https://h/roles.toml: {said}\n")
+
+
+def test_the_address_of_a_file_is_its_path(voile: Any) -> None:
+    ran = voile("inspect", "file:///data/t.csv")
+    said = "file addresses are not read; give the path alone"
+    assert (ran.code, ran.err) == (2, f"voile: file:///data/t.csv: {said}\n")
 
 
 @pytest.mark.parametrize("more", [(), ("--kind", "documents")])

@@ -56,6 +56,8 @@ def role_of(name: str, values: object) -> str:
         ("bytes", [b"CANARY"] * N, "undecided"),
         ("thing", ["CANARY"] * N, "keep"),
         ("thing", ["CANARY", None] * (N // 2), "drop"),
+        ("thing", ["CANARY"], "drop"),
+        ("thing", ["CANARY"] * 3, "drop"),
     ],
 )
 def test_roles_by_name_type_and_counts(name: str, values: object, role: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +28,10 @@ class Command(click.Command):
         self._run = run
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments; an output that may not be written is refused before any work."""
+        """Read the arguments; an address, or an output that may not be written, is refused."""
         rest = super().parse_args(ctx, args)
         if not ctx.resilient_parsing:
+            _check_addresses(self.get_params(ctx), ctx.params)
             check_destinations(self.get_params(ctx), ctx.params)
         return rest
 
@@ -129,6 +130,18 @@ def load_kit(place: Path, kind: str) -> Kit:
     from voile.kit import Kit
 
     return Kit.load(place, kind)
+
+
+def _check_addresses(params: list[click.Parameter], given: Mapping[str, Any]) -> None:
+    """Refuse an address of the web wherever a path is asked for, as it was written."""
+    from voile.io.opening import check_address
+
+    for param in params:
+        if isinstance(param.type, click.Path):
+            value = given.get(str(param.name))
+            for one in value if isinstance(value, tuple) else (value,):
+                if isinstance(one, Path) or "://" in str(one):
+                    check_address(one, written=isinstance(param, Destination))
 
 
 def _everywhere() -> list[click.Parameter]:

@@ -52,7 +52,7 @@ class Format:
         return source
 
 
-ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/{1,2}(?=[^/])")
+ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(?=[^/])")
 """How an address of the web begins, also where it was once taken for a path."""
 
 _CSV = Format("delimited:DelimitedSource", ("encoding", "errors"))
@@ -134,14 +134,18 @@ def open_source(
     return _open(path, given)
 
 
-def check_address(thing: str | os.PathLike[str]) -> None:
-    """Refuse an address of the web or of a store: voile reads what is on this machine."""
-    scheme = ADDRESS.match(os.fspath(thing))
-    if scheme and Address.parse(thing) is None:
-        address = ADDRESS.sub(rf"{scheme[1]}://", os.fspath(thing))
-        raise RequestError(
-            f"{scheme[1]} addresses are not read", where=address, instead="download the file first"
-        )
+def check_address(thing: str | os.PathLike[str], *, written: bool = False) -> None:
+    """Refuse an address of the web or of a store: voile works with what is on this machine."""
+    text = os.fspath(thing)
+    scheme = ADDRESS.match(text)
+    if scheme is None or Address.parse(thing) is not None:
+        return
+    address = text if "://" in text else ADDRESS.sub(rf"{scheme[1]}://", text)
+    remedy = "write a file, and upload that" if written else "download the file first"
+    if scheme[1].lower() == "file":
+        remedy = "give the path alone"
+    verb = "written" if written else "read"
+    raise RequestError(f"{scheme[1]} addresses are not {verb}", where=address, instead=remedy)
 
 
 def split_table(thing: str | os.PathLike[str]) -> tuple[Path, str | None]:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
+import signal
 import stat
+import sys
+import threading
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,6 +30,8 @@ BEGINNINGS: Mapping[bytes, str] = {
     b"{": ".jsonl",
 }
 """How a file of a format begins; whatever begins otherwise is CSV."""
+OBJECTS = re.compile(rb"\s*\[\s*\{")
+"""How a JSON list of objects begins: its first line names no columns."""
 
 _kept: dict[tuple[int, int], Path] = {}
 
@@ -69,8 +75,11 @@ def _keep(pipe: BinaryIO, name: str) -> Path:
     head = pipe.read(HEAD)
     if not head:
         raise SourceError("is empty", where=name)
+    if stat.S_ISCHR(os.fstat(pipe.fileno()).st_mode):
+        raise RequestError("is a device, which may never end", where=name, instead="give a file")
     folder = Path(mkdtemp(prefix="voile-"))  # mode 0700
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    _exit_at_sigterm()
     path = folder / f"{name}{_suffix(head)}"
     with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
         file.write(head)
@@ -78,11 +87,20 @@ def _keep(pipe: BinaryIO, name: str) -> Path:
     return path
 
 
+def _exit_at_sigterm() -> None:
+    """Let SIGTERM end the process as an exit does, so that what was kept is removed."""
+    main = threading.current_thread() is threading.main_thread()
+    if main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+
+
 def _suffix(head: bytes) -> str:
     if head.startswith(b"\x1f\x8b"):
         return f"{_suffix(_unzipped(head))}.gz"
     if head[8:12] == b"DUCK":
         return ".duckdb"
+    if OBJECTS.match(head):
+        return ".json"
     found = (end for start, end in BEGINNINGS.items() if head.lstrip(b" \t\r\n").startswith(start))
     return next(found, ".csv")
 

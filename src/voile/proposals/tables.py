@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from voile.proposals.column_words import ends_in, find_words
 from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
-from voile.proposals.seen import ROWS, Seen, first_rows, look, printable
+from voile.proposals.seen import LEAST_ROWS, ROWS, Seen, first_rows, look, printable
 
 if TYPE_CHECKING:
     from voile.io import Source
@@ -105,7 +105,8 @@ def _as_quasi(seen: Seen, sign: str) -> Said:
 
 
 def _constant(seen: Seen, sign: str) -> Said:
-    if sign or seen.kind == "date" or seen.present < seen.rows or seen.rows == ROWS:
+    some = seen.present < seen.rows or not LEAST_ROWS <= seen.rows < ROWS
+    if sign or seen.kind == "date" or some:
         return "drop", "one value or none tells nothing"
     return "keep", f"the same in all {seen.rows:,} rows"
 
