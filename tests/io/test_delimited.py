@@ -7,6 +7,7 @@ import gzip
 import io
 from pathlib import Path
 
+import openpyxl
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -112,7 +113,7 @@ def test_a_text_cut_between_two_chunks_is_whole(tmp_path: Path) -> None:
         (b"a,b\n1,\xe9\x81\n", "byte 7 is not windows-1252 text"),
         (b"a,b\n1,2\n".decode().encode("utf-16-le"), "byte 1 is not utf-8 text"),
         (b"\xff\xfea\x00,\x00b\x00\n", "byte 8 is not utf-16 text"),
-        (b"a,A\n1,2\n", "two columns of one name: a and A"),
+        (b"a,A\n1,2\n", "two columns of one name: columns 1 and 2 of row 1"),
         (b" \n", "is empty: not even names of columns"),
         (b"\xef\xbb\xbf", "is empty: not even names of columns"),
         (b'"a,b\n1,2\n', "a quote is opened after row 1 and never closed"),
@@ -169,3 +170,18 @@ def test_what_is_written_is_read_back(rows: list[tuple[str | None, ...]]) -> Non
         python = csv.reader(io.StringIO(path.read_bytes().decode(), newline=""))
         if width > 1:  # the csv module takes a blank line for no row
             assert list(python)[1:] == [[c or "" for c in row] for row in rows]
+
+
+@pytest.mark.parametrize("end", [".csv", ".xlsx"])
+def test_no_name_of_a_first_row_is_told(tmp_path: Path, end: str) -> None:
+    """Without a header the first row is a person's."""
+    path = tmp_path / f"people{end}"
+    if end == ".csv":
+        path.write_text("39,CANARY,CANARY\n41,x,y\n")
+    else:
+        book = openpyxl.Workbook()
+        book.active.append(["39", "CANARY", "CANARY"])
+        book.save(path)
+    with pytest.raises(RequestError, match="columns 2 and 3 of row 1") as caught:
+        open_source(path)
+    assert "CANARY" not in str(caught.value)

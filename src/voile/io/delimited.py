@@ -19,7 +19,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from voile.errors import SourceError
-from voile.io.source import FileSource, unreadable
+from voile.io.source import FileSource, distinct_names, unreadable
 from voile.io.text import ChunkReader, find_encoding, known_encoding, utf8_chunks
 
 LONGEST_ROW = 1 << 23
@@ -42,6 +42,7 @@ class DelimitedSource(FileSource):
         sample = _sample(path, self._encoding, errors)
         self._delimiter = find_delimiter(sample)
         names, unnamed = _names(sample, self._delimiter, where=path.name)
+        distinct_names(names, where=path.name, first_row=True)
         self._lone = len(names) == 1
         notes = [f"encoding {self._encoding}", f"separated by {DELIMITERS[self._delimiter]}"]
         notes += [f"column {i} has no name: called {names[i - 1]}" for i in unnamed]

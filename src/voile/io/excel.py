@@ -34,7 +34,7 @@ class ExcelSource(TableSource):
             raise SourceError("is empty: not even names of columns", where=path.name)
         header, *body = rows
         names = [str(_cell(name) or f"column_{i}") for i, name in enumerate(header, 1)]
-        distinct_names(names, where=path.name)
+        distinct_names(names, where=path.name, first_row=True)
         arrays = [_array([_cell(row[i]) for row in body]) for i in range(len(names))]
         super().__init__(pa.table(arrays, names=names), path.name, "excel", notes)
         self.path = path

@@ -281,11 +281,16 @@ def _date_unit(kind: pa.DataType) -> str | None:
     return unit if unit in A_DAY else None  # in nanoseconds all are of the years 1677 to 2262
 
 
-def distinct_names(names: Sequence[str], *, where: str) -> None:
-    """Refuse two columns of one name: DuckDB takes `ZIP` and `zip` for the same column."""
+def distinct_names(names: Sequence[str], *, where: str, first_row: bool = False) -> None:
+    """Refuse two columns of one name: DuckDB takes `ZIP` and `zip` for the same column.
+
+    Names that stand in a file's first row are said by their places: it may be a person's row.
+    """
     repeated = [name for name, n in Counter(n.casefold() for n in names).items() if n > 1]
     if repeated:
-        same = " and ".join(name for name in names if name.casefold() == repeated[0])
+        places = [i for i, name in enumerate(names, 1) if name.casefold() == repeated[0]]
+        same = " and ".join(str(i) if first_row else names[i - 1] for i in places)
+        same = f"columns {same} of row 1" if first_row else same
         raise RequestError(f"two columns of one name: {same}", where=where, instead="rename one")
 
 
