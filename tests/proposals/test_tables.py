@@ -44,6 +44,16 @@ def role_of(name: str, values: object) -> str:
         ("Income", [float(i) for i in range(N)], "undecided"),
         ("target", [i % 2 for i in range(N)], "label"),
         ("comment", TEXT, "text"),
+        (
+            "race",
+            ["of one race or of several, but of none that is named here"] * 99 + ["a"],
+            "quasi",
+        ),
+        (
+            "mystery",
+            ["of one race or of several, but of none that is named here"] * 99 + ["a"],
+            "undecided",
+        ),
         ("drug_name", FEW, "sensitive"),
         ("ward name", FEW, "quasi"),
         ("score", [i % 7 for i in range(N)], "quasi"),

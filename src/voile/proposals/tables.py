@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voile.proposals.column_words import ends_in, find_words
-from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
+from voile.proposals.proposal import FEW, ColumnProposal, Proposal, find_subject, identifying
 from voile.proposals.seen import LEAST_ROWS, ROWS, Seen, first_rows, look, printable
 
 if TYPE_CHECKING:
     from voile.io import Source
     from voile.roles import Role
 
-CLASSES = 50  # a label has no more
+CLASSES = 50  # a label, or a category in many words, has no more
 
 Said = tuple["Role", str]
 
@@ -59,9 +59,10 @@ def _role(seen: Seen) -> Said:
         return "identifier", why
     if seen.kind in ("nested", "other"):
         return "undecided", f"{_nature(seen)}: drop it, or give what is in it a column of its own"
-    if seen.free_text:
-        return _of_text(seen)
     found = find_words(seen.name)
+    named = found is not None and found[0].role == "quasi" and not ends_in(seen.name, "texts")
+    if seen.free_text and not (named and seen.distinct <= min(CLASSES, FEW * seen.present)):
+        return _of_text(seen)
     if found is None or found[0].role == "quasi":
         sign = found and f'its name says "{found[1]}": {found[0].about}'
         return _as_quasi(seen, sign or "")
