@@ -1,0 +1,116 @@
+"""What a command reads is known by every name it has, and never written to."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from voile.cli.destination import Destination, check_destinations
+from voile.errors import RequestError
+from voile.io.outputs import DEMO, KIT, RELEASE, REPORT
+
+PATH = click.Path(path_type=Path)
+SOURCE, MORE = click.Argument(["source"], type=PATH), click.Option(["--more"], type=PATH)
+MANY = click.Option(["--many"], type=PATH, multiple=True)
+
+
+def check(out: object, output: Any = REPORT, **given: Any) -> None:
+    to = Destination("--out", "OUT", output, help="")
+    check_destinations([SOURCE, MORE, MANY, to], {"out": Path(str(out)), **given})
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("x\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "c.csv").write_text("x\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("read", ["a.csv", "./folder/../a.csv", "name=a.csv", "csv:a.csv", "a*"])
+@pytest.mark.parametrize("place", ["source", "more", "many"])
+def test_an_input_is_no_output_by_whatever_name(home: Path, read: str, place: str) -> None:
+    given = {place: (Path("b.csv"), Path(read)) if place == "many" else Path(read)}
+    with pytest.raises(RequestError, match=r"a\.csv: is read by this command; use another name"):
+        check(home / "a.csv", force=True, **given)
+    check(home / "new.html", force=True, **given)
+
+
+def test_an_input_that_is_a_part_of_the_output_stays(home: Path) -> None:
+    (home / "r.csv.manifest.json").write_text("{}")
+    with pytest.raises(RequestError, match=r"r\.csv\.manifest\.json: is read by this command"):
+        check(home / "r.csv", RELEASE, source=Path("r.csv.manifest.json"), force=True)
+
+
+def test_nothing_is_put_into_an_input(home: Path) -> None:
+    (home / "link").symlink_to(home / "folder")
+    for out in ("folder/new.html", "link/new.html"):
+        with pytest.raises(RequestError, match=r"lies in .*folder, which this command reads"):
+            check(home / out, source=home / "folder")
+    with pytest.raises(RequestError, match="lies in"):
+        check(home / "folder" / "new", None, source=home / "folder")
+
+
+def test_what_is_replaced_holds_no_input(home: Path) -> None:
+    (home / "link.csv").symlink_to(home / "folder" / "c.csv")
+    (home / "away").mkdir()
+    (home / "folder" / "out.csv").symlink_to(home / "away" / "d.csv")
+    (home / "away" / "d.csv").touch()
+    for read in ("folder/c.csv", "link.csv", "folder/out.csv"):
+        with pytest.raises(RequestError, match="holds .* which this command reads"):
+            check(home / "folder", KIT, source=Path(read), force=True)
+    check(home / "folder", None, source=Path("folder/c.csv"))  # a folder that is added to
+
+
+@pytest.mark.parametrize("out", ["no/such/new.html", "..", "/"])
+def test_an_output_has_a_name_and_a_folder(home: Path, out: str) -> None:
+    with pytest.raises(RequestError, match=r"no folder|names no file"):
+        check(out, source=Path("a.csv"))
+
+
+def test_what_is_there_needs_force_and_is_voile_s(home: Path) -> None:
+    (home / "page.html").write_text('<meta name="generator" content="voile 1">')
+    with pytest.raises(RequestError, match="replace it with --force"):
+        check("page.html", source=Path("a.csv"))
+    check("page.html", source=Path("a.csv"), force=True)
+    assert (home / "page.html").exists()
+    with pytest.raises(RequestError, match="is no report that voile wrote"):
+        check("b.csv", source=Path("a.csv"), force=True)
+    assert not [path for path in os.listdir() if path.endswith(".voile")]
+
+
+def test_an_output_that_was_not_asked_for_is_not_looked_at(home: Path) -> None:
+    to = Destination("--out", "OUT", DEMO, help="", required=False)
+    check_destinations([SOURCE, to], {"source": home / "a.csv", "out": None})
+    check_destinations([SOURCE, to], {"source": None, "out": home / "new"})
+
+
+@pytest.mark.parametrize(
+    ("read", "asked", "said"),
+    [
+        ("d.duckdb::visits", None, "is read by this command; use another name"),
+        ("d.duckdb::main.Visits", None, "is read by this command; use another name"),
+        ("d.duckdb", "visits", "is read by this command; use another name"),
+        ("d.duckdb", None, "reads a table of it that is not named; write d.duckdb::TABLE"),
+        ("d.duckdb::other", None, None),
+        ("a.csv", "visits", None),
+    ],
+)
+def test_a_table_that_is_read_is_not_written(
+    home: Path, read: str, asked: str | None, said: str | None
+) -> None:
+    import duckdb
+
+    duckdb.connect("d.duckdb").close()
+    given = {"source": Path(read), "table": asked, "force": True}
+    if said is None:
+        check("d.duckdb::visits", RELEASE, **given)
+    else:
+        with pytest.raises(RequestError, match=said):
+            check("d.duckdb::visits", RELEASE, **given)
