@@ -145,6 +145,45 @@ def test_an_index_cannot_lead_out_of_its_folder(saved, tmp_path):
         Kit.load(saved)
 
 
+CELLS = pa.table(
+    {
+        "whole": [1, 2],
+        "share": [0.5, 1.0],
+        "text": ["a", "b"],
+        "raw": [b"a", b"b"],
+        "null": pa.array([1, None]),
+        "no text": pa.array(["a", None]),
+        "infinite": [1.0, float("inf")],
+        "nan": [1.0, float("nan")],
+    }
+)
+
+
+def test_a_table_has_the_kinds_of_columns_that_its_wing_reads():
+    kit = made(tables={"cells": CELLS})
+    assert kit.table("cells") is CELLS
+    assert kit.table("cells", numbers=["whole", "share"], text=["text"], raw=["raw"]) is CELLS
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        *({"numbers": [name]} for name in ("text", "raw", "null", "infinite", "nan")),
+        *({"text": [name]} for name in ("whole", "raw", "no text")),
+        *({"raw": [name]} for name in ("text", "share")),
+        {"numbers": ["whole", "text"]},
+    ],
+)
+def test_a_table_with_another_kind_of_column_is_refused(wanted):
+    with pytest.raises(TamperedError, match="the kit's table cells has a"):
+        made(tables={"cells": CELLS}).table("cells", **wanted)
+
+
+def test_a_kit_is_not_pickled():
+    with pytest.raises(TypeError, match="save and load it"):
+        pickle.dumps(made())
+
+
 @pytest.mark.parametrize(
     "asked",
     [
