@@ -63,7 +63,7 @@ def test_what_is_replaced_holds_no_input(home: Path) -> None:
     (home / "folder" / "out.csv").symlink_to(home / "away" / "d.csv")
     (home / "away" / "d.csv").touch()
     for read in ("folder/c.csv", "link.csv", "folder/out.csv"):
-        with pytest.raises(RequestError, match="holds .* which this command reads"):
+        with pytest.raises(RequestError, match=r"holds .* which this command reads"):
             check(home / "folder", KIT, source=Path(read), force=True)
     check(home / "folder", None, source=Path("folder/c.csv"))  # a folder that is added to
 

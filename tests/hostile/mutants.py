@@ -133,20 +133,25 @@ def page(results: dict[str, Any], plan: dict[str, Any]) -> str:
     """Write what was run and when, and why what survives does."""
     rows, reasons = [], []
     for file, result in results.items():
-        explained = plan[file].get("survivors", {})
+        explained = plan.get(file, {}).get("survivors", {})
         told = [one for one in result["survivors"] if one["fault"] in explained]
         left = [one for one in result["survivors"] if one not in told]
         noticed = result["tried"] - len(result["survivors"])
         counts = f"{result['faults']} | {result['tried']} | {noticed} | {len(told)} | {len(left)}"
         rows.append(f"| `{file}` | {result['day']} | {counts} |")
-        reasons += [f"- `{file}`: `{one['fault']}`: {explained[one['fault']]}" for one in told]
-        reasons += [f"- `{file}`, line {one['line']}: `{one['fault']}`: open" for one in left]
+        why = [f"{explained[one['fault']]} (`{_function(one)}`)" for one in told]
+        why += [f"open: `{one['fault']}`" for one in left]
+        reasons += [f"- `{file}`: {'; '.join(dict.fromkeys(why))}."] * bool(why)
     missing = [f"`{file}`" for file in plan if file not in results]
     return TEXT.format(
         rows="\n".join(rows),
         reasons="\n".join(reasons) or "None.",
         missing=", ".join(missing) or "none",
     )
+
+
+def _function(survivor: dict[str, Any]) -> str:
+    return str(survivor["fault"].partition(":")[0])
 
 
 def _unexplained(file: str, results: dict[str, Any], plan: dict[str, Any]) -> int:
@@ -161,7 +166,7 @@ condition without one of its parts, a number one too large, a step left out) and
 that file. A fault that none of them notices is a test that is missing, or changes nothing that
 anybody could see; then it says below why. Compiled kernels are not tried this way: naive twins hold
 them. Where fewer were tried than there are, the time for that file was up; those tried are from all
-over it.
+over it, and nothing is known of the others.
 
 | file | run on | faults | tried | noticed | not noticed, with a reason | open |
 | --- | --- | --- | --- | --- | --- | --- |
@@ -170,6 +175,8 @@ over it.
 Not run yet: {missing}.
 
 ## What is not noticed, and why
+
+Each fault itself stands in `tests/hostile/mutants.toml`.
 
 {reasons}
 """
