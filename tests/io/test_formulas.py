@@ -21,6 +21,9 @@ FORMULAS = (
     "@SUM(A1)",
     "\t=1",
     "\r=1",
+    "\n=1",
+    "＝1+1",
+    "＠SUM(A1)",
     "=",
     "-x",
     "+49 30 1",
@@ -67,7 +70,7 @@ def test_what_is_escaped_holds_no_formula_and_is_had_back(cells: list[str | None
     escaped = escape(array(*cells))
     assert not any(formulas(escaped).to_pylist())
     assert unescape(escaped).to_pylist() == cells
-    untouched = [cell for cell in cells if cell is None or cell.lstrip("'")[:1] not in "=+-@\t\r"]
+    untouched = [cell for cell in cells if cell is None or cell.lstrip("'")[:1] not in "=+-@\t\r\n"]
     assert [cell for cell in escaped.to_pylist() if cell in untouched] == untouched
 
 

@@ -1,8 +1,8 @@
 """Text that a spreadsheet would take for a formula, and run: counted, and escaped where asked.
 
-A cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return is one, unless it is a number
-or a sign alone. Escaped, it begins with an apostrophe, and so with one more where it began with
-apostrophes before such a character: each cell can be had back.
+A cell that begins with `=`, `+`, `-`, `@`, in full width as well, a tab or a line's end is one,
+unless it is a number or a sign alone. Escaped, it begins with an apostrophe, and so with one more
+where it began with apostrophes before such a character: each cell can be had back.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from voile.io.source import Source, plain
 
-STARTS = "[=+\\-@\\t\\r]"
+STARTS = "[=+\\-@\\t\\r\\n＝＋－＠]"
 NUMBER = "^[+-]((\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?)?$"
 
 
