@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from voile.cli.screen import Screen
+
 
 def test_the_demo_ends_with_three_sentences_and_a_report(
     voile: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -51,3 +53,21 @@ def test_the_demo_runs_again_in_its_own_folder(voile: Any, tmp_path: Path) -> No
     (out / "kit" / "notes.txt").write_text("mine")
     assert voile("demo", "--out", out, "--force", "--quiet").code == 2
     assert (out / "kit" / "notes.txt").read_text() == "mine"
+
+
+def test_a_link_in_the_folder_leads_to_nothing_that_is_replaced(tmp_path: Path) -> None:
+    from voile.cli.demo import _prepare
+    from voile.errors import RequestError
+    from voile.io.outputs import DEMO_FORMAT, DEMO_MARK, manifest_of
+
+    mine, out = tmp_path / "mine", tmp_path / "out"
+    mine.write_text("mine")
+    (out / "private").mkdir(parents=True)
+    (out / DEMO_MARK).write_bytes(manifest_of(DEMO_FORMAT))
+    (out / "private" / "key").symlink_to(mine)
+    _prepare(Screen(json=False, quiet=True), out, force=True)
+    (out / "roles.toml").unlink()
+    (out / "roles.toml").symlink_to(mine)
+    with pytest.raises(RequestError, match="is no roles file that voile wrote"):
+        _prepare(Screen(json=False, quiet=True), out, force=True)
+    assert mine.read_text() == "mine"

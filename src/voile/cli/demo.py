@@ -37,6 +37,8 @@ def _demo(screen: Screen, *, out: Path, force: bool) -> int:
 def _prepare(screen: Screen, out: Path, *, force: bool) -> None:
     """Write the county, its roles, and a fresh secret that its owner alone may read."""
     from voile.demo.county import ROLES, make_county, write_county
+    from voile.io import outputs
+    from voile.io.atomic import write_text
 
     screen.say(f"Making up a county of 100,000 people in {out / 'county'}")
     private = out / "private"
@@ -44,8 +46,9 @@ def _prepare(screen: Screen, out: Path, *, force: bool) -> None:
     (out / DEMO_MARK).write_bytes(manifest_of(DEMO_FORMAT))
     private.mkdir(mode=0o700, exist_ok=force)
     write_county(make_county(), out / "county", force=force)
-    (out / "roles.toml").write_text(ROLES, encoding="utf-8")
+    write_text(out / "roles.toml", ROLES, outputs.ROLES, force=force)
     key = private / "key"
+    key.unlink(missing_ok=True)  # a link may lead to somebody's own
     key.touch(mode=0o600)
     key.write_text(secrets.token_hex(32), encoding="ascii")
 
