@@ -5,6 +5,7 @@ A public report shows no count of 1 to 10, and no share from which one would fol
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from voile.evidence import Count, Finding, Note, Rate, Value, difference
@@ -13,6 +14,7 @@ from voile.sections import Audience
 from voile.suppression import FEW, is_few
 
 _SIZES = Stating(people=frozenset({"size"}))
+_ZEROS = re.compile(r"\.?0+(?=%?$)")
 
 
 def listed(names: Sequence[str]) -> str:
@@ -28,11 +30,11 @@ def listed(names: Sequence[str]) -> str:
 def share(value: float) -> str:
     """Write a share with the digits it deserves.
 
-    >>> [share(x) for x in (0.0, 0.00012, 0.0384, 0.5, 1.0)]
-    ['0%', '0.012%', '3.8%', '50%', '100%']
+    >>> [share(x) for x in (0.0, 0.00012, 0.0384, 0.0997, 0.5, 1.0)]
+    ['0%', '0.012%', '3.8%', '10%', '50%', '100%']
     """
     percent = 100 * value
-    if percent in (0, 100) or percent >= 10:
+    if percent in (0, 100) or percent >= 9.95:
         return f"{percent:.0f}%"
     return f"{percent:.1f}%" if percent >= 1 else f"{percent:.2g}%"
 
@@ -130,9 +132,13 @@ def advantage(found: Rate, control: Rate | None, audience: Audience) -> str:
         return "The advantage over people who were never released is withheld: it follows from few."
     value, low, high = (_digits(100 * x, audience) for x in difference(found, control))
     return (
-        f"Advantage over people who were never released: {value:.1f} percentage points "
-        f"(95% interval {low:.1f} to {high:.1f})."
+        f"Advantage over people who were never released: {_points(value)} percentage points "
+        f"(95% interval {_points(low)} to {_points(high)})."
     )
+
+
+def _points(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= 9.95 else f"{value:.1f}"
 
 
 def counted(count: Count, audience: Audience) -> str:
@@ -186,7 +192,23 @@ def said(note: Note, audience: Audience) -> str:
 def _written(value: Value, audience: Audience) -> Value:
     if isinstance(value, Count):
         return counted(value, audience)
-    return _digits(value, audience) if isinstance(value, float) else value
+    return _Stated(_digits(value, audience)) if isinstance(value, float) else value
+
+
+class _Stated(float):
+    """A number that a note shows with no zero at its end that nobody measured."""
+
+    def __format__(self, form: str) -> str:
+        return without_zeros(super().__format__(form))
+
+
+def without_zeros(written: str) -> str:
+    """Take out the zeros that end a decimal fraction: they claim digits that were not stated.
+
+    >>> [without_zeros(x) for x in ("0.180", "94.0%", "1.000", "0.107", "1,200", "0.0")]
+    ['0.18', '94%', '1', '0.107', '1,200', '0']
+    """
+    return _ZEROS.sub("", written) if "." in written else written
 
 
 def name_of(finding: Finding, audience: Audience) -> str:

@@ -204,7 +204,7 @@ def test_what_a_column_is_called_runs_nothing(reader: Any) -> None:
         render(NASTY, [Section("a", NASTY, blocks)], audience="public", facts={NASTY: NASTY})
     )
     enter_chart(page)
-    assert said(page) in (NASTY, f"{NASTY}: {NASTY} 10.0%, loss 20.0%")
+    assert said(page) in (NASTY, f"{NASTY}: {NASTY} 10%, loss 20%")
     assert page.evaluate("window.hacked") is None
     assert page.title() == NASTY
     assert reader.requests == [page.url]

@@ -30,7 +30,7 @@ def test_greater_shares_are_never_written_as_smaller(a: float, b: float) -> None
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(-0.0, "0%"), (0.0995, "10.0%"), (0.09949, "9.9%"), (0.5, "50.0%"), (0.9994, "99.9%")],
+    [(-0.0, "0%"), (0.0995, "10%"), (0.09949, "9.9%"), (0.5, "50%"), (0.9994, "99.9%")],
 )
 def test_shares_at_their_edges(value: float, text: str) -> None:
     assert numbers.share(value) == text

@@ -39,8 +39,7 @@ def test_how_many_people_were_dropped_follows_from_no_public_sentence(subjects):
     def said(suppressed):
         story = {
             "subjects": subjects,
-            "suppressed": suppressed / subjects,
-            "released": subjects - suppressed,
+            "population_known": True,
             "policies": 3,
             "matches": 50.0,
             "chosen": [0.1, 0.2, 5.0],
@@ -50,12 +49,15 @@ def test_how_many_people_were_dropped_follows_from_no_public_sentence(subjects):
             "search": {"evaluations": 9, "strategy": "steepest", "stopped": "finished"},
         }
         public = for_audience(story, "public", STATING)
+        counted = {"subjects": subjects - suppressed, "suppressed": suppressed}
+        counted |= {"expected_matches": 5.0, "mean_risk": 0.01}
+        figures = for_audience(counted, "public", STATING)
         (kit,) = _kit_summary(public, "public").blocks
-        return [*three_sentences(public, "at the knee", "public"), *kit.paragraphs]
+        return [*three_sentences(public, figures, "at the knee", "public"), *kit.paragraphs]
 
     first, *_, kit = said(2)
     assert first.startswith(f"Of {rounded(subjects - 2):,.0f} people in the release")
-    assert f"of {'3,000' if subjects > 100 else 'up to 90'} be named" in kit
+    assert f"Of the {'3,000' if subjects > 100 else 'up to 90'} people of the source" in kit
 
 
 @pytest.mark.parametrize(("audience", "names"), [("public", 1), ("internal", 2)])
@@ -81,30 +83,34 @@ def told(name, loss, outcomes=()):
         "chosen": [0.1, 0.2, 5.0],
         "matches": 11.0,
         "subjects": 100.0,
-        "suppressed": 0.0,
-        "released": 100.0,
+        "population_known": True,
         "marks": {"safe-harbor": [0.3, 0.4, 7.0]},
         "beats": {"safe-harbor": {"count": 3}},
     }
     searched = [prose.paragraphs[0] for prose in _searched(story)]
-    return [*three_sentences(story, "where the frontier bends most")[1:], *_axes(story), *searched]
+    figures = {"subjects": 50.0, "suppressed": 0.0, "expected_matches": 2.0, "mean_risk": 0.04}
+    said = three_sentences(story, figures, "where the frontier bends most")
+    return [*said, *_axes(story), *searched]
 
 
 def test_what_was_searched_for_is_what_is_told():
     assert told("matches", "information") == [
+        "Of 50 people in the release, about 2 people can be expected to be re-identified correctly "
+        "by linking every record to the population (4.0%); without protection, of the 100 people "
+        "that the policies were learnt from, about 11 people.",
         "The release keeps 80% of what the source's quasi-identifiers tell and loses 20%.",
-        "It beats Safe Harbor, which leaves about 7.0 people to be found and loses 40%; "
-        "so do 2 other policies found.",
+        "On the data of the fit it beats Safe Harbor, which leaves about 7 people to be found and "
+        "loses 40%; so do 2 other policies found.",
         "relative risk",
         "detail gone",
     ]
-    assert told("my:rare", "mutual-information", ["pay", "job"]) == [
+    assert told("my:rare", "mutual-information", ["pay", "job"])[1:] == [
         "The release keeps 80% of what the source's quasi-identifiers tell of pay and job and "
         "loses 20%; it leaves 10% of the source's rare people.",
-        "It beats Safe Harbor, which leaves 30% of the source's rare people (about 7.0 people to "
-        "be found) and loses 40%; so do 2 other policies found.",
+        "On the data of the fit it beats Safe Harbor, which leaves 30% of the source's rare people "
+        "(about 7 people to be found) and loses 40%; so do 2 other policies found.",
         "rare people",
         "detail gone",
         "Risk here is rare people (f), and loss is detail gone (g). Outcomes: pay and job.",
     ]
-    assert told("matches", "my:gone")[0] == "The release has 20% of the greatest detail gone."
+    assert told("matches", "my:gone")[1] == "The release has 20% of the greatest detail gone."

@@ -113,8 +113,8 @@ def _sentences(release: Path) -> tuple[str, ...]:
 
     private = Release.open(release).private
     assert private is not None
-    story = for_audience(private["story"], "public", STATING)
-    risk, lost, harbor = three_sentences(story, "", "public")
+    story, figures = (for_audience(private[x], "public", STATING) for x in ("story", "figures"))
+    risk, lost, harbor = three_sentences(story, figures, "", "public")
     return risk, lost, f"Policy {private['chosen']['number']}: {harbor[0].lower()}{harbor[1:]}"
 
 

@@ -11,7 +11,7 @@ from voile.itemsets.content import Content
 from voile.itemsets.story import STATING, story_of
 from voile.kit import Kit
 from voile.release import Release
-from voile.rounding import for_audience
+from voile.rounding import for_audience, rounded
 from voile.sections import (
     Audience,
     Bar,
@@ -30,10 +30,10 @@ SIZES = ("1", "2 to 4", "5 to 10", "11 to 49", "50 to 199", "200 and more")
 RISK = "risk, 1 / k", "100% = somebody is alone with what an adversary may know"
 LOSS = "use lost", "100% = nothing left"
 LIMITS = (
-    "An adversary who also knows what a person has not may find most people, whatever k is, "
-    "unless absences were asked for: see the rows that nobody else's equals.",
-    "The features were chosen by looking at the labels, so the choice itself tells something.",
-    "Kept columns and the label stand beside the items, and can tell people apart as well.",
+    "An adversary who also knows which items a person lacks may find most people, whatever k is, "
+    "unless absences were asked for: see the share of unique rows.",
+    "The features were chosen by looking at the labels, so the choice itself reveals something.",
+    "Kept columns and the label stand beside the items, and can distinguish people as well.",
     "Rows added later can break what held: certify every release anew.",
     "Two releases of the same people with other features can be joined by what they share.",
 )
@@ -68,7 +68,7 @@ def sections(
 
 def _knows(m: int | None, *, absences: bool) -> str:
     """Say what the adversary of the promise knows."""
-    thing = "what a person has and has not" if absences else "what a person has"
+    thing = "the items that a person has and lacks" if absences else "the items that a person has"
     return thing if m is None else f"{thing}, {m} at most of all that"
 
 
@@ -79,7 +79,7 @@ def _summary(story: Mapping[str, Any], public: Mapping[str, Any], audience: Audi
             f"{len(story['frontier']['risk']):,} policies were found that no other beats in both "
             f"risk and loss (method: {found['method']}, {found['stopped']}).",
             f"Published as they are, {before['features']:,} features leave "
-            f"{share_of(before['unique_share'], before['subjects'], audience)} of the rows alone.",
+            f"{share_of(before['unique_share'], before['subjects'], audience)} of the rows unique.",
         )
         return Section("summary", "In short", (Prose(said),), first=True)
     asked, figures = public["constraints"], public["figures"]
@@ -90,7 +90,7 @@ def _summary(story: Mapping[str, Any], public: Mapping[str, Any], audience: Audi
         Figure(
             "Promised",
             f"k = {asked['k']:,}",
-            f"so many share whatever somebody knows of {knows}",
+            f"people at least share whatever an adversary knows of {knows}",
         ),
         Figure("Features published", f"{features:,}", of),
     ]
@@ -99,9 +99,9 @@ def _summary(story: Mapping[str, Any], public: Mapping[str, Any], audience: Audi
     if "unique_share" in figures:
         shown.append(
             Figure(
-                "Alone when absences are known",
+                "Unique rows",
                 share(figures["unique_share"]),
-                "of rows are nobody else's, for somebody who knows all of them",
+                "of rows, for an adversary who knows all items that a person has and lacks",
             )
         )
     told = audience == "internal"  # one row more or less draws other folds, and another AUC
@@ -129,9 +129,9 @@ def _chosen(story: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         f"The features were chosen for {found['utility']} (method: {found['method']}, "
         f"{found['stopped']}). {_proved(chosen['utility'], chosen['bound'])}",
-        f"Left out: {chosen['blocked']:,} features that some rare itemset keeps out, "
-        f"{chosen['rare']:,} that too few have alone, {chosen['worthless']:,} that are worth "
-        f"nothing, {chosen['absent']:,} that nobody has.",
+        f"Features left out: {chosen['blocked']:,} by some rare itemset, {chosen['rare']:,} too "
+        f"rare by themselves, {chosen['worthless']:,} without use, {chosen['absent']:,} that no "
+        "row has.",
     )
 
 
@@ -145,7 +145,7 @@ def _proved(utility: float, bound: float) -> str:
         return "No set is worth more."
     if not utility:
         return "They are worth nothing by it."
-    more = share(bound / utility - 1)
+    more = share(rounded(bound / utility - 1, "up"))
     return f"Proved: nothing that may be shared at this k is worth over {more} more."
 
 
@@ -226,7 +226,7 @@ def _groups(story: Mapping[str, Any], audience: Audience) -> Section | None:
             *(share_of(shares[name], shares["subjects"], audience) for _, shares in told),
         )
         for title, name in (
-            ("rows that nobody else's equals", "unique_share"),
+            ("unique rows", "unique_share"),
             ("rows of which nothing is left", "empty_share"),
         )
     )

@@ -13,6 +13,8 @@ def share(value: float) -> str:
 
     >>> share(0.1234), share(0.02), share(0.00042), share(0.0), share(1.0)
     ('12.3%', '2.0%', '0.042%', '0%', '100%')
+    >>> share(0.14)
+    '14%'
     >>> share(0.99999), share(1e-9), share(float("nan"))
     ('>99.9%', '<0.0001%', '–')
     """
@@ -27,7 +29,9 @@ def share(value: float) -> str:
         return ">99.9%"
     if percent == 100:
         return "100%"
-    return f"{percent:.1f}%" if percent >= 9.95 else f"{_rounded(percent, digits=2)}%"
+    if percent >= 9.95:
+        return f"{percent:.1f}".removesuffix(".0") + "%"
+    return f"{_rounded(percent, digits=2)}%"
 
 
 def share_interval(low: float, high: float) -> str:

@@ -10,7 +10,7 @@ from voile.evidence import Evidence
 from voile.evidence_sections import evidence_sections
 from voile.kit import Kit
 from voile.release import Release
-from voile.rounding import for_audience
+from voile.rounding import coarse, for_audience
 from voile.sections import (
     Audience,
     Bullets,
@@ -26,7 +26,7 @@ from voile.sections import (
 from voile.signals.content import Content
 from voile.signals.report_pictures import breaks, in_words, overheard, recall
 from voile.signals.story import LEAKAGE, STATING, story_of
-from voile.wording import listed, share, size
+from voile.wording import listed, share, size, without_zeros
 
 RISK = "risk, what messages reveal of the class", "100% = as much as readings themselves"
 LOSS = (
@@ -34,13 +34,13 @@ LOSS = (
     "100% = strength 1, in the base that distorts most",
 )
 LIMITS = (
-    "Who knows one reading and its message finds the class; who knows the class decodes "
-    "everything. The map complements encryption, and replaces none.",
-    "Several messages of one person, sent one by one, tell the class by and by, and constants such "
-    "as height at once: send them in sessions.",
-    "Columns that are kept, or known from elsewhere, can tell the class together with a message "
-    "that tells nothing by itself.",
-    "That somebody sends at all, how often, and which readings are missing is not hidden.",
+    "An adversary who knows one reading and its message finds the class; one who knows the class "
+    "decodes everything. The map complements encryption, and replaces none.",
+    "Several messages of one person, sent one by one, gradually reveal the class, and constants "
+    "such as height reveal it at once: send them in sessions.",
+    "Columns that are kept, or known from elsewhere, can reveal the class together with a message "
+    "that reveals nothing by itself.",
+    "The map does not hide that a person sends, how often, and which readings are missing.",
     "A reading beyond those that the map was fitted to is carried exactly, but may be rarer in one "
     "class than in another.",
 )
@@ -105,16 +105,14 @@ def _figures(
     if notes:
         found = {f"bits{end}": notes[0][name] for end, name in zip(ENDS, BITS, strict=True)}
         expected = f"; the fit expected {_bits(told)} ({_within(told)})" if "bits" in told else ""
-        found = for_audience(found, audience, STATING)
+        found = coarse(found) if audience == "public" else found  # as the note states them
         yield _leakage(found, f"by one message, measured on this release{expected}")
     elif "bits" in told:
-        most = f" of {story['before']['entropy']:.2f} there are" if story else ""
-        yield _leakage(told, f"by one message, to whoever overhears it{most}")
+        most = f", of {_decimal(story['before']['entropy'])} that the class has" if story else ""
+        yield _leakage(told, f"by one message, to an eavesdropper{most}")
     if "bits" in told:
-        high = max(told["bits_high"], 0.0)
-        most = f"at most {share(min(high / story['before']['bits'], 1))}" if story else ""
-        yield Figure("Risk", share(told["risk"]), "of what the reading itself tells", most)
-        yield Figure("Distortion", share(told["loss"]), "for who takes a message for a reading")
+        yield _risk(told, story, found if notes else {})
+        yield Figure("Distortion", share(told["loss"]), "error for a reader without the key")
     if private:
         yield Figure(
             "Decoded exactly",
@@ -123,17 +121,40 @@ def _figures(
         )
 
 
+def _risk(told: Mapping[str, Any], story: Mapping[str, Any], found: Mapping[str, Any]) -> Figure:
+    """Say what share of the reading's own bits a message reveals: as measured, else as expected."""
+    if not story:
+        return Figure("Risk", share(told["risk"]), "of what the reading itself reveals")
+    whole = story["before"]["bits"]
+
+    def part(end: str) -> str:
+        bits = max((found or told)[f"bits{end}"], 0.0)
+        return share(min(bits / whole, 1.0) if whole > 0 else 0.0)
+
+    value, expected = share(told["risk"]), f"; the fit expected {share(told['risk'])}"
+    return Figure(
+        "Risk",
+        part("") if found else value,
+        f"of what the reading itself reveals{expected if found else ''}",
+        f"at most {part('_high')}",
+    )
+
+
 def _leakage(told: Mapping[str, Any], meaning: str) -> Figure:
     return Figure("Information leakage", _bits(told), meaning, f"95% interval {_within(told)}")
 
 
 def _bits(told: Mapping[str, Any]) -> str:
-    return f"{max(told['bits'], 0.0):.3f} bits"
+    return f"{_decimal(told['bits'])} bits"
 
 
 def _within(told: Mapping[str, Any]) -> str:
     low, high = (max(told[f"bits_{end}"], 0.0) for end in ("low", "high"))
-    return f"{low:.3f} to {high:.3f}"
+    return f"{_decimal(low)} to {_decimal(high)}"
+
+
+def _decimal(bits: float) -> str:
+    return without_zeros(f"{max(bits, 0.0):.3f}")
 
 
 def _said(
@@ -164,10 +185,11 @@ def _before(story: Mapping[str, Any], audience: Audience) -> str:
     before = story["before"]
     people = size(before["subjects"], audience)
     return (
-        f"Sent as they are, readings tell {before['bits']:.3f} of {before['entropy']:.3f} bits of "
-        f"the class (95% interval {before['bits_low']:.3f} to {before['bits_high']:.3f}). All bits "
-        f"are estimated on {people} people, each sent by a map fitted to others; where there is "
-        f"nothing to tell, 95 of 100 estimates lie below {before['null']:.3f}."
+        f"Sent as they are, readings reveal {_decimal(before['bits'])} of "
+        f"{_decimal(before['entropy'])} bits of the class (95% interval {_within(before)}). "
+        f"The bits of the fit are estimated on {people} people, each sent by a map "
+        "fitted to others; where there is nothing to reveal, 95 of 100 estimates lie below "
+        f"{_decimal(before['null'])}."
     )
 
 

@@ -208,7 +208,7 @@ class _Applying(Applying):
         """Tell the intervals, the constraints, and figures that single nobody out."""
         space = self._content.space
         shown = ["mean_risk", "max_risk"]
-        if not needs_suppression(figures["share_under_11"], space.evaluator.subjects, "public"):
+        if not needs_suppression(figures["share_under_11"], figures["subjects"], "public"):
             shown.append("share_under_11")
         rules = space.constraints
         return {

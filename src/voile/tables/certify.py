@@ -98,14 +98,16 @@ def certify(
 
     Returns
     -------
-    The measures by name; those of a sensitive column as ``name(column)``; and
-    ``unique_with_kept``, people whom the released columns together tell from all others. ``k``
-    is the least number of people who have a row in a group, nobody's rows spread.
+    The measures by name; those of a sensitive column as ``name(column)``;
+    ``unique_with_kept``, people whom the released columns together tell from all others; and
+    ``subjects`` and ``suppressed``, the people released and dropped. ``k`` is the least number
+    of people who have a row in a group, nobody's rows spread.
     """
     counted: Source = release if people is None else WithPerson(release, people)
     subject = None if people is None else PERSON
     classes, _ = _classes(counted, codebook, subject, published, space, directory)
     figures = disclosure(classes, suppressed=suppressed)
+    figures |= {"subjects": float(round(classes.sample.sum())), "suppressed": float(suppressed)}
     if subject is not None and len(classes.sample):
         figures["k"] = float(_least_group(counted, codebook.released, directory))
     for column in sensitive:

@@ -30,6 +30,7 @@ from voile.tables.story import STATING, story_of
 from voile.tables.wording import (
     CALLED,
     about,
+    beaten_by,
     called,
     found,
     is_default,
@@ -49,7 +50,7 @@ LIMITS = (
     "assumptions are listed, and the risk is as uncertain as they are.",
     "An adversary who knows more than was assumed, or who knows that a person is in the release, "
     "does better than these figures say; the prosecutor's risks are those of the latter.",
-    "Sensitive values inside a group that all share are told to whoever knows the group.",
+    "Homogeneity: if everyone in a group shares one sensitive value, membership reveals it.",
     "A second release of the same people, under another policy, can be intersected with this one.",
     "This is Safe Harbor's generalisation of these columns at most, not the whole of any law.",
 )
@@ -94,44 +95,44 @@ def _summary(
 ) -> Section:
     if not story:
         short = (
-            Figure("Average risk", one_in(figures["mean_risk"]), "of naming a record rightly"),
+            Figure(
+                "Average risk", one_in(figures["mean_risk"]), "of re-identifying a record correctly"
+            ),
             Figure("Largest risk", one_in(figures["max_risk"]), "of any one record"),
             Figure("What was lost", share(figures["loss"]), NOTHING_LEFT),
         )
         return Section("summary", "In short", (Figures(short),), first=True)
     chosen = private["chosen"]
     why = reason(Choice.from_data(chosen["choice"]), edited=chosen["edited"])
-    _, loss, matches = story["chosen"]
-    kept = story["released"]
-    apart = min(figures.get("unique_with_kept", 0.0) / kept, 1.0) if kept else 0.0
+    loss, people = story["chosen"][1], figures["subjects"]
+    apart = min(figures["unique_with_kept"] / people, 1.0) if people else 0.0
     certain = figures["max_risk"] >= 1
     shown = (
         Figure(
-            "Could be found",
-            f"{about(matches)} people",
-            f"expected, of {kept:,.0f}; {about(story['matches'])} without protection",
+            "Expected to be re-identified",
+            f"{about(figures['expected_matches'])} people",
+            f"of {people:,.0f} in the release",
         ),
         Figure(
             "Most exposed person",
             one_in(figures["max_risk"]),
-            "to be named rightly: alone in the population by these columns"
+            "to be re-identified: unique in the population by these columns"
             if certain
-            else "chance of being named rightly",
+            else "chance of being re-identified correctly",
         ),
         Figure("What was lost", share(loss), NOTHING_LEFT),
         Figure(
-            "Alone with all columns",
-            share_of(apart, kept, audience),
-            "of people, for somebody who also knows the columns kept as they are",
+            "Unique on all released columns",
+            share_of(apart, people, audience),
+            "of people, for an adversary who also knows the columns kept as they are",
         ),
     )
     columns = listed([strip["column"] for strip in story["strips"]["chosen"]])
     whom = "the population" if story["population_known"] else "the source"
     decided = (
-        f"Against whom: somebody who knows {columns} and the name of everybody in {whom}, and "
-        f"looks up every record. The population is {story['population']}.",
-        f"Who decided: the data holder chose this policy, {why}. "
-        "Who approves its release signs at the end.",
+        f"The adversary knows {columns} and the name of everybody in {whom}, and looks up every "
+        f"record. The population is {story['population']}.",
+        f"The data holder chose this policy, {why}. The approver signs below.",
     )
     counts = private["counts"]
     fates = ("read", "released", "set_aside", "suppressed", "held_out")
@@ -139,7 +140,7 @@ def _summary(
     titles = tuple(name.replace("_", " ") for name in fates)
     ledger = Grid(titles, (row,), "What became of every row", (0, 1, 2, 3, 4), "internal")
     blocks = (
-        Prose(three_sentences(story, why, audience)),
+        Prose(three_sentences(story, figures, why, audience)),
         Figures(shown),
         Prose(decided),
         ledger,
@@ -152,13 +153,14 @@ def _kit_summary(story: Mapping[str, Any], audience: Audience) -> Section:
     said = [
         f"{story['policies']:,} policies were found that no other of {search['evaluations']:,} "
         f"beats in both risk and loss (search: {search['strategy']}, {search['stopped']}).",
-        f"Published as it is, the source would let {found(story['matches'])} of "
-        f"{size(story['subjects'], audience)} be named rightly by somebody who has the population.",
+        f"Of the {size(story['subjects'], audience)} people of the source as it is, "
+        f"{found(story['matches'])} would be expected to be re-identified correctly by an "
+        "adversary who has the population.",
     ]
     for name, (risk, loss, matches) in story["marks"].items():
         said.append(
             f"{CALLED.get(name, name)} leaves {left(story, risk, matches)} and "
-            f"{lost(story, loss)}; {story['beats'][name]['count']:,} policies beat it in both."
+            f"{lost(story, loss)}; {beaten_by(story['beats'][name]['count'])}."
         )
     said += [
         f"{CALLED.get(name, name)} is not among these policies ({why})."

@@ -11,17 +11,17 @@ from voile.tables.wording import about, people
 from voile.wording import needs_suppression, share, share_of
 
 ROWS = (
-    ("expected_matches", "people expected to be named rightly"),
+    ("expected_matches", "people expected to be re-identified correctly"),
     ("mean_risk", "average risk of a record"),
     ("max_risk", "largest risk of a record"),
     ("share_under_11", "people in groups of fewer than 11 in the population"),
     ("k", "people in the smallest group of the release (k)"),
     ("k_map", "people in the smallest of these groups in the population (k-map)"),
-    ("sample_uniques", "people alone in their group of the release"),
-    ("population_uniques", "people alone in their group of the population"),
+    ("sample_uniques", "people unique in the release"),
+    ("population_uniques", "people unique in the population"),
     ("prosecutor_max", "largest risk of a person known to be in the release (prosecutor)"),
     ("prosecutor_mean", "average risk of a person known to be in the release (prosecutor)"),
-    ("unique_with_kept", "people alone when the columns kept as they are count too"),
+    ("unique_with_kept", "people unique when the columns kept as they are count too"),
 )
 DISCERNIBILITY = ("discernibility", "discernibility: each group's size, squared and added up")
 RISKS = {"mean_risk", "max_risk", "prosecutor_max", "prosecutor_mean"}
@@ -50,9 +50,8 @@ def risks(
     if not before:
         return None
 
-    subjects = story["subjects"]
-
-    def cell(name: str, value: float | None) -> str:
+    def cell(name: str, side: Mapping[str, float]) -> str:
+        value = side.get(name)
         if value is None:
             return "–"
         if name in RISKS:
@@ -60,13 +59,13 @@ def risks(
         if name in COUNTS:
             return people(value, audience)
         if name == "share_under_11":
-            return share_of(value, subjects, audience)
+            return share_of(value, _people(story, side), audience)
         return about(value) if name == "expected_matches" else f"{value:,.0f}"
 
     measures = ROWS if audience == "public" else (*ROWS, DISCERNIBILITY)  # it follows each person
     told = [(name, title) for name, title in measures if name in before or name in after]
     sides = (before, after) if after else (before,)
-    rows = [(title, *(cell(name, side.get(name)) for side in sides)) for name, title in told]
+    rows = [(title, *(cell(name, side) for side in sides)) for name, title in told]
     rows += [
         (f"{column}: {title}", "–", f"{after[name]:.3g}")
         for column in sensitive
@@ -77,7 +76,7 @@ def risks(
     caption = "The source as it is, and the release" if after else "The source as it is"
     blocks: list[Any] = [Grid(columns, tuple(rows), caption, (1, 2)[: len(sides)])]
     if after:
-        blocks.append(_shares(before, after, subjects, audience))
+        blocks.append(_shares(story, before, after, audience))
     blocks.append(Prose((f"The population is {story['population']}.", *story["assumptions"])))
     for when in ("source", "release"):
         if story.get(f"uniques_{when}"):
@@ -85,13 +84,21 @@ def risks(
     return Section("risk", "Risk before and after", tuple(blocks))
 
 
+def _people(story: Mapping[str, Any], side: Mapping[str, float]) -> float:
+    """Return how many people the figures of a side are of: the release's, else the source's."""
+    return side.get("subjects", float(story["subjects"]))
+
+
 def _shares(
-    before: Mapping[str, float], after: Mapping[str, float], subjects: float, audience: Audience
+    story: Mapping[str, Any],
+    before: Mapping[str, float],
+    after: Mapping[str, float],
+    audience: Audience,
 ) -> BarChart:
     def few(name: str) -> bool:
-        shares = (before[name], after[name])
         return name == "share_under_11" and any(
-            needs_suppression(s, subjects, audience) for s in shares
+            needs_suppression(side[name], _people(story, side), audience)
+            for side in (before, after)
         )
 
     groups = tuple(
@@ -105,6 +112,6 @@ def _shares(
 def _estimated(when: str, estimate: Sequence[float], audience: Audience) -> str:
     value, low, high = (people(x, audience) for x in estimate)
     return (
-        f"By the {when}'s columns, {value} people are estimated to be alone in the population "
+        f"By the {when}'s columns, {value} people are estimated to be unique in the population "
         f"({low} to {high}, for which records happened to be drawn; the model may err by more)."
     )

@@ -69,7 +69,6 @@ def story_of(
         if content.bound is not None:
             story["least_loss"] = float(content.bound.least_loss(score.risk))
         story["suppressed"] = score.suppressed
-        story["released"] = story["subjects"] * (1 - score.suppressed)
         story["uniques_release"] = _uniques(content, policy)
         story["after"] = _finite(space.disclosure(policy))
     if published is not None:

@@ -14,7 +14,14 @@ from voile.tables.certify import certify
 from voile.tables.codebook import Codebook, Entry
 from voile.verifying import Check, has_columns, has_rows, recounted
 
-COUNTED = ("k", "sample_uniques", "prosecutor_max", "prosecutor_mean", "unique_with_kept")
+COUNTED = (
+    "subjects",
+    "k",
+    "sample_uniques",
+    "prosecutor_max",
+    "prosecutor_mean",
+    "unique_with_kept",
+)
 LEFT = "not counted again: it takes the population, or the source, which the kit has"
 
 
@@ -66,7 +73,7 @@ def _promises(public: Mapping[str, Any], found: Mapping[str, float]) -> Iterator
         yield Check("every group holds as many as the manifest says", found["k"] >= told["k"])
     if "max_risk" in told:
         within = told["max_risk"] <= rounded(float(asked["max_risk"]), "up")
-        yield Check(f"the largest risk told is at most {asked['max_risk']:g}", within)
+        yield Check(f"the largest risk stated is at most {asked['max_risk']:g}", within)
     values = [x for name, x in found.items() if name.startswith("distinct_l(")]
     if asked["l_diversity"] > 1 and values:
         said = f"every group holds at least {asked['l_diversity']} sensitive values"

@@ -9,7 +9,7 @@ from voile.kit import Choice
 from voile.sections import Audience
 from voile.suppression import FEW, is_few
 from voile.tables.named_measures import DEFAULTS, Kind
-from voile.wording import listed, share, share_of
+from voile.wording import listed, share, share_of, size
 
 CALLED = {"safe-harbor": "Safe Harbor", "chosen": "chosen policy"}
 
@@ -37,16 +37,12 @@ def one_in(risk: float) -> str:
 def about(matches: float) -> str:
     """Write an expected number of people.
 
-    >>> about(84.3), about(3.42), about(0.01)
-    ('84', '3.4', 'nearly none')
+    >>> about(84.3), about(3.42), about(4.0), about(0.01)
+    ('84', '3.4', '4', 'nearly none')
     """
-    return (
-        f"{matches:,.0f}"
-        if matches >= 10
-        else f"{matches:.1f}"
-        if matches >= 0.1
-        else "nearly none"
-    )
+    if matches < 0.1:
+        return "nearly none"
+    return f"{matches:,.0f}" if matches >= 10 else f"{matches:.1f}".removesuffix(".0")
 
 
 def found(matches: float) -> str:
@@ -133,20 +129,44 @@ def _kept(story: Mapping[str, Any], loss: float) -> str:
     return f"The release keeps {share(1 - loss)} of what {told} and loses {share(loss)}"
 
 
+def beaten_by(count: int) -> str:
+    """Say how many policies beat another in risk and loss.
+
+    >>> beaten_by(0), beaten_by(1), beaten_by(1234)
+    ('no policy found beats it in both', '1 policy found beats it in both', \
+'1,234 policies found beat it in both')
+    """
+    if count == 1:
+        return "1 policy found beats it in both"
+    return (
+        f"{count:,} policies found beat it in both" if count else "no policy found beats it in both"
+    )
+
+
 def three_sentences(
-    story: Mapping[str, Any], why: str, audience: Audience = "internal"
+    story: Mapping[str, Any],
+    figures: Mapping[str, float],
+    why: str,
+    audience: Audience = "internal",
 ) -> tuple[str, ...]:
-    """Say the risk now, what was lost, and how it compares with Safe Harbor, else `why` it is."""
-    (risk, loss, now), before = story["chosen"], story["matches"]
-    subjects = story["subjects"]
-    kept = story["released"]
-    dropped = share_of(story["suppressed"], subjects, audience)
+    """Say the risk now, what was lost, and how it compares with Safe Harbor, else `why` it is.
+
+    Parameters
+    ----------
+    story : what the fit knew of its source, of the policy chosen and of the others.
+    figures : what was counted on the release itself, which may be of another source.
+    """
+    risk, loss, _ = story["chosen"]
+    people, dropped = figures["subjects"], figures["suppressed"]
+    source, whole = people + dropped, size(story["subjects"], audience)
+    whom = "population" if story["population_known"] else "source"
     said = [
-        f"Of {kept:,.0f} people in the release, {found(now)} can be expected to be named rightly "
-        f"by somebody who looks every one of them up in the population "
-        f"({share(now / kept if kept else 0)}); of the source as it is, {found(before)}.",
+        f"Of {people:,.0f} people in the release, {found(figures['expected_matches'])} can be "
+        f"expected to be re-identified correctly by linking every record to the {whom} "
+        f"({share(figures['mean_risk'])}); without protection, of the {whole} "
+        f"people that the policies were learnt from, {found(story['matches'])}.",
         _kept(story, loss)
-        + (f", {dropped} of people dropped" if story["suppressed"] else "")
+        + (f", {share_of(dropped / source, source, audience)} of people dropped" if dropped else "")
         + (
             "."
             if is_default(story, "risk")
@@ -158,12 +178,10 @@ def three_sentences(
         its_name = CALLED.get(name, name)
         its_own = f"leaves {left(story, its_risk, its_found)} and loses {share(its_loss)}"
         if risk <= its_risk and loss <= its_loss:
-            others = max(count - 1, 0)
-            said.append(
-                f"It beats {its_name}, which {its_own}; so do {others:,} other policies found."
-            )
+            so = f"; so do {count - 1:,} other policies found" if count > 2 else ""
+            said.append(f"On the data of the fit it beats {its_name}, which {its_own}{so}.")
         else:
-            said.append(f"{its_name} {its_own}; {count:,} policies found beat it in both.")
+            said.append(f"On the data of the fit {its_name} {its_own}; {beaten_by(count)}.")
     if not story["marks"]:
         said.append(f"The data holder chose the policy {why}.")
     return tuple(said)

@@ -14,8 +14,11 @@ from voile.progress import silent
 from voile.release import Release
 from voile.roles import Roles
 from voile.tables.options import ApplyOptions
+from voile.tables.report import sections
 from voile.tables.verifying import verify
 from voile.tables.wing import apply
+from voile.tables.wording import about
+from voile.wording import share
 
 pytestmark = pytest.mark.filterwarnings("ignore::voile.tables.hipaa.SafeHarborWarning")
 
@@ -137,3 +140,30 @@ def test_an_empty_source_gives_an_empty_release(kit, patients, key_file, tmp_pat
     release = run(kit, patients.slice(0, 0), tmp_path / "out.csv", key_file=key_file)
     assert read(release.path).num_rows == release.private["counts"]["read"] == 0
     assert all(holds is not False for _, holds in verify(release))
+
+
+def test_the_report_counts_the_people_of_this_release_not_those_of_the_fit(
+    kit, patients, key_file, tmp_path
+):
+    release = run(kit, patients.slice(0, 100), tmp_path / "out.csv", key_file=key_file)
+    figures = release.private["figures"]
+    people, found = f"{figures['subjects']:.0f}", about(figures["expected_matches"])
+    assert figures["subjects"] < release.private["story"]["subjects"] / 2
+    (said, shown, *_) = sections(release, [], audience="internal")[0].blocks
+    assert said.paragraphs[0].startswith(f"Of {people} people in the release, about {found} people")
+    assert shown.figures[0].meaning == f"of {people} in the release"
+    assert shown.figures[3].value == share(figures["unique_with_kept"] / figures["subjects"])
+
+
+def test_a_share_that_comes_to_few_of_this_release_is_not_in_public(
+    kit, patients, key_file, tmp_path
+):
+    release = run(kit, patients.slice(0, 20), tmp_path / "out.csv", key_file=key_file)
+    figures = release.private["figures"]
+    assert 0 < figures["share_under_11"] * figures["subjects"] <= 10
+    assert figures["share_under_11"] * release.private["story"]["subjects"] > 10
+    assert "share_under_11" not in release.public["figures"]
+    risk = next(one for one in sections(release, [], audience="public") if one.key == "risk")
+    shown = {row[0]: row[2] for row in risk.blocks[0].rows}
+    few = shown["people in groups of fewer than 11 in the population"]
+    assert few.startswith(("under", "over"))
