@@ -58,7 +58,7 @@ def known_options() -> list[click.Parameter]:
             metavar="COLUMN",
             help="Column of CLASSES that numbers each subject's key, from 1 up [all 1].",
         ),
-        path("key-file", "File with the secret that pseudonyms and keys come from."),
+        path("key-file", "File with the secret of pseudonyms and keys [variable VOILE_SECRET]."),
     ]
 
 

@@ -66,7 +66,7 @@ def decode(kind: str) -> click.Command:
         argument("release"),
         asked,
         known,
-        *out("OUT", READINGS),
+        *out("READINGS", READINGS),
         *reading(),
     ]
     return Command("decode", run, own)

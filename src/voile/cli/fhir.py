@@ -76,7 +76,7 @@ def encode_fhir(kind: str) -> click.Command:
         given,
         *_options(),
         keep,
-        *out("OUT", READINGS),
+        *out("READINGS", READINGS),
     ]
     return Command("encode-fhir", run, [*own, *reading()])
 
@@ -107,7 +107,7 @@ def decode_fhir(kind: str) -> click.Command:
         argument("kit"),
         argument("source"),
         *_options(),
-        *out("OUT", READINGS),
+        *out("READINGS", READINGS),
         *reading(),
     ]
     return Command("decode-fhir", run, own)

@@ -117,7 +117,9 @@ def _choose(kind: str) -> click.Command:
         ),
         click.Option(["--max-loss"], type=float, help="Least risk at this loss or less, 0 to 1."),
         click.Option(["--beats"], metavar="NAME", help="Better than a policy, e.g. safe-harbor."),
-        click.Option(["--policy"], type=int, help="This number of voile KIND frontier."),
+        click.Option(
+            ["--policy"], type=int, help="Policy number, as listed by voile KIND frontier."
+        ),
         flag("knee", "Where the frontier bends most."),
     ]
     return Command("choose", run, [argument("kit"), *ways, *out("POLICY", POLICY)])
@@ -181,7 +183,7 @@ def _attack(kind: str) -> click.Command:
     ) -> None:
         """Attack a release as an adversary would.
 
-        She has the release and what the options say she knows; the truth only scores her.
+        The adversary has the release and the background knowledge given by the options.
         """
         from voile.release import Release
         from voile.secret import Secret
@@ -198,7 +200,7 @@ def _attack(kind: str) -> click.Command:
         write_evidence(where, attacked, found, secret, force=force)
         tell_attacked(screen, found, where)
 
-    truth = place("truth", "SOURCE", "What is so.")
+    truth = place("truth", "SOURCE", "The original source, used to score the attack.")
     to = out("EVIDENCE", EVIDENCE, required=False, default="RELEASE.private/evidence.json")
     own = [argument("release"), truth, *to, seed(), key_file(), *reading()]
     return WingCommand("attack", run, own, lambda: wing(kind).AttackOptions)

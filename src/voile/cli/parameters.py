@@ -88,7 +88,7 @@ def out(
 
 def key_file() -> click.Option:
     """Take the secret that a release was sealed under, or its evidence is to be."""
-    return path("key-file", "File with the secret of the seals [VOILE_SECRET].")
+    return path("key-file", "File with the secret of the seals [variable VOILE_SECRET].")
 
 
 def seed() -> click.Option:

@@ -111,7 +111,7 @@ report = Command(
     [
         click.Argument(["subject"], metavar="KIT|RELEASE", type=click.Path()),
         *out("REPORT", REPORT),
-        flag("internal", "For the data holder's own eyes: small counts are shown."),
+        flag("internal", "Internal report: includes small counts."),
         click.Option(
             ["--evidence"],
             metavar="FILE",

@@ -65,18 +65,17 @@ class FitOptions(Options):
     learners: tuple[Learner, ...] = Field(
         ("consensus",),
         min_length=1,
-        description="who looks in each pass; of several the one that pays most is kept",
+        description="learners tried in each pass; the most cost-effective is kept",
     )
     cross_fit: int = Field(
         5, ge=0, description="folds of subjects; 0 judges on the text learnt from, as the paper"
     )
     decision: Literal["cost", "accuracy"] = Field(
-        "cost", description="remove where it is worth it, or where the classifier says so (paper)"
+        "cost",
+        description="decision rule: minimum expected cost, or the classifier's label (paper)",
     )
-    max_passes: int = Field(20, ge=1, description="most passes of one policy")
-    least_left: int = Field(
-        300, ge=1, description="tokens that must be left for anything to be said of them"
-    )
+    max_passes: int = Field(20, ge=1, description="maximum number of passes of a policy")
+    least_left: int = Field(300, ge=1, description="minimum number of remaining tokens")
     lists: Lists = Field(
         (),
         description="NAME=FILE: names or places, one a line, that the learners are told of; "
@@ -106,7 +105,7 @@ class ApplyOptions(voile.options.ApplyOptions):
     date_order: Literal["dmy", "mdy"] | None = Field(
         None, description="how dates in numbers are read; unread ones become marks [dmy in Spanish]"
     )
-    days: int = Field(365, ge=1, le=36_500, description="most days by which dates move")
+    days: int = Field(365, ge=1, le=36_500, description="maximum date shift in days")
     ages: Literal["keep", "mark"] = Field(
         "keep", description="ages up to 89 beside surrogates; older ones are grouped"
     )
@@ -163,23 +162,23 @@ class AttackOptions(Options):
     """What the adversary trains on, and how many tokens she looks at."""
 
     inspections: tuple[Annotated[int, Field(ge=1)], ...] = Field(
-        (), description="tokens she inspects [as many as identifiers are left, and 1% of tokens]"
+        (), description="tokens inspected [as many as identifiers are left, and 1% of tokens]"
     )
     labels: tuple[Literal["published", "released", "foreign"], ...] = Field(
         ("published", "released"),
         min_length=1,
-        description="whose labels she learns from: the publisher's, her own, another corpus's",
+        description="labels to learn from: the publisher's, the adversary's own, another corpus's",
     )
     foreign: Place | None = Field(None, description="annotated corpus of another publisher")
     order: Literal["margin", "paper", "negatives"] = Field(
-        "margin", description="what she inspects first"
+        "margin", description="what is inspected first"
     )
     learners: tuple[Learner, ...] = Field(
-        LEARNERS, min_length=1, description="what she trains; she takes the most accurate"
+        LEARNERS, min_length=1, description="learners tried; the most accurate attacks"
     )
     lists: Lists = Field(
         (),
-        description="NAME=FILE: names or places, one a line, that she brings; may be given again",
+        description="NAME=FILE: names or places, one a line, of the adversary; may be given again",
     )
     jobs: Jobs = Field(-1, description="processes; -1 for as many as processors")
 

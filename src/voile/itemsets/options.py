@@ -15,12 +15,12 @@ class FitOptions(Options):
     """How the frontier is found, and against whom."""
 
     k: tuple[Annotated[int, Field(ge=1)], ...] = Field(
-        (), description="least subjects for whatever she knows; several, else up to the most"
+        (), description="minimum k; may be given again [2, 3, 5, 8, 11 and upwards]"
     )
     m: int | None = Field(
         None, ge=1, description="the most features that the adversary knows of a person, else all"
     )
-    absences: bool = Field(False, description="she also knows what a person has not")
+    absences: bool = Field(False, description="the adversary also knows which items a person lacks")
     utility: (
         Literal["mutual-information", "hamdist", "chi-squared", "coverage", "size", "distcnt"]
         | None
@@ -39,9 +39,7 @@ class FitOptions(Options):
     ] = Field("best", description="how features are chosen")
     evaluations: int | None = Field(None, ge=1, description="for each k, stop after so many sets")
     seconds: float | None = Field(None, gt=0, description="for each k, stop after so many seconds")
-    unique: float | None = Field(
-        None, ge=0, le=1, description="largest share of rows that nobody else's may equal"
-    )
+    unique: float | None = Field(None, ge=0, le=1, description="maximum share of unique rows")
     auc: Literal["quick", "always", "never"] = Field(
         "quick", description="when classifiers are tried on each policy: where that takes seconds"
     )
@@ -65,7 +63,8 @@ class AttackOptions(Options):
     """What the adversary holds and knows."""
 
     items: tuple[Annotated[int, Field(ge=1)], ...] = Field(
-        (1, 2, 3, 5, 10), description="how many items she knows of a person; may be given again"
+        (1, 2, 3, 5, 10),
+        description="items of a person that the adversary knows; may be given again",
     )
     targets: int = Field(1000, ge=1, description="people attacked, at most; drawn at random")
     control: Place | None = Field(None, description="people who are not in the release")

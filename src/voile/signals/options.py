@@ -82,13 +82,13 @@ class AttackOptions(Options):
     """What the adversary holds and knows."""
 
     public_map: Path | None = Field(
-        None, description="kit whose maps she is said to know, by every class"
+        None, description="kit whose maps the adversary knows, of every class"
     )
-    knows: tuple[str, ...] = Field((), description="kept columns that she knows of everyone")
+    knows: tuple[str, ...] = Field((), description="kept columns that the adversary knows as well")
     control: Place | None = Field(None, description="people who are not in the release")
     beliefs: Place | None = Field(
         None,
-        description="table of what she thinks of each subject beforehand: a column of "
+        description="table of what the adversary thinks of each subject beforehand: a column of "
         "subjects, and one of chances for each class",
     )
-    permutations: int = Field(100, ge=0, description="deals of the null of the bits told")
+    permutations: int = Field(100, ge=0, description="permutations for the bits of no leakage")

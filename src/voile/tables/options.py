@@ -103,6 +103,4 @@ class AttackOptions(Options):
         None, description="table that counts people, to confirm unique"
     )
     people: str = Field("people", description="column of the population table that counts")
-    threshold: float = Field(
-        0.0, ge=0, le=1, description="claim only above this probability of being right"
-    )
+    threshold: float = Field(0.0, ge=0, le=1, description="minimum match probability of a claim")
