@@ -64,7 +64,7 @@ def share_of(value: float, whole: float, audience: Audience) -> str:
 
 
 def is_hidden(found: Rate | None, audience: Audience) -> bool:
-    """Say whether a rate is of few, or counts few successes or failures, and has its reader.
+    """Say whether a rate counts few successes or failures, as any of few trials does.
 
     >>> [is_hidden(Rate(x, 100), "public") for x in (0, 3, 50, 97, 100)]
     [False, True, False, True, False]
@@ -72,7 +72,7 @@ def is_hidden(found: Rate | None, audience: Audience) -> bool:
     return (
         found is not None
         and audience == "public"
-        and any(map(is_few, (found.trials, found.successes, found.trials - found.successes)))
+        and any(map(is_few, (found.successes, found.trials - found.successes)))
     )
 
 
