@@ -42,6 +42,17 @@ def rounded(value: N, towards: Towards = "nearest") -> N:
     return type(value)(short)
 
 
+def outwards(value: N, name: str) -> N:
+    """Round to the nearest, but the low end of an interval down and its high end up, by name.
+
+    >>> outwards(0.145, "bits_high"), outwards(0.145, "low"), outwards(0.143, "bits")
+    (0.15, 0.14, 0.14)
+    """
+    if name.endswith("low"):
+        return rounded(value, "down")
+    return rounded(value, "up" if name.endswith("high") else "nearest")
+
+
 @dataclass(frozen=True)
 class Stating:
     """How a wing's figures are stated in public, so that none promises more than is so.

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from voile.evidence import Count, Finding, Note, Rate, Value, difference
-from voile.rounding import Stating, rounded
+from voile.rounding import Stating, outwards, rounded
 from voile.sections import Audience
 from voile.suppression import FEW, is_few
 
@@ -185,14 +185,16 @@ def said(note: Note, audience: Audience) -> str:
     >>> said(note, "internal"), said(note, "public")
     ('Cut off after examining 4 tokens.', 'Cut off after examining fewer than 11 tokens.')
     """
-    values = {name: _written(value, audience) for name, value in note.values.items()}
+    values = {name: _written(value, name, audience) for name, value in note.values.items()}
     return note.text.format(**values)
 
 
-def _written(value: Value, audience: Audience) -> Value:
+def _written(value: Value, name: str, audience: Audience) -> Value:
     if isinstance(value, Count):
         return counted(value, audience)
-    return _Stated(_digits(value, audience)) if isinstance(value, float) else value
+    if isinstance(value, float):
+        return _Stated(outwards(value, name) if audience == "public" else value)
+    return value
 
 
 class _Stated(float):

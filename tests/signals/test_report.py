@@ -43,7 +43,7 @@ def page(tmp_path_factory):
 
 
 MEAN, BARS, LAW = "on average: ", "Who is found by forest", "weight, overheard, by class"
-BALANCED = "balanced accuracy 0.510"
+BALANCED = "balanced accuracy 0.51"
 
 
 def test_the_public_sees_shares_of_many_and_no_class_s_law(page):
@@ -82,6 +82,9 @@ def test_the_headline_is_what_was_measured_on_this_release(page):
     measured = {"bits": 0.123, "entropy": 0.72, "low": 0.101, "high": 0.145, "null": 0.02}
     plain, note = overheard(Rate(30, 100)), Note(LEAKAGE, measured)
     public = page("public", replace(plain, notes=(note, *plain.notes)))
-    assert "95% interval 0.100 to 0.150" in public  # two digits, outwards
+    assert public.count("95% interval 0.1 to 0.15") == 2  # two digits, outwards, in the note too
+    assert "0.12 bits" in public
+    assert "Messages reveal 0.12 of 0.72 bits" in public
     assert "measured on this release; the fit expected" in public
-    assert "to whoever overhears it" in page("public", plain)
+    assert "of what the reading itself reveals; the fit expected" in public
+    assert "to an eavesdropper" in page("public", plain)

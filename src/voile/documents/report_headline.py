@@ -46,7 +46,7 @@ def headline(
     few = whole is not None and needs_suppression(known["risk"], whole, audience)
     if "published_tokens" in known and not few:  # with the loss it reveals how many are left
         kept = share(known["published_tokens"])
-        yield Figure("Published", kept, f"of the tokens, as they were, {judged(story)}")
+        yield Figure("Published", kept, "of the tokens, as they were; expected by the fit")
     yield from _strongest(evidence, audience)
 
 

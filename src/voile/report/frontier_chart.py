@@ -109,7 +109,8 @@ def coarse(chart: FrontierChart) -> FrontierChart:
         ),
         marks=to_two_digits(chart.marks),
         floor=tuple(_proved(chart.floor)),
-        caption="The least loss that a policy found has at some levels of risk.",
+        caption="The least loss that a policy found has at some levels of risk, rounded up to "
+        "steps of 5%.",
     )
 
 

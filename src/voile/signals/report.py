@@ -10,7 +10,7 @@ from voile.evidence import Evidence
 from voile.evidence_sections import evidence_sections
 from voile.kit import Kit
 from voile.release import Release
-from voile.rounding import coarse, for_audience
+from voile.rounding import coarse, for_audience, outwards
 from voile.sections import (
     Audience,
     Bullets,
@@ -105,7 +105,7 @@ def _figures(
     if notes:
         found = {f"bits{end}": notes[0][name] for end, name in zip(ENDS, BITS, strict=True)}
         expected = f"; the fit expected {_bits(told)} ({_within(told)})" if "bits" in told else ""
-        found = coarse(found) if audience == "public" else found  # as the note states them
+        found = coarse(found, outwards) if audience == "public" else found  # as the note
         yield _leakage(found, f"by one message, measured on this release{expected}")
     elif "bits" in told:
         most = f", of {_decimal(story['before']['entropy'])} that the class has" if story else ""
