@@ -116,7 +116,7 @@ def test_verify_fails_when_more_is_promised_than_is_kept(received, asked, said):
     [
         ({"k": 2}, ["every group holds as many as the manifest says"]),
         ({"k": 1}, []),
-        ({"max_risk": 0.51}, ["the largest risk told is at most 0.5"]),
+        ({"max_risk": 0.51}, ["the largest risk stated is at most 0.5"]),
         ({"max_risk": 0.5}, []),
         ({}, []),
     ],
