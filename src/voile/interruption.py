@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +14,7 @@ from typing import Any, NoReturn
 
 from voile.errors import VoileError
 
+INTERRUPTED = "interrupted; no output is half-written"
 Handler = Callable[[int, FrameType | None], Any]
 
 
@@ -51,7 +54,10 @@ def leaving_at_ctrl_c() -> Iterator[None]:
     """End the process at Ctrl-C, with a sentence: nothing is at work yet."""
 
     def leave(_: int, __: FrameType | None) -> NoReturn:
-        os.write(2, b"voile: interrupted; no output is half-written\n")
+        os.write(2, f"voile: {INTERRUPTED}\n".encode())
+        if "--json" in sys.argv:
+            said = {"what": INTERRUPTED, "where": None, "instead": None}
+            os.write(1, json.dumps({"error": said}).encode() + b"\n")
         os._exit(130)
 
     with _handled_by(leave):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -10,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from voile.interruption import ctrl_c
+from voile.interruption import INTERRUPTED, ctrl_c
 
-SAID = b"voile: interrupted; no output is half-written\n"
+SAID = f"voile: {INTERRUPTED}\n".encode()
 STARTING = """
 import sys
 from voile.cli import main
@@ -24,7 +25,7 @@ main()
 @pytest.mark.parametrize("seconds", [0.0, 0.05, 0.1, 0.2, 0.4, 0.8])
 def test_ctrl_c_while_voile_starts(tmp_path: Path, seconds: float) -> None:
     """From its first line on, while modules load, and while the command waits for its source."""
-    words = ["inspect", "-", "--out", str(tmp_path / "roles.toml")]
+    words = ["inspect", "-", "--out", str(tmp_path / "roles.toml"), "--json"]
     process = subprocess.Popen(
         [sys.executable, "-c", STARTING, *words],
         stdin=subprocess.PIPE,
@@ -37,6 +38,8 @@ def test_ctrl_c_while_voile_starts(tmp_path: Path, seconds: float) -> None:
     time.sleep(max(seconds, 0.02))
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 130
+    said = {"what": INTERRUPTED, "where": None, "instead": None}
+    assert json.loads(process.stdout.read()) == {"error": said}
     assert process.stderr.read().lstrip() == SAID  # click ends a line that it was reading
     for pipe in (process.stdin, process.stdout, process.stderr):
         assert pipe is not None

@@ -14,10 +14,10 @@ from typing import Any
 
 import click
 
+from voile import interruption
 from voile.cli.app import command
 from voile.cli.screen import Screen, tell
 from voile.errors import VoileError
-from voile.interruption import ctrl_c
 
 DONE, FAILED, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
 
@@ -48,7 +48,7 @@ def run(arguments: Sequence[str]) -> int:
     """
     debug = "--debug" in arguments
     try:
-        with ctrl_c(), _warnings_shown(debug=debug, quiet="--quiet" in arguments):
+        with interruption.ctrl_c(), _warnings_shown(debug=debug, quiet="--quiet" in arguments):
             code = command.main(list(arguments), prog_name="voile", standalone_mode=False)
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:
@@ -77,7 +77,7 @@ def _explain(error: BaseException, *, json: bool = False) -> int:
 def _problem(error: BaseException) -> Problem:
     match error:
         case click.Abort() | KeyboardInterrupt():
-            return Problem(INTERRUPTED, "interrupted; no output is half-written")
+            return Problem(INTERRUPTED, interruption.INTERRUPTED)
         case click.UsageError():
             return _mistake(error)
         case VoileError():
