@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import openpyxl
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyreadstat
 import pytest
 
 from voile.errors import RequestError, SourceError
@@ -90,3 +92,13 @@ def test_a_date_that_no_calendar_has_is_refused(tmp_path: Path, kind: pa.DataTyp
     pq.write_table(pa.table({"born": days}), path)
     with pytest.raises(SourceError, match="column born: holds a date outside the years 1 to 9999"):
         list(open_source(path).batches())
+
+
+def test_a_column_of_sas_whose_name_is_gone_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "people.xpt"
+    pyreadstat.write_xport(pd.DataFrame({"zip": ["00501"], "note": ["x"]}), str(path))
+    raw = path.read_bytes()
+    at = raw.rindex(b"note", 0, raw.index(b"HEADER RECORD*******OBS"))
+    path.write_bytes(raw[:at] + bytes(72) + raw[at + 72 :])
+    with pytest.raises(SourceError, match="damaged or cut short near row 1"):
+        open_source(path)

@@ -69,6 +69,8 @@ class StatisticsSource(FileSource):
                 self.path, output_format="dict", row_offset=offset, row_limit=rows,
                 **{name: value for name, value in asked.items() if value is not None},
             )  # fmt: skip
+            if not all(about.column_names):  # None for a name that cannot be decoded
+                raise ValueError
         except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, ValueError):
             raise SourceError(
                 f"is no whole {self.path.suffix} file: damaged or cut short near row {offset + 1}",
