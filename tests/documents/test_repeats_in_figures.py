@@ -20,7 +20,6 @@ from voile.documents.patterns import find
 from voile.documents.recipes import recipe_of
 from voile.documents.wing import choose
 from voile.errors import TamperedError
-from voile.evidence import Rate
 from voile.kit import Choice
 from voile.rounding import rounded
 
@@ -57,7 +56,8 @@ def test_a_kits_figures_are_its_releases_own(tmp_path, repeats):
     expected = row if repeats else alone
     assert found["harmless tokens removed"].value == expected["loss"]
     assert found["identifiers left"].value == expected["risk"]
-    assert found["identifiers left"] == Rate(expected["left"], kit().facts["identifiers"])
+    assert found["identifiers left"].successes == expected["left"]
+    assert found["identifiers left"].trials == kit().facts["identifiers"]
     chosen = release.private["story"]["chosen"]
     assert (chosen["loss"], chosen["context_share"]) == (
         expected["loss"],
@@ -80,7 +80,8 @@ def test_a_release_tells_what_patterns_and_lists_took_as_well(tmp_path):
     harmless = facts["tokens"] - facts["identifiers"]
     ships = sum("A ship" in one["note"] for one in rows().to_pylist())
     lost = round(row["loss"] * harmless) + 3 * len(rows()) + ships
-    assert found["harmless tokens removed"] == Rate(lost, harmless)
+    assert found["harmless tokens removed"].successes == lost
+    assert found["harmless tokens removed"].trials == harmless
     assert found["identifiers left"].successes == row["left"]
     first, *more = attacked(release, truth=rows())
     assert "harmless tokens removed" in told(first)
