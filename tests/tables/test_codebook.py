@@ -145,7 +145,13 @@ def test_a_value_that_no_released_row_can_have_agrees_with_none():
     town = Domain("town", ("Ada", "Bo", "Cy"), Reading("listed"))
     whole = Policy((town,), np.zeros(2, dtype=bool))
     towns = published(whole, np.array([[0], [1]]), False).codebook.columns[0]
-    assert towns.register_codes(pa.array(["Bo", "Cy", None])).tolist() == [0, 1, -1]
+    assert towns.register_codes(pa.array(["Bo", "Cy", None, "", " "])).tolist() == [
+        0,
+        1,
+        -1,
+        -1,
+        -1,
+    ]
 
 
 def test_bounds_that_read_as_a_missing_value_are_refused():

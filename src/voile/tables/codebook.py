@@ -136,15 +136,15 @@ class CodedColumn:
         of theirs; -1 stands for what cannot be read.
         """
         missing = next((i for i, entry in enumerate(self.entries) if entry.missing), UNKNOWN)
-        return self._codes(column, null=missing)
+        texts, places = _encoded(column)
+        found = [missing if text is None else self._find(text) for text in texts]
+        return np.array(found, dtype=np.int32)[places]
 
     def register_codes(self, column: pa.Array) -> NDArray[np.int32]:
-        """Return the same for a register, where null is what it does not know: -1."""
-        return self._codes(column, null=UNKNOWN)
-
-    def _codes(self, column: pa.Array, *, null: int) -> NDArray[np.int32]:
+        """Return the same for a register, where null or blank is what it does not know: -1."""
         texts, places = _encoded(column)
-        found = [null if text is None else self._find(text) for text in texts]
+        known = [text is not None and (text in self._of_value or text.strip()) for text in texts]
+        found = [self._find(str(t)) if k else UNKNOWN for t, k in zip(texts, known, strict=True)]
         return np.array(found, dtype=np.int32)[places]
 
     @cached_property
