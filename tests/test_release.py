@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from voile.errors import RequestError, TamperedError
-from voile.release import FORMAT, Release, encode, manifest_path, private_path
+from voile.release import ESCAPED, FORMAT, Release, encode, manifest_path, private_path
 from voile.seal import file_sha256
 
 HEAD = {"format": FORMAT, "version": 1}
@@ -40,6 +42,37 @@ def test_one_changed_byte_is_found(tmp_path):
     out.write_bytes(b"age\n0-18\n")
     with pytest.raises(TamperedError, match="not those its manifest names"):
         Release.open(out).check_hash()
+
+
+def test_rows_come_without_the_apostrophes_that_make_formulas_text(tmp_path):
+    out = written(tmp_path)
+    out.write_text("note,age\n'=1+1,3\nwell,4\n")
+    for how, first in (({}, "'=1+1"), ({"formulas": ESCAPED}, "=1+1")):
+        release = Release(out, {"kind": "tables", **how})
+        assert [cell for (cell,) in cells(release.rows(), "note")] == [first, "well"]
+
+
+def cells(source, *names):
+    return [tuple(row.values()) for b in source.batches(list(names)) for row in b.to_pylist()]
+
+
+def test_whose_a_row_is_is_known_where_people_were_told_apart(tmp_path):
+    release = Release.open(written(tmp_path))
+    assert release.people() is None
+    release.folder.mkdir(mode=0o700)
+    pq.write_table(pa.table({"row": [0]}), release.folder / "rows.parquet")
+    assert release.people() is None
+    pq.write_table(pa.table({"row": [0], "person": [7]}), release.folder / "rows.parquet")
+    assert cells(release.people(), "person") == [(7,)]
+
+
+def test_a_truth_of_another_size_is_refused(tmp_path):
+    out = tmp_path / "out.csv"
+    release = Release(out, {}, {"counts": {"read": 3}})
+    release.check_truth(3, "truth.csv")
+    with pytest.raises(RequestError, match=r"truth\.csv: truth has 4 rows and .* made of 3; give"):
+        release.check_truth(4, "truth.csv")
+    Release(out, {}).check_truth(4, "truth.csv")  # received: how many it was made of is not told
 
 
 def test_what_is_no_release_is_refused(tmp_path):

@@ -55,6 +55,7 @@ def test_nothing_is_put_into_an_input(home: Path) -> None:
             check(home / out, source=home / "folder")
     with pytest.raises(RequestError, match="lies in"):
         check(home / "folder" / "new", None, source=home / "folder")
+    check(home / "new.html", source=home / "folder")
 
 
 def test_what_is_replaced_holds_no_input(home: Path) -> None:

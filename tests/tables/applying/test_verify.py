@@ -7,7 +7,8 @@ from tests.tables.applying.visits import finest, run
 
 from voile.errors import VoileError
 from voile.release import Release, private_path
-from voile.tables.verifying import verify
+from voile.tables.codebook import Entry
+from voile.tables.verifying import _is_named_by_its_ends, verify
 
 pytestmark = pytest.mark.filterwarnings("ignore::voile.tables.hipaa.SafeHarborWarning")
 
@@ -73,6 +74,14 @@ def test_verify_fails_when_the_manifest_says_another_thing_of_an_interval(
             assert failed(received) == ["every interval is named by its ends"]
             forged += 1
     assert forged >= 2
+
+
+def test_a_list_of_values_may_be_named_otherwise_and_a_range_not():
+    states = ("Alabama", "Texas")
+    assert _is_named_by_its_ends(Entry("the South", *states, values=states))
+    assert _is_named_by_its_ends(Entry("unknown", None, None, missing=True))
+    assert _is_named_by_its_ends(Entry("1-3", "1", "3"))
+    assert not _is_named_by_its_ends(Entry("1-2", "1", "3"))
 
 
 def is_between_ends(entry):
