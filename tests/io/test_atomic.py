@@ -64,6 +64,16 @@ def test_all_parts_appear_with_their_modes(tmp_path: Path) -> None:
     assert names(tmp_path) == sorted(PARTS)
 
 
+def test_a_private_file_is_for_its_owner_only(tmp_path: Path) -> None:
+    for private, mode in ((True, 0o600), (False, 0o644)):
+        old = os.umask(0o022)
+        try:
+            write_bytes(tmp_path / "x", b"x", ANY, force=True, private=private)
+        finally:
+            os.umask(old)
+        assert stat.S_IMODE((tmp_path / "x").stat().st_mode) == mode
+
+
 def test_what_is_staged_is_for_its_owner_only(tmp_path: Path) -> None:
     with Staging(tmp_path / "r", ANY) as staging:
         for path in (staging.part(tmp_path / "r").parent, staging.scratch()):

@@ -18,6 +18,8 @@ from voile.io import open_source, open_writer, publishing
 from voile.io.atomic import Staging
 from voile.io.opening import split_output
 from voile.io.outputs import RELEASE, RELEASE_FORMAT, manifest_of
+from voile.release import Release
+from voile.seal import file_sha256
 
 ROWS = pa.table(
     {
@@ -105,6 +107,13 @@ def test_other_tables_stay_and_may_change(county: Path) -> None:
         connection.execute("UPDATE clean.clean.visits SET tiny = 0")
     with pytest.raises(TamperedError, match="not those that were released"):
         told(out)
+    made = Release(out, {"sha256": file_sha256(out)})
+    with pytest.raises(TamperedError, match="not those that were released"):
+        made.check_hash()
+    with duckdb.connect(str(county)) as connection:
+        connection.execute("DROP TABLE clean.clean.visits")
+    release(Path(f"{county}::clean.visits"), ROWS.slice(0, 3), force=True)
+    made.check_hash()
 
 
 @pytest.mark.parametrize("table", ["visits", "VISITS", "main.visits", "seen"])
