@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from voile.errors import (
+    DamagedError,
     InfeasibleError,
     RequestError,
     SourceError,
     TamperedError,
     VoileError,
     nearest,
+    printable,
 )
 
 
@@ -30,6 +32,30 @@ def test_wrong_requests_exit_with_2(kind):
 def test_anything_else_exits_with_1():
     assert VoileError("x").exit_code == TamperedError("x").exit_code == 1
     assert not isinstance(TamperedError("x"), RequestError)
+
+
+def test_a_damaged_file_is_a_wrong_request_and_no_release_to_trust():
+    assert DamagedError("x").exit_code == 2
+    assert isinstance(DamagedError("x"), TamperedError)
+
+
+def test_what_a_file_is_called_is_shown_and_not_obeyed():
+    odd = "a\x1b[2Jb\n"
+    error = RequestError(odd, where=odd, instead=odd)
+    assert (error.what, error.where, error.instead) == ("a\ufffd[2Jb\ufffd",) * 3
+    assert str(error).isprintable()
+
+
+def test_no_sentence_is_longer_than_2000_characters_of_somebody_s_text():
+    assert printable("x" * 2000) == "x" * 2000
+    assert printable("x" * 2001) == "x" * 2000 + "..."
+
+
+def test_nearest_suggests_three_names_and_lists_twelve():
+    assert nearest("zip_0", [f"zip_{i}" for i in range(1, 9)]).count("zip_") == 3
+    names = [f"c{i}" for i in range(13)]
+    assert nearest("q", names[:12]) == f"there is {', '.join(names[:12])}"
+    assert nearest("q", names) == f"there is {', '.join(names[:12])}, ..."
 
 
 def test_nearest_names_what_looks_alike_or_what_there_is():

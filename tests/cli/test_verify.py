@@ -359,6 +359,7 @@ FORGED: list[tuple[Change, set[str]]] = [
     (of_columns(COLUMNS[0], {**COLUMNS[1], "role": "keep"}, COLUMNS[2]), {HAS_ROLES}),
     (of_columns(*COLUMNS[:2], {**COLUMNS[2], "column": "other"}), {HAS_COLUMNS}),
     (of_columns(*COLUMNS[::-1]), {HAS_COLUMNS}),
+    (of_columns({**COLUMNS[0], "column": "other"}, *COLUMNS[1:]), {HAS_COLUMNS}),
     (of_columns(*COLUMNS[:2], {"column": "made here"}), {READ}),
 ]
 

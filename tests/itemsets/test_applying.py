@@ -106,3 +106,21 @@ def test_verify_says_no_to_another_promise_and_to_what_is_not_published(tmp_path
     assert list(verify(replace(release, public=other))) == [
         ("the columns are those of the manifest", False)
     ]
+
+
+@pytest.mark.parametrize("rows", ["", "Pau\n"])
+def test_verify_holds_no_row_to_a_promise_about_items_that_it_has_not(tmp_path, rows):
+    """Where no item is published, or no row, there is nothing that one could know."""
+    release = one_alone(tmp_path)
+    release.path.write_text(f"town\n{rows}")
+    columns = [{"column": "town", "role": "keep"}]
+    public = {**release.public, "policy": [], "columns": columns}
+    received = list(verify(replace(release, public=public, private=None)))
+    assert False not in dict(received).values()
+    assert not any("whatever she may know" in says for says, _ in received)
+
+
+def test_verify_says_yes_to_a_release_of_no_rows(tmp_path):
+    release = one_alone(tmp_path)
+    release.path.write_text(release.path.read_text().splitlines(keepends=True)[0])
+    assert False not in dict(verify(replace(release, private=None))).values()
