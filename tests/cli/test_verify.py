@@ -290,6 +290,9 @@ def test_a_recipient_is_told_that_only_the_private_folder_could_say(
     assert not home.folder.exists()
     seal_evidence(release, tmp_path / "kept" / "evidence.json", None)
     assert not home.folder.exists()
+    home.out.write_bytes(home.out.read_bytes() + b"\n")
+    with pytest.raises(TamperedError, match="not those its manifest names"):
+        check_seal(release, None)
 
 
 Change = Callable[[Home], None]

@@ -113,6 +113,15 @@ def test_a_missing_folder_is_said(tmp_path: Path) -> None:
         publish(tmp_path / "no", "x")
 
 
+def test_what_the_system_says_is_not_told_as_something_else(tmp_path: Path) -> None:
+    (tmp_path / ".r.voile").mkdir(mode=0o700)
+    (tmp_path / ".r.voile" / "lock").mkdir()
+    with pytest.raises(IsADirectoryError):
+        write_bytes(tmp_path / "r", b"x", ANY)
+    with pytest.raises(RequestError, match="its name is too long"):
+        write_bytes(tmp_path / ("r" * 250), b"x", ANY)
+
+
 def test_one_run_at_a_time(tmp_path: Path) -> None:
     with Staging(tmp_path / "r", ANY) as staging:
         with (
