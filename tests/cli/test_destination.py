@@ -42,6 +42,12 @@ def test_an_input_is_no_output_by_whatever_name(home: Path, read: str, place: st
     check(home / "new.html", force=True, **given)
 
 
+def test_an_input_may_be_called_as_a_pattern_is(home: Path) -> None:
+    (home / "a[1].csv").write_text("x\n")
+    with pytest.raises(RequestError, match="is read by this command"):
+        check(home / "a[1].csv", force=True, source=Path("a[1].csv"))
+
+
 def test_an_input_that_is_a_part_of_the_output_stays(home: Path) -> None:
     (home / "r.csv.manifest.json").write_text("{}")
     with pytest.raises(RequestError, match=r"r\.csv\.manifest\.json: is read by this command"):
