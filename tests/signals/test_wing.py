@@ -119,7 +119,7 @@ def test_a_reading_that_float64_cannot_carry_is_set_aside_and_no_other(tmp_path)
     assert decoded(kit, release, tmp_path / "back.csv").num_rows == 238
 
 
-def test_readings_beyond_the_fit_are_sent_and_flagged(tmp_path):
+def test_readings_beyond_the_fit_are_sent_and_flagged_and_set_aside_where_they_come(tmp_path):
     kit = fitted(method=["transport"], base=["barycentre"], strength=[0, 0.5, 1])
     wide = [400.0 if i == 9 else x for i, x in enumerate(people()["weight"].to_pylist())]
     release = applied(kit, tmp_path / "sent.csv", people(weight=wide))
@@ -127,8 +127,10 @@ def test_readings_beyond_the_fit_are_sent_and_flagged(tmp_path):
     assert ["10", "weight"] in flagged
     assert {row for row, _ in flagged} == {"10"}
     assert release.private["figures"]["outside"] == len(flagged)
-    back = decoded(kit, release, tmp_path / "back.csv")
-    assert back["weight"].to_pylist()[list(rows_sent(release)).index(9)] == "400"
+    assert decoded(kit, release, tmp_path / "back.csv").num_rows == 239
+    (line,) = (tmp_path / "back.csv.set-aside.jsonl").read_text().splitlines()
+    assert json.loads(line)["row"] == list(rows_sent(release)).index(9)
+    assert json.loads(line)["decoded"]["weight"] == 400.0
 
 
 def test_pseudonyms_last_as_long_as_their_key(kit, tmp_path, monkeypatch):

@@ -19,6 +19,8 @@ from voile.cli.parameters import (
 from voile.cli.screen import Screen, count
 from voile.io.outputs import READINGS
 
+ASIDE = 1
+
 
 def decode(kind: str) -> click.Command:
     """Return the command."""
@@ -34,11 +36,12 @@ def decode(kind: str) -> click.Command:
         table: str | None,
         encoding: str | None,
         force: bool,
-    ) -> None:
+    ) -> int:
         """Decode the readings of a release, knowing each subject's class.
 
         CLASSES has a row for each pseudonym of the release, with its class; apply writes one as
-        RELEASE.private/classes.csv, for the recipient alone.
+        RELEASE.private/classes.csv, for the recipient alone. Rows with a reading outside the map's
+        range go to OUT.set-aside.jsonl, and the exit code is 1.
         """
         from voile.kit import Chosen
         from voile.release import Release
@@ -47,7 +50,7 @@ def decode(kind: str) -> click.Command:
         fitted, chosen = load_kit(Path(kit), kind), Chosen.read(policy)
         opened = open_told(screen, classes, table, encoding)
         with screen.progress() as progress:
-            rows = decode(
+            rows, set_aside, aside = decode(
                 fitted,
                 chosen,
                 Release.open(Path(release)),
@@ -57,7 +60,10 @@ def decode(kind: str) -> click.Command:
                 progress=progress,
             )
         screen.say(f"{out}: {count(rows, 'row')} decoded")
-        screen.result({"decoded": str(out), "rows": rows})
+        if set_aside:
+            screen.insist(f"{count(set_aside, 'row')} outside the range, in {aside}")
+        screen.result({"decoded": str(out), "rows": rows, "set_aside": set_aside})
+        return ASIDE if set_aside else 0
 
     asked = path("policy", "The policy file that the release was applied with.", required=True)
     known = place("classes", "CLASSES", "The class of each pseudonym.")

@@ -27,7 +27,7 @@ from voile.cli.screen import Screen, count
 if TYPE_CHECKING:
     from voile.io import Source
     from voile.secret import Secret
-    from voile.signals.channel.recipient import Column, Recipient, Subject
+    from voile.signals.channel.recipient import Recipient, Subject
     from voile.signals.content import Content
 
 REFUSED = 1
@@ -68,7 +68,8 @@ def receive(kind: str) -> click.Command:
         known = _subjects(content, opened, generation, secret)
         until = overlap.date() if overlap else None
         how: Any = {"topic": topic, "encrypt": encrypt, "overlap": until}
-        with Recipient(out, codec, known, _columns(content), secret, **how) as recipient:
+        columns = [form.decoded for form in content.reading.forms]
+        with Recipient(out, codec, known, columns, secret, **how) as recipient:
             with Link(broker, login, recipient) as link, _stop(idle) as stop:
                 screen.say(f"{out}: receiving; Ctrl-C ends it")
                 collect(recipient, link, stop=lambda: stop(recipient.received), tell=screen.insist)
@@ -107,14 +108,6 @@ def _subjects(
         pseudonym(secret, who): Subject(each.label, who, each.generation)
         for who, each in subjects_in(content, classes, generation).items()
     }
-
-
-def _columns(content: Content) -> list[Column]:
-    """Return the columns of the output, and what the roles know of them."""
-    from voile.signals.channel.recipient import Column
-
-    parts = [(form.column, form.settings) for form in content.reading.forms]
-    return [Column(name, known.ordinal or (), known.bounds) for name, known in parts]
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from voile.errors import RequestError
 from voile.seal import EVIDENCE_SEAL, SEAL
 from voile.seal import FORMAT as SEAL_FORMAT
 
-MANIFEST, PRIVATE = ".manifest.json", ".private"
-SUFFIXES = ("", MANIFEST, PRIVATE)
+MANIFEST, PRIVATE, SET_ASIDE = ".manifest.json", ".private", ".set-aside.jsonl"
+SUFFIXES = ("", MANIFEST, PRIVATE, SET_ASIDE)
 """What the names of an output's parts add to the name of its main part."""
 
 KIT_FORMAT, RELEASE_FORMAT, EVIDENCE_FORMAT = "voile-kit", "voile-release", "voile-evidence"
@@ -141,14 +141,21 @@ def _names(found: object) -> set[str]:
 
 def _known_by_manifest(format: str) -> dict[str, Callable[[Path], bool]]:
     """Know a file by the manifest of this format that lies beside it."""
+    return {"": _is_beside(format, ""), MANIFEST: lambda path: _is_manifest(format, path)}
 
-    def is_manifest(path: Path) -> bool:
-        return json_at(path).get("format") == format
 
-    def is_main(path: Path) -> bool:
-        return path.is_file() and is_manifest(path.with_name(f"{path.name}{MANIFEST}"))
+def _is_beside(format: str, suffix: str) -> Callable[[Path], bool]:
+    """Know a file that adds this suffix to the main part's name by the main part's manifest."""
 
-    return {"": is_main, MANIFEST: is_manifest}
+    def is_ours(path: Path) -> bool:
+        main = path.name.removesuffix(suffix)
+        return path.is_file() and _is_manifest(format, path.with_name(f"{main}{MANIFEST}"))
+
+    return is_ours
+
+
+def _is_manifest(format: str, path: Path) -> bool:
+    return json_at(path).get("format") == format
 
 
 def _is_policy(path: Path) -> bool:
@@ -182,7 +189,13 @@ KIT = Output("kit", {"": _is_kit})
 POLICY = Output("policy", {"": _is_policy})
 ROLES = Output("roles file", {"": _is_roles})
 RELEASE = Output("release", {**_known_by_manifest(RELEASE_FORMAT), PRIVATE: _is_private})
-READINGS = Output("file of readings", _known_by_manifest(READINGS_FORMAT))
+READINGS = Output(
+    "file of readings",
+    {
+        **_known_by_manifest(READINGS_FORMAT),
+        SET_ASIDE: _is_beside(READINGS_FORMAT, SET_ASIDE),
+    },
+)
 EVIDENCE = Output("evidence", {"": _is_evidence})
 SEALS = Output("seal", {"": _is_seal})
 ENROLMENT = Output("enrolment", {"": _is_enrolment})

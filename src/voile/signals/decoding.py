@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 import pyarrow as pa
@@ -12,17 +14,26 @@ from numpy.typing import NDArray
 from voile.errors import RequestError, nearest
 from voile.io import Source, Staging, open_writer, publishing
 from voile.io.opening import split_output
-from voile.io.outputs import READINGS, READINGS_FORMAT, manifest_of
+from voile.io.outputs import READINGS, READINGS_FORMAT, SET_ASIDE, manifest_of
 from voile.kit import Chosen, Kit
 from voile.progress import Progress
 from voile.release import Release, manifest_path
 from voile.signals.applying import PSEUDONYM
 from voile.signals.certify import messages
 from voile.signals.codec import Codec
+from voile.signals.codec.limits import RANGE
 from voile.signals.content import Content, Policy
-from voile.signals.maps.stored import mark_of
-from voile.signals.readings.forms import type_named
+from voile.signals.maps.stored import StoredMap, mark_of
+from voile.signals.readings.forms import Form, type_named
 from voile.signals.readings.sources import Reading, subjects_of
+
+
+class Decoded(NamedTuple):
+    """How many rows were written, and how many set aside, in which file."""
+
+    rows: int
+    set_aside: int
+    aside: Path
 
 
 def decode(
@@ -34,15 +45,20 @@ def decode(
     *,
     force: bool,
     progress: Progress,
-) -> int:
-    """Write the readings of a release again, to the last bit, and return the number of rows.
+) -> Decoded:
+    """Write the readings of a release again, to the last bit.
+
+    A hash shows that nothing was changed since, not who wrote it, and every number decodes to
+    something. A row with a reading outside the map's range (`RANGE` normal scores of its class,
+    given the columns before), its column's bounds, ordinal words or type is set aside.
 
     Parameters
     ----------
     classes : a table of the class of each `PSEUDONYM`, its other column called as the source's;
         such as ``classes.csv`` in the private folder of the release. Held in memory.
     out : the release's columns, the readings in the place of the messages, as numbers where the
-        source had text. Rows stream. Beside it lies a manifest, by which it is known again.
+        source had text. Rows stream. Beside it lie a manifest, by which it is known again, and
+        the rows set aside, as JSON lines: number, columns outside, and the row as it decodes.
 
     Raises
     ------
@@ -51,32 +67,35 @@ def decode(
     """
     chosen.check(kit)
     content = Content.of(kit)
-    codec = content.map(Policy.from_data(chosen.policy, content.maps)).codec_
-    if release.public.get("map") != mark_of(codec):
+    map = content.map(Policy.from_data(chosen.policy, content.maps))
+    if release.public.get("map") != mark_of(map.codec_):
         raise RequestError(
             "the release was sent by another map than this policy's",
             where=release.path.name,
             instead="give the kit and the policy that it was applied with",
         )
     release.check_hash()
-    reading = content.reading
-    known = _known(classes, reading, codec)
+    known = _known(classes, content.reading, map.codec_)
     source = release.rows()
-    types = _types(release, source, reading)
+    types = _types(release, source)
     schema = pa.schema([pa.field(name, types[name]) for name in source.columns])
-    rows = 0
+    decoding = _Decoding(content.reading, map, known, schema)
     out, table = split_output(out)
+    aside = Path(f"{out}{SET_ASIDE}")
     with Staging(out, READINGS, force=force) as staging:
         part = staging.part(out)
-        with open_writer(f"{part}::{table}" if table else part, schema, force=force) as writer:
+        name = f"{part}::{table}" if table else part
+        with (
+            open_writer(name, schema, force=force) as writer,
+            staging.part(aside).open("x") as file,
+        ):
             for batch in source.batches():
-                writer.write(_decoded(batch, reading, codec, known, schema, rows))
-                rows += len(batch)
-                progress("decoding", rows)
+                writer.write(decoding.of(batch, file))
+                progress("decoding", decoding.read)
         staging.part(manifest_path(out)).write_bytes(manifest_of(READINGS_FORMAT))
         with publishing(part, table, force=force) as publish:
             staging.commit(publish)
-    return rows
+    return Decoded(decoding.read - decoding.set_aside, decoding.set_aside, aside)
 
 
 def _known(classes: Source, reading: Reading, codec: Codec) -> dict[str, int]:
@@ -107,7 +126,7 @@ def _known(classes: Source, reading: Reading, codec: Codec) -> dict[str, int]:
     return known
 
 
-def _types(release: Release, source: Source, reading: Reading) -> dict[str, pa.DataType]:
+def _types(release: Release, source: Source) -> dict[str, pa.DataType]:
     """Return the type of each column of the output: messages become what readings were."""
     types = dict(source.columns)
     for column in release.public["columns"]:
@@ -116,23 +135,73 @@ def _types(release: Release, source: Source, reading: Reading) -> dict[str, pa.D
     return types
 
 
-def _decoded(
-    batch: pa.RecordBatch,
-    reading: Reading,
-    codec: Codec,
-    known: dict[str, int],
-    schema: pa.Schema,
-    first: int,
-) -> pa.RecordBatch:
-    Z, blank = messages(batch, reading.forms)
-    which = _which(subjects_of(batch.column(PSEUDONYM)), known, first)
-    X = Z.copy()
-    if not blank.all():
-        X[~blank] = codec.decode(Z[~blank], codec.classes[which[~blank]])
-    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-    for j, form in enumerate(reading.forms):
-        columns[form.column] = form.restored(X[:, j], blank, schema.field(form.column).type)
-    return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+class _Decoding:
+    """Decode a release batch by batch; `read` and `set_aside` count its rows."""
+
+    def __init__(
+        self, reading: Reading, map: StoredMap, known: dict[str, int], schema: pa.Schema
+    ) -> None:
+        self._reading, self._known, self._schema = reading, known, schema
+        self._codec, self._scores = map.codec_, map.codec(base="normal", strength=1.0)
+        self._types = [schema.field(form.column).type for form in reading.forms]
+        self.read = self.set_aside = 0
+
+    def of(self, batch: pa.RecordBatch, aside: TextIO) -> pa.RecordBatch:
+        """Return the rows that go out, and write down those set aside."""
+        Z, blank = messages(batch, self._reading.forms)
+        which = _which(subjects_of(batch.column(PSEUDONYM)), self._known, self.read)
+        X, sent, outside = Z.copy(), np.flatnonzero(~blank), np.zeros(Z.shape, dtype=np.bool_)
+        if len(sent):
+            labels = self._codec.classes[which[sent]]
+            with np.errstate(over="ignore", invalid="ignore"):  # a forged message's, set aside
+                X[sent] = self._codec.decode(Z[sent], labels)
+            outside[sent] = self._outside(X[sent], labels)
+        self._write(batch, X, outside, aside)
+        good = ~outside.any(axis=1)
+        self.read += len(batch)
+        self.set_aside += int((~good).sum())
+        return self._restored(batch.filter(pa.array(good)), X[good], blank[good])
+
+    def _outside(self, X: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say of each reading, (n, d), whether there can be none such."""
+        parts = zip(X.T, self._reading.forms, self._types, strict=True)
+        outside = np.stack([form.is_outside(x, type_) for x, form, type_ in parts], axis=1)
+        numbers = ~outside.any(axis=1)
+        outside[numbers] = self._scores.outside(X[numbers], labels[numbers], RANGE)
+        return outside
+
+    def _write(
+        self, batch: pa.RecordBatch, X: NDArray[Any], outside: NDArray[np.bool_], aside: TextIO
+    ) -> None:
+        """Write down the rows with a reading outside, as they decode."""
+        forms = self._reading.forms
+        for i in np.flatnonzero(outside.any(axis=1)).tolist():
+            shown = {form.column: _shown(form, x) for form, x in zip(forms, X[i], strict=True)}
+            line = {
+                "row": self.read + i,
+                "outside": [
+                    form.column for form, one in zip(forms, outside[i], strict=True) if one
+                ],
+                "decoded": {**batch.slice(i, 1).to_pylist()[0], **shown},
+            }
+            aside.write(json.dumps(line, default=str) + "\n")
+
+    def _restored(
+        self, batch: pa.RecordBatch, X: NDArray[Any], blank: NDArray[np.bool_]
+    ) -> pa.RecordBatch:
+        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+        for j, (form, type_) in enumerate(zip(self._reading.forms, self._types, strict=True)):
+            columns[form.column] = form.restored(X[:, j], blank, type_)
+        names = self._schema.names
+        return pa.RecordBatch.from_arrays([columns[name] for name in names], schema=self._schema)
+
+
+def _shown(form: Form, value: Any) -> str | float:
+    """Return a decoded value for JSON, which has no infinite number."""
+    if form.settings.nominal:
+        return str(value)
+    number = float(value)
+    return form.decoded.shown(number) if isfinite(number) else str(number)
 
 
 def _which(subjects: NDArray[np.object_], known: dict[str, int], first: int) -> NDArray[Any]:

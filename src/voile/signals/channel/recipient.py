@@ -14,8 +14,9 @@ from voile.secret import Secret
 from voile.signals.channel.envelope import FORMAT, Envelope, Header, Sealer
 from voile.signals.channel.keys import DeviceKey
 from voile.signals.channel.lines import Lines
-from voile.signals.channel.posts import Letter, Plain, Post, Reply
+from voile.signals.channel.posts import Letter, Post, Reply
 from voile.signals.channel.store import Store
+from voile.signals.codec.limits import Column
 from voile.signals.sequences import Receipt, SequenceCodec
 from voile.signals.sequences.session import Reading, Session
 
@@ -38,31 +39,6 @@ class Subject:
     label: str | int
     name: str | int
     generation: int = 1
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of the output.
-
-    Parameters
-    ----------
-    name : in the source.
-    words : where its numbers stand for words, these, 0 for the first.
-    bounds : the least and largest reading there can be, where that is known.
-    """
-
-    name: str
-    words: Sequence[str] = ()
-    bounds: tuple[float, float] | None = None
-
-    def is_outside(self, value: float) -> bool:
-        """Say whether no reading can be so."""
-        low, high = (0, len(self.words) - 1) if self.words else self.bounds or (value, value)
-        return not low <= value <= high
-
-    def shown(self, value: float) -> Plain:
-        """Return a value as the source has it."""
-        return self.words[int(value)] if self.words and not self.is_outside(value) else value
 
 
 @dataclass

@@ -204,18 +204,18 @@ class Codec:
 
         return log_densities(score, len(self.classes), V)
 
-    def outside(self, X: ArrayLike, c: ArrayLike) -> NDArray[np.bool_]:
+    def outside(self, X: ArrayLike, c: ArrayLike, farthest: float = FARTHEST) -> NDArray[np.bool_]:
         """Flag, (n, d) or (n,), readings rarer in their class than once in 40,000.
 
         For the codec to normal scores at strength 1, whose scores say so. Such readings are
         encoded and decoded exactly as any other, by straight tails, but may be rarer in one class
-        than in another. Nominal values are never flagged.
+        than in another. Nominal values are never flagged. `farthest`: another score to flag beyond.
         """
         table = self._table(X)
         out = np.zeros(table.shape, dtype=np.bool_)
         for which, rows in self._by_class(c, len(table)):
             scores = self.forward(self._numbers(table, rows), which)
-            out[np.ix_(rows, self.numeric)] = (np.abs(scores) > FARTHEST).T
+            out[np.ix_(rows, self.numeric)] = (np.abs(scores) > farthest).T
         return out if np.ndim(X) > 1 else out[:, 0]
 
     def forward(self, V: Floats, which: int) -> Floats:

@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from voile.errors import RequestError, TamperedError
+from voile.errors import RequestError
 from voile.roles import Roles
+from voile.signals.codec.limits import Column
 from voile.signals.codec.nominal import NOMINAL
 
 LARGEST = 2.0**52  # beyond any reading on its lattice
@@ -113,20 +114,26 @@ class Form:
         """Read a column of what was sent."""
         return _names(column) if self.settings.nominal else _numbers(column)
 
-    def restored(self, values: NDArray[Any], blank: NDArray[np.bool_], type_: pa.DataType) -> Any:
-        """Return decoded values as a column of the source's type; text becomes numbers.
+    @property
+    def decoded(self) -> Column:
+        """What its readings can be once they are decoded."""
+        return Column(self.column, self.settings.ordinal or (), self.settings.bounds)
 
-        Raises
-        ------
-        TamperedError : a value that no reading of this column can have.
+    def is_outside(self, values: NDArray[Any], type_: pa.DataType) -> NDArray[np.bool_]:
+        """Say of each decoded value, (n,), whether no reading in a column of this type can be so.
+
+        Of nominal columns none is: their values decode to one another.
         """
         if self.settings.nominal:
+            return np.zeros(len(values), dtype=np.bool_)
+        numbers = values.astype(np.float64)
+        held = Column(self.column, bounds=_ends(type_))
+        return np.asarray(self.decoded.is_outside(numbers) | held.is_outside(numbers))
+
+    def restored(self, values: NDArray[Any], blank: NDArray[np.bool_], type_: pa.DataType) -> Any:
+        """Return decoded values, none outside, as the source's type; text becomes numbers."""
+        if self.settings.nominal:
             return pa.array(values.astype(str), mask=blank).cast(type_)
-        numbers = np.where(blank, 0, values).astype(np.float64)
-        ordinal = self.settings.ordinal
-        low, high = (0, len(ordinal) - 1) if ordinal is not None else (-LARGEST, LARGEST)
-        if not ((low <= numbers) & (numbers <= high)).all():
-            raise TamperedError("a message decodes to what no reading is", where=self.column)
         if self.settings.ordinal is not None:
             names = np.array(self.settings.ordinal, dtype=object)
             places = np.where(blank, 0, values).astype(np.int64)
@@ -217,6 +224,21 @@ def _numbers(column: pa.Array) -> Cells:
     missing = ~np.isfinite(values) & ~strange
     values[missing] = np.nan
     return Cells(values + 0.0, missing, strange)  # -0.0 becomes 0.0
+
+
+def _ends(type_: pa.DataType) -> tuple[float, float]:
+    """Return the least and the largest number of a lattice that a column of this type holds."""
+    low, high = -LARGEST, LARGEST
+    if pa.types.is_integer(type_):
+        held = np.iinfo(type_.to_pandas_dtype())
+        low, high = float(held.min), float(held.max)
+    elif pa.types.is_floating(type_):
+        high = float(np.finfo(type_.to_pandas_dtype()).max)
+        low = -high
+    elif pa.types.is_decimal(type_):
+        high = 10.0 ** (type_.precision - type_.scale) - 10.0**-type_.scale
+        low = -high
+    return max(low, -LARGEST), min(high, LARGEST)
 
 
 def _is_number(type_: pa.DataType) -> bool:

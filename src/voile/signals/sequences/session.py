@@ -12,6 +12,7 @@ from voile.errors import RequestError
 from voile.random import Protective
 from voile.signals.codec.codec import GRAIN
 from voile.signals.codec.lattice import MARGIN, OFF, Lattice
+from voile.signals.codec.limits import RANGE
 from voile.signals.sequences.messages import (
     Message,
     Receipt,
@@ -25,7 +26,6 @@ from voile.signals.sequences.scalar import Point
 from voile.signals.sequences.sequence_codec import Belief, Outlook, SequenceCodec, State
 
 FORMAT = 1
-RANGE = 8.0  # normal scores: what the map takes for a reading; once in 10^15 one lies beyond
 Values = tuple[float, ...]
 
 

@@ -1,0 +1,41 @@
+"""What no reading can be, by which forged and faulty messages are noticed: NumPy alone.
+
+A file or a device in other hands may send any number, and every number decodes to something. The
+live channel and `decode` hold what they decode to the same limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+RANGE = 8.0
+"""Normal scores within which the map takes a value for a reading; once in 10^15 one lies beyond."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of decoded readings.
+
+    Parameters
+    ----------
+    name : in the source.
+    words : where its numbers stand for words, these, 0 for the first.
+    bounds : the least and largest reading there can be, where that is known.
+    """
+
+    name: str
+    words: Sequence[str] = ()
+    bounds: tuple[float, float] | None = None
+
+    def is_outside(self, values: Any) -> Any:
+        """Say of a value, or of each of an array, whether no reading can be so."""
+        low, high = (0, len(self.words) - 1) if self.words else self.bounds or (values, values)
+        return np.logical_not((low <= values) & (values <= high))
+
+    def shown(self, value: float) -> str | float:
+        """Return a value as the source has it."""
+        return self.words[int(value)] if self.words and not self.is_outside(value) else value
