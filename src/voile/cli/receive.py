@@ -67,7 +67,8 @@ def receive(kind: str) -> click.Command:
         opened = open_told(screen, classes, table, encoding)
         known = _subjects(content, opened, generation, secret)
         until = overlap.date() if overlap else None
-        how: Any = {"topic": topic, "encrypt": encrypt, "overlap": until}
+        kept = content.reading.roles.of("keep")
+        how: Any = {"kept": kept, "topic": topic, "encrypt": encrypt, "overlap": until}
         columns = [form.decoded for form in content.reading.forms]
         with Recipient(out, codec, known, columns, secret, **how) as recipient:
             with Link(broker, login, recipient) as link, _stop(idle) as stop:

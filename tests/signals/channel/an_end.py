@@ -47,7 +47,9 @@ def receive(folder: Path, broker: Broker) -> None:
     known = json.loads((folder / "subjects.json").read_text())
     subjects = {pseudonym: Subject(*both) for pseudonym, both in known.items()}
     secret = Secret.from_file(folder / "key")
-    recipient = Recipient(folder / "clinic", codec_of(folder), subjects, COLUMNS, secret)
+    recipient = Recipient(
+        folder / "clinic", codec_of(folder), subjects, COLUMNS, secret, kept=["time"]
+    )
     with recipient, Link(broker, None, recipient, longest=1) as link:
         collect(recipient, link)
 

@@ -15,6 +15,7 @@ from voile.signals.channel.posts import Reply
 from voile.signals.channel.recipient import READINGS, Column, Subject
 
 COLUMNS = [Column("height"), Column("weight")]
+KEPT = ("time", "a")
 SECRET_BYTES = b"the clinic's, 32 bytes or longer"
 SECRET = Secret(SECRET_BYTES)
 DEVICES = ("A", "B", "stranger", *(f"S{one}" for one in range(20)))
@@ -36,6 +37,7 @@ def sender(folder, *, codec=None, generation=1, **options):
 
 def recipient(folder, *, codec=None, subjects=WHO, columns=COLUMNS, **options):
     codec = codec or fitted().codec_
+    options = {"kept": KEPT, **options}
     return Recipient(folder / "clinic", codec, subjects, columns, SECRET, **options)
 
 

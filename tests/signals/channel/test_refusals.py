@@ -300,11 +300,18 @@ def test_all_answers_have_one_length(tmp_path):
     clinic.close()
 
 
-def test_what_goes_beside_cannot_stand_for_what_was_decoded(tmp_path):
-    device, clinic = sender(tmp_path), recipient(tmp_path)
-    device.take([Taken("A", "calm", (170.0, 70.0), {"subject": 17, "weight": 1, "time": "now"})])
+@pytest.mark.parametrize("name", ["subject", "session", "number", "weight", "ward ", "", "Time"])
+def test_columns_that_the_kit_does_not_keep_are_refused(tmp_path, name):
+    """A device in other hands writes no name of its own into the clinic's file."""
+    device, clinic = sender(tmp_path), recipient(tmp_path, kept=["time", "ward"])
+    device.take([Taken("A", "calm", (170.0, 70.0), {"time": "now", name: "a text of its own"})])
+    assert refusal(device, clinic, device.turn()) == "kept"
+
+
+def test_kept_columns_come_beside_the_reading_or_are_left_out(tmp_path):
+    device, clinic = sender(tmp_path, ahead=2), recipient(tmp_path, kept=["time", "ward"])
+    device.take([Taken("A", "calm", (170.0, 70.0), one) for one in ({"time": "now"}, {})])
     clinic.turn(device.turn())
-    (line,) = written(tmp_path)
-    assert (line["subject"], line["weight"], line["time"]) == ("Anna's", 70.0, "now")
+    assert [line.get("time") for line in written(tmp_path)] == ["now", None]
     device.close()
     clinic.close()

@@ -103,6 +103,7 @@ SAID = {
     "version": "the recipient has another version of voile",
     "encryption": "one end encrypts and the other does not: say --encrypt at both or at neither",
     "content": "the recipient cannot read what is in the messages",
+    "kept": "a column goes beside the readings that the recipient's kit does not keep",
     "step": "the two ends are out of step",
     "enrolment": "the enrolment file does not name it any more",
     "unknown": "the recipient refuses the messages",
@@ -116,6 +117,7 @@ HEARD = {
     "version": "messages of another version of voile are refused",
     "encryption": "messages are refused: one end encrypts and the other does not",
     "content": "messages whose content is malformed are refused",
+    "kept": "messages with columns that the kit does not keep are refused",
     "step": "messages out of step are refused; begin a new session",
 }
 """What a recipient's person is told of each reason."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeAlias
@@ -73,7 +73,8 @@ class Recipient:
 
     What arrives may be written by anyone. Whatever has no MAC under a key that the secret gives is
     counted and not answered. What cannot be decoded for certain is refused: of another map or
-    version, of an unknown pseudonym, out of step. A message beyond a gap asks for what is missing.
+    version, of an unknown pseudonym, out of step. So is a column beside a reading that the kit does
+    not keep. A message beyond a gap asks for what is missing.
     A process killed at any moment goes on where it was.
 
     Parameters
@@ -82,6 +83,7 @@ class Recipient:
     codec : the map of sequences, that of the senders.
     subjects : per pseudonym whose it is.
     columns : of the source, for the output.
+    kept : the names of the columns that may be sent beside a reading; others are refused.
     secret : from which the key of every device comes.
     topic : the first part of all topics.
     encrypt : messages are to be encrypted, and replies are.
@@ -103,6 +105,7 @@ class Recipient:
         columns: Sequence[Column],
         secret: Secret,
         *,
+        kept: Collection[str] = (),
         topic: str = "voile",
         encrypt: bool = False,
         overlap: date | None = None,
@@ -115,6 +118,7 @@ class Recipient:
         self.codec = codec
         self.subjects = subjects
         self.columns = tuple(columns)
+        self.kept = frozenset(kept)
         self.received = self.set_aside = self.unauthenticated = 0
         self.refused: dict[tuple[str, str], Refused] = {}
         self._secret, self._overlap, self._today = secret, overlap, today
@@ -200,6 +204,8 @@ class Recipient:
             letter = Letter.unpacked(header.session, header.number, envelope.open())
         except RequestError:
             return self._refuse(post.pseudonym, envelope, "content", batch)
+        if not letter.beside.keys() <= self.kept:
+            return self._refuse(post.pseudonym, envelope, "kept", batch)
         session = self._session(key, letter.ahead)
         try:
             reading = session.receive(letter.message)
