@@ -152,18 +152,18 @@ def test_there_is_no_receipt_of_what_a_full_disk_did_not_take(tmp_path, monkeypa
     clinic.close()
 
 
-def test_a_reading_is_synced_to_the_disk_whole_before_its_session_is_saved(tmp_path, monkeypatch):
+def test_a_reading_is_synced_to_the_disk_whole_before_its_session_is(tmp_path, monkeypatch):
     device, clinic = sender(tmp_path), recipient(tmp_path)
     device.take([ONE])
     synced, sync = [], os.fsync
 
     def fsync(file):
-        synced.append((os.fstat(file).st_size, clinic.store.run("SELECT * FROM sessions")))
+        synced.append((os.fstat(file).st_size, clinic.store._database.in_transaction))
         sync(file)
 
     monkeypatch.setattr(os, "fsync", fsync)
     assert len(clinic.turn(device.turn())) == 1
-    assert synced == [((tmp_path / "clinic" / READINGS).stat().st_size, [])]
+    assert synced == [((tmp_path / "clinic" / READINGS).stat().st_size, True)]
     device.close()
     clinic.close()
 

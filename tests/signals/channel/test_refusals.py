@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import secrets
 import shutil
 
 import pytest
 from tests.signals.channel.ends import (
     ONE,
+    SECRET,
     recipient,
     reply_of,
     sealed,
+    sealer,
     sender,
     written,
 )
@@ -18,10 +21,13 @@ from tests.signals.days import fitted
 
 from voile.signals import Session
 from voile.signals.channel import Taken
-from voile.signals.channel.envelope import FORMAT, LEAST, LONGEST
+from voile.signals.channel import recipient as recipient_module
+from voile.signals.channel.envelope import FORMAT, LEAST, LONGEST, Header
+from voile.signals.channel.keys import DeviceKey
 from voile.signals.channel.posts import Letter, Post, Reply
-from voile.signals.channel.recipient import READINGS, SET_ASIDE, Column
+from voile.signals.channel.recipient import AT_HAND, READINGS, SET_ASIDE, Column, Subject
 from voile.signals.sequences import Receipt
+from voile.signals.sequences.messages import Message, beginning
 
 
 def refusal(device, clinic, posts):
@@ -315,3 +321,48 @@ def test_kept_columns_come_beside_the_reading_or_are_left_out(tmp_path):
     assert [line.get("time") for line in written(tmp_path)] == ["now", None]
     device.close()
     clinic.close()
+
+
+def beginning_of(codec, *, generation=1, session=None):
+    """A device's first message of a session, made without an end that keeps any."""
+    name = session or secrets.token_hex(16)
+    message = Message(name, 1, 0, beginning(name, codec.mark), (0.0, 0.0))
+    key = DeviceKey.derive(SECRET, "A", generation)
+    on = Header(generation, codec.mark, name, 1)
+    return sealer("receipts").seal("A", key, on, Letter(1, message).packed())
+
+
+def test_sessions_without_end_fill_no_disk_or_memory_and_none_is_forgotten(tmp_path, monkeypatch):
+    """A device in other hands begins session after session; a patient's other one goes on."""
+    monkeypatch.setattr(recipient_module, "MOST", 20)
+    codec = fitted().codec_
+    device, clinic = sender(tmp_path), recipient(tmp_path)
+    device.take([Taken("A", "calm", (170.0, 70.0 + t)) for t in range(3)])
+    (second,) = device.turn(clinic.turn(device.turn()))
+    flood = [beginning_of(codec) for _ in range(50)]
+    assert len(clinic.turn([*flood[:30], second, *flood[30:]])) == 51
+    assert clinic.refused["A", "sessions"].count == 31
+    assert clinic.received == 21
+    clinic.turn(flood)
+    clinic.close()
+    clinic = recipient(tmp_path)
+    clinic.turn([*flood, second])
+    assert (clinic.received, clinic.refused["A", "sessions"].count) == (0, 31)
+    assert clinic.store.run("SELECT count(*) FROM sessions") == [(20,)]
+    assert sum(map(len, clinic._sessions.values())) <= AT_HAND
+    while device.left():
+        device.turn(clinic.turn(device.again()))
+    assert [line["weight"] for line in written(tmp_path)][-1] == 72.0
+    device.close()
+    clinic.close()
+
+
+def test_another_generation_of_the_key_begins_sessions_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(recipient_module, "MOST", 3)
+    codec = fitted().codec_
+    for generation, count in ((1, 3), (2, 6)):
+        subjects = {"A": Subject("calm", "Anna's", generation)}
+        with recipient(tmp_path, subjects=subjects) as clinic:
+            clinic.turn([beginning_of(codec, generation=generation) for _ in range(5)])
+            assert clinic.refused["A", "sessions"].count == 2
+            assert clinic.store.run("SELECT count(*) FROM sessions") == [(count,)]

@@ -104,6 +104,7 @@ SAID = {
     "encryption": "one end encrypts and the other does not: say --encrypt at both or at neither",
     "content": "the recipient cannot read what is in the messages",
     "kept": "a column goes beside the readings that the recipient's kit does not keep",
+    "sessions": "the recipient takes no more sessions under this key: enrol the device anew",
     "step": "the two ends are out of step",
     "enrolment": "the enrolment file does not name it any more",
     "unknown": "the recipient refuses the messages",
@@ -118,6 +119,7 @@ HEARD = {
     "encryption": "messages are refused: one end encrypts and the other does not",
     "content": "messages whose content is malformed are refused",
     "kept": "messages with columns that the kit does not keep are refused",
+    "sessions": "its device begins session after session, and no more are taken under its key",
     "step": "messages out of step are refused; begin a new session",
 }
 """What a recipient's person is told of each reason."""

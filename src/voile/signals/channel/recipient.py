@@ -22,11 +22,15 @@ from voile.signals.sequences.session import Reading, Session
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS sessions (
-    pseudonym TEXT NOT NULL, name TEXT NOT NULL, state TEXT NOT NULL,
-    PRIMARY KEY (pseudonym, name))
+    pseudonym TEXT NOT NULL, name TEXT NOT NULL, generation INTEGER NOT NULL, state TEXT NOT NULL,
+    PRIMARY KEY (pseudonym, name));
+CREATE INDEX IF NOT EXISTS begun ON sessions (pseudonym, generation)
 """
 LATEST = "SELECT pseudonym, name, max(rowid) FROM sessions GROUP BY pseudonym"
-SAVE = "INSERT INTO sessions VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET state = excluded.state"
+BEGUN = "SELECT count(*) FROM sessions WHERE pseudonym = ? AND generation = ?"
+SAVE = "INSERT INTO sessions VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET state = excluded.state"
+MOST = 1000  # sessions that a subject may begin under one generation of its key
+AT_HAND = 4  # sessions of a subject held in memory; the others are on disk
 READINGS, SET_ASIDE = "readings.jsonl", "set-aside.jsonl"
 
 Key: TypeAlias = tuple[str, str]  # a pseudonym, and the name of a session
@@ -74,8 +78,11 @@ class Recipient:
     What arrives may be written by anyone. Whatever has no MAC under a key that the secret gives is
     counted and not answered. What cannot be decoded for certain is refused: of another map or
     version, of an unknown pseudonym, out of step. So is a column beside a reading that the kit does
-    not keep. A message beyond a gap asks for what is missing.
-    A process killed at any moment goes on where it was.
+    not keep. A message beyond a gap asks for what is missing. A process killed at any moment goes
+    on where it was.
+
+    A subject begins at most `MOST` sessions under one generation of its key. All stay on disk, so
+    that no message said again is taken for a new one; `AT_HAND` of them are in memory.
 
     Parameters
     ----------
@@ -123,7 +130,7 @@ class Recipient:
         self.refused: dict[tuple[str, str], Refused] = {}
         self._secret, self._overlap, self._today = secret, overlap, today
         self.sealer = Sealer("readings", "receipts", self._key, topic, encrypt)
-        self._sessions: dict[Key, Session] = {}
+        self._sessions: dict[str, dict[str, Session]] = {}  # by pseudonym and name
         self._files: list[Lines] = []
         self.store = Store(folder, end="receive", mark=codec.mark, tables=TABLES)
         try:
@@ -143,8 +150,7 @@ class Recipient:
                 for file, lines in zip(self._files, (batch.readings, batch.set_aside), strict=True):
                     file.write(b"".join(lines))
                 for key in batch.heard:
-                    state = json.dumps(self._session(key).to_json())
-                    self.store.run(SAVE, *key, state)
+                    self._save(key, batch)
         except BaseException:
             self._sessions.clear()  # they are ahead of the disk
             for file in self._files:
@@ -206,14 +212,20 @@ class Recipient:
             return self._refuse(post.pseudonym, envelope, "content", batch)
         if not letter.beside.keys() <= self.kept:
             return self._refuse(post.pseudonym, envelope, "kept", batch)
-        session = self._session(key, letter.ahead)
+        session = self._session(key)
+        if session is None:
+            begun = self.store.run(BEGUN, post.pseudonym, header.generation)[0][0]
+            if begun >= MOST:
+                return self._refuse(post.pseudonym, envelope, "sessions", batch)
+            label = self.subjects[post.pseudonym].label
+            session = Session(self.codec, label, header.session, ahead=letter.ahead)
         try:
             reading = session.receive(letter.message)
         except (RequestError, ArithmeticError):
             return self._refuse(post.pseudonym, envelope, "step", batch)
-        self._sessions[key] = session
         furthest = batch.heard[key][0] if key in batch.heard else 0
         batch.heard[key] = max(header.number, furthest), envelope.key
+        self._hold(key, session, batch)
         if reading is not None:
             self._write(key, letter, reading, batch)
         return None
@@ -239,7 +251,9 @@ class Recipient:
 
     def _reply(self, key: Key, own: DeviceKey, furthest: int | None = None) -> Post:
         """Return the receipt of a session; where it lags behind what was heard, ask again."""
-        receipt = self._session(key).receipt()
+        session = self._session(key)
+        assert session is not None  # a message of it was taken
+        receipt = session.receipt()
         again = furthest is None or furthest > receipt.number
         header = Header(own.generation, self.codec.mark, key[1], 0)
         return self._sealed(key[0], own, header, Reply(receipt, again))
@@ -257,15 +271,35 @@ class Recipient:
         outside = reading.outside or any(column.is_outside(v) for column, v in pairs)
         (batch.set_aside if outside else batch.readings).append(line)
 
-    def _session(self, key: Key, ahead: int = 0) -> Session:
-        """Return a session: from memory, from disk, or begun, where a message says how far ahead.
-
-        What has begun is known from the first message on that it takes.
-        """
-        if key in self._sessions:
-            return self._sessions[key]
+    def _session(self, key: Key) -> Session | None:
+        """Return a session from memory or from disk; None if no message of it was taken."""
+        if session := self._sessions.get(key[0], {}).get(key[1]):
+            return session
         sql = "SELECT state FROM sessions WHERE pseudonym = ? AND name = ?"
         if rows := self.store.run(sql, *key):
             with self.store.reading():
                 return Session.from_json(self.codec, json.loads(rows[0][0]))
-        return Session(self.codec, self.subjects[key[0]].label, key[1], ahead=ahead)
+        return None
+
+    def _hold(self, key: Key, session: Session, batch: _Batch) -> None:
+        """Hold a session in memory, as its subject's latest; the one silent longest makes room.
+
+        What has begun is on disk from the first message on that it takes, and stays there: else a
+        message said again would be taken for a new one.
+        """
+        held = self._sessions.setdefault(key[0], {})
+        is_new = held.pop(key[1], None) is None
+        held[key[1]] = session
+        if is_new:
+            self._save(key, batch)
+        if len(held) > AT_HAND:
+            silent = next(iter(held))
+            self._save((key[0], silent), batch)
+            del held[silent]
+
+    def _save(self, key: Key, batch: _Batch) -> None:
+        """Write down a session that this turn changed, unless it was when it left memory."""
+        session = self._sessions[key[0]].get(key[1])
+        if session is not None and key in batch.heard:
+            generation = batch.heard[key][1].generation  # of the first message, once it is saved
+            self.store.run(SAVE, *key, generation, json.dumps(session.to_json()))

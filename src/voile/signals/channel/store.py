@@ -18,7 +18,7 @@ from typing import Any
 from voile.errors import RequestError, VoileError
 from voile.io.locks import Lock
 
-FORMAT = 2
+FORMAT = 3
 FILE = "state.sqlite"
 FACTS = "CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
 SETTINGS = (
