@@ -24,8 +24,8 @@ KEPT = 7 * 24 * 3600  # seconds for which the broker holds what comes while an e
 ALIVE = 30  # seconds of silence after which each side looks whether the other is there
 UNDER_WAY = 200  # posts handed to the broker that it has not confirmed
 AT_ONCE = 2000  # events that are worked on together
-HELD = 4 * AT_ONCE  # posts that wait to be worked on; the other end sends again what is beyond
 ROOM = 1 << 10  # bytes of a packet beside its payload: the topic above all
+HELD = 16 << 20  # bytes of packets that wait to be worked on; what is beyond is sent again
 LEAVE = 5.0  # seconds at most to hand over what is left when the line is closed
 LASTING = frozenset((0x80, 0x84, 0x85, 0x86, 0x87, 0x8A, 0x8C, 0x90, 0x9D))
 """Reasons of the broker's that trying again does not change: login, version, name, not allowed."""
@@ -90,6 +90,7 @@ class Link:
         self._listening: set[str] = set()
         self._last: MQTTMessageInfo | None = None
         self.events: SimpleQueue[Event] = SimpleQueue()
+        self._came = self._taken = 0  # bytes of posts; paho's thread writes one, `take` the other
         self._client = self._made(broker, login, end.store.client, longest)
 
     def _made(self, broker: Broker, login: Login | None, name: str, longest: int) -> Client:
@@ -145,6 +146,7 @@ class Link:
                 events.append(self.events.get_nowait())
         except Empty:
             pass
+        self._taken += sum(_size(event) for event in events if isinstance(event, Post))
         return events
 
     def listen(self, pseudonyms: Iterable[str]) -> None:
@@ -195,8 +197,15 @@ class Link:
             return
         _, _, pseudonym = topic.removesuffix(f"/{hears}").rpartition("/")
         ours = is_name(pseudonym) and topic == self._sealer.place(pseudonym, hears)
-        if ours and self.events.qsize() < HELD:
-            self.events.put(Post(pseudonym, bytes(message.payload)))
+        post = Post(pseudonym, bytes(message.payload))
+        if ours and self._came + _size(post) - self._taken <= HELD:
+            self._came += _size(post)
+            self.events.put(post)
+
+
+def _size(post: Post) -> int:
+    """Return how much memory a post may take."""
+    return ROOM + len(post.payload)
 
 
 def _at_once(_: Any, __: Any, line: Any) -> None:
