@@ -44,6 +44,16 @@ def beside(main: Make, manifest: Make) -> Make:
     return make
 
 
+def set_aside(manifest: Make) -> Make:
+    """Make the rows set aside beside readings, and these readings' manifest."""
+
+    def make(path: Path) -> None:
+        path.with_name(f"{path.name}.set-aside.jsonl").write_text("{}")
+        manifest(path.with_name(f"{path.name}.manifest.json"))
+
+    return make
+
+
 def private(main: Make) -> Make:
     return lambda path: main(path.with_name(f"{path.name}.private"))
 
@@ -73,6 +83,7 @@ OURS: list[tuple[Output, Make]] = [
     (outputs.RELEASE, private(folder(own_json=EVIDENCE, report_html=REPORT))),
     (outputs.RELEASE, private(folder())),
     (outputs.READINGS, beside(text("x"), form("voile-readings"))),
+    (outputs.READINGS, set_aside(form("voile-readings"))),
     (outputs.EVIDENCE, EVIDENCE),
     (outputs.EVIDENCE, as_large_as_may_be(json.dumps({"format": "voile-evidence"}))),
     (outputs.SEALS, SEAL),
@@ -105,6 +116,7 @@ FOREIGN: list[tuple[Output, Make]] = [
     (outputs.RELEASE, private(folder(seal_json=SEAL, rows_parquet=folder()))),
     (outputs.RELEASE, private(folder(seal_json=form("mine", files={"diary.txt": ""})))),
     (outputs.READINGS, text("x")),
+    (outputs.READINGS, set_aside(form("voile-release"))),
     (outputs.EVIDENCE, form("voile-seal")),
     (outputs.EVIDENCE, text("[]")),
     (outputs.EVIDENCE, text('"format"')),
