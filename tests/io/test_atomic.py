@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -65,10 +66,10 @@ def test_all_parts_appear_with_their_modes(tmp_path: Path) -> None:
 
 
 def test_a_private_file_is_for_its_owner_only(tmp_path: Path) -> None:
-    for private, mode in ((True, 0o600), (False, 0o644)):
+    for output, mode in ((replace(ANY, is_private=True), 0o600), (ANY, 0o644)):
         old = os.umask(0o022)
         try:
-            write_bytes(tmp_path / "x", b"x", ANY, force=True, private=private)
+            write_bytes(tmp_path / "x", b"x", output, force=True)
         finally:
             os.umask(old)
         assert stat.S_IMODE((tmp_path / "x").stat().st_mode) == mode

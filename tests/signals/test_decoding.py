@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import stat
 from typing import get_args
 
 import numpy as np
@@ -120,3 +121,8 @@ def test_the_command_says_where_rows_were_set_aside_and_exits_with_1(tmp_path, c
     result = json.loads(said.out)
     assert (result["rows"], result["set_aside"]) == (239, 1)
     assert f"1 row outside the range, in {back}.set-aside.jsonl" in said.err
+    parts = [
+        back,
+        *(back.with_name(f"{back.name}.{name}") for name in ("manifest.json", "set-aside.jsonl")),
+    ]
+    assert [stat.S_IMODE(part.stat().st_mode) for part in parts] == [0o600] * 3

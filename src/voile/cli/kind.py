@@ -103,7 +103,7 @@ def _choose(kind: str) -> click.Command:
 
         choice = Choice(**how)
         chosen = wing(kind).choose(load_kit(Path(kit), kind), choice)
-        write_text(out, chosen.to_toml(), POLICY, force=force, private=True)
+        write_text(out, chosen.to_toml(), POLICY, force=force)
         tell_chosen(screen, chosen, out)
 
     ways: list[click.Parameter] = [

@@ -105,6 +105,8 @@ class Staging:
         new, old = self._folder / "new", self._folder / "old"
         others = self._names[1:]
         for name in self._names:
+            if self._output.is_private:
+                os.chmod(new / name, 0o600)
             _sync_tree(new / name)
         self._output.check_free(self.out, force=self._force)
         _write_names(self._folder, self._names)
@@ -165,13 +167,10 @@ def write_bytes(
     output: Output,
     *,
     force: bool = False,
-    private: bool = False,
 ) -> None:
-    """Write one file that appears whole or not at all, for its owner alone where it is private."""
+    """Write one file that appears whole or not at all."""
     with Staging(path, output, force=force) as staging:
-        part = staging.part(path)
-        part.touch(mode=0o600 if private else 0o666)
-        part.write_bytes(data)
+        staging.part(path).write_bytes(data)
         staging.commit()
 
 
@@ -181,10 +180,9 @@ def write_text(
     output: Output,
     *,
     force: bool = False,
-    private: bool = False,
 ) -> None:
-    """Write one UTF-8 text file as `write_bytes` does."""
-    write_bytes(path, text.encode(), output, force=force, private=private)
+    """Write one UTF-8 text file that appears whole or not at all."""
+    write_bytes(path, text.encode(), output, force=force)
 
 
 @contextmanager

@@ -36,10 +36,12 @@ class Output:
     name : what messages call it.
     is_ours : for each part, by its suffix, whether voile wrote what is at a path as that part; the
         main part's first.
+    is_private : its files are for their owner alone to read, mode 0600.
     """
 
     name: str
     is_ours: Mapping[str, Callable[[Path], bool]]
+    is_private: bool = False
 
     def parts(self, out: Path) -> list[Path]:
         """Return where the parts of an output lie, the main one first."""
@@ -186,7 +188,7 @@ def _is_demo(path: Path) -> bool:
 
 
 KIT = Output("kit", {"": _is_kit})
-POLICY = Output("policy", {"": _is_policy})
+POLICY = Output("policy", {"": _is_policy}, is_private=True)
 ROLES = Output("roles file", {"": _is_roles})
 RELEASE = Output("release", {**_known_by_manifest(RELEASE_FORMAT), PRIVATE: _is_private})
 READINGS = Output(
@@ -195,9 +197,10 @@ READINGS = Output(
         **_known_by_manifest(READINGS_FORMAT),
         SET_ASIDE: _is_beside(READINGS_FORMAT, SET_ASIDE),
     },
+    is_private=True,
 )
-EVIDENCE = Output("evidence", {"": _is_evidence})
-SEALS = Output("seal", {"": _is_seal})
-ENROLMENT = Output("enrolment", {"": _is_enrolment})
+EVIDENCE = Output("evidence", {"": _is_evidence}, is_private=True)
+SEALS = Output("seal", {"": _is_seal}, is_private=True)
+ENROLMENT = Output("enrolment", {"": _is_enrolment}, is_private=True)
 REPORT = Output("report", {"": _is_report})
 DEMO = Output("demo", {"": _is_demo})

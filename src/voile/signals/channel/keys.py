@@ -8,7 +8,6 @@ import os
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NoReturn, final
 
 from voile.errors import RequestError
@@ -124,7 +123,7 @@ class Enrolment:
 
     def write(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the file that the device is given, for its owner alone to read."""
-        from voile.io.atomic import Staging
+        from voile.io.atomic import write_text
 
         devices = [
             {
@@ -145,11 +144,7 @@ class Enrolment:
             },
             indent=1,
         )
-        with Staging(Path(path), ENROLMENT, force=force) as staging:
-            part = staging.part(path)
-            with open(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-                file.write(text.encode() + b"\n")
-            staging.commit()
+        write_text(path, f"{text}\n", ENROLMENT, force=force)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Enrolment:
