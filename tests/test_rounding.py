@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from importlib import import_module
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from voile.rounding import Stating, coarse, for_audience, rounded
+from voile.wording import share_of
 
 FIGURES = st.floats(1e-12, 1e12)
 STATING = Stating(at_least=frozenset({"k"}), people=frozenset({"uniques"}))
@@ -99,3 +101,26 @@ def test_every_number_within_is_stated_by_its_own_name():
 def test_the_holder_sees_the_figures_as_they_are():
     assert for_audience([129.0, 0.0301], "internal", STATING) == [129.0, 0.0301]
     assert for_audience({"k": 129.0}, "public", STATING) == {"k": 120.0}
+
+
+SHARES = {
+    "documents": ("risk", "published_documents"),
+    "itemsets": ("unique_share", "empty_share"),
+    "tables": ("share_under_11", "suppressed"),
+}
+
+
+@pytest.mark.parametrize(("kind", "name"), [(k, name) for k in SHARES for name in SHARES[k]])
+@given(people=st.integers(41, 50_000), few=st.integers(1, 30))
+def test_a_share_of_few_is_judged_before_it_is_rounded(kind, name, people, few):
+    """10 of 997 were 1.1% of 1,000 once rounded: 11 and no longer few."""
+    stating = import_module(f"voile.{kind}.story").STATING
+    for number in (few, people - few):
+        told = for_audience({name: number / people, "people": people}, "public", stating)
+        written = share_of(told[name], told["people"], "public")
+        if number <= 10:
+            assert written.startswith("under ")
+            assert number / people < 11 / told["people"]
+        elif people - number <= 10:
+            assert written.startswith("over ")
+            assert number / people > 1 - 11 / told["people"]

@@ -39,7 +39,11 @@ def rounded(value: N, towards: Towards = "nearest") -> N:
     if not isfinite(value):
         return value
     short = _WAYS[towards].create_decimal(Decimal(f"{value:.12g}"))
-    return type(value)(short)
+    return _like(value, short)
+
+
+def _like(value: N, number: Decimal | int) -> N:
+    return int(number) if isinstance(value, int) else float(number)
 
 
 def outwards(value: N, name: str) -> N:
@@ -77,7 +81,7 @@ class Stating:
     def __call__(self, value: N, name: str) -> N:
         """Round the figure of this name."""
         if name in self.people and value < 100:
-            return type(value)(10 * ceil(value / 10))
+            return _like(value, 10 * ceil(value / 10))
         if name in self.at_least:
             return rounded(value, "down")
         return rounded(value) if value == round(value) else rounded(value, "up")
@@ -109,10 +113,45 @@ def _coarse(thing: Any, rule: Callable[[Any, str], Any], name: str) -> Any:
     return rule(thing, name)
 
 
+class Stated(float):
+    """A figure as it is stated in public, which remembers what it was.
+
+    Parameters
+    ----------
+    exact : by which alone it is judged whether the figure counts few people: 10 of 997 are few,
+        and 0.011 of about 1,000 are not. It is never written.
+
+    >>> Stated(0.011, exact=0.01003)
+    0.011
+    """
+
+    exact: float
+
+    def __new__(cls, value: float, exact: float | None = None) -> Stated:
+        """Make the figure; a copy is made of its value, and then given its past."""
+        made = super().__new__(cls, value)
+        made.exact = value if exact is None else exact
+        return made
+
+
+def exact(value: float) -> float:
+    """Return what a figure was before it was rounded for the public.
+
+    >>> exact(Stated(0.011, exact=0.01003)), exact(0.5)
+    (0.01003, 0.5)
+    """
+    return value.exact if isinstance(value, Stated) else value
+
+
 def for_audience(thing: T, audience: Literal["public", "internal"], stating: Stating) -> T:
     """Return what a report is written from: for the public, figures as they are stated there.
 
     >>> for_audience([0.12345], "public", Stating()), for_audience([0.12345], "internal", Stating())
     ([0.13], [0.12345])
     """
-    return coarse(thing, stating) if audience == "public" else thing
+
+    def stated(value: Any, name: str) -> Any:
+        shown = stating(value, name)
+        return Stated(shown, exact=value) if isinstance(value, float) else shown
+
+    return coarse(thing, stated) if audience == "public" else thing

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from voile.rounding import exact
+
 FEW = 11
 """The least count of people, documents or tokens that a public report shows; 0 is shown as well."""
 
 
 def is_few(count: float, few: int = FEW) -> bool:
-    """Say whether a count is one of few.
+    """Say whether a count is one of few, by what it was before it was rounded for the public.
 
     >>> [is_few(count) for count in (0, 1, 10, 11)]
     [False, True, True, False]
     """
-    return 0 < round(count, 6) < few
+    return 0 < round(exact(count), 6) < few
 
 
 def withheld(

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from voile.evidence import Count, Finding, Note, Rate, Value, difference
-from voile.rounding import Stating, outwards, rounded
+from voile.rounding import Stating, exact, outwards, rounded
 from voile.sections import Audience
 from voile.suppression import FEW, is_few
 
@@ -42,10 +42,21 @@ def share(value: float) -> str:
 def needs_suppression(value: float, whole: float, audience: Audience) -> bool:
     """Say whether a share of so many reveals a number from 1 to 10 to a public reader.
 
+    Judged on what the share was before it was rounded for that reader.
+
     >>> [needs_suppression(0.0003, 32_561, audience) for audience in ("public", "internal")]
     [True, False]
     """
-    return audience == "public" and is_few(value * whole)
+    return audience == "public" and is_few(exact(value) * whole)
+
+
+def rest_needs_suppression(value: float, whole: float, audience: Audience) -> bool:
+    """Say whether a share of so many reveals that all but 1 to 10 are in it.
+
+    >>> [rest_needs_suppression(share, 200, "public") for share in (0.9, 0.98, 1.0)]
+    [False, True, False]
+    """
+    return needs_suppression(1 - exact(value), whole, audience)
 
 
 def share_of(value: float, whole: float, audience: Audience) -> str:
@@ -58,7 +69,7 @@ def share_of(value: float, whole: float, audience: Audience) -> str:
     """
     if needs_suppression(value, whole, audience):
         return f"under {share(min(FEW / whole, 1.0))}"
-    if needs_suppression(1 - value, whole, audience):
+    if rest_needs_suppression(value, whole, audience):
         return f"over {share(max(1 - FEW / whole, 0.0))}"
     return share(value)
 

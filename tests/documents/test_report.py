@@ -49,6 +49,17 @@ def test_what_the_holder_keeps_of_the_kit_has_no_key(release):
     assert set(frontier) == {*SHOWN}
 
 
+@pytest.mark.parametrize(("left", "shown_as"), [(9, ""), (10, ""), (11, "1.2%"), (986, "99%")])
+def test_ten_of_a_thousand_identifiers_left_are_as_few_as_nine(release, left, shown_as):
+    """10 of 997 are 1.1% of 1,000 in public, which would be 11 and no longer few."""
+    risks = {"risk": left / 997, "risk_low": 0.005, "risk_high": 0.018}
+    story = changed(release, **risks, identifiers=997)
+    told = figures(shown(story, audience="public")["summary"])
+    assert told["Identifiers left"].value == (shown_as or "under 1.1%")
+    assert ("Published" in told) == bool(shown_as)
+    assert bool(told["Identifiers left"].interval) == bool(shown_as)
+
+
 def test_lists_are_named_to_the_holder_alone(release):
     assert "told which words" not in said(shown(release)["summary"])
     told = changed(release, lists={"clinic staff": 1200, "towns": 1})

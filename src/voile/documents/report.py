@@ -29,7 +29,15 @@ from voile.sections import (
     frontier_chart,
 )
 from voile.suppression import FEW
-from voile.wording import listed, needs_suppression, rate, share, share_of, size
+from voile.wording import (
+    listed,
+    needs_suppression,
+    rate,
+    rest_needs_suppression,
+    share,
+    share_of,
+    size,
+)
 
 RISK = "identifiers left", "100% = nothing is removed"
 RISK_AT_MOST = "identifiers left, at most", "100% = nothing is removed"
@@ -206,7 +214,7 @@ def _drawn(story: Mapping[str, Any], audience: Audience) -> Mapping[str, Any]:
     whole = story["found"]["identifiers"]
 
     def told(risk: float) -> float:
-        if needs_suppression(1 - risk, whole, audience):
+        if rest_needs_suppression(risk, whole, audience):
             return 1.0
         return min(FEW / whole, 1.0) if needs_suppression(risk, whole, audience) else risk
 

@@ -9,7 +9,14 @@ from voile.documents.story import FOUND, LEFT, REMOVED, judged
 from voile.evidence import Evidence, Rate
 from voile.evidence_sections import shown_findings
 from voile.sections import Audience, Figure
-from voile.wording import estimate, needs_suppression, said, share, share_of
+from voile.wording import (
+    estimate,
+    needs_suppression,
+    rest_needs_suppression,
+    said,
+    share,
+    share_of,
+)
 
 ON_RELEASE = "measured on this release"
 
@@ -55,7 +62,8 @@ def left_at_fit(
 ) -> tuple[str, str]:
     """Return the share of identifiers left that the fit found out of fold, and its interval."""
     risk = known["risk"]
-    if whole and any(needs_suppression(part, whole, audience) for part in (risk, 1 - risk)):
+    hidden = needs_suppression, rest_needs_suppression
+    if whole and any(needs(risk, whole, audience) for needs in hidden):
         return share_of(risk, whole, audience), ""
     ends = [share(known[end]) for end in ("risk_low", "risk_high") if end in known]
     return share(risk), " to ".join(ends)

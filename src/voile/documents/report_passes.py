@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from voile.documents.story import judged, taken_of
+from voile.rounding import exact
 from voile.sections import Audience, Bar, BarChart, Grid, Prose, Section
 from voile.suppression import FEW, is_few, withheld
 from voile.wording import share_of
@@ -54,10 +55,11 @@ def _columns(story: Mapping[str, Any], audience: Audience) -> tuple[list[str], l
     known = found["identifiers"]
     identifiers = [*(row["removed"] for row in taken), chosen["repeats_identifiers"]]
     harmless = [*(row["harmless"] for row in taken), chosen["repeats_harmless"]]
-    left, kept = chosen["left"], found["tokens"] - known - sum(harmless)
+    whole = found["tokens"] - known
+    kept = round((1 - exact(chosen["loss"])) * whole)
     return (
-        _shares(identifiers, left, known, audience),
-        _shares(harmless, kept, found["tokens"] - known, audience),
+        _shares(identifiers, chosen["left"], known, audience),
+        _shares(harmless, kept, whole, audience),
     )
 
 
