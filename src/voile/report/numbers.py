@@ -18,20 +18,20 @@ def share(value: float) -> str:
     >>> share(0.99999), share(1e-9), share(float("nan"))
     ('>99.9%', '<0.0001%', '–')
     """
-    if math.isnan(value):
-        return UNKNOWN
+    return UNKNOWN if math.isnan(value) else f"{_percent(value)}%"
+
+
+def _percent(value: float) -> str:
     percent = 100 * value
-    if percent == 0:
-        return "0%"
+    if percent in (0, 100):
+        return f"{abs(percent):.0f}"
     if 0 < percent < 1e-4:
-        return "<0.0001%"
+        return "<0.0001"
     if 99.95 <= percent < 100:
-        return ">99.9%"
-    if percent == 100:
-        return "100%"
+        return ">99.9"
     if percent >= 9.95:
-        return f"{percent:.1f}".removesuffix(".0") + "%"
-    return f"{_rounded(percent, digits=2)}%"
+        return f"{percent:.1f}".removesuffix(".0")
+    return _rounded(percent, digits=2)
 
 
 def share_interval(low: float, high: float) -> str:
@@ -40,7 +40,7 @@ def share_interval(low: float, high: float) -> str:
     >>> share_interval(0.0, 0.037), share_interval(0.0312, 0.0461)
     ('0–3.7%', '3.1–4.6%')
     """
-    return UNKNOWN if math.isnan(low + high) else f"{share(low).removesuffix('%')}–{share(high)}"
+    return UNKNOWN if math.isnan(low + high) else f"{_percent(low)}–{share(high)}"
 
 
 def number(value: float) -> str:

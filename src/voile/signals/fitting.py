@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -185,7 +184,7 @@ class _Fitting:
             whose = Subjects(self.rows.whose, beliefs=self.prior)
             map.fit(self.rows.table, self.rows.labels, whose)
         except RequestError as error:
-            raise self._said(error) from None
+            raise self.reading.named(error, self.rows) from None
         return StoredMap(map.classes_, map.codec(base="normal", strength=1.0).columns, map.fitted_)
 
     def _told_before(
@@ -260,18 +259,8 @@ class _Fitting:
                 return map.fit(rows.table, rows.labels, rows.whose).codec_
         except RequestError as error:
             if memory:
-                _warn(f"sequences were not learnt: {self._said(error)}")
+                _warn(f"sequences were not learnt: {self.reading.named(error, self.rows)}")
             return None
-
-    def _said(self, error: RequestError) -> RequestError:
-        """Say of an error of the library's where in the source it is: there rows are ordered."""
-
-        def row(found: re.Match[str]) -> str:
-            return f"in row {int(self.rows.number[int(found[1]) - 1]) + 1:,}"
-
-        what = re.sub(r"\bin row (\d+)\b", row, error.what)
-        named = self.reading.named(error)
-        return type(error)(what, where=named.where, instead=named.instead)
 
 
 def _prior(table: str | None, rows: Rows, reading: Reading) -> Floats | None:

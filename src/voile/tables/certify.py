@@ -21,6 +21,8 @@ from voile.tables.measures import Classes, disclosure, of_column
 from voile.tables.published import Published
 from voile.tables.space import PolicySpace
 
+OF_SENSITIVE = ("distinct_l", "entropy_l", "t_closeness")
+"""What is measured of each sensitive column."""
 PERSON = "voile person"
 
 
@@ -117,7 +119,7 @@ def certify(
         if not len(by_value):
             continue
         found = disclosure(Classes(by_value.sum(1), by_value.sum(1), by_value))
-        for name in ("distinct_l", "entropy_l", "t_closeness"):
+        for name in OF_SENSITIVE:
             figures[of_column(name, column)] = found[name]
     known = [name for name in release.columns if name not in unknown]
     figures["unique_with_kept"] = float(_unique(counted, known, subject, directory))

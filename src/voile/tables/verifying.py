@@ -10,8 +10,9 @@ import numpy as np
 from voile.errors import TamperedError
 from voile.release import Release
 from voile.rounding import rounded
-from voile.tables.certify import certify
+from voile.tables.certify import OF_SENSITIVE, certify
 from voile.tables.codebook import Codebook, Entry
+from voile.tables.measures import of_column
 from voile.verifying import Check, has_columns, has_rows, recounted
 
 COUNTED = (
@@ -48,7 +49,8 @@ def verify(release: Release) -> Iterator[Check]:
     named = all(map(_is_named_by_its_ends, (e for c in codebook.columns for e in c.entries)))
     yield Check("every interval is named by its ends", named)
     yield from _promises(public, found)
-    again = {name: x for name, x in found.items() if name in COUNTED or "(" in name}
+    names = [*COUNTED, *(of_column(one, name) for one in OF_SENSITIVE for name in sensitive)]
+    again = {name: found[name] for name in names if name in found}
     yield from recounted(release, again, left=LEFT)
 
 
@@ -74,7 +76,8 @@ def _promises(public: Mapping[str, Any], found: Mapping[str, float]) -> Iterator
     if "max_risk" in told:
         within = told["max_risk"] <= rounded(float(asked["max_risk"]), "up")
         yield Check(f"the largest risk stated is at most {asked['max_risk']:g}", within)
-    values = [x for name, x in found.items() if name.startswith("distinct_l(")]
+    names = [of_column("distinct_l", name) for name in _of_role(public, "sensitive")]
+    values = [found[name] for name in names if name in found]
     if asked["l_diversity"] > 1 and values:
         said = f"every group holds at least {asked['l_diversity']} sensitive values"
         yield Check(said, bool(np.max(values) >= asked["l_diversity"]))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from voile.errors import RequestError
 from voile.random import Protective
 from voile.signals.codec.lattice import MARGIN, Lattice, dither
+from voile.signals.place import Place
 
 
 @given(st.integers(1, 300), st.integers(0, 6), st.integers(-(10**6), 10**6), st.data())
@@ -23,28 +24,28 @@ def test_found_is_the_coarsest_lattice_and_values_are_exact(step, places, start,
     )
     exact = [Fraction(start + step * k, 10**places) for k in numbers]
     x = np.array([float(value) for value in exact])
-    lattice = Lattice.found(x, "x")
+    lattice = Lattice.found(x, Place(0))
     assert lattice.resolution == pytest.approx(step / 10**places)
     assert (lattice.nearest(x) == x).all()
-    assert (lattice.values(lattice.positions(x, "x")) == x).all()
+    assert (lattice.values(lattice.positions(x, Place(0))) == x).all()
 
 
 @given(st.floats(-0.49, 0.49), st.integers(-(10**6), 10**6))
 def test_a_point_in_a_cell_rounds_to_its_value(u, k):
-    lattice = Lattice.declared(0.1, np.array([0.1, 0.2, 0.5]), "x")
+    lattice = Lattice.declared(0.1, np.array([0.1, 0.2, 0.5]), Place(0))
     assert lattice.nearest(lattice.values(np.array([k + u])))[0] == float(f"{k / 10:.1f}")
 
 
 def test_arithmetic_noise_is_taken_off():
     x = np.array([701, 702, 705]) * 0.1  # 70.10000000000001 and so on
-    lattice = Lattice.found(x, "x")
+    lattice = Lattice.found(x, Place(0))
     assert lattice.nearest(x).tolist() == [70.1, 70.2, 70.5]
 
 
 @pytest.mark.parametrize(
     ("resolution", "x", "message"),
     [
-        (0.1, [1.0, 1.25, 1.3], "contradict the resolution 0.1, the first in row 2"),
+        (0.1, [1.0, 1.25, 1.3], "contradict the resolution 0.1, the first of them here"),
         (0.01, [1.0, 1.1, 1.3], "10 times as coarse"),
         (0.0, [1.0, 1.1, 1.3], "more than 0"),
         (-1.0, [1.0, 1.1, 1.3], "more than 0"),
@@ -54,16 +55,16 @@ def test_arithmetic_noise_is_taken_off():
 )
 def test_a_resolution_that_the_data_contradicts_is_refused(resolution, x, message):
     with pytest.raises(RequestError, match=message):
-        Lattice.declared(resolution, np.array(x), "column 0")
+        Lattice.declared(resolution, np.array(x), Place(0))
 
 
 def test_no_resolution_is_made_up_for_continuous_readings():
     with pytest.raises(RequestError, match="no resolution was found; declare one"):
-        Lattice.found(np.random.default_rng(0).normal(size=50), "column 0")
+        Lattice.found(np.random.default_rng(0).normal(size=50), Place(0))
 
 
 def test_half_steps_off_nought_are_a_lattice_of_their_own():
-    lattice = Lattice.found(np.array([0.5, 1.5, 4.5]), "x")
+    lattice = Lattice.found(np.array([0.5, 1.5, 4.5]), Place(0))
     assert (lattice.resolution, lattice.values(np.array([0, 1])).tolist()) == (1.0, [0.5, 1.5])
 
 

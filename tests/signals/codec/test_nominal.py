@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from voile.errors import RequestError
 from voile.signals.codec import Assignment
+from voile.signals.place import Place
 
 
 def bits(joint):
@@ -43,13 +44,13 @@ def test_values_come_back(rows):
     column, classes = np.array([r[0] for r in rows]), np.array([r[1] for r in rows])
     assignment = Assignment.of(column, classes, 3)
     for k in range(3):
-        sent = assignment.encode(assignment.values, k, "x")
+        sent = assignment.encode(assignment.values, k, Place(0))
         assert sorted(sent) == assignment.values.tolist()
-        assert (assignment.decode(sent, k, "x") == assignment.values).all()
-        assert (assignment.plain().encode(column, k, "x") == column).all()
+        assert (assignment.decode(sent, k, Place(0)) == assignment.values).all()
+        assert (assignment.plain().encode(column, k, Place(0)) == column).all()
 
 
 def test_a_value_never_seen_is_refused():
     assignment = Assignment.of(np.array(["a", "b"]), np.array([0, 0]), 1)
-    with pytest.raises(RequestError, match=r"1 values were not seen .* row 2"):
-        assignment.encode(np.array(["a", "zz"]), 0, "x")
+    with pytest.raises(RequestError, match=r"row 2: 1 values were not seen"):
+        assignment.encode(np.array(["a", "zz"]), 0, Place(0))

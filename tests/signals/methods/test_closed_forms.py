@@ -10,6 +10,7 @@ from voile.errors import RequestError
 from voile.signals import PrivacyMap, mutual_information
 from voile.signals.methods import Sample
 from voile.signals.methods.gamma import Gamma, common_shape
+from voile.signals.place import Place
 
 N = 6000
 
@@ -56,7 +57,7 @@ def test_the_common_shape_is_the_likeliest():
     def likelihood(k):
         return sum(stats.gamma(k, scale=x.mean() / k).logpdf(x).sum() for x in parts)
 
-    ours = common_shape(gap, np.array([300, 300]), "x")
+    ours = common_shape(gap, np.array([300, 300]), Place(0))
     grid = np.linspace(1.5, 4, 501)
     assert ours == pytest.approx(grid[np.argmax([likelihood(k) for k in grid])], abs=0.01)
 

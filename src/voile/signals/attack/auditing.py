@@ -20,6 +20,7 @@ from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.information import Information, mutual_information
 from voile.signals.information.subjects import Known, Subjects, Whose
 from voile.signals.maps import PrivacyMap
+from voile.signals.place import CLASSES
 from voile.signals.sequences import SequenceMap
 from voile.signals.story import LEAKAGE
 
@@ -141,7 +142,9 @@ def audit(
     seed = int(learn.integers(1 << 31))
     c_first = codes[first]
     if not _enough(c_first, len(map.classes_)):
-        raise RequestError(f"a class has under {2 * FEWEST} subjects, too few to audit", where="c")
+        raise RequestError(
+            f"a class has under {2 * FEWEST} subjects, too few to audit", where=CLASSES
+        )
     if isinstance(map, SequenceMap):
         Z = breaks.sent(map.codec_, table[first][:, None], c_first)[0]
     else:
@@ -200,9 +203,9 @@ def _codes(map: PrivacyMap | SequenceMap, labels: NDArray[np.generic]) -> Codes:
     """Return the number of each class, all of them being there."""
     at = np.searchsorted(map.classes_, labels).clip(0, len(map.classes_) - 1)
     if (map.classes_[at] != labels).any():
-        raise RequestError("the map has not seen a class", where="c")
+        raise RequestError("the map has not seen a class", where=CLASSES)
     if len(np.unique(at)) < len(map.classes_) or len(map.classes_) < 2:
-        raise RequestError("an audit needs readings of each of two classes or more", where="c")
+        raise RequestError("an audit needs readings of each of two classes or more", where=CLASSES)
     return at
 
 

@@ -15,6 +15,7 @@ from voile.signals.channel.envelope import FORMAT, LONGEST, Envelope, Header, Se
 from voile.signals.channel.keys import DeviceKey, Enrolment
 from voile.signals.channel.posts import Letter, Plain, Post, Reply, is_beside
 from voile.signals.channel.store import Store
+from voile.signals.place import CLASSES
 from voile.signals.sequences import Receipt, SequenceCodec
 from voile.signals.sequences.session import Session, on_lattice
 
@@ -145,7 +146,7 @@ class Sender:
                     self._spool(reading, labels)
                 except RequestError as error:
                     where = reading.where or f"row {row}"
-                    part = "its class" if error.where == "c" else error.where
+                    part = "its class" if error.where is CLASSES else error.where
                     place = f"{where}, {part}" if part else where
                     raise RequestError(error.what, where=place, instead=error.instead) from None
         self._look |= labels.keys()
@@ -170,7 +171,7 @@ class Sender:
         if labels[pseudonym] != label:
             raise RequestError(
                 "a subject is of another class than before",
-                where="c",
+                where=CLASSES,
                 instead="a class changes with a new map and another folder only",
             )
         self._check(reading.values)

@@ -20,6 +20,7 @@ from voile.signals.codec.nominal import Assignment
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.posterior import Posterior, after, chances_of, log_densities
 from voile.signals.codec.steps import STEPS, Arrays, Step
+from voile.signals.place import CLASSES, Place
 
 FORMAT = 1
 BATCH = 1 << 13  # readings worked on at once: they stay in the processor's cache
@@ -91,7 +92,7 @@ class Codec:
             for j in range(len(self.columns)):
                 column = self.columns[j]
                 if isinstance(column, Assignment):
-                    out[rows, j] = column.encode(_strings(table[rows, j]), which, _name(j))
+                    out[rows, j] = column.encode(_strings(table[rows, j]), which, Place(j))
             for batch in _batches(rows):
                 self._send(table, out, which, batch, protective)
         return out if np.ndim(X) > 1 else out[:, 0]
@@ -108,7 +109,7 @@ class Codec:
         X, lattices = self._numbers(table, rows), self._lattices()
         if not lattices:
             return
-        k = [lattice.positions(x, _name(j)) for (j, lattice), x in zip(lattices, X, strict=True)]
+        k = [lattice.positions(x, Place(j)) for (j, lattice), x in zip(lattices, X, strict=True)]
         if not self.steps[which]:  # nothing is hidden, so nothing needs dither
             on = [lattice.values(p) for (_, lattice), p in zip(lattices, k, strict=True)]
             out[np.ix_(rows, self.numeric)] = np.stack(on, axis=1)
@@ -147,7 +148,7 @@ class Codec:
 
     def _lost(self, column: int, row: int) -> RequestError:
         """Return the refusal of a reading that would not come back."""
-        where = f"{_name(column)}, row {row + 1}"
+        where = Place(column, row)
         if self.places is None:
             remedy = "set it aside, or fit with a coarser resolution"
             what = "a reading lies too far out to be carried exactly"
@@ -163,7 +164,7 @@ class Codec:
         for which, rows in self._by_class(c, len(table)):
             for j, column in enumerate(self.columns):
                 if isinstance(column, Assignment):
-                    out[rows, j] = column.decode(_strings(table[rows, j]), which, _name(j))
+                    out[rows, j] = column.decode(_strings(table[rows, j]), which, Place(j))
             for batch in _batches(rows):
                 X = self.inverse(self._numbers(table, batch), which)
                 for (j, lattice), x in zip(self._lattices(), X, strict=True):
@@ -244,7 +245,7 @@ class Codec:
             column, row = np.argwhere(bad)[0]
             raise RequestError(
                 "a reading is missing or infinite",
-                where=f"{_name(int(self.numeric[column]))}, row {int(rows[row]) + 1}",
+                where=Place(int(self.numeric[column]), int(rows[row])),
                 instead="set such rows aside",
             )
         return X
@@ -258,8 +259,8 @@ class Codec:
         for label in np.unique(as_labels(labels)):
             known = np.flatnonzero(self.classes == label)
             if not len(known):
-                row = int(np.flatnonzero(labels == label)[0]) + 1
-                raise RequestError("the map has not seen a class", where=f"c, row {row:,}")
+                where = CLASSES.at(int(np.flatnonzero(labels == label)[0]))
+                raise RequestError("the map has not seen a class", where=where)
             yield int(known[0]), np.flatnonzero(labels == label)
 
     def to_arrays(self) -> Arrays:
@@ -339,7 +340,3 @@ def rounded(Z: Floats, places: int | None = None) -> Floats:
 def _batches(rows: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
     for start in range(0, len(rows), BATCH):
         yield rows[start : start + BATCH]
-
-
-def _name(j: int) -> str:
-    return f"column {j}"

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.errors import RequestError
+from voile.signals.place import CLASSES
 
 
 def as_table(X: ArrayLike, columns: int | None = None, *, mixed: bool = False) -> NDArray[Any]:
@@ -35,7 +36,7 @@ def as_labels(c: NDArray[Any]) -> NDArray[Any]:
     if c.dtype.kind == "O" and all(isinstance(label, str) for label in c):
         return c.astype(str)
     remedy = "use strings or whole numbers, with none missing"
-    raise RequestError("a class is neither text nor a whole number", where="c", instead=remedy)
+    raise RequestError("a class is neither text nor a whole number", where=CLASSES, instead=remedy)
 
 
 def as_subjects(subjects: ArrayLike | None, n: int) -> NDArray[np.intp]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from voile.errors import RequestError
 from voile.random import Protective
 from voile.signals.codec.pieces import Floats
+from voile.signals.place import Place
 
 PLACES = 9
 # How far from the ends of its cell a dithered reading stays, in cells: far above rounding errors,
@@ -44,7 +45,7 @@ class Lattice:
         return self.step / self.per
 
     @classmethod
-    def declared(cls, resolution: float, x: Floats, where: str) -> Lattice:
+    def declared(cls, resolution: float, x: Floats, where: Place) -> Lattice:
         """Take a resolution at its word, if the column's readings bear it out.
 
         Raises
@@ -72,7 +73,7 @@ class Lattice:
         return lattice
 
     @classmethod
-    def found(cls, x: Floats, where: str) -> Lattice:
+    def found(cls, x: Floats, where: Place) -> Lattice:
         """Find the coarsest decimal lattice that all of `x`, (n,), lies on.
 
         Raises
@@ -93,7 +94,7 @@ class Lattice:
             "no resolution was found", where=where, instead="declare one, e.g. resolution=0.1"
         )
 
-    def positions(self, x: Floats, where: str) -> NDArray[np.int64]:
+    def positions(self, x: Floats, where: Place) -> NDArray[np.int64]:
         """Return k of each reading, (n,).
 
         Raises
@@ -106,8 +107,8 @@ class Lattice:
         if off.any():
             raise RequestError(
                 f"{off.sum()} readings contradict the resolution {self.resolution:g}, "
-                f"the first in row {int(off.argmax()) + 1}",
-                where=where,
+                "the first of them here",
+                where=where.at(int(off.argmax())),
                 instead="round them, or declare a finer resolution and fit again",
             )
         return k.astype(np.int64)

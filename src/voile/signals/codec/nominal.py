@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from voile.brief import Brief
 from voile.errors import RequestError
+from voile.signals.place import Place
 
 NOMINAL = "nominal"  # what is declared of such a column, where others have a resolution
 
@@ -51,23 +52,23 @@ class Assignment(Brief):
         """Return the assignment of each value to itself: strength 0."""
         return Assignment(self.values, np.tile(np.arange(len(self.values)), (len(self.sent), 1)))
 
-    def encode(self, column: NDArray[np.str_], which: int, where: str) -> NDArray[np.str_]:
+    def encode(self, column: NDArray[np.str_], which: int, where: Place) -> NDArray[np.str_]:
         """Return what is sent for the values of one class."""
         sent: NDArray[np.str_] = self.values[self.sent[which][self._codes(column, where)]]
         return sent
 
-    def decode(self, column: NDArray[np.str_], which: int, where: str) -> NDArray[np.str_]:
+    def decode(self, column: NDArray[np.str_], which: int, where: Place) -> NDArray[np.str_]:
         """Return the values again."""
         back = np.argsort(self.sent[which])
         return np.asarray(self.values[back[self._codes(column, where)]])
 
-    def _codes(self, column: NDArray[np.str_], where: str) -> NDArray[np.intp]:
+    def _codes(self, column: NDArray[np.str_], where: Place) -> NDArray[np.intp]:
         at = np.minimum(np.searchsorted(self.values, column), len(self.values) - 1)
         unseen = self.values[at] != column
         if unseen.any():
             raise RequestError(
                 f"{unseen.sum()} values were not seen when the map was fitted, "
-                f"the first in row {int(unseen.argmax()) + 1}",
-                where=where,
+                "the first of them here",
+                where=where.at(int(unseen.argmax())),
             )
         return at

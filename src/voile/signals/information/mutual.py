@@ -15,6 +15,7 @@ from voile.random import RandomState, streams
 from voile.signals.codec.given import as_labels, as_table
 from voile.signals.codec.pieces import Floats
 from voile.signals.information.subjects import Known, Whose
+from voile.signals.place import CLASSES
 
 NEIGHBOURS = 3
 PERMUTATIONS = 100
@@ -98,7 +99,7 @@ def mutual_information(
     k = int(codes.max()) + 1
     known = Known.of(subjects, len(codes), k)
     if np.bincount(codes).min() <= neighbours:
-        raise RequestError(f"a class has only {np.bincount(codes).min()} readings", where="c")
+        raise RequestError(f"a class has only {np.bincount(codes).min()} readings", where=CLASSES)
     spread = table.std(axis=0)
     # equal readings have no neighbour order: a jitter far below any difference gives them one
     points = table / np.where(spread > 0, spread, 1) + ties.normal(0, 1e-9, table.shape)

@@ -13,6 +13,7 @@ from voile.signals.codec import Lattice
 from voile.signals.codec.codec import Column
 from voile.signals.codec.nominal import NOMINAL, Assignment
 from voile.signals.information import Known
+from voile.signals.place import Place
 
 if TYPE_CHECKING:
     from voile.signals.methods import Sample
@@ -25,7 +26,7 @@ def columns_of(
 ) -> tuple[Column, ...]:
     """Return each column's lattice or assignment."""
     return tuple(
-        _column(table[:, j], codes, classes, one, f"column {j}")
+        _column(table[:, j], codes, classes, one, Place(j))
         for j, one in enumerate(_resolutions(resolution, table.shape[1]))
     )
 
@@ -40,7 +41,7 @@ def _resolutions(said: Resolution, d: int) -> list[float | str | None]:
 
 
 def _column(
-    x: NDArray[Any], codes: NDArray[np.intp], classes: int, said: float | str | None, where: str
+    x: NDArray[Any], codes: NDArray[np.intp], classes: int, said: float | str | None, where: Place
 ) -> Column:
     if said == NOMINAL or (said is None and any(isinstance(value, str) for value in x)):
         if not all(isinstance(value, str) for value in x):
@@ -50,10 +51,10 @@ def _column(
         raise RequestError(f"no resolution {said!r}", where=where, instead="a number or nominal")
     numbers = x.astype(np.float64)
     if not np.isfinite(numbers).all():
-        row = int((~np.isfinite(numbers)).argmax()) + 1
+        row = int((~np.isfinite(numbers)).argmax())
         raise RequestError(
             "a reading is missing or infinite",
-            where=f"{where}, row {row}",
+            where=where.at(row),
             instead="set such rows aside",
         )
     for k in range(classes):

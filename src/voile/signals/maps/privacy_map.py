@@ -17,6 +17,7 @@ from voile.signals.codec.codec import MOST_PLACES
 from voile.signals.codec.given import as_given, as_labels, as_table
 from voile.signals.information.subjects import Known, Whose
 from voile.signals.maps.columns import Resolution, columns_of, sample_of
+from voile.signals.place import CLASSES
 
 if TYPE_CHECKING:
     from voile.signals.codec import Posterior
@@ -330,13 +331,13 @@ def check_sizes(classes: NDArray[Any], codes: NDArray[np.intp], whose: NDArray[n
     if not len(codes):
         raise RequestError("there are no readings")
     if len(classes) == len(codes) > 1:
-        raise RequestError("every reading has a class of its own", where="c")
+        raise RequestError("every reading has a class of its own", where=CLASSES)
     pairs = np.unique(np.stack([codes, whose]), axis=1)[0]
     sizes = np.bincount(pairs)
     if sizes.min() < LEAST:
         raise RequestError(
             f"a class has {sizes.min()} subjects, fewer than {LEAST}",
-            where="c",
+            where=CLASSES,
             instead="merge it with another",
         )
     if sizes.min() < FEW:

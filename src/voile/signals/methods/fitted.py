@@ -14,6 +14,7 @@ from voile.random import RandomState, streams
 from voile.signals.codec.codec import FARTHEST
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.steps import Affine, Curve, KnotheRosenblatt
+from voile.signals.place import Place
 
 # Normal scores at which laws are tabulated: beyond, curves go on straight.
 SCORES = np.linspace(-FARTHEST, FARTHEST, 171)
@@ -103,7 +104,7 @@ def refuse_below(sample: Sample, low: float, method: str) -> None:
     if bad.any():
         raise RequestError(
             "readings are not above 0" if low else "readings are below 0",
-            where=f"column {int(bad.argmax())}",
+            where=Place(int(bad.argmax())),
             instead=f"use another method than {method}",
         )
 

@@ -13,6 +13,7 @@ from voile.random import RandomState
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.steps import Affine
 from voile.signals.methods.fitted import SCORES, Fitted, Sample, plain, refuse_below
+from voile.signals.place import Place
 
 DIFFERENT = 1e-3  # shapes differ when a likelihood-ratio test says so at this level
 
@@ -32,12 +33,12 @@ class Gamma:
         gap = np.log(mean) - np.stack([np.log(X).mean(axis=0) for X in parts])
         d = len(sample.cells)
         n = np.bincount(sample.c)
-        shapes = np.array([common_shape(gap[:, j], n, f"column {j}") for j in range(d)])
+        shapes = np.array([common_shape(gap[:, j], n, Place(j)) for j in range(d)])
         frames = tuple(frame(row / shapes) for row in mean)
         return Fitted(sample.shares, frames, ((),) * len(frames), law(shapes), plain(d))
 
 
-def common_shape(gap: Floats, n: NDArray[np.intp], where: str) -> float:
+def common_shape(gap: Floats, n: NDArray[np.intp], where: Place) -> float:
     """Return the shape that fits all classes best.
 
     Parameters

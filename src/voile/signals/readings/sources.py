@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +17,7 @@ from voile.errors import RequestError
 from voile.hold_out import HoldOut
 from voile.io import Source
 from voile.roles import Roles
+from voile.signals.place import Place
 from voile.signals.readings.forms import Cells, Form
 from voile.signals.readings.merging import PrivateSettings
 from voile.signals.readings.moments import order_rows, rank_moments
@@ -140,15 +140,12 @@ class Reading(Brief):
         named = [self.merged.get(one, one) for one in labels] if self.merged else labels
         return np.array(named, dtype=object)
 
-    def named(self, error: RequestError) -> RequestError:
-        """Call columns by their names where the library counts them, and the class by its."""
-
-        def name(found: re.Match[str]) -> str:
-            return f"column {self.columns[int(found[1])]}"
-
-        where = re.sub(r"\bcolumn (\d+)\b", name, error.where or "")
-        where = f"column {self.private}" if where == "c" else where
-        return type(error)(error.what, where=where or None, instead=error.instead)
+    def named(self, error: RequestError, rows: Rows) -> RequestError:
+        """Say where in the source it is: the library counts columns, and rows in their order."""
+        if not isinstance(error.where, Place):
+            return error
+        where = error.where.called(self.columns, self.private, rows.number.tolist())
+        return type(error)(error.what, where=where, instead=error.instead)
 
     @property
     def subject(self) -> str:

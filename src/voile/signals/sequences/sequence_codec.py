@@ -21,6 +21,7 @@ from voile.errors import RequestError
 from voile.signals.codec import Codec, Lattice
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.steps import Arrays, KnotheRosenblatt
+from voile.signals.place import CLASSES
 from voile.signals.sequences.scalar import Path, Point, Rows, Triangular, terms, times
 
 T = TypeVar("T")
@@ -218,7 +219,7 @@ class SequenceCodec:
         """Return the number of a class."""
         known = np.flatnonzero(self.codec.classes == label)
         if not len(known):
-            raise RequestError("the map has not seen a class", where="c")
+            raise RequestError("the map has not seen a class", where=CLASSES)
         return int(known[0])
 
     def to_arrays(self) -> Arrays:

@@ -21,6 +21,7 @@ from voile.signals.methods.fitted import Sample
 from voile.signals.methods.layers import Settings, fit_layer
 from voile.signals.methods.smoothing import grid_over
 from voile.signals.methods.transport import CHOICES, choose, fit_chain, folds, logs
+from voile.signals.place import CLASSES
 from voile.signals.sequences.sequence_codec import Dynamics, SequenceCodec
 
 SHARPENING = Settings(degree=3, spread=3)
@@ -148,7 +149,7 @@ def _check_subjects(
 ) -> None:
     first = np.unique(whose, return_index=True)[1][whose]
     if (codes != codes[first]).any():
-        raise RequestError("a subject is of two classes", where="c")
+        raise RequestError("a subject is of two classes", where=CLASSES)
     if (fixed != fixed[first]).any():
         raise RequestError("a column that is called invariant changes", where="invariants")
     many = np.bincount(whose)[whose] > 1
