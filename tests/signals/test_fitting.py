@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -21,15 +22,17 @@ from tests.signals.clinic import (
 
 from voile.errors import InfeasibleError, RequestError
 from voile.io import open_source
-from voile.kit import Kit
+from voile.kit import Choice, Kit
 from voile.signals import Session
 from voile.signals.content import Content, Policy
 from voile.signals.estimating import Trials, points, trials
 from voile.signals.information.mutual import contributions
+from voile.signals.maps import SignalsWarning
 from voile.signals.methods import METHODS
 from voile.signals.options import FitOptions
+from voile.signals.place import CLASSES, Place
 from voile.signals.readings.sources import Rows, without_copies
-from voile.signals.wing import fit
+from voile.signals.wing import choose, fit
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +40,7 @@ def kit():
     return fitted()
 
 
+PLACES = CLASSES, Place(1, 0)
 CONSTANT = np.where(np.arange(240) % 3 == 0, 60.0, np.arange(240))
 BAD = {
     "a class of 10": ({"ill": ["yes"] * 10 + ["no"] * 230}, {}, "column ill: .*fewer than 20"),
@@ -49,7 +53,7 @@ BAD = {
     "a subject of two classes": ({"id": ["p0"] * 2 + [f"p{i}" for i in range(238)]}, {}, "two cl"),
     "a constant": ({"pulse": CONSTANT}, {}, "column pulse: .*all the same"),
     "text among numbers": ({"pulse": ["high"] + ["70"] * 239}, {}, "row 1, column pulse: a cell"),
-    "a finer reading": ({"weight": np.arange(240) / 7}, {}, "column weight: .* contradict"),
+    "a finer reading": ({"weight": np.arange(240) / 7}, {}, "column weight, row 2: .* contradict"),
     "too fine a resolution": ({}, {"weight": {"role": "reading", "resolution": 0.01}}, "declare 0"),
     "no resolution": ({"pulse": np.random.default_rng(1).random(240)}, {}, "no resolution"),
     "two kinds": ({}, {"weight": {"role": "reading", "resolution": 1, "nominal": True}}, "either"),
@@ -79,8 +83,27 @@ def test_a_class_for_every_row_is_none_also_where_subjects_have_several_rows():
 def test_an_error_of_a_reading_names_its_row_in_the_source():
     weight = people()["weight"].to_pylist()
     weight[123] = 70.1234
-    with pytest.raises(RequestError, match=r"column weight: 1 readings .* in row 124;"):
+    with pytest.raises(RequestError, match=r"column weight, row 124: 1 readings "):
         fitted(people(weight=weight))
+
+
+def test_a_policy_that_hides_nothing_is_warned_of_when_chosen_and_when_applied(kit, tmp_path):
+    strengths = Content.of(kit).figures["strength"].to_pylist()
+    with pytest.warns(SignalsWarning, match="strength 0 and hides nothing"):
+        chosen = choose(kit, Choice(policy=strengths.index(0.0)))
+    with pytest.warns(SignalsWarning, match="strength 0 and hides nothing"):
+        applied(kit, tmp_path / "plain.csv", chosen=chosen)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SignalsWarning)
+        choose(kit, Choice(policy=strengths.index(max(strengths))))
+
+
+def test_only_a_place_is_said_by_the_source_s_names_and_no_text_that_reads_like_one(kit):
+    reading, rows = Content.of(kit).reading, Rows(*[np.arange(3)[::-1]] * 6, left_out=0)
+    error = RequestError("no resolution 'in row 1'", where="column 0")
+    assert reading.named(error, rows) is error
+    named = [reading.named(RequestError("bad", where=one), rows) for one in PLACES]
+    assert list(map(str, named)) == ["column ill: bad", "column pulse, row 3: bad"]
 
 
 def test_who_is_held_out_changes_nothing_of_what_is_learnt():

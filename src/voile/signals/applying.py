@@ -66,6 +66,7 @@ def apply(
     content = Content.of(kit)
     content.reading.check(source)
     policy = Policy.from_data(chosen.policy, content.maps)
+    policy.warn()
     applying = _Applying(
         kit, chosen.as_read(content, policy), source, content, policy, options, progress
     )

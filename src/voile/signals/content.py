@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -17,6 +18,7 @@ from voile.hold_out import HoldOut
 from voile.kit import Kit, Visibility
 from voile.roles import Roles
 from voile.signals.codec import Codec, Lattice
+from voile.signals.maps import SignalsWarning
 from voile.signals.maps.stored import StoredMap, from_table, to_table
 from voile.signals.options import Base
 from voile.signals.readings import Reading
@@ -32,6 +34,8 @@ HOLDS = {
     "transport": "means, spreads and smoothed curves on even knots per class",
 }
 """What the kit holds of a class, by method; of the others means, spreads or scales."""
+
+PLAIN = "this policy has strength 0 and hides nothing: every reading is released as it is"
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,11 @@ class Policy:
         if not 0 <= policy.strength <= 1:
             raise RequestError("the strength must lie between 0 and 1", where="policy")
         return policy
+
+    def warn(self) -> None:
+        """Warn of a policy that hides nothing."""
+        if self.strength == 0:
+            warnings.warn(PLAIN, SignalsWarning, stacklevel=3)
 
 
 @dataclass(frozen=True, eq=False)

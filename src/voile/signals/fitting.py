@@ -73,7 +73,10 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
     InfeasibleError : no policy meets the limit; the closest is named.
     RequestError : there is no policy of that number or name.
     """
-    return Chosen.from_kit(kit, Content.of(kit), choice)
+    content = Content.of(kit)
+    chosen = Chosen.from_kit(kit, content, choice)
+    Policy.from_data(chosen.policy, content.maps).warn()
+    return chosen
 
 
 @dataclass(frozen=True)
