@@ -63,5 +63,11 @@ def test_what_is_written_reads_back(tmp_path, reader, writer, names):
 
 def test_a_column_that_has_no_place_is_refused(tmp_path):
     schema = pa.schema([("items", pa.list_(pa.int64())), ("ward", pa.string())])
-    with pytest.raises(RequestError, match="not ward"):
+    with pytest.raises(RequestError, match="the release's items, ward"):
         TransactionWriter(tmp_path / "t", schema)
+
+
+def test_a_label_by_another_name_is_not_said_to_be_what_the_format_lacks(tmp_path):
+    schema = pa.schema({"ill": pa.string(), "items": pa.list_(pa.int64())})
+    with pytest.raises(RequestError, match=r"columns are exactly label and items, .* ill, items"):
+        SvmlightWriter(tmp_path / "r.svm", schema)

@@ -175,11 +175,17 @@ def test_a_release_of_every_kind_holds_what_is_published_and_no_more(
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"), [("wide", "r.dat"), ("wide", "r.svm"), ("lists", "r.dat")]
+    ("kind", "name", "said"),
+    [
+        ("wide", "r.dat", "exactly items, and the release's "),
+        ("wide", "r.svm", "exactly label and items, and the release's "),
+        ("lists", "r.dat", "and the release's label, items"),
+    ],
 )
-def test_a_file_that_has_no_place_for_a_column_is_refused(kind, name, chosen_of, tmp_path):
+def test_a_file_that_has_no_place_for_a_column_is_refused(kind, name, said, chosen_of, tmp_path):
     kit, chosen, source = chosen_of(kind)
     options = ApplyOptions()
-    with pytest.raises(RequestError, match="this format holds"):
+    with pytest.raises(RequestError, match="this format's columns are exactly") as refused:
         apply(kit, chosen, source, tmp_path / name, options, force=False, progress=silent)
+    assert said in refused.value.what
     assert list(tmp_path.iterdir()) == []

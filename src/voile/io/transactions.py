@@ -113,10 +113,9 @@ class _LineWriter(Writer):
 
     def __init__(self, path: Path, schema: pa.Schema, names: tuple[str, ...]) -> None:
         if sorted(schema.names) != sorted(names):
-            more = sorted({*schema.names} - {*names})
             raise RequestError(
-                f"this format holds {' and '.join(names)} alone"
-                + (f", and not {', '.join(more)}" if more else ""),
+                f"this format's columns are exactly {' and '.join(names)}, "
+                f"and the release's {', '.join(schema.names)}",
                 where=path.name,
                 instead="write .parquet",
             )
