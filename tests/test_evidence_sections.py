@@ -53,7 +53,7 @@ def test_what_had_no_case_is_said_once_and_no_column_stands_empty():
     )
     (grid,), (lines,) = shown(Grid, one), shown(Bullets, one)
     assert grid.columns == ("what", "found")
-    assert grid.rows == (("right, at least 90% sure", "30% (22% to 40%), 30 of 100"),)
+    assert grid.rows == (("right, at least 90% sure", "30% (21% to 40%), 30 of 100"),)
     assert lines.items == ("Right: of the names.", "Absent: no cases.")
 
 

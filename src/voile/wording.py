@@ -95,7 +95,7 @@ def rate(found: Rate | None, audience: Audience) -> str:
     >>> rate(Rate(3, 100), "public"), rate(Rate(97, 100), "public"), rate(Rate(3, 9), "public")
     ('at most 17%', 'at least 83%', 'of fewer than 11')
     >>> rate(Rate(621, 1234), "internal"), rate(Rate(621, 1234), "public")
-    ('50% (48% to 53%), 621 of 1,234', '50% (48% to 53%), 620 of 1,200')
+    ('50% (48% to 53%), 621 of 1,234', '51% (47% to 54%), 620 of 1,200')
     """
     if found is None:
         return "–"
@@ -114,6 +114,9 @@ def _digits(value: float, audience: Audience) -> float:
 def estimate(found: Rate, audience: Audience) -> tuple[str, str]:
     """Write the share of a rate with a case, and its interval.
 
+    To the public with two digits, the share and the interval's upper end up and its lower end down,
+    as a manifest states them: two ways to round one share would reveal a further digit.
+
     To the public of few successes, or failures, only what holds whichever of 1 to 10 they are:
     the interval's end for 10 of them, with the design effect as if there were none, which follows
     from numbers that are shown.
@@ -124,8 +127,10 @@ def estimate(found: Rate, audience: Audience) -> tuple[str, str]:
     ('0%', '0% to 3.7%')
     """
     if not is_hidden(found, audience):
-        low, high = found.interval()
-        return share(found.value), f"{share(low)} to {share(high)}"
+        value, (low, high) = found.value, found.interval()
+        if audience == "public":
+            value, low, high = rounded(value, "up"), rounded(low, "down"), rounded(high, "up")
+        return share(value), f"{share(low)} to {share(high)}"
     if is_few(found.trials):
         return f"of fewer than {FEW}", ""
     deff = 1.0 if found.clusters is None else max(found.trials / found.clusters, 1.0)
