@@ -59,7 +59,8 @@ def test_decimals_do_not_bring_the_lattice_back():
     X, c = readings(20_000, 3)
     codec = replace(fitted("transport").codec_, places=3)
     which = np.searchsorted(np.sort(NAMES), c)
-    low, high = lattice(codec, X, codec.encode(X, c), which).rate.interval()
+    found = lattice(codec, X, codec.encode(X, c), which).rate
+    low, high = found.interval(z=5)  # of secret draws, of which 5 in 100 leave the usual one
     assert low <= 1 / 3 <= high
 
 
