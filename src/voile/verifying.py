@@ -102,6 +102,12 @@ def check_seal(release: Release, secret: Secret | None) -> None:
     _refuse(sealed(release, secret), release.path)
 
 
+def is_keyed(release: Release) -> bool:
+    """Say whether apply sealed the release under a secret."""
+    seal = release.folder / SEAL
+    return seal.exists() and Seal.read(seal).mac is not None
+
+
 def check_evidence(release: Release, place: Path, secret: Secret | None) -> None:
     """Raise `TamperedError` when evidence is not as attack sealed it; received, nothing is."""
     if not release.folder.is_dir():

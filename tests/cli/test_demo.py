@@ -40,7 +40,12 @@ def test_the_demo_ends_with_three_sentences_and_a_report(
     ]
     assert not [text for text in shown if key in text]
     assert voile("verify", out / "release.csv").code == 0
+    assert voile("verify", out / "release.csv", "--key-file", out / "private" / "key").code == 0
     assert "replace it with --force" in voile("demo", "--out", out).err
+    attack = ["attack", out / "release.csv", "--truth", out / "county" / "patients.csv"]
+    unkeyed = voile("tables", *attack, "--out", out / "again.json", "--quiet")
+    assert unkeyed.code == 0
+    assert "Set VOILE_SECRET or --key-file, as for apply" in unkeyed.err
 
 
 @pytest.mark.slow

@@ -78,8 +78,10 @@ def _commands(out: Path) -> list[list[str]]:
             *people,
             "--seed",
             SEED,
+            "--key-file",
+            key,
         ],
-        ["report", release, "--out", report],
+        ["report", release, "--key-file", key, "--out", report],
     ]
 
 

@@ -38,6 +38,10 @@ from voile.wings import wing
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+UNKEYED = (
+    "The release was sealed under a secret, and this evidence will not be: verify fails it where "
+    "the secret is given. Set VOILE_SECRET or --key-file, as for apply."
+)
 OWN: Mapping[str, tuple[Callable[[str], click.Command], ...]] = {
     "signals": (decode, enrol, send, receive, encode_fhir, decode_fhir)
 }
@@ -187,13 +191,15 @@ def _attack(kind: str) -> click.Command:
         """
         from voile.release import Release
         from voile.secret import Secret
-        from voile.verifying import check_seal
+        from voile.verifying import check_seal, is_keyed
 
         attacked = Release.open(Path(release))
         where = out or default_place(attacked)
         EVIDENCE.check_free(where, force=force)
         secret = Secret.find(key_file)
         check_seal(attacked, secret)
+        if secret is None and is_keyed(attacked):
+            screen.insist(UNKEYED)
         opened = open_told(screen, truth, table, encoding, kind)
         with screen.progress() as progress:
             found = wing(kind).attack(attacked, opened, options, seed=seed, progress=progress)
