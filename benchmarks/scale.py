@@ -91,8 +91,8 @@ def shuffle(path: Path) -> int:
 
 def apply(path: Path) -> int:
     """Write the release of all rows under a policy, shuffled, certified, with its manifests."""
+    from voile.choice import Choice
     from voile.io import open_source
-    from voile.kit import Choice
     from voile.progress import silent
     from voile.roles import Roles
     from voile.tables import wing

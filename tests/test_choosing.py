@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from voile.choice import Choice, Chosen
 from voile.errors import InfeasibleError, RequestError
 from voile.frontier import Frontier
-from voile.kit import Choice, Chosen, Kit
+from voile.kit import Kit
 
 RISK, LOSS = [0.1, 0.2, 0.4], [0.9, 0.5, 0.1]
 RISKS = {"max_risk": np.array([0.05, 0.1, 0.5]), "relative_risk": np.array(RISK)}

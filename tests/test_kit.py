@@ -14,8 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voile.choice import Choice, Chosen
 from voile.errors import RequestError, TamperedError
-from voile.kit import INDEX, Choice, Chosen, Kit
+from voile.io.outputs import KIT_INDEX
+from voile.kit import Kit
 
 
 def made(**changes):
@@ -31,9 +33,9 @@ def saved(tmp_path):
 
 
 def edit(folder, **changes):
-    index = json.loads((folder / INDEX).read_bytes())
+    index = json.loads((folder / KIT_INDEX).read_bytes())
     index.update(changes)
-    (folder / INDEX).write_text(json.dumps(index))
+    (folder / KIT_INDEX).write_text(json.dumps(index))
 
 
 def test_a_kit_comes_back_equal(saved):
@@ -58,7 +60,7 @@ def test_the_id_is_that_of_the_written_bytes(saved):
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     edit(saved, tables={"frontier": {"file": path.name, "sha256": digest}})
     back = Kit.load(saved)
-    assert back.id == hashlib.sha256((saved / INDEX).read_bytes()).hexdigest()[:16]
+    assert back.id == hashlib.sha256((saved / KIT_INDEX).read_bytes()).hexdigest()[:16]
     assert back.tables["frontier"].equals(made().tables["frontier"])
 
 
@@ -93,21 +95,21 @@ def test_an_edited_index_gives_another_id(saved):
 
 
 def test_a_newer_kit_is_refused_whatever_it_holds(saved):
-    (saved / INDEX).write_text(json.dumps({"format": "voile-kit", "version": 2}))
+    (saved / KIT_INDEX).write_text(json.dumps({"format": "voile-kit", "version": 2}))
     with pytest.raises(RequestError, match="version 2 and this voile reads up to 1"):
         Kit.load(saved)
 
 
 def test_what_is_no_kit_is_refused(saved, tmp_path):
-    for absent in (tmp_path, saved / INDEX):
+    for absent in (tmp_path, saved / KIT_INDEX):
         with pytest.raises(RequestError, match="no kit here"):
             Kit.load(absent)
     for text in ("[]", '{"format": "other"}'):
-        (saved / INDEX).write_text(text)
+        (saved / KIT_INDEX).write_text(text)
         with pytest.raises(RequestError, match="this is not a kit"):
             Kit.load(saved)
     for text in ("{", '{"format": "voile-kit"}', '{"format": "voile-kit", "version": 1}'):
-        (saved / INDEX).write_text(text)
+        (saved / KIT_INDEX).write_text(text)
         with pytest.raises(TamperedError):
             Kit.load(saved)
 
@@ -138,7 +140,7 @@ def test_loading_never_calls_pickle(saved, monkeypatch):
 
 def test_an_index_cannot_lead_out_of_its_folder(saved, tmp_path):
     (tmp_path / "outside.parquet").write_bytes((saved / "frontier.parquet").read_bytes())
-    index = json.loads((saved / INDEX).read_bytes())
+    index = json.loads((saved / KIT_INDEX).read_bytes())
     entry = {**index["tables"]["frontier"], "file": "../outside.parquet"}
     edit(saved, tables={"frontier": entry})
     with pytest.raises(TamperedError, match="lacks a file"):

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from voile.lazy import lazily
 
 if TYPE_CHECKING:
+    from voile.choice import Choice, Chosen
     from voile.evidence import Evidence
     from voile.frontier import Frontier
     from voile.io import open_source
-    from voile.kit import Choice, Chosen, Kit
+    from voile.kit import Kit
     from voile.release import Release
     from voile.roles import Roles
 

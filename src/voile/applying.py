@@ -18,6 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile import __version__
+from voile.choice import Chosen
 from voile.engine.shuffle import MEMORY, held, shuffled
 from voile.hold_out import HoldOut
 from voile.io import Source, Staging, open_source, open_writer, outputs, publishing
@@ -25,7 +26,7 @@ from voile.io.formulas import Unescaped
 from voile.io.opening import split_output
 from voile.io.source import BATCH_ROWS
 from voile.io.writers import Writer
-from voile.kit import Chosen, Kit
+from voile.kit import Kit
 from voile.options import ApplyOptions
 from voile.progress import Progress
 from voile.random import Protective

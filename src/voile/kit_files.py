@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, Field
 
 from voile.errors import DamagedError, RequestError, SourceError, TamperedError
+from voile.io.outputs import KIT_FORMAT, KIT_INDEX, KIT_VERSION, Visibility
 from voile.io.own_files import checked, parse_json, read_bytes, read_toml
 from voile.io.source import unreadable
-from voile.kit import FORMAT, INDEX, VERSION, Visibility
 
 MOST_VALUES, MOST_BYTES = 1 << 29, 4 << 30
 """What the tables of a kit hold at most, in all and unpacked."""
@@ -70,21 +70,21 @@ def read_policy(path: Path) -> PolicyFile:
 def read_index(path: Path, kind: str | None) -> tuple[bytes, Index]:
     """Read a kit's index, as its bytes too; of one kind, where that is said."""
     try:
-        raw = read_bytes(path / INDEX)
+        raw = read_bytes(path / KIT_INDEX)
     except (FileNotFoundError, NotADirectoryError):
         fit = f"voile {kind} fit" if kind else "fit"
         raise RequestError("no kit here", where=str(path), instead=f"{fit} writes one") from None
     data = parse_json(raw, "the kit's index", path)
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
+    if not isinstance(data, dict) or data.get("format") != KIT_FORMAT:
         raise RequestError("this is not a kit", where=str(path))
     version = data.get("version")
-    if isinstance(version, int) and version > VERSION:
+    if isinstance(version, int) and version > KIT_VERSION:
         raise RequestError(
-            f"the kit has version {version} and this voile reads up to {VERSION}",
+            f"the kit has version {version} and this voile reads up to {KIT_VERSION}",
             where=str(path),
             instead="use a newer voile",
         )
-    if version != VERSION:
+    if version != KIT_VERSION:
         raise DamagedError("the kit's index has no version", where=str(path))
     index = checked(Index, data, "the kit's index", path)
     if kind is not None and index.kind != kind:

@@ -15,9 +15,10 @@ from voile.errors import RequestError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from voile.choice import Choice, Chosen
     from voile.evidence import Evidence
     from voile.io import Source
-    from voile.kit import Choice, Chosen, Kit
+    from voile.kit import Kit
     from voile.progress import Progress
     from voile.release import Release
     from voile.roles import Roles

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from voile.choice import Chosen
 from voile.cli.run import run
-from voile.kit import Chosen, Kit
+from voile.kit import Kit
 from voile.roles import Roles
 from voile.wings import WINGS
 

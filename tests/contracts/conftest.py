@@ -11,9 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from voile.choice import Choice, Chosen
 from voile.evidence import Evidence
 from voile.io import Source, open_source
-from voile.kit import Choice, Chosen, Kit
+from voile.kit import Kit
 from voile.progress import silent
 from voile.release import Release
 from voile.wings import WINGS, wing

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pytest
 from tests.contracts.people import CANARIES, put
 
+from voile.choice import Choice
 from voile.errors import RequestError
 from voile.io import Source, open_source
-from voile.kit import Choice
 from voile.release import Release, manifest_path, private_path
 
 LIMITS = (

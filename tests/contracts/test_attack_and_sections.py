@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from tests.contracts.people import CANARIES
 
+from voile.choice import Choice
 from voile.evidence import Evidence
-from voile.kit import Choice, Kit
+from voile.kit import Kit
 from voile.release import Release
 from voile.report import render
 from voile.sections import Section

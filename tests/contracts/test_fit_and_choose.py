@@ -10,9 +10,10 @@ import pyarrow as pa
 import pytest
 from tests.contracts.people import CANARIES
 
+from voile.choice import RISKS, Choice, Chosen
 from voile.errors import InfeasibleError, RequestError
 from voile.io import open_source
-from voile.kit import RISKS, Choice, Chosen, Kit
+from voile.kit import Kit
 from voile.progress import silent
 from voile.roles import Column
 

@@ -9,12 +9,12 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 
+from voile.choice import Choice
 from voile.documents.applying import REMOVALS
 from voile.documents.content import Content
 from voile.documents.options import ApplyOptions, FitOptions
 from voile.documents.wing import apply, choose, fit
 from voile.io import open_source
-from voile.kit import Choice
 from voile.progress import silent
 from voile.release import ROW, ROWS
 from voile.roles import Roles

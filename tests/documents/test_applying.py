@@ -23,6 +23,7 @@ from tests.documents.flow import (
     table,
 )
 
+from voile.choice import Choice
 from voile.documents.applying import WholeWarning
 from voile.documents.content import Content
 from voile.documents.corpus import UnannotatedWarning
@@ -31,7 +32,6 @@ from voile.documents.recipes import NamelessWarning
 from voile.documents.wing import choose
 from voile.errors import RequestError
 from voile.io import open_source
-from voile.kit import Choice
 from voile.release import manifest_path
 from voile.roles import Roles
 

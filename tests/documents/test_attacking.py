@@ -20,6 +20,7 @@ from tests.documents.flow import (
     table,
 )
 
+from voile.choice import Choice
 from voile.documents import attacking
 from voile.documents.attacking import attack, builtin_words
 from voile.documents.options import AttackOptions
@@ -30,7 +31,6 @@ from voile.documents.words.tokens import tokenise
 from voile.errors import RequestError, TamperedError
 from voile.evidence import Evidence
 from voile.io import open_source
-from voile.kit import Choice
 from voile.progress import silent
 from voile.release import Release
 from voile.wording import name_of, said

@@ -12,11 +12,12 @@ import pyarrow as pa
 import pytest
 from tests.documents.flow import PEOPLE, applied, fitted, kit_of, people, table
 
+from voile.choice import Choice
 from voile.documents.arrays import SCHEMA
 from voile.documents.content import Content, Policy
 from voile.documents.wing import choose
 from voile.errors import RequestError, TamperedError, VoileError
-from voile.kit import Choice, Kit
+from voile.kit import Kit
 
 TEXTS = ["Patient Ana Vega came on foot .", "We saw Zoe Quill again , who was 34 ."]
 
@@ -262,7 +263,8 @@ def test_a_frontier_with_beaten_policies_is_refused():
 LOADS = """
 import sys
 from pathlib import Path
-from voile.kit import Choice, Chosen, Kit
+from voile.choice import Choice, Chosen
+from voile.kit import Kit
 from voile.documents.wing import ApplyOptions, apply, choose
 from voile.io import open_source
 from voile.progress import silent

@@ -17,6 +17,7 @@ from tests.documents.flow import (
     table,
 )
 
+from voile.choice import Choice
 from voile.documents import fitting
 from voile.documents.content import Content
 from voile.documents.fitting import CostlyWarning
@@ -25,7 +26,6 @@ from voile.documents.training import Training
 from voile.documents.wing import choose
 from voile.errors import InfeasibleError, RequestError
 from voile.io import open_source
-from voile.kit import Choice
 from voile.roles import Roles
 
 

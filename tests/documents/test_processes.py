@@ -51,7 +51,8 @@ import sys
 from pathlib import Path
 from voile.documents.wing import ApplyOptions, apply, choose
 from voile.io import open_source
-from voile.kit import Choice, Kit
+from voile.choice import Choice
+from voile.kit import Kit
 from voile.progress import silent
 kit = Kit.load(Path(sys.argv[1]))
 chosen = choose(kit, Choice(policy=0))

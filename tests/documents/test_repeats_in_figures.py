@@ -14,13 +14,13 @@ from tests.documents.flow import PEOPLE, applied, fitted, table
 from tests.documents.test_attacking import attacked, told
 from tests.documents.test_report import said, shown
 
+from voile.choice import Choice
 from voile.documents.content import Content
 from voile.documents.options import ApplyOptions
 from voile.documents.patterns import find
 from voile.documents.recipes import recipe_of
 from voile.documents.wing import choose
 from voile.errors import TamperedError
-from voile.kit import Choice
 from voile.rounding import rounded
 
 SHIPS = ("The {} sails at noon .", "A ship , the {} , came in .", "Nobody was on board .")

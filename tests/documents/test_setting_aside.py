@@ -21,12 +21,12 @@ from tests.documents.flow import (
     table,
 )
 
+from voile.choice import Choice
 from voile.documents.corpus import UnannotatedWarning
 from voile.documents.options import ApplyOptions
 from voile.documents.reading import Reading
 from voile.documents.sources import UnreadWarning, open_source
 from voile.documents.wing import apply, choose, verify
-from voile.kit import Choice
 from voile.progress import silent
 from voile.release import manifest_path
 from voile.roles import Roles

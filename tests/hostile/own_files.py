@@ -20,14 +20,16 @@ from tests.hostile.mutating import damaged, damaged_json, damaged_table, damaged
 from tests.hostile.sources import PEOPLE, written
 from tests.signals.fhir import made
 
+from voile.choice import Chosen
 from voile.cli.evidence_file import default_place, read_evidence, write_evidence
 from voile.cli.verify import _checks
 from voile.io import open_source
+from voile.io.outputs import KIT_INDEX
 from voile.io.own_files import fitting
 from voile.io.postgres_release import _address
 from voile.io.released_table import Pointer
 from voile.io.source import hash_rows
-from voile.kit import INDEX, Chosen, Kit
+from voile.kit import Kit
 from voile.progress import silent
 from voile.release import Release
 from voile.report import render
@@ -141,7 +143,7 @@ class Hashed(Files):
     def damage(self, folder: Path, scratch: Path, rng: random.Random) -> None:
         if rng.randrange(3) == 0:
             self.copy(folder, scratch)
-            path = scratch / "kit" / INDEX
+            path = scratch / "kit" / KIT_INDEX
             path.write_bytes(damaged_json(path.read_bytes(), rng))
             return
         self.copy(folder, scratch)
@@ -151,10 +153,10 @@ class Hashed(Files):
         else:
             table = damaged_table(pq.read_table(path), rng)
             pq.write_table(table, path, use_dictionary=False)
-        index = json.loads((scratch / "kit" / INDEX).read_bytes())
+        index = json.loads((scratch / "kit" / KIT_INDEX).read_bytes())
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         index["tables"][path.stem]["sha256"] = digest
-        (scratch / "kit" / INDEX).write_text(json.dumps(index))
+        (scratch / "kit" / KIT_INDEX).write_text(json.dumps(index))
 
 
 def _write_pointer(folder: Path) -> None:

@@ -19,11 +19,12 @@ import tomli_w
 from tests.hostile.canaries import STRANGERS, Strange, strange
 from tests.hostile.public_bytes import files_of, holds, shown_by
 
+from voile.choice import Choice, Chosen
 from voile.cli.run import run
 from voile.errors import RequestError
 from voile.io import open_source
 from voile.io.writers import WRITERS
-from voile.kit import Choice, Chosen, Kit
+from voile.kit import Kit
 from voile.progress import silent
 from voile.release import Release
 from voile.report import render

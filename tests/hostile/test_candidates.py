@@ -21,9 +21,9 @@ import pyarrow as pa
 import pytest
 from tests.hostile.cases import cases
 
+from voile.choice import Choice, Chosen
 from voile.evidence import Evidence
 from voile.io import open_source
-from voile.kit import Choice, Chosen
 from voile.progress import silent
 from voile.release import Release
 from voile.report import render

@@ -14,7 +14,8 @@ import pytest
 from tests.cli.conftest import Voile, voile  # noqa: F401
 
 from voile.errors import DamagedError
-from voile.kit import INDEX, Kit
+from voile.io.outputs import KIT_INDEX
+from voile.kit import Kit
 
 
 @pytest.fixture
@@ -25,8 +26,8 @@ def kit(tmp_path: Path) -> Path:
 
 
 def edit(kit: Path, **changes: Any) -> None:
-    index = json.loads((kit / INDEX).read_bytes())
-    (kit / INDEX).write_text(json.dumps({**index, **changes}))
+    index = json.loads((kit / KIT_INDEX).read_bytes())
+    (kit / KIT_INDEX).write_text(json.dumps({**index, **changes}))
 
 
 def put(kit: Path, table: pa.Table, **how: Any) -> None:
@@ -61,8 +62,8 @@ def test_an_index_of_other_parts_is_refused(voile: Voile, kit: Path, index: Any)
 
 @pytest.mark.parametrize("deep", ["[" * 100_000 + "]" * 100_000, "[" * 200 + "]" * 200])
 def test_an_index_too_deep_is_refused(voile: Voile, kit: Path, deep: str) -> None:  # noqa: F811
-    text = (kit / INDEX).read_text()
-    (kit / INDEX).write_text(text.replace('"policies": 2', f'"policies": {deep}'))
+    text = (kit / KIT_INDEX).read_text()
+    (kit / KIT_INDEX).write_text(text.replace('"policies": 2', f'"policies": {deep}'))
     ran = voile("tables", "frontier", kit)
     assert (ran.code, ran.err.count("\n")) == (2, 1)
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
+from voile.choice import Choice
 from voile.errors import InfeasibleError
 from voile.io import open_source
 from voile.itemsets.options import ApplyOptions, FitOptions
 from voile.itemsets.wing import apply, choose, fit, verify
-from voile.kit import Choice
 from voile.progress import silent
 from voile.roles import Roles
 

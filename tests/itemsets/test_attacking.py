@@ -7,10 +7,10 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
+from voile.choice import Choice
 from voile.io import open_source
 from voile.itemsets.options import ApplyOptions, AttackOptions, FitOptions
 from voile.itemsets.wing import apply, attack, choose, fit
-from voile.kit import Choice
 from voile.progress import silent
 from voile.roles import Roles
 from voile.wording import name_of

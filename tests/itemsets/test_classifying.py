@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from voile.choice import Choice
 from voile.hold_out import HoldOut
 from voile.io import open_source
 from voile.itemsets import classifying
@@ -15,7 +16,6 @@ from voile.itemsets.fitting import choose, fit
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.labels import Labels
 from voile.itemsets.options import FitOptions
-from voile.kit import Choice
 from voile.progress import silent
 from voile.roles import Roles
 

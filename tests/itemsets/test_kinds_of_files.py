@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from voile.choice import Choice
 from voile.errors import RequestError
 from voile.io import open_source, open_writer
 from voile.itemsets.fitting import choose, fit
 from voile.itemsets.options import ApplyOptions, FitOptions
 from voile.itemsets.sources import Reading
 from voile.itemsets.wing import apply, verify
-from voile.kit import Choice
 from voile.progress import silent
 from voile.roles import Roles
 

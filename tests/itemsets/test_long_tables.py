@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from voile.choice import Choice
 from voile.errors import RequestError
 from voile.io import open_source
 from voile.itemsets import long_tables
@@ -22,7 +23,6 @@ from voile.itemsets.long_tables import Records, RecordWriter
 from voile.itemsets.options import ApplyOptions, AttackOptions, FitOptions
 from voile.itemsets.sources import Reading
 from voile.itemsets.wing import apply, attack, verify
-from voile.kit import Choice
 from voile.progress import silent
 from voile.roles import Roles
 from voile.wording import name_of

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
+from voile.choice import Choice
 from voile.errors import RequestError
 from voile.io import open_source
 from voile.itemsets import Incidence, anonymity, hamdist
@@ -16,7 +17,6 @@ from voile.itemsets.fitting import choose, fit
 from voile.itemsets.matrices import matrix_source
 from voile.itemsets.options import FitOptions
 from voile.itemsets.sources import Reading
-from voile.kit import Choice
 from voile.progress import silent
 from voile.roles import Roles
 

@@ -8,13 +8,13 @@ from dataclasses import asdict
 import pyarrow as pa
 import pytest
 
+from voile.choice import Choice
 from voile.evidence import Curve, Evidence, Finding, Note, Rate
 from voile.io import open_source
 from voile.itemsets.lookup import Knowledge
 from voile.itemsets.options import ApplyOptions, FitOptions
 from voile.itemsets.report import sections
 from voile.itemsets.wing import apply, choose, fit
-from voile.kit import Choice
 from voile.progress import silent
 from voile.roles import Roles
 from voile.sections import Bullets, Grid, LineChart

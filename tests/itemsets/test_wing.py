@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from voile.choice import Choice
 from voile.errors import InfeasibleError, RequestError
 from voile.io import open_source
 from voile.itemsets.containment import anonymity, part_anonymity, row_exact_anonymity
@@ -16,7 +17,6 @@ from voile.itemsets.incidence import Incidence
 from voile.itemsets.lookup import Knowledge, fitting, look, people, published
 from voile.itemsets.options import ApplyOptions, FitOptions
 from voile.itemsets.wing import apply, verify
-from voile.kit import Choice
 from voile.progress import silent
 from voile.roles import Roles
 

@@ -8,12 +8,12 @@ import json
 
 import pytest
 
+from voile.choice import Choice
 from voile.cli.run import run
 from voile.documents.options import ApplyOptions, AttackOptions, FitOptions
 from voile.documents.wing import apply, attack, choose, fit, open_source, sections, verify
 from voile.evidence import Evidence
 from voile.io import open_source as open_table
-from voile.kit import Choice
 from voile.progress import silent
 from voile.roles import Roles
 from voile.wording import name_of

@@ -8,12 +8,12 @@ import json
 
 import pytest
 
+from voile.choice import Choice
 from voile.cli.run import run
 from voile.evidence import Evidence
 from voile.io.transactions import TransactionSource
 from voile.itemsets.options import ApplyOptions, AttackOptions, FitOptions
 from voile.itemsets.wing import apply, attack, choose, fit, verify
-from voile.kit import Choice
 from voile.progress import silent
 from voile.roles import Roles
 from voile.wording import name_of

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from voile.choice import Choice
 from voile.io import open_source
-from voile.kit import Choice, Kit
+from voile.kit import Kit
 from voile.progress import silent
 from voile.roles import Roles
 from voile.tables.content import Content

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.signals.days import days
 
+from voile.choice import Choice
 from voile.io import open_source
-from voile.kit import Choice
 from voile.progress import silent
 from voile.roles import Roles
 from voile.signals import SignalsWarning

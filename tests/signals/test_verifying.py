@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from tests.signals.clinic import applied, fitted, people, roles
 
-from voile.kit import Choice
+from voile.choice import Choice
 from voile.release import Release, manifest_path
 from voile.signals.wing import choose, verify
 

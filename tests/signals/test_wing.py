@@ -22,9 +22,9 @@ from tests.signals.clinic import (
     table_of,
 )
 
+from voile.choice import Choice, Chosen
 from voile.cli.run import run
 from voile.errors import RequestError, TamperedError
-from voile.kit import Choice, Chosen
 from voile.release import Release
 from voile.signals.wing import choose, verify
 

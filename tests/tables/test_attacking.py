@@ -11,11 +11,11 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from voile.choice import Choice
 from voile.demo.county import ROLES, make_county, register_with_errors
 from voile.errors import RequestError, TamperedError
 from voile.evidence import Rate
 from voile.io import open_source
-from voile.kit import Choice
 from voile.progress import silent
 from voile.release import Release
 from voile.roles import Roles

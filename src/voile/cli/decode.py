@@ -43,7 +43,7 @@ def decode(kind: str) -> click.Command:
         RELEASE.private/classes.csv, for the recipient alone. Rows with a reading outside the map's
         range go to OUT.set-aside.jsonl, and the exit code is 1.
         """
-        from voile.kit import Chosen
+        from voile.choice import Chosen
         from voile.release import Release
         from voile.signals.wing import decode
 

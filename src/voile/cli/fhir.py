@@ -129,7 +129,7 @@ def _way(
     encoding: str | None,
 ) -> tuple[Content, Way]:
     """Return what the kit holds, and how it hides readings of the known subjects."""
-    from voile.kit import Chosen
+    from voile.choice import Chosen
     from voile.signals.content import Content, Policy
     from voile.signals.fhir import Sequences, Singles
     from voile.signals.maps.stored import mark_of

@@ -102,8 +102,8 @@ def _choose(kind: str) -> click.Command:
 
         Writes it as a file to read, to correct and to apply. Give exactly one way to pick.
         """
+        from voile.choice import Choice
         from voile.io.atomic import write_text
-        from voile.kit import Choice
 
         choice = Choice(**how)
         chosen = wing(kind).choose(load_kit(Path(kit), kind), choice)
@@ -148,7 +148,7 @@ def _apply(kind: str) -> click.Command:
         Beside RELEASE appear RELEASE.manifest.json, which goes with it, and RELEASE.private/, which
         never leaves. Exits with 1 when rows could not be released and were set aside.
         """
-        from voile.kit import Chosen
+        from voile.choice import Chosen
 
         fitted, chosen = load_kit(Path(kit), kind), Chosen.read(policy)
         opened = open_told(screen, source, table, encoding, kind)

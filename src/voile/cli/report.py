@@ -60,11 +60,12 @@ def _report(
 
 
 def _open(place: Path, secret: Secret | None) -> Kit | Release:
-    from voile.kit import INDEX, Kit
+    from voile.io.outputs import KIT_INDEX
+    from voile.kit import Kit
     from voile.release import Release
     from voile.verifying import check_seal
 
-    if (place / INDEX).exists():
+    if (place / KIT_INDEX).exists():
         return Kit.load(place)
     release = Release.open(place)
     check_seal(release, secret)  # the page speaks of these bytes and figures
@@ -88,7 +89,7 @@ def _evidence(
 def _facts(shown: Kit | Release, audience: Audience) -> dict[str, str]:
     """Say how to reproduce it; a kit's id follows from the data, and stays with the holder."""
     import voile
-    from voile.kit import Choice, in_words
+    from voile.choice import Choice, in_words
     from voile.release import Release
 
     facts = {"voile": voile.__version__, "kind of data": shown.kind}

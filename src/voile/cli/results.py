@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from voile.cli.screen import Screen, count, short, show_table
 
 if TYPE_CHECKING:
+    from voile.choice import Chosen
     from voile.evidence import Evidence, Rate
-    from voile.kit import Chosen, Kit
+    from voile.kit import Kit
     from voile.release import Release
 
 INTERRUPTED, SET_ASIDE = 130, 1

@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.applying import Applying, Batch, Made
+from voile.choice import Chosen
 from voile.documents.certify import COUNTED, MARK, certify
 from voile.documents.content import Content, Policy
 from voile.documents.corpus import Document
@@ -26,7 +27,7 @@ from voile.documents.sources import UNREAD, CorpusSource
 from voile.documents.story import STATING, story_of
 from voile.documents.working import Done, Pending, Recipe, Workbench, Worker, Workers
 from voile.io import Source, open_writer
-from voile.kit import Chosen, Kit
+from voile.kit import Kit
 from voile.progress import Progress
 from voile.release import Release
 from voile.secret import Secret

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from voile.choice import Choice, Chosen
 from voile.documents.content import Content
 from voile.documents.context.correlated import PREFIX, correlated
 from voile.documents.corpus import Corpus
@@ -25,7 +26,7 @@ from voile.errors import InfeasibleError, RequestError
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
 from voile.io import Source
-from voile.kit import Choice, Chosen, Kit
+from voile.kit import Kit
 from voile.progress import Progress
 from voile.random import streams
 from voile.roles import Roles

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from voile.errors import RequestError
 from voile.seal import EVIDENCE_SEAL, SEAL
@@ -22,6 +22,9 @@ KIT_FORMAT, RELEASE_FORMAT, EVIDENCE_FORMAT = "voile-kit", "voile-release", "voi
 READINGS_FORMAT, DEMO_FORMAT = "voile-readings", "voile-demo"
 ENROLMENT_FORMAT = "voile-enrolment"
 KIT_INDEX, DEMO_MARK = "kit.json", "demo.json"
+KIT_VERSION = 1
+Visibility = Literal["private", "shareable"]
+"""Who may see a kit."""
 GENERATOR = b'<meta name="generator" content="voile '
 HEAD, MOST = 4096, 16 << 20
 """Bytes at whose beginning a report names its generator; and of a file that a person may edit."""

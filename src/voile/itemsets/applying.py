@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.applying import Applying, Batch, Made
+from voile.choice import Chosen
 from voile.errors import InfeasibleError, RequestError
 from voile.io import Source
 from voile.io.writers import Writer
@@ -22,7 +23,7 @@ from voile.itemsets.long_tables import release_writer, released
 from voile.itemsets.options import ApplyOptions
 from voile.itemsets.sources import unlabelled
 from voile.itemsets.story import STATING, story_of
-from voile.kit import Chosen, Kit
+from voile.kit import Kit
 from voile.progress import Progress
 from voile.release import Release
 from voile.secret import Secret

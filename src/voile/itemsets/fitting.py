@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from voile.choice import Choice, Chosen
 from voile.errors import InfeasibleError
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
@@ -23,7 +24,7 @@ from voile.itemsets.incidence import Incidence
 from voile.itemsets.options import FitOptions
 from voile.itemsets.searches import Selection
 from voile.itemsets.sources import Reading
-from voile.kit import Choice, Chosen, Kit
+from voile.kit import Kit
 from voile.progress import Progress
 from voile.random import streams
 from voile.roles import Roles

@@ -15,7 +15,8 @@ from voile.brief import Brief
 from voile.errors import DamagedError, RequestError, nearest
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
-from voile.kit import Kit, Visibility
+from voile.io.outputs import Visibility
+from voile.kit import Kit
 from voile.roles import Roles
 from voile.signals.codec import Codec, Lattice
 from voile.signals.maps import SignalsWarning

@@ -12,12 +12,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.special import entr
 
+from voile.choice import Choice, Chosen
 from voile.errors import InfeasibleError, RequestError
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut
 from voile.interruption import ctrl_c
 from voile.io import Source, open_source
-from voile.kit import Choice, Chosen, Kit
+from voile.kit import Kit
 from voile.progress import Progress
 from voile.random import streams
 from voile.roles import Roles

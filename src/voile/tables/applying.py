@@ -12,9 +12,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.applying import Applying, Batch, Made
+from voile.choice import Chosen
 from voile.errors import InfeasibleError
 from voile.io import Source
-from voile.kit import Chosen, Kit
+from voile.kit import Kit
 from voile.progress import Progress
 from voile.release import Release
 from voile.suppression import FEW

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from voile.choice import Choice, Chosen
 from voile.errors import InfeasibleError, RequestError, nearest
 from voile.frontier import Frontier
 from voile.hold_out import HoldOut, Learnt
 from voile.io import Source
-from voile.kit import Choice, Chosen, Kit
+from voile.kit import Kit
 from voile.progress import Progress
 from voile.random import streams
 from voile.roles import Roles

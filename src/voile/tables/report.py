@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from voile.choice import Choice
 from voile.evidence import Evidence
 from voile.evidence_sections import evidence_sections
-from voile.kit import Choice, Kit
+from voile.kit import Kit
 from voile.release import Release
 from voile.rounding import for_audience
 from voile.sections import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from voile.kit import Choice
+from voile.choice import Choice
 from voile.sections import Audience
 from voile.suppression import FEW, is_few
 from voile.tables.named_measures import DEFAULTS, Kind

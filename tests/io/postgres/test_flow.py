@@ -12,9 +12,10 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from voile.choice import Chosen
 from voile.cli.run import run
 from voile.demo.county import ROLES, make_county, write_county
-from voile.kit import Chosen, Kit
+from voile.kit import Kit
 
 TABLES = """
 CREATE SCHEMA care;

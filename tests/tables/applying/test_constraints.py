@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 from tests.tables.applying.visits import finest, fitted, read, roles, run
 
+from voile.choice import Choice
 from voile.errors import InfeasibleError
-from voile.kit import Choice
 from voile.roles import Roles
 from voile.tables.verifying import verify
 from voile.tables.wing import choose

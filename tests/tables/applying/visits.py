@@ -7,8 +7,8 @@ import datetime as dt
 import numpy as np
 import pyarrow as pa
 
+from voile.choice import Choice
 from voile.io import open_source
-from voile.kit import Choice
 from voile.progress import silent
 from voile.roles import Roles
 from voile.tables.options import ApplyOptions, FitOptions
