@@ -84,7 +84,7 @@ def _blocks(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Block]
 
 
 def _notes(evidence: Evidence, audience: Audience) -> Iterator[str]:
-    """Yield the notes; to the public none that sums up findings of few."""
+    """Yield the notes; the public report leaves out those that summarise small counts."""
     hidden = {
         one.by
         for one in evidence.findings
@@ -150,7 +150,7 @@ def _quantity(finding: Finding) -> str:
 def _by_kind(findings: Sequence[Finding], audience: Audience) -> Iterator[Grid]:
     """Show kinds side by side; in public none from which a few would follow, not even its name.
 
-    A kind is what annotators wrote: one of few may name them, and stand in no released row.
+    Annotators name the kinds: a rare one can identify a person and stand in no released row.
     """
     cells = {(one.of, name_of(replace(one, of=""), audience)): one for one in findings}
     kinds = list(dict.fromkeys(kind for kind, _ in cells))

@@ -42,7 +42,7 @@ def withheld(
     So any withheld row may hold all of S in every column, or nothing: from the shown rows and the
     totals, and from any linear identity that all rows obey (parts and their sum), no more follows
     of a withheld count than that it lies between 0 and S. This does not count on a reader who
-    knows how rows beyond those of few were chosen.
+    knows how the rows for secondary suppression were chosen.
 
     Cost: O(rows^2 columns).
 

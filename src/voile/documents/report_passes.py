@@ -64,7 +64,7 @@ def _columns(story: Mapping[str, Any], audience: Audience) -> tuple[list[str], l
 
 
 def _shares(parts: Sequence[int], left: int, whole: int, audience: Audience) -> list[str]:
-    """Write the parts of a whole, withholding those of few, and those that would reveal them.
+    """Write the parts of a whole; small counts are withheld, with secondary suppression.
 
     What is `left` is in the report's headline, unless it is few itself.
     """

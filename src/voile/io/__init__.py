@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Place = NewType("Place", str)
 """What an option names that a command reads: a file, folder, pattern or table of a database.
 
-What is so named, or is a `Path`, no output of the command replaces.
+No output of the command replaces a file that is named so, or by a `Path`.
 """
 
 __all__ = ["Place", "Source", "Staging", "open_source", "open_writer", "publishing", "to_frame"]

@@ -109,7 +109,7 @@ SAID = {
     "enrolment": "the enrolment file does not name it any more",
     "unknown": "the recipient refuses the messages",
 }
-"""What a sender's person is told of each reason."""
+"""The message that the operator of a sender reads for each reason."""
 
 HEARD = {
     "pseudonym": "messages of an unknown pseudonym are refused",
@@ -122,7 +122,7 @@ HEARD = {
     "sessions": "its device begins session after session, and no more are taken under its key",
     "step": "messages out of step are refused; begin a new session",
 }
-"""What a recipient's person is told of each reason."""
+"""The message that the operator of a recipient reads for each reason."""
 
 
 def is_name(pseudonym: str) -> bool:
