@@ -16,11 +16,11 @@ from benchmarks.tennessee import COLUMNS as QUASI
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from voile.frontier import Frontier
+from voile.core.frontier import Frontier
 from voile.report import axes, svg
-from voile.report.axes import Axis
-from voile.report.svg import percent, tag
-from voile.sections import IntervalChart, Strip
+from voile.report.charts.axes import Axis
+from voile.report.charts.svg import percent, tag
+from voile.report.sections import IntervalChart, Strip
 from voile.tables.hipaa import SafeHarborWarning, safe_harbor
 from voile.tables.policy import Policy
 from voile.tables.searches import SearchResult, search

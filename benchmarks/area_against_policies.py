@@ -12,7 +12,7 @@ from benchmarks.by_evaluations import Strategy, areas
 from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
-from voile.sections import LineChart, Series
+from voile.report.sections import LineChart, Series
 from voile.tables.evaluator import Evaluator
 from voile.tables.searches import search, steepest
 from voile.tables.searches.chains import RandomChain

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.data import folder
 from benchmarks.tables import save
 
-from voile.frontier import Frontier
+from voile.core.frontier import Frontier
 from voile.tables.searches import search
 from voile.tables.space import PolicySpace
 

@@ -11,7 +11,7 @@ from benchmarks.area import LOSSES, RISKS, Space
 from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
-from voile.frontier import Frontier
+from voile.core.frontier import Frontier
 from voile.tables.bounds import Bound, bound
 from voile.tables.counts import Counts
 from voile.tables.evaluator import Evaluator

@@ -8,7 +8,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.frontier import Frontier
+from voile.core.frontier import Frontier
 from voile.tables.evaluator import Evaluator, Policies, Scores
 from voile.tables.searches.run import Limit, Run
 

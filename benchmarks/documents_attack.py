@@ -22,6 +22,7 @@ from benchmarks.documents_runs import (
 from benchmarks.tables import save
 from joblib import Parallel, delayed
 
+from voile.core.evidence import Rate
 from voile.documents import Corpus
 from voile.documents.attack.ground import Ground
 from voile.documents.attack.labels import Student, looks
@@ -29,7 +30,6 @@ from voile.documents.attack.walks import Walk
 from voile.documents.learners import learners_of
 from voile.documents.publishing import publish
 from voile.documents.replacing import Removal, merged, replacer
-from voile.evidence import Rate
 
 MISS_COSTS = (5, 10)
 ATTACKERS = ("crf", "svm", "adaboost", "consensus")

@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks import picture
 from benchmarks.documents_runs import DEFAULT, MISS_COSTS, PAPERS
 
-from voile.sections import LineChart, Series
+from voile.report.sections import LineChart, Series
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "experiments-documents.md"
 ONE_PASS = "one pass: "

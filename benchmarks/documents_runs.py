@@ -20,6 +20,7 @@ from benchmarks.documents_data import Source
 from numpy.typing import NDArray
 
 from voile import documents
+from voile.core.progress import silent
 from voile.documents import Corpus
 from voile.documents.committee import Committee, Member, Types
 from voile.documents.crossfitting import OutOfFold
@@ -34,7 +35,6 @@ from voile.documents.publishing import removals_of
 from voile.documents.sanitizer import GreedySanitizer, fits_of
 from voile.documents.training import Training
 from voile.documents.words.tokens import token_labels
-from voile.progress import silent
 
 MISS_COSTS = (1, 2, 5, 10, 20, 50)
 FOLDS = 4

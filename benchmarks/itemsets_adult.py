@@ -28,7 +28,7 @@ from voile.itemsets import (
     select,
 )
 from voile.itemsets.selector import ContainmentSelector, ItemsetsWarning
-from voile.sections import LineChart, Series
+from voile.report.sections import LineChart, Series
 
 KS = (5, 8, 11)
 RUNS = 10

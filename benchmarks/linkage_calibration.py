@@ -20,7 +20,7 @@ from benchmarks.data import folder
 from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
-from voile.evidence import Rate
+from voile.core.evidence import Rate
 from voile.tables.attack import HitMiss, Records
 from voile.tables.attack.linkage import Claims, link
 from voile.tables.attack.model import estimate

@@ -20,8 +20,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from voile.errors import RequestError
-from voile.evidence import Rate
+from voile.core.errors import RequestError
+from voile.core.evidence import Rate
 from voile.signals import PrivacyMap, SignalsWarning, mutual_information
 from voile.signals.methods import METHODS
 from voile.signals.methods.affine import LearnedAffine

@@ -9,8 +9,8 @@ from benchmarks.picture import LEFT, TOP, legend, panel, save
 from markupsafe import Markup
 
 from voile.report import axes
-from voile.report.axes import Axis
-from voile.report.svg import tag
+from voile.report.charts.axes import Axis
+from voile.report.charts.svg import tag
 
 WIDTH, HEIGHT, GAP = 330, 300, 70
 COLOURS = ("#a33c0b", "#98bcc5", "#5b3a8c", "#14586b")

@@ -19,7 +19,7 @@ from pymoo.operators.mutation.bitflip import BitflipMutation
 from pymoo.operators.sampling.rnd import BinaryRandomSampling
 from pymoo.optimize import minimize
 
-from voile.frontier import Frontier
+from voile.core.frontier import Frontier
 from voile.tables.evaluator import Evaluator
 from voile.tables.searches import search
 from voile.tables.searches.run import Limit, Run

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from voile.report import interval_chart, line_chart, svg
-from voile.report.svg import tag
-from voile.sections import IntervalChart, LineChart
+from voile.report.charts import interval_chart, line_chart, svg
+from voile.report.charts.svg import tag
+from voile.report.sections import IntervalChart, LineChart
 
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 LEFT, TOP, GAP, ROW = 70, 50, 90, 430

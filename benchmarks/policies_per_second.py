@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
-from voile.frontier import Frontier
+from voile.core.frontier import Frontier
 from voile.tables.counts import Counts
 from voile.tables.evaluator import Evaluator
 from voile.tables.kernels.lattice import lattice

@@ -64,8 +64,8 @@ def batch(rng: np.random.Generator, rows: int) -> pa.RecordBatch:
 
 def count(path: Path) -> int:
     """Count with voile."""
-    from voile.engine.counting import count_combinations
-    from voile.io import open_source
+    from voile.data import open_source
+    from voile.engines.counting import count_combinations
 
     return count_combinations(open_source(path), QUASI).num_rows
 
@@ -80,8 +80,8 @@ def count_with_polars(path: Path) -> int:
 
 def shuffle(path: Path) -> int:
     """Put the rows into random order, as `apply` does, without writing them."""
-    from voile.engine.shuffle import shuffled
-    from voile.io import open_source
+    from voile.data import open_source
+    from voile.engines.shuffle import shuffled
 
     rng = np.random.default_rng()
     with tempfile.TemporaryDirectory() as folder:
@@ -91,10 +91,10 @@ def shuffle(path: Path) -> int:
 
 def apply(path: Path) -> int:
     """Write the release of all rows under a policy, shuffled, certified, with its manifests."""
-    from voile.choice import Choice
-    from voile.io import open_source
-    from voile.progress import silent
-    from voile.roles import Roles
+    from voile.core.progress import silent
+    from voile.data import open_source
+    from voile.data.roles import Roles
+    from voile.release.choice import Choice
     from voile.tables import wing
 
     roles = Roles.model_validate({"columns": dict.fromkeys(QUASI, "quasi")})

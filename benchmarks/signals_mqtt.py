@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.signals_data import sequences
 from benchmarks.tables import save
 
-from voile.secret import Secret
+from voile.keys.secret import Secret
 from voile.signals import SequenceCodec, SequenceMap, SignalsWarning
 from voile.signals.channel import (
     Broker,

@@ -12,8 +12,8 @@ from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 from numpy.typing import NDArray
 
-from voile.frontier import Frontier
-from voile.sections import LineChart, Series
+from voile.core.frontier import Frontier
+from voile.report.sections import LineChart, Series
 from voile.tables.evaluator import Evaluator, Scores
 from voile.tables.searches.chains import RandomChain
 from voile.tables.searches.run import DIGITS

@@ -4,10 +4,10 @@ import re
 import sys
 from pathlib import Path
 
-from voile.kit import Kit
-from voile.report import frontier_chart
-from voile.report.svg import tag
-from voile.sections import FrontierChart
+from voile.release.kit import Kit
+from voile.report.charts import frontier_chart
+from voile.report.charts.svg import tag
+from voile.report.sections import FrontierChart
 from voile.wings import wing
 
 WIDTH, HEIGHT = 760, 460

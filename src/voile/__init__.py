@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voile.lazy import lazily
+from voile.core.lazy import lazily
+from voile.core.version import __version__
 
 if TYPE_CHECKING:
-    from voile.choice import Choice, Chosen
-    from voile.evidence import Evidence
-    from voile.frontier import Frontier
-    from voile.io import open_source
-    from voile.kit import Kit
-    from voile.release import Release
-    from voile.roles import Roles
+    from voile.core.evidence import Evidence
+    from voile.core.frontier import Frontier
+    from voile.data import open_source
+    from voile.data.roles import Roles
+    from voile.release.choice import Choice, Chosen
+    from voile.release.kit import Kit
+    from voile.release.manifest import Release
 
-__version__ = "0.1.0"
 
 __all__ = [
     "Choice",
@@ -37,13 +37,13 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
-        "Choice": "kit",
-        "Chosen": "kit",
-        "Evidence": "evidence",
-        "Frontier": "frontier",
-        "Kit": "kit",
-        "Release": "release",
-        "Roles": "roles",
-        "open_source": "io",
+        "Choice": "release.choice",
+        "Chosen": "release.choice",
+        "Evidence": "core.evidence",
+        "Frontier": "core.frontier",
+        "Kit": "release.kit",
+        "Release": "release.manifest",
+        "Roles": "data.roles",
+        "open_source": "data",
     },
 )

@@ -10,19 +10,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from voile.choice import Choice, Chosen
-    from voile.evidence import Evidence
-    from voile.io import Source
-    from voile.kit import Kit
-    from voile.progress import Progress
-    from voile.release import Release
-    from voile.roles import Roles
-    from voile.sections import Audience, Section
+    from voile.core.evidence import Evidence
+    from voile.core.progress import Progress
+    from voile.data import Source
+    from voile.data.roles import Roles
+    from voile.release.choice import Choice, Chosen
+    from voile.release.kit import Kit
+    from voile.release.manifest import Release
+    from voile.report.sections import Audience, Section
 
 WINGS: Mapping[str, str] = {
     "documents": "voile.documents.wing",
@@ -97,6 +97,6 @@ def wing(kind: str) -> Wing:
 
 def opener(kind: str | None) -> Callable[..., Source]:
     """Return what opens a source of this kind: the wing's own `open_source`, or the common one."""
-    from voile.io import open_source
+    from voile.data import open_source
 
     return open_source if kind is None else getattr(wing(kind), "open_source", open_source)

@@ -62,8 +62,8 @@ def test_the_demo_runs_again_in_its_own_folder(voile: Any, tmp_path: Path) -> No
 
 def test_a_link_in_the_folder_leads_to_nothing_that_is_replaced(tmp_path: Path) -> None:
     from voile.cli.demo import _prepare
-    from voile.errors import RequestError
-    from voile.io.outputs import DEMO_FORMAT, DEMO_MARK, manifest_of
+    from voile.core.errors import RequestError
+    from voile.data.files.outputs import DEMO_FORMAT, DEMO_MARK, manifest_of
 
     mine, out = tmp_path / "mine", tmp_path / "out"
     mine.write_text("mine")

@@ -10,8 +10,8 @@ import click
 import pytest
 
 from voile.cli.destination import Destination, check_destinations
-from voile.errors import RequestError
-from voile.io.outputs import DEMO, KIT, RELEASE, REPORT
+from voile.core.errors import RequestError
+from voile.data.files.outputs import DEMO, KIT, RELEASE, REPORT
 
 PATH = click.Path(path_type=Path)
 SOURCE, MORE = click.Argument(["source"], type=PATH), click.Option(["--more"], type=PATH)

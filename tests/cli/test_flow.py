@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from voile.choice import Chosen
 from voile.cli.run import run
-from voile.kit import Kit
-from voile.roles import Roles
+from voile.data.roles import Roles
+from voile.release.choice import Chosen
+from voile.release.kit import Kit
 from voile.wings import WINGS
 
 

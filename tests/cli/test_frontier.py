@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from voile.kit import Kit
+from voile.release.kit import Kit
 
 COLUMNS = {
     "number": pa.array([0]),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from voile.interruption import INTERRUPTED, ctrl_c
+from voile.core.interruption import INTERRUPTED, ctrl_c
 
 SAID = f"voile: {INTERRUPTED}\n".encode()
 STARTING = """

@@ -13,7 +13,7 @@ import click
 import pytest
 
 from voile.cli.run import _explain
-from voile.errors import RequestError, TamperedError
+from voile.core.errors import RequestError, TamperedError
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_command_that_ends_soon_after_it_read_a_kit_ends_with_its_own_code(tmp
     """Reading a kit must start no thread that is still at work when the process ends."""
     import pyarrow as pa
 
-    from voile.kit import Kit
+    from voile.release.kit import Kit
 
     table = pa.table({"risk": [i / 9 for i in range(10)], "loss": [1 - i / 9 for i in range(10)]})
     tables = dict.fromkeys(("frontier", "domains", "counts"), table)

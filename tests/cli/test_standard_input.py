@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from voile.io import open_writer
+from voile.data import open_writer
 
 VOILE = [sys.executable, "-c", "from voile.cli import main; main()"]
 PEOPLE = pa.table({"zip": ["00501", "00502"], "age": [1, 2]})
@@ -44,7 +44,7 @@ def test_standard_input_is_a_source_of_any_format(tmp_path: Path, name: str, end
 
 def test_what_is_kept_of_standard_input_is_open_to_its_owner_alone(tmp_path: Path) -> None:
     look = (
-        "import os, sys, stat; from voile.io import open_source; p = open_source('-').path;"
+        "import os, sys, stat; from voile.data import open_source; p = open_source('-').path;"
         "print(*(oct(stat.S_IMODE(os.stat(q).st_mode)) for q in (p, p.parent)))"
     )
     ran = subprocess.run(

@@ -17,12 +17,20 @@ import pytest
 from tests.cli.conftest import Voile
 from tests.cli.conftest import voile as voile
 
-from voile.errors import TamperedError
-from voile.io.outputs import EVIDENCE_FORMAT
-from voile.release import FORMAT, MANIFEST, RELEASE, Release, encode, manifest_path, private_path
-from voile.seal import EVIDENCE_SEAL, SEAL, Seal, file_sha256
-from voile.secret import Secret
-from voile.verifying import check_evidence, check_seal, seal_evidence
+from voile.core.errors import TamperedError
+from voile.data.files.outputs import EVIDENCE_FORMAT
+from voile.keys.seal import EVIDENCE_SEAL, SEAL, Seal, file_sha256
+from voile.keys.secret import Secret
+from voile.release.manifest import (
+    FORMAT,
+    MANIFEST,
+    RELEASE,
+    Release,
+    encode,
+    manifest_path,
+    private_path,
+)
+from voile.release.verify import check_evidence, check_seal, seal_evidence
 
 KEY = "a secret that the forger has not: 0123456789abcdef"
 SECRET, OTHER = Secret(KEY.encode()), Secret(b"x" * 32)

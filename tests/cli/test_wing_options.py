@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from voile.cli.screen import Screen
 from voile.cli.wing_options import WingCommand
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.wings import WINGS, wing
 
 

@@ -11,12 +11,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from voile.choice import Choice, Chosen
-from voile.evidence import Evidence
-from voile.io import Source, open_source
-from voile.kit import Kit
-from voile.progress import silent
-from voile.release import Release
+from voile.core.evidence import Evidence
+from voile.core.progress import silent
+from voile.data import Source, open_source
+from voile.release.choice import Choice, Chosen
+from voile.release.kit import Kit
+from voile.release.manifest import Release
 from voile.wings import WINGS, wing
 
 SEED = 11

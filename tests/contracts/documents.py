@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from tests.contracts.people import ROLES, names, put, table_of
 
-from voile.roles import Roles
+from voile.data.roles import Roles
 
 PEOPLE = 120
 WAYS = ("came on foot and was well .", "was seen , and sent home .", "called about a cough .")

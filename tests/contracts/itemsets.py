@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.contracts.people import ROLES, names, put, table_of
 
-from voile.roles import Roles
+from voile.data.roles import Roles
 
 PEOPLE = 240
 THINGS = ("bread", "milk", "tea")

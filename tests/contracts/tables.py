@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.contracts.people import ROLES, names, put, table_of
 
-from voile.roles import Roles
+from voile.data.roles import Roles
 
 PEOPLE = 240
 AGES, SEXES, ZIPS = tuple(range(20, 40)), ("F", "M"), ("00501", "37201", "37202", "38101")

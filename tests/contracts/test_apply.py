@@ -14,10 +14,10 @@ import pyarrow as pa
 import pytest
 from tests.contracts.people import CANARIES, put
 
-from voile.choice import Choice
-from voile.errors import RequestError
-from voile.io import Source, open_source
-from voile.release import Release, manifest_path, private_path
+from voile.core.errors import RequestError
+from voile.data import Source, open_source
+from voile.release.choice import Choice
+from voile.release.manifest import Release, manifest_path, private_path
 
 LIMITS = (
     "one row",

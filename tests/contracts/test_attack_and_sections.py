@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from tests.contracts.people import CANARIES
 
-from voile.choice import Choice
-from voile.evidence import Evidence
-from voile.kit import Kit
-from voile.release import Release
+from voile.core.evidence import Evidence
+from voile.release.choice import Choice
+from voile.release.kit import Kit
+from voile.release.manifest import Release
 from voile.report import render
-from voile.sections import Section
+from voile.report.sections import Section
 
 # An expected number, said as "about", is a risk and no count of anybody.
 SMALL = r"(?<!about )(?<![\d.,])([1-9]|10)(?![\d.,%])"

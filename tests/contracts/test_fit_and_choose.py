@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 from tests.contracts.people import CANARIES
 
-from voile.choice import RISKS, Choice, Chosen
-from voile.errors import InfeasibleError, RequestError
-from voile.io import open_source
-from voile.kit import Kit
-from voile.progress import silent
-from voile.roles import Column
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Column
+from voile.release.choice import RISKS, Choice, Chosen
+from voile.release.kit import Kit
 
 
 def axes(kit: Kit) -> tuple[Any, Any]:

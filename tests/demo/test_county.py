@@ -12,6 +12,8 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
+from voile.core.errors import RequestError
+from voile.data.roles import Roles
 from voile.demo.county import (
     QUASI,
     ROLES,
@@ -26,8 +28,6 @@ from voile.demo.names import FEMALE, MALE
 from voile.demo.people import age_shares
 from voile.demo.places import AREAS, RACE_SHARES, RACES
 from voile.demo.visits import DIAGNOSES
-from voile.errors import RequestError
-from voile.roles import Roles
 
 FILES = {
     "register.csv",

@@ -9,15 +9,15 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 
-from voile.choice import Choice
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Roles
 from voile.documents.applying import REMOVALS
 from voile.documents.content import Content
 from voile.documents.options import ApplyOptions, FitOptions
 from voile.documents.wing import apply, choose, fit
-from voile.io import open_source
-from voile.progress import silent
-from voile.release import ROW, ROWS
-from voile.roles import Roles
+from voile.release.choice import Choice
+from voile.release.manifest import ROW, ROWS
 
 GIVEN = ("Ana", "Eva", "Leo", "Max", "Ida", "Tom", "Pia", "Jan", "Lea", "Ben", "Mia", "Kai")
 FAMILY = ("Ruiz", "Sanz", "Vega", "Gil", "Mora", "Rey")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from voile.documents.report import sections
 from voile.report import render
-from voile.sections import Figures, Grid, Prose
+from voile.report.sections import Figures, Grid, Prose
 
 
 def shown(release, evidence=(), audience="internal"):

@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 from tests.documents.flow import COLUMNS, ROLES, applied, fitted, people
 from tests.documents.made import notes
 
+from voile.core.errors import RequestError
+from voile.core.progress import silent
+from voile.data.roles import Roles
 from voile.documents import Corpus, Document, GreedySanitizer
 from voile.documents.attacking import attack
 from voile.documents.corpus import UnannotatedWarning, only_annotated
@@ -19,10 +22,7 @@ from voile.documents.formats import read_corpus
 from voile.documents.options import AttackOptions
 from voile.documents.reading import Reading
 from voile.documents.sources import open_source
-from voile.errors import RequestError
-from voile.progress import silent
-from voile.roles import Roles
-from voile.wording import said
+from voile.report.wording import said
 
 ALL = Reading.all_of(ROLES)
 

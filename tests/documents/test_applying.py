@@ -23,17 +23,17 @@ from tests.documents.flow import (
     table,
 )
 
-from voile.choice import Choice
+from voile.core.errors import RequestError
+from voile.data import open_source
+from voile.data.roles import Roles
 from voile.documents.applying import WholeWarning
 from voile.documents.content import Content
 from voile.documents.corpus import UnannotatedWarning
 from voile.documents.reading import Reading
 from voile.documents.recipes import NamelessWarning
 from voile.documents.wing import choose
-from voile.errors import RequestError
-from voile.io import open_source
-from voile.release import manifest_path
-from voile.roles import Roles
+from voile.release.choice import Choice
+from voile.release.manifest import manifest_path
 
 
 def test_only_texts_and_kept_columns_leave(tmp_path):

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+from voile.core.errors import TamperedError
 from voile.documents.arrays import SCHEMA, from_table, to_table
-from voile.errors import TamperedError
 
 DTYPES = st.one_of(
     npst.boolean_dtypes(),

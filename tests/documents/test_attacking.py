@@ -20,7 +20,10 @@ from tests.documents.flow import (
     table,
 )
 
-from voile.choice import Choice
+from voile.core.errors import RequestError, TamperedError
+from voile.core.evidence import Evidence
+from voile.core.progress import silent
+from voile.data import open_source
 from voile.documents import attacking
 from voile.documents.attacking import attack, builtin_words
 from voile.documents.options import AttackOptions
@@ -28,12 +31,9 @@ from voile.documents.replacing.names import builtin
 from voile.documents.story import IN_SAMPLE
 from voile.documents.wing import choose
 from voile.documents.words.tokens import tokenise
-from voile.errors import RequestError, TamperedError
-from voile.evidence import Evidence
-from voile.io import open_source
-from voile.progress import silent
-from voile.release import Release
-from voile.wording import name_of, said
+from voile.release.choice import Choice
+from voile.release.manifest import Release
+from voile.report.wording import name_of, said
 
 OTHERS = people(start=5)
 

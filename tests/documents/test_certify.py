@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.documents.flow import applied, people, read
 
+from voile.core.errors import TamperedError
+from voile.data import open_source
 from voile.documents import applying
 from voile.documents.certify import MARK, certify
 from voile.documents.verifying import verify
 from voile.documents.wing import verify as of_wing
-from voile.errors import TamperedError
-from voile.io import open_source
 
 TEXT = st.text(st.sampled_from("[]A_9a é😀\n"), max_size=12)
 

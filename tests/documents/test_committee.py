@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.documents.made import Told, notes
 
+from voile.core.errors import RequestError
 from voile.documents.committee import Committee, Member, Remover, by_own_rule, marked
 from voile.documents.corpus import Corpus, Document
 from voile.documents.learners.calibration import Calibration
 from voile.documents.learners.svm import SVM
 from voile.documents.training import Training
-from voile.errors import RequestError
 
 TRAINING = Training.of(notes(2))
 EXAMPLES = TRAINING.examples(TRAINING.truth * 0, np.ones(2))

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 from tests.documents.flow import PEOPLE, applied, fitted, kit_of, people, table
 
-from voile.choice import Choice
+from voile.core.errors import RequestError, TamperedError, VoileError
 from voile.documents.arrays import SCHEMA
 from voile.documents.content import Content, Policy
 from voile.documents.wing import choose
-from voile.errors import RequestError, TamperedError, VoileError
-from voile.kit import Kit
+from voile.release.choice import Choice
+from voile.release.kit import Kit
 
 TEXTS = ["Patient Ana Vega came on foot .", "We saw Zoe Quill again , who was 34 ."]
 
@@ -263,11 +263,11 @@ def test_a_frontier_with_beaten_policies_is_refused():
 LOADS = """
 import sys
 from pathlib import Path
-from voile.choice import Choice, Chosen
-from voile.kit import Kit
+from voile.release.choice import Choice, Chosen
+from voile.release.kit import Kit
 from voile.documents.wing import ApplyOptions, apply, choose
-from voile.io import open_source
-from voile.progress import silent
+from voile.data import open_source
+from voile.core.progress import silent
 kit = Kit.load(Path(sys.argv[1]))
 chosen = choose(kit, Choice(policy=0))
 apply(kit, chosen, open_source(sys.argv[2]), Path(sys.argv[3]), ApplyOptions(), force=False,

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.documents.made import NAMES, Remembers, notes, training_of
 
+from voile.core.errors import RequestError
 from voile.documents.crossfitting import OutOfFold, cross_fit, shared
 from voile.documents.learners.calibration import Calibration, decide
 from voile.documents.learners.learner import Examples
 from voile.documents.learners.svm import SVM
 from voile.documents.training import Training
-from voile.errors import RequestError
 
 
 def fitted(training, folds, learners, **given_):

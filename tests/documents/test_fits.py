@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.documents.made import NAMES, Counted, Remembers, corpus_of, notes
 
+from voile.core.errors import RequestError
 from voile.documents.corpus import Corpus
 from voile.documents.fits import Fits, kind_of
 from voile.documents.fits import _digest_of as digest_of
@@ -17,7 +18,6 @@ from voile.documents.learners import CRF, LEARNERS, Ensemble, Selection
 from voile.documents.learners.svm import SVM
 from voile.documents.training import Training
 from voile.documents.words.tokens import Forms
-from voile.errors import RequestError
 
 FOLDS = np.arange(24) % 12 % 3
 COSTS = np.full(2, 5.0)

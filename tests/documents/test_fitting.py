@@ -17,16 +17,16 @@ from tests.documents.flow import (
     table,
 )
 
-from voile.choice import Choice
+from voile.core.errors import InfeasibleError, RequestError
+from voile.data import open_source
+from voile.data.roles import Roles
 from voile.documents import fitting
 from voile.documents.content import Content
 from voile.documents.fitting import CostlyWarning
 from voile.documents.reading import Reading
 from voile.documents.training import Training
 from voile.documents.wing import choose
-from voile.errors import InfeasibleError, RequestError
-from voile.io import open_source
-from voile.roles import Roles
+from voile.release.choice import Choice
 
 
 def rows_of(kit, name="frontier"):

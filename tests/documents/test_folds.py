@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voile.core.errors import RequestError
 from voile.documents.folds import folds_of
-from voile.errors import RequestError
 
 documents = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 9)), min_size=8)
 

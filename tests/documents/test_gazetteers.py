@@ -7,12 +7,12 @@ import random
 import pytest
 from tests.documents.flow import applied, fitted, read, table
 
+from voile.core.errors import RequestError, SourceError
 from voile.documents.attack import BudgetedAttacker
 from voile.documents.corpus import Corpus, Document, Span
 from voile.documents.gazetteers import read_gazetteers, words_of
 from voile.documents.options import AttackOptions, FitOptions
-from voile.errors import RequestError, SourceError
-from voile.kit import Kit
+from voile.release.kit import Kit
 
 START, MIDDLE = ("Ab", "Ed", "Il", "Ol", "Ur", "Yv"), ("ba", "de", "fi", "go", "lu", "ny", "so")
 MADE_UP = [a + b + c for a in START for b in MIDDLE for c in ("na", "rik")]

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.documents.made import Counted, Remembers, Says, corpus_of, notes, training_of
 
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.progress import silent
 from voile.documents.fits import Fits
 from voile.documents.greedy import check_left, sanitize_greedily, tried_of
 from voile.documents.learners.learner import Examples
 from voile.documents.training import Training, costs_of
-from voile.errors import InfeasibleError, RequestError
-from voile.progress import silent
 
 
 def loop_of(training, learners, cost=10, decision="accuracy", folds=4, **given_):

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from tests.documents.made import Says, corpus_of
 from tests.documents.test_greedy import ANA, LEO, MAY, TEXTS, loop_of
 
+from voile.core.errors import InfeasibleError
+from voile.core.evidence import Rate
 from voile.documents.content import AS_LEFT, ONE_PERCENT
 from voile.documents.measuring import context_of, identifiers_of, points, turns
 from voile.documents.training import Training
 from voile.documents.words.features import CLASSES
-from voile.errors import InfeasibleError
-from voile.evidence import Rate
 
 WORDS = ["Ana/NAME", "Leo/NAME", "Ana", "ANA", "ana", "34/AGE", "34", "may", ".", "It", "x7/ID"]
 WORDS += ["Leo/PLACE", "was\nBAD"]

@@ -50,10 +50,10 @@ KILLED = """
 import sys
 from pathlib import Path
 from voile.documents.wing import ApplyOptions, apply, choose
-from voile.io import open_source
-from voile.choice import Choice
-from voile.kit import Kit
-from voile.progress import silent
+from voile.data import open_source
+from voile.release.choice import Choice
+from voile.release.kit import Kit
+from voile.core.progress import silent
 kit = Kit.load(Path(sys.argv[1]))
 chosen = choose(kit, Choice(policy=0))
 options = ApplyOptions(keep_order=True, jobs=int(sys.argv[4]))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.documents.made import Told, corpus_of, notes
 
+from voile.core.errors import RequestError
 from voile.documents.committee import Committee, Member
 from voile.documents.corpus import Corpus, Document, Span
 from voile.documents.publishing import (
@@ -18,7 +19,6 @@ from voile.documents.publishing import (
 from voile.documents.replacing import Edit, Marks, Published, Removal
 from voile.documents.replacing.published import rewritten
 from voile.documents.training import Training
-from voile.errors import RequestError
 
 TRAINING = Training.of(notes(2))
 

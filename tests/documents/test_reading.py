@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.documents.flow import COLUMNS, NAMELESS, ROLES, people, table
 
+from voile.core.errors import RequestError
+from voile.data import open_source
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
 from voile.documents import reading
 from voile.documents.reading import LONGEST, Reading, hash_of, hashes, lacks
-from voile.errors import RequestError
-from voile.hold_out import HoldOut
-from voile.io import open_source
-from voile.roles import Roles
 
 ALL = Reading.all_of(ROLES)
 

@@ -14,14 +14,14 @@ from tests.documents.flow import PEOPLE, applied, fitted, table
 from tests.documents.test_attacking import attacked, told
 from tests.documents.test_report import said, shown
 
-from voile.choice import Choice
+from voile.core.errors import TamperedError
+from voile.core.rounding import rounded
 from voile.documents.content import Content
 from voile.documents.options import ApplyOptions
 from voile.documents.patterns import find
 from voile.documents.recipes import recipe_of
 from voile.documents.wing import choose
-from voile.errors import TamperedError
-from voile.rounding import rounded
+from voile.release.choice import Choice
 
 SHIPS = ("The {} sails at noon .", "A ship , the {} , came in .", "Nobody was on board .")
 """What a ship is called like the person of the note is harmless, and goes with the name."""

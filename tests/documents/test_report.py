@@ -10,13 +10,13 @@ import pytest
 from tests.documents.flow import FAMILY, GIVEN, applied, by_cost, fitted, kit_of, people
 from tests.documents.reported import changed, figures, grids, page, said, shown, with_passes
 
+from voile.core.evidence import Count, Evidence, Finding, Note, Rate
+from voile.core.rounding import rounded
 from voile.documents.story import IN_SAMPLE, SHOWN
-from voile.evidence import Count, Evidence, Finding, Note, Rate
-from voile.release import Release
-from voile.rounding import rounded
-from voile.sections import FrontierChart
-from voile.suppression import FEW
-from voile.wording import rate, share
+from voile.release.manifest import Release
+from voile.report.sections import FrontierChart
+from voile.report.suppression import FEW
+from voile.report.wording import rate, share
 
 LOOKS = Note("The attacker looks.")
 SAID = re.compile(rf"\b({'|'.join((*GIVEN, *FAMILY))})\b")

@@ -9,8 +9,8 @@ from tests.documents.reported import changed, grids, said, shown
 
 from voile.documents.content import AS_LEFT, ONE_PERCENT
 from voile.documents.words.features import CLASSES
-from voile.sections import BarChart
-from voile.wording import share
+from voile.report.sections import BarChart
+from voile.report.wording import share
 
 
 def test_each_pass_is_counted_of_all_identifiers(release):

@@ -16,11 +16,11 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from tests.documents.made import NAMES, Counted, Remembers, Says, corpus_of, notes
 
+from voile.core.errors import InfeasibleError, RequestError
 from voile.documents import Corpus, Document, GreedySanitizer, Span
 from voile.documents.sanitizer import fits_of
 from voile.documents.training import Training
 from voile.documents.words.tokens import token_labels, tokenise
-from voile.errors import InfeasibleError, RequestError
 
 NOTES = notes(4)
 SVM = ("svm",)

@@ -21,15 +21,15 @@ from tests.documents.flow import (
     table,
 )
 
-from voile.choice import Choice
+from voile.core.progress import silent
+from voile.data.roles import Roles
 from voile.documents.corpus import UnannotatedWarning
 from voile.documents.options import ApplyOptions
 from voile.documents.reading import Reading
 from voile.documents.sources import UnreadWarning, open_source
 from voile.documents.wing import apply, choose, verify
-from voile.progress import silent
-from voile.release import manifest_path
-from voile.roles import Roles
+from voile.release.choice import Choice
+from voile.release.manifest import manifest_path
 
 PLAIN = pytest.mark.filterwarnings("ignore:the policy has no pass")
 

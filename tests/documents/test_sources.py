@@ -15,6 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.documents.formats.writers import CANARY, documents, put
 
+from voile.core.errors import RequestError, SourceError
+from voile.data.formats.jsonlines import LINE_BYTES
+from voile.data.roles import Roles
 from voile.documents import sources
 from voile.documents.corpus import Span
 from voile.documents.formats import documents_of, read_corpus
@@ -26,9 +29,6 @@ from voile.documents.sources import (
     is_corpus,
     open_source,
 )
-from voile.errors import RequestError, SourceError
-from voile.io.jsonlines import LINE_BYTES
-from voile.roles import Roles
 
 COLUMNS = ["id", "subject", "text", "spans", "pos"]
 ROLES = Roles.model_validate(

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.documents.made import corpus_of, training_of
 
+from voile.core.errors import RequestError
 from voile.documents.corpus import Corpus, Document, Span
 from voile.documents.training import Training, costs_of
-from voile.errors import RequestError
 
 TWO = ("Ask Ana/NAME , aged 30/AGE .", "Ask Leo/NAME , aged 40/AGE .", "Nothing .")
 ONES = np.ones(2)

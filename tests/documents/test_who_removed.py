@@ -22,7 +22,7 @@ from tests.documents.flow import (
 from voile.documents.content import Content
 from voile.documents.options import ApplyOptions
 from voile.documents.recipes import recipe_of
-from voile.release import manifest_path
+from voile.release.manifest import manifest_path
 
 BOTH = {"patterns": ["all"], "record": ["MRN-######"]}
 

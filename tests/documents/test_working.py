@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.documents.flow import kit_of
 from tests.documents.made import Told
 
+from voile.core.errors import RequestError
 from voile.documents import working
 from voile.documents.committee import Committee, Member, Removed
 from voile.documents.content import Content
@@ -22,7 +23,6 @@ from voile.documents.repeats import NameWords, mentions
 from voile.documents.replacing import Marks
 from voile.documents.words.tokens import Forms, tokenise
 from voile.documents.working import Recipe, Worker, Workers, cuts_of
-from voile.errors import RequestError
 
 LABELS = ("NAME", "AGE", "DOCTOR")
 TEXT = "Patient Ana Ruiz came on foot with May , and was well ."

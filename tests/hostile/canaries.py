@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from tests.contracts.people import put
 
-from voile.roles import Roles
+from voile.data.roles import Roles
 
 NUMBER = 987_000
 WORD = "CANARY"

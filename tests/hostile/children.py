@@ -126,7 +126,7 @@ def _tried(target: Target, folder: Path, name: str, number: int) -> str:
 
 def _went(read: Callable[[], None], *, refusable: bool) -> str:
     """Say what is wrong with how reading went: it may work, or be refused in one sentence."""
-    from voile.errors import VoileError
+    from voile.core.errors import VoileError
 
     try:
         with quiet():

@@ -20,20 +20,20 @@ from tests.hostile.mutating import damaged, damaged_json, damaged_table, damaged
 from tests.hostile.sources import PEOPLE, written
 from tests.signals.fhir import made
 
-from voile.choice import Chosen
 from voile.cli.evidence_file import default_place, read_evidence, write_evidence
 from voile.cli.verify import _checks
-from voile.io import open_source
-from voile.io.outputs import KIT_INDEX
-from voile.io.own_files import fitting
-from voile.io.postgres_release import _address
-from voile.io.released_table import Pointer
-from voile.io.source import hash_rows
-from voile.kit import Kit
-from voile.progress import silent
-from voile.release import Release
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.files.outputs import KIT_INDEX
+from voile.data.files.own_files import fitting
+from voile.data.postgres.release import _address
+from voile.data.roles import Roles
+from voile.data.source import hash_rows
+from voile.data.writing.released_table import Pointer
+from voile.release.choice import Chosen
+from voile.release.kit import Kit
+from voile.release.manifest import Release
 from voile.report import render
-from voile.roles import Roles
 from voile.signals.fhir import encode, read_fields
 from voile.wings import WINGS
 

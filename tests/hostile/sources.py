@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 import pyreadstat
 from tests.hostile.mutating import damaged
 
-from voile.engine.counting import count_combinations
-from voile.io import Source, open_source, open_writer
+from voile.data import Source, open_source, open_writer
+from voile.engines.counting import count_combinations
 from voile.proposals.documents import examine_documents
 from voile.proposals.items import examine_items
 from voile.proposals.readings import examine_readings

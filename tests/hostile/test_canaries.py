@@ -19,16 +19,16 @@ import tomli_w
 from tests.hostile.canaries import STRANGERS, Strange, strange
 from tests.hostile.public_bytes import files_of, holds, shown_by
 
-from voile.choice import Choice, Chosen
 from voile.cli.run import run
-from voile.errors import RequestError
-from voile.io import open_source
-from voile.io.writers import WRITERS
-from voile.kit import Kit
-from voile.progress import silent
-from voile.release import Release
+from voile.core.errors import RequestError
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Roles
+from voile.data.writing.writers import WRITERS
+from voile.release.choice import Choice, Chosen
+from voile.release.kit import Kit
+from voile.release.manifest import Release
 from voile.report import render
-from voile.roles import Roles
 
 FORMATS = (*WRITERS, ".duckdb")
 SECRET = "a secret of the canary suite, long enough"

@@ -21,13 +21,13 @@ import pyarrow as pa
 import pytest
 from tests.hostile.cases import cases
 
-from voile.choice import Choice, Chosen
-from voile.evidence import Evidence
-from voile.io import open_source
-from voile.progress import silent
-from voile.release import Release
+from voile.core.evidence import Evidence
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Roles
+from voile.release.choice import Choice, Chosen
+from voile.release.manifest import Release
 from voile.report import render
-from voile.roles import Roles
 from voile.wings import wing
 
 OF_SIXTY = 11  # as many must remain, as a public report counts no fewer people

@@ -14,8 +14,8 @@ import pytest
 from tests.cli.conftest import files, voile
 
 from voile.cli.app import command
-from voile.kit import Kit
-from voile.release import Release
+from voile.release.kit import Kit
+from voile.release.manifest import Release
 
 __all__ = ["files", "voile"]
 
@@ -317,9 +317,9 @@ def test_a_path_that_leads_nowhere_is_said(voile: Any, world: World, name: str) 
 
 def test_what_came_during_the_run_stays(tmp_path: Path) -> None:
     kit = Kit("tables", "private", {"policies": 1})
-    from voile.errors import RequestError
-    from voile.io.atomic import write_folder
-    from voile.io.outputs import KIT
+    from voile.core.errors import RequestError
+    from voile.data.files.atomic import write_folder
+    from voile.data.files.outputs import KIT
 
     kit.save(tmp_path / "kit")
     with pytest.raises(RequestError, match="no kit that voile wrote"):  # noqa: PT012, SIM117

@@ -10,8 +10,8 @@ import pytest
 from tests.signals import clinic
 from tests.signals.fhir.made import FIELDS, observation, way
 
-from voile.errors import RequestError
-from voile.progress import silent
+from voile.core.errors import RequestError
+from voile.core.progress import silent
 from voile.signals.channel.store import FILE, Store
 from voile.signals.decoding import decode
 from voile.signals.fhir import encode
@@ -31,7 +31,7 @@ def writers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Callable[...,
     source.write_text("\n".join(lines) + "\n")
 
     def decoded(out: Path, *, force: bool) -> None:
-        from voile.io import open_source
+        from voile.data import open_source
 
         classes = open_source(release.folder / "classes.csv")
         chosen = clinic.strongest(kit)

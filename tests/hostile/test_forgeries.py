@@ -26,11 +26,11 @@ from tests.hostile.cases import cases
 
 from voile.cli.evidence_file import write_evidence
 from voile.cli.run import run
-from voile.errors import VoileError
-from voile.release import APPLIED, ROWS, Release, encode, manifest_path, private_path
-from voile.seal import EVIDENCE_SEAL, SEAL, Seal, file_sha256
-from voile.secret import Secret
-from voile.verifying import evidence_sealed, sealed
+from voile.core.errors import VoileError
+from voile.keys.seal import EVIDENCE_SEAL, SEAL, Seal, file_sha256
+from voile.keys.secret import Secret
+from voile.release.manifest import APPLIED, ROWS, Release, encode, manifest_path, private_path
+from voile.release.verify import evidence_sealed, sealed
 
 KEY = "a secret that the forger has not: 0123456789abcdef"
 SECRET = Secret(KEY.encode())

@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.conftest import Voile, voile  # noqa: F401
 
-from voile.errors import DamagedError
-from voile.io.outputs import KIT_INDEX
-from voile.kit import Kit
+from voile.core.errors import DamagedError
+from voile.data.files.outputs import KIT_INDEX
+from voile.release.kit import Kit
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_a_table_of_more_values_than_a_kit_may_have_is_refused(
     kit: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nulls take no room in a file."""
-    monkeypatch.setattr("voile.kit_files.MOST_VALUES", 1 << 20)
+    monkeypatch.setattr("voile.release.kit_files.MOST_VALUES", 1 << 20)
     put(kit, pa.table({"zip": pa.nulls((1 << 20) + 1, pa.string())}), use_dictionary=False)
     assert (kit / "frontier.parquet").stat().st_size < 10_000
     with pytest.raises(DamagedError, match="hold more than 1,048,576 values"):
@@ -82,7 +82,7 @@ def test_a_table_of_more_values_than_a_kit_may_have_is_refused(
 def test_a_table_of_more_bytes_than_a_kit_may_have_is_refused(
     kit: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("voile.kit_files.MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("voile.release.kit_files.MOST_BYTES", 1 << 20)
     put(kit, pa.table({"zip": ["x" * (1 << 20)]}), use_dictionary=False)
     assert (kit / "frontier.parquet").stat().st_size < 10_000
     with pytest.raises(DamagedError, match="hold more than"):

@@ -31,7 +31,7 @@ from tests.signals.channel.ends import (
 )
 from tests.signals.days import fitted
 
-from voile.errors import VoileError
+from voile.core.errors import VoileError
 from voile.signals.channel import Broker, Enrolment, Link, Taken, collect, forward
 from voile.signals.channel.envelope import LEAST, LONGEST, Header
 from voile.signals.channel.keys import DeviceKey

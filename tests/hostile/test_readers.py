@@ -8,7 +8,7 @@ from tests.hostile.children import UNTOUCHED, Child
 from tests.hostile.sources import WRITTEN
 from tests.hostile.targets import TARGETS
 
-from voile.io.opening import FORMATS
+from voile.data.opening import FORMATS
 
 ALIKE = {  # one reader, another end; or nothing here that writes the format
     ".tsv.gz": ".tsv", ".txt.gz": ".txt", ".ndjson": ".jsonl", ".ndjson.gz": ".jsonl.gz",

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from tests.hostile.canaries import all_canaries, told
 
-from voile.choice import Choice
-from voile.errors import VoileError
+from voile.core.errors import VoileError
+from voile.release.choice import Choice
 
 SPARED = {"documents": ("spans", "note", "letter")}
 LONG = 1_000

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from voile.errors import RequestError
-from voile.io.atomic import Staging
-from voile.io.outputs import RELEASE
+from voile.core.errors import RequestError
+from voile.data.files.atomic import Staging
+from voile.data.files.outputs import RELEASE
 
 NOBODY = 65_534
 

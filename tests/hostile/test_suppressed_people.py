@@ -11,7 +11,7 @@ import pytest
 from tests.hostile.public_bytes import files_of, holds, shown_by
 
 from voile.cli.run import run
-from voile.io import open_source
+from voile.data import open_source
 
 ROLES = """subject = "pid"
 [columns]

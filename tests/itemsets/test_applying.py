@@ -7,13 +7,13 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from voile.choice import Choice
-from voile.errors import InfeasibleError
-from voile.io import open_source
+from voile.core.errors import InfeasibleError
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Roles
 from voile.itemsets.options import ApplyOptions, FitOptions
 from voile.itemsets.wing import apply, choose, fit, verify
-from voile.progress import silent
-from voile.roles import Roles
+from voile.release.choice import Choice
 
 WORDS = {"role": "items", "as": "words"}
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from voile.choice import Choice
-from voile.io import open_source
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Roles
 from voile.itemsets.options import ApplyOptions, AttackOptions, FitOptions
 from voile.itemsets.wing import apply, attack, choose, fit
-from voile.progress import silent
-from voile.roles import Roles
-from voile.wording import name_of
+from voile.release.choice import Choice
+from voile.report.wording import name_of
 
 PEOPLE = 40
 ROLES = Roles.model_validate(

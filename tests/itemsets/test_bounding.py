@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.errors import InfeasibleError
+from voile.core.errors import InfeasibleError
 from voile.itemsets import Constraint, Incidence, select
 from voile.itemsets.searches import bounding
 from voile.itemsets.searches.bounding import bound_of, clash_bound

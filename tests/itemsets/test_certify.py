@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.errors import TamperedError
-from voile.io import open_source
+from voile.core.errors import TamperedError
+from voile.data import open_source
 from voile.itemsets.certify import certify
 from voile.itemsets.containment import part_anonymity
 from voile.itemsets.feasible import Constraint

@@ -7,17 +7,17 @@ import pyarrow as pa
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from voile.choice import Choice
-from voile.hold_out import HoldOut
-from voile.io import open_source
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
 from voile.itemsets import classifying
 from voile.itemsets.classifying import FOLDS, Classifying
 from voile.itemsets.fitting import choose, fit
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.labels import Labels
 from voile.itemsets.options import FitOptions
-from voile.progress import silent
-from voile.roles import Roles
+from voile.release.choice import Choice
 
 NAMES = tuple("abcd")
 

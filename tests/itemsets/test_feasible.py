@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.errors import InfeasibleError, RequestError
+from voile.core.errors import InfeasibleError, RequestError
 from voile.itemsets.containment import anonymity
 from voile.itemsets.feasible import Blocker, Constraint, Feasible
 from voile.itemsets.incidence import Incidence

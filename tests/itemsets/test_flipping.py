@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.itemsets import RandomFlipping
 from voile.itemsets.containment import anonymity, row_exact_anonymity
 from voile.itemsets.flipping import clustered
 from voile.itemsets.incidence import Incidence
-from voile.random import Protective
+from voile.keys.random import Protective
 
 
 def differing(X, cluster):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.itemsets.incidence import Incidence
 
 seeds = st.integers(0, 2**32)

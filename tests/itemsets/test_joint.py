@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.errors import InfeasibleError, RequestError
-from voile.io import open_source
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Roles
 from voile.itemsets.containment import anonymity, row_exact_anonymity
 from voile.itemsets.feasible import Constraint
 from voile.itemsets.fitting import fit
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.options import FitOptions
 from voile.itemsets.searches import select
-from voile.progress import silent
-from voile.roles import Roles
 
 
 def information(X, y, features):

@@ -9,15 +9,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from voile.choice import Choice
-from voile.errors import RequestError
-from voile.io import open_source, open_writer
+from voile.core.errors import RequestError
+from voile.core.progress import silent
+from voile.data import open_source, open_writer
+from voile.data.roles import Roles
 from voile.itemsets.fitting import choose, fit
 from voile.itemsets.options import ApplyOptions, FitOptions
 from voile.itemsets.sources import Reading
 from voile.itemsets.wing import apply, verify
-from voile.progress import silent
-from voile.roles import Roles
+from voile.release.choice import Choice
 
 N = 90
 RNG = np.random.default_rng(4)

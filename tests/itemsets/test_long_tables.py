@@ -14,18 +14,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.choice import Choice
-from voile.errors import RequestError
-from voile.io import open_source
+from voile.core.errors import RequestError
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Roles
 from voile.itemsets import long_tables
 from voile.itemsets.fitting import choose, fit
 from voile.itemsets.long_tables import Records, RecordWriter
 from voile.itemsets.options import ApplyOptions, AttackOptions, FitOptions
 from voile.itemsets.sources import Reading
 from voile.itemsets.wing import apply, attack, verify
-from voile.progress import silent
-from voile.roles import Roles
-from voile.wording import name_of
+from voile.release.choice import Choice
+from voile.report.wording import name_of
 
 COLUMNS = {
     "basket": "identifier",

@@ -9,16 +9,16 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from voile.choice import Choice
-from voile.errors import RequestError
-from voile.io import open_source
+from voile.core.errors import RequestError
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Roles
 from voile.itemsets import Incidence, anonymity, hamdist
 from voile.itemsets.fitting import choose, fit
 from voile.itemsets.matrices import matrix_source
 from voile.itemsets.options import FitOptions
 from voile.itemsets.sources import Reading
-from voile.progress import silent
-from voile.roles import Roles
+from voile.release.choice import Choice
 
 NAMES = ["tea", "milk", "rum", "ale"]
 X = (np.random.default_rng(0).random((60, 4)) < 0.4).astype(np.int8)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse, stats
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.itemsets import ExponentialRelease, LaplaceRelease
 from voile.itemsets.private_release import (
     Split,
@@ -21,7 +21,7 @@ from voile.itemsets.private_release import (
     score_sensitivity,
 )
 from voile.itemsets.utility import hamdist_weights
-from voile.random import Protective
+from voile.keys.random import Protective
 
 BOTH = pytest.mark.parametrize("release", [LaplaceRelease, ExponentialRelease])
 RUNS = 4_000

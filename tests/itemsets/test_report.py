@@ -8,16 +8,16 @@ from dataclasses import asdict
 import pyarrow as pa
 import pytest
 
-from voile.choice import Choice
-from voile.evidence import Curve, Evidence, Finding, Note, Rate
-from voile.io import open_source
+from voile.core.evidence import Curve, Evidence, Finding, Note, Rate
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Roles
 from voile.itemsets.lookup import Knowledge
 from voile.itemsets.options import ApplyOptions, FitOptions
 from voile.itemsets.report import sections
 from voile.itemsets.wing import apply, choose, fit
-from voile.progress import silent
-from voile.roles import Roles
-from voile.sections import Bullets, Grid, LineChart
+from voile.release.choice import Choice
+from voile.report.sections import Bullets, Grid, LineChart
 
 ROLES = Roles.model_validate({"columns": {"basket": {"role": "items", "as": "words"}}})
 BASKETS = ["tea milk"] * 6 + ["tea"] * 4 + ["milk"] * 9 + ["gin"] * 7 + ["gin tea"] * 2

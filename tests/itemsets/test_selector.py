@@ -20,7 +20,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import voile.itemsets
-from voile.errors import InfeasibleError, RequestError
+from voile.core.errors import InfeasibleError, RequestError
 from voile.itemsets import Constraint, anonymity, select
 from voile.itemsets.containment import part_anonymity, row_exact_anonymity
 from voile.itemsets.searches import METHODS

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.errors import RequestError
-from voile.hold_out import HoldOut
-from voile.io import open_source
+from voile.core.errors import RequestError
+from voile.data import open_source
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
 from voile.itemsets.forms import Binary, Categories, Intervals, Words, form_of, released_form
 from voile.itemsets.sources import Reading
-from voile.roles import Roles
 
 
 def read(columns, table, *, subject=None, nameless="refuse", share=0.0):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.itemsets.utility import (
     chi_squared,
     classification_metric,

@@ -8,17 +8,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from voile.choice import Choice
-from voile.errors import InfeasibleError, RequestError
-from voile.io import open_source
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Roles
 from voile.itemsets.containment import anonymity, part_anonymity, row_exact_anonymity
 from voile.itemsets.fitting import choose, fit
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.lookup import Knowledge, fitting, look, people, published
 from voile.itemsets.options import ApplyOptions, FitOptions
 from voile.itemsets.wing import apply, verify
-from voile.progress import silent
-from voile.roles import Roles
+from voile.release.choice import Choice
 
 NAMES = tuple("abcdef")
 ROLES = Roles.model_validate({"columns": {**dict.fromkeys(NAMES, "items"), "y": "label"}})

@@ -7,10 +7,10 @@ import json
 import pyarrow as pa
 import pytest
 
+from voile.data.roles import Roles
 from voile.documents.formats import corpus_of
 from voile.documents.sources import open_source
 from voile.proposals.documents import examine_documents, holds_spans
-from voile.roles import Roles
 
 N = 60
 NOTE = "Ann May came in today, and she will come again."

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.cli.run import run
-from voile.io import open_source
+from voile.data import open_source
+from voile.data.roles import Roles
 from voile.itemsets.sources import Reading
 from voile.proposals.items import examine_items, holds_lists
-from voile.roles import Roles
 
 N = 120
 CODES = [f"CANARY{i}" for i in range(N)]

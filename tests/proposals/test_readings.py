@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from voile.io import open_source
+from voile.data import open_source
+from voile.data.roles import Roles
 from voile.proposals.readings import examine_readings
-from voile.roles import Roles
 
 RNG = np.random.default_rng(1)
 N = 300

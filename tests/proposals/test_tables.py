@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.io import open_source
+from voile.data import open_source
+from voile.data.roles import Role, Roles
 from voile.proposals.tables import examine, propose
-from voile.roles import Role, Roles
 
 N = 200
 MANY = [f"CANARY{i}" for i in range(N)]

@@ -8,15 +8,15 @@ import json
 
 import pytest
 
-from voile.choice import Choice
 from voile.cli.run import run
+from voile.core.evidence import Evidence
+from voile.core.progress import silent
+from voile.data import open_source as open_table
+from voile.data.roles import Roles
 from voile.documents.options import ApplyOptions, AttackOptions, FitOptions
 from voile.documents.wing import apply, attack, choose, fit, open_source, sections, verify
-from voile.evidence import Evidence
-from voile.io import open_source as open_table
-from voile.progress import silent
-from voile.roles import Roles
-from voile.wording import name_of
+from voile.release.choice import Choice
+from voile.report.wording import name_of
 
 pytestmark = pytest.mark.real
 NAMES = ("NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO")

@@ -8,15 +8,15 @@ import json
 
 import pytest
 
-from voile.choice import Choice
 from voile.cli.run import run
-from voile.evidence import Evidence
-from voile.io.transactions import TransactionSource
+from voile.core.evidence import Evidence
+from voile.core.progress import silent
+from voile.data.formats.transactions import TransactionSource
+from voile.data.roles import Roles
 from voile.itemsets.options import ApplyOptions, AttackOptions, FitOptions
 from voile.itemsets.wing import apply, attack, choose, fit, verify
-from voile.progress import silent
-from voile.roles import Roles
-from voile.wording import name_of
+from voile.release.choice import Choice
+from voile.report.wording import name_of
 
 pytestmark = pytest.mark.real
 ROLES = """

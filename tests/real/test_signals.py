@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from voile.cli.run import run
-from voile.io import open_source
-from voile.release import Release
+from voile.data import open_source
+from voile.release.manifest import Release
 
 pytestmark = pytest.mark.real
 CHILDREN = {"BMXWT": "reading", "BMXBMI": "reading", "BMDBMIC": "private", "RIDAGEYR": "keep"}

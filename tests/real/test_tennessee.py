@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from voile.choice import Choice
-from voile.io import open_source
-from voile.kit import Kit
-from voile.progress import silent
-from voile.roles import Roles
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Roles
+from voile.release.choice import Choice
+from voile.release.kit import Kit
 from voile.tables.content import Content
 from voile.tables.hipaa import SafeHarborWarning, safe_harbor
 from voile.tables.options import ApplyOptions, AttackOptions, FitOptions

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from voile.report import render
-from voile.sections import (
+from voile.report.sections import (
     Bar,
     BarChart,
     Bullets,

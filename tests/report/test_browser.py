@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from voile.report import render
-from voile.sections import FrontierChart, Grid, IntervalChart, Prose, Section
+from voile.report.sections import FrontierChart, Grid, IntervalChart, Prose, Section
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from voile.report import render
-from voile.sections import (
+from voile.report.sections import (
     Audience,
     Bar,
     BarChart,

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.signals.days import days
 
-from voile.choice import Choice
-from voile.io import open_source
-from voile.progress import silent
-from voile.roles import Roles
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Roles
+from voile.release.choice import Choice
 from voile.signals import SignalsWarning
 from voile.signals.options import ApplyOptions, FitOptions
 from voile.signals.wing import apply, choose, decode, fit

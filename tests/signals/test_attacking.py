@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from tests.signals.clinic import WARDS, applied, fitted, people, wards
 
-from voile.errors import RequestError
-from voile.io import open_source
-from voile.progress import silent
-from voile.release import Release
-from voile.roles import Roles
+from voile.core.errors import RequestError
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Roles
+from voile.release.manifest import Release
+from voile.report.wording import name_of, said
 from voile.signals.options import AttackOptions
 from voile.signals.report_pictures import in_words
 from voile.signals.wing import attack
-from voile.wording import name_of, said
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,10 @@ import pytest
 from tests.signals.clinic import applied, fitted, people, roles, strongest, table_of
 
 from voile.cli.run import run
-from voile.io import open_source
-from voile.progress import silent
-from voile.release import Release
-from voile.seal import file_sha256
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.keys.seal import file_sha256
+from voile.release.manifest import Release
 from voile.signals.decoding import decode
 from voile.signals.options import Method
 from voile.signals.readings.forms import Form, ReadingSettings

@@ -20,10 +20,10 @@ from tests.signals.clinic import (
     table_of,
 )
 
-from voile.choice import Choice
-from voile.errors import InfeasibleError, RequestError
-from voile.io import open_source
-from voile.kit import Kit
+from voile.core.errors import InfeasibleError, RequestError
+from voile.data import open_source
+from voile.release.choice import Choice
+from voile.release.kit import Kit
 from voile.signals import Session
 from voile.signals.content import Content, Policy
 from voile.signals.estimating import Trials, points, trials

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.signals.clinic import applied, fitted
 
-from voile.evidence import Curve, Evidence, Finding, Note, Rate
+from voile.core.evidence import Curve, Evidence, Finding, Note, Rate
 from voile.report import render
 from voile.signals.story import LEAKAGE
 from voile.signals.wing import sections

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from tests.signals.clinic import applied, fitted, people, roles
 
-from voile.choice import Choice
-from voile.release import Release, manifest_path
+from voile.release.choice import Choice
+from voile.release.manifest import Release, manifest_path
 from voile.signals.wing import choose, verify
 
 GRAIN = "no message is finer than 2^-44"

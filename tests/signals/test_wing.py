@@ -22,10 +22,10 @@ from tests.signals.clinic import (
     table_of,
 )
 
-from voile.choice import Choice, Chosen
 from voile.cli.run import run
-from voile.errors import RequestError, TamperedError
-from voile.release import Release
+from voile.core.errors import RequestError, TamperedError
+from voile.release.choice import Choice, Chosen
+from voile.release.manifest import Release
 from voile.signals.wing import choose, verify
 
 

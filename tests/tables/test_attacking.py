@@ -11,18 +11,18 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from voile.choice import Choice
+from voile.core.errors import RequestError, TamperedError
+from voile.core.evidence import Rate
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Roles
 from voile.demo.county import ROLES, make_county, register_with_errors
-from voile.errors import RequestError, TamperedError
-from voile.evidence import Rate
-from voile.io import open_source
-from voile.progress import silent
-from voile.release import Release
-from voile.roles import Roles
+from voile.release.choice import Choice
+from voile.release.manifest import Release
+from voile.report.wording import name_of
 from voile.tables.attacking import Scene
 from voile.tables.options import ApplyOptions, AttackOptions, FitOptions
 from voile.tables.wing import apply, attack, choose, fit
-from voile.wording import name_of
 
 UNNAMED = ApplyOptions(no_pseudonyms=True)
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.errors import TamperedError
-from voile.io import open_source
+from voile.core.errors import TamperedError
+from voile.data import open_source
 from voile.tables.certify import certify
 from voile.tables.published import Published
 from voile.tables.recode import Recoder

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from voile.errors import RequestError, TamperedError
+from voile.core.errors import RequestError, TamperedError
 from voile.tables.codebook import Codebook
 from voile.tables.domain import Domain, Reading, build_domain
 from voile.tables.policy import Policy

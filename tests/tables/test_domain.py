@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.tables.domain import (
     OUTSIDE,
     Domain,

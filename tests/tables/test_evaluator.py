@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.tables.counts import Constraints, Counts
 from voile.tables.evaluator import Evaluator
 

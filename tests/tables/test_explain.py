@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voile.frontier import Frontier
+from voile.core.frontier import Frontier
 from voile.tables.domain import Domain, Reading
 from voile.tables.explain import in_words, most_different
 from voile.tables.policy import Policy

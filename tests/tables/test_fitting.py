@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from voile.errors import RequestError
-from voile.io import open_source
-from voile.kit import Kit
-from voile.roles import Roles
-from voile.sections import Grid, Prose
+from voile.core.errors import RequestError
+from voile.data import open_source
+from voile.data.roles import Roles
+from voile.release.kit import Kit
+from voile.report.sections import Grid, Prose
 from voile.tables.content import Content
 from voile.tables.fitting import fit
 from voile.tables.options import FitOptions

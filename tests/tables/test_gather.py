@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from voile.errors import RequestError, SourceError
-from voile.io import open_source
+from voile.core.errors import RequestError, SourceError
+from voile.data import open_source
 from voile.tables.gather import (
     build_domains,
     check_quasi,

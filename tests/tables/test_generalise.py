@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.tables import PolicySpace, generalise
 
 N = 200

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.tables.counts import Counts
 from voile.tables.evaluator import Evaluator
 from voile.tables.group_measures import (

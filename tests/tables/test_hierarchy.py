@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.errors import RequestError, SourceError
+from voile.core.errors import RequestError, SourceError
 from voile.tables.counts import Constraints
 from voile.tables.hierarchy import hierarchy_domain, level_cuts, read_hierarchy, read_parents
 from voile.tables.searches import search

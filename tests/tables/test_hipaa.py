@@ -8,7 +8,7 @@ import warnings
 import pyarrow as pa
 import pytest
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.tables.hipaa import SMALL_AREAS, SafeHarborWarning, safe_harbor
 from voile.tables.space import PolicySpace
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pycanon import anonymity
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.tables.measures import (
     MEASURES,
     Classes,

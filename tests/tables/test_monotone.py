@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.tables.counts import Counts
 from voile.tables.evaluator import Evaluator
 from voile.tables.group_measures import GroupMeasure

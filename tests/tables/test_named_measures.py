@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.tables.group_measures import Groups, information, matches, small_groups, valued
 from voile.tables.named_measures import NAMES, measure_named
 

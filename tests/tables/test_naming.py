@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.round_cuts import roundest
+from voile.core.round_cuts import roundest
 from voile.tables.domain import Domain, Reading, build_domain
 from voile.tables.naming import name_intervals
 from voile.tables.policy import Policy

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.errors import RequestError, SourceError
+from voile.core.errors import RequestError, SourceError
 from voile.tables.domain import Domain, Reading
 from voile.tables.hipaa import SafeHarborWarning, off_lattice, safe_harbor, small_areas
 from voile.tables.ordering import in_order

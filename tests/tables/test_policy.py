@@ -12,7 +12,7 @@ import tomli_w
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.tables.domain import Domain, Reading, build_domain
 from voile.tables.policy import Policy
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from voile.rounding import for_audience, rounded
-from voile.sections import Grid
+from voile.core.rounding import for_audience, rounded
+from voile.report.sections import Grid
 from voile.tables.report import _axes, _intervals, _kit_summary, _searched
 from voile.tables.report_risks import risks
 from voile.tables.story import STATING

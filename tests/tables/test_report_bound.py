@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voile.sections import Grid, Prose
+from voile.report.sections import Grid, Prose
 from voile.tables.report_bound import how_far
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.tables.counts import Constraints
 from voile.tables.group_measures import GroupMeasure
 from voile.tables.space import PolicySpace

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.tables.superpopulation import estimate_uniques, fit_pitman, pitman, zayatz
 
 HERE = Path(__file__).resolve()

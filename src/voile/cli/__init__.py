@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
-from voile.interruption import leaving_at_ctrl_c
+from voile.core.interruption import leaving_at_ctrl_c
 
 
 def main() -> NoReturn:

@@ -11,11 +11,11 @@ import click
 
 from voile.cli.parameters import flag, load_kit, path, place
 from voile.cli.screen import Screen
-from voile.errors import RequestError, nearest
+from voile.core.errors import RequestError, nearest
 
 if TYPE_CHECKING:
-    from voile.io import Source
-    from voile.secret import Secret
+    from voile.data import Source
+    from voile.keys.secret import Secret
     from voile.signals.channel import Broker, Login
     from voile.signals.content import Content
     from voile.signals.sequences import SequenceCodec
@@ -64,7 +64,7 @@ def known_options() -> list[click.Parameter]:
 
 def secret_of(key_file: Path | None) -> Secret:
     """Read the secret: from a file, else from the environment."""
-    from voile.secret import Secret
+    from voile.keys.secret import Secret
 
     return Secret.from_file(key_file) if key_file else Secret.from_environment()
 

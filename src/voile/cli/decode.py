@@ -17,7 +17,7 @@ from voile.cli.parameters import (
     reading,
 )
 from voile.cli.screen import Screen, count
-from voile.io.outputs import READINGS
+from voile.data.files.outputs import READINGS
 
 ASIDE = 1
 
@@ -43,8 +43,8 @@ def decode(kind: str) -> click.Command:
         RELEASE.private/classes.csv, for the recipient alone. Rows with a reading outside the map's
         range go to OUT.set-aside.jsonl, and the exit code is 1.
         """
-        from voile.choice import Chosen
-        from voile.release import Release
+        from voile.release.choice import Chosen
+        from voile.release.manifest import Release
         from voile.signals.wing import decode
 
         fitted, chosen = load_kit(Path(kit), kind), Chosen.read(policy)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from voile.cli.parameters import Command, out
 from voile.cli.screen import Screen
-from voile.io.outputs import DEMO, DEMO_FORMAT, DEMO_MARK, manifest_of
+from voile.data.files.outputs import DEMO, DEMO_FORMAT, DEMO_MARK, manifest_of
 
 SEED = "2013"
 WIDTH = 76
@@ -36,9 +36,9 @@ def _demo(screen: Screen, *, out: Path, force: bool) -> int:
 
 def _prepare(screen: Screen, out: Path, *, force: bool) -> None:
     """Write the county, its roles, and a fresh secret that its owner alone may read."""
+    from voile.data.files import outputs
+    from voile.data.files.atomic import write_text
     from voile.demo.county import ROLES, make_county, write_county
-    from voile.io import outputs
-    from voile.io.atomic import write_text
 
     screen.say(f"Making up a county of 100,000 people in {out / 'county'}")
     private = out / "private"
@@ -108,8 +108,8 @@ def _typed(words: list[str]) -> str:
 
 def _sentences(release: Path) -> tuple[str, ...]:
     """Say as the public report does: the risk now, what was lost, what beats Safe Harbor."""
-    from voile.release import Release
-    from voile.rounding import for_audience
+    from voile.core.rounding import for_audience
+    from voile.release.manifest import Release
     from voile.tables.story import STATING
     from voile.tables.wording import three_sentences
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 
 if TYPE_CHECKING:
-    from voile.io.outputs import Output
+    from voile.data.files.outputs import Output
 
 
 class Input(NamedTuple):
@@ -50,8 +50,8 @@ def check_destinations(params: Sequence[click.Parameter], given: Mapping[str, An
 
 def _check(out: Path, output: Output | None, read: Sequence[Input], *, force: bool) -> None:
     """Refuse one output: without a folder, on the way of an input, or where something is."""
-    from voile.io.atomic import Staging, check_folder
-    from voile.io.opening import split_output
+    from voile.data.files.atomic import Staging, check_folder
+    from voile.data.opening import split_output
 
     target, table = split_output(out)
     check_folder(target)

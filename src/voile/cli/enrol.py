@@ -10,8 +10,8 @@ import click
 from voile.cli.channel import known_options, live_of, secret_of, subjects_in
 from voile.cli.parameters import Command, argument, open_told, out, reading
 from voile.cli.screen import Screen, count
-from voile.errors import RequestError
-from voile.io.outputs import ENROLMENT
+from voile.core.errors import RequestError
+from voile.data.files.outputs import ENROLMENT
 
 
 def enrol(kind: str) -> click.Command:

@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from voile.errors import DamagedError, RequestError
-from voile.evidence import FORBID, Evidence
-from voile.io import outputs
+from voile.core.errors import DamagedError, RequestError
+from voile.core.evidence import FORBID, Evidence
+from voile.data.files import outputs
 
 if TYPE_CHECKING:
-    from voile.release import Release
-    from voile.secret import Secret
+    from voile.keys.secret import Secret
+    from voile.release.manifest import Release
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class _File:
 
 def default_place(release: Release) -> Path:
     """Return where evidence of a release is looked for."""
-    from voile.release import EVIDENCE
+    from voile.release.manifest import EVIDENCE
 
     return release.folder / EVIDENCE
 
@@ -41,8 +41,8 @@ def write_evidence(
     place: Path, release: Release, found: Sequence[Evidence], secret: Secret | None, *, force: bool
 ) -> None:
     """Write evidence with the hash of the release it is about, and seal it."""
-    from voile.io.atomic import write_text
-    from voile.verifying import seal_evidence
+    from voile.data.files.atomic import write_text
+    from voile.release.verify import seal_evidence
 
     file = _File(kind=release.kind, release=release.public["sha256"], evidence=tuple(found))
     if place == default_place(release):
@@ -56,8 +56,8 @@ def read_evidence(place: Path, release: Release, secret: Secret | None) -> tuple
     """Read evidence back; that of another release, or not as it was written, is refused."""
     from pydantic import TypeAdapter, ValidationError
 
-    from voile.io.own_files import read_bytes
-    from voile.verifying import check_evidence
+    from voile.data.files.own_files import read_bytes
+    from voile.release.verify import check_evidence
 
     try:
         found = TypeAdapter(_File).validate_json(read_bytes(place), strict=True)

@@ -22,8 +22,8 @@ from voile.cli.parameters import (
     reading,
 )
 from voile.cli.screen import Screen, count
-from voile.errors import RequestError
-from voile.io.outputs import READINGS
+from voile.core.errors import RequestError
+from voile.data.files.outputs import READINGS
 
 if TYPE_CHECKING:
     from voile.signals.content import Content
@@ -129,7 +129,7 @@ def _way(
     encoding: str | None,
 ) -> tuple[Content, Way]:
     """Return what the kit holds, and how it hides readings of the known subjects."""
-    from voile.choice import Chosen
+    from voile.release.choice import Chosen
     from voile.signals.content import Content, Policy
     from voile.signals.fhir import Sequences, Singles
     from voile.signals.maps.stored import mark_of

@@ -11,7 +11,7 @@ from voile.cli.screen import Screen, show_table
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from voile.kit import Kit
+    from voile.release.kit import Kit
 
 ROWS = 25
 

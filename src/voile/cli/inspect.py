@@ -9,10 +9,10 @@ import click
 
 from voile.cli.parameters import Command, argument, open_told, out, reading
 from voile.cli.screen import Screen
-from voile.io.outputs import ROLES
+from voile.data.files.outputs import ROLES
 
 if TYPE_CHECKING:
-    from voile.io import Source
+    from voile.data import Source
     from voile.proposals.proposal import Proposal
 
 
@@ -34,7 +34,7 @@ def _inspect(
     kind = kind or _named(source)
     proposal = _examined(open_told(screen, source, table, encoding, kind), kind)
     if out is not None:
-        from voile.io.atomic import write_text
+        from voile.data.files.atomic import write_text
 
         write_text(out, proposal.to_toml(), ROLES, force=force)
         for role, names in proposal.by_role().items():

@@ -32,7 +32,7 @@ from voile.cli.results import tell_applied, tell_attacked, tell_chosen, tell_fit
 from voile.cli.screen import Screen
 from voile.cli.send import send
 from voile.cli.wing_options import WingCommand
-from voile.io.outputs import EVIDENCE, KIT, POLICY, RELEASE
+from voile.data.files.outputs import EVIDENCE, KIT, POLICY, RELEASE
 from voile.wings import wing
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _fit(kind: str) -> click.Command:
         Writes a kit: a folder with the policies and what applying them needs. Ctrl-C ends the
         search, and what was found until then is kept.
         """
-        from voile.roles import Roles
+        from voile.data.roles import Roles
 
         given = Roles.read(roles)
         opened = open_told(screen, source, table, encoding, kind)
@@ -102,8 +102,8 @@ def _choose(kind: str) -> click.Command:
 
         Writes it as a file to read, to correct and to apply. Give exactly one way to pick.
         """
-        from voile.choice import Choice
-        from voile.io.atomic import write_text
+        from voile.data.files.atomic import write_text
+        from voile.release.choice import Choice
 
         choice = Choice(**how)
         chosen = wing(kind).choose(load_kit(Path(kit), kind), choice)
@@ -148,7 +148,7 @@ def _apply(kind: str) -> click.Command:
         Beside RELEASE appear RELEASE.manifest.json, which goes with it, and RELEASE.private/, which
         never leaves. Exits with 1 when rows could not be released and were set aside.
         """
-        from voile.choice import Chosen
+        from voile.release.choice import Chosen
 
         fitted, chosen = load_kit(Path(kit), kind), Chosen.read(policy)
         opened = open_told(screen, source, table, encoding, kind)
@@ -189,9 +189,9 @@ def _attack(kind: str) -> click.Command:
 
         The adversary has the release and the background knowledge given by the options.
         """
-        from voile.release import Release
-        from voile.secret import Secret
-        from voile.verifying import check_seal, is_keyed
+        from voile.keys.secret import Secret
+        from voile.release.manifest import Release
+        from voile.release.verify import check_seal, is_keyed
 
         attacked = Release.open(Path(release))
         where = out or default_place(attacked)

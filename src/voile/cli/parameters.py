@@ -12,9 +12,9 @@ from voile.cli.destination import Destination, check_destinations
 from voile.cli.screen import Screen
 
 if TYPE_CHECKING:
-    from voile.io import Source
-    from voile.io.outputs import Output
-    from voile.kit import Kit
+    from voile.data import Source
+    from voile.data.files.outputs import Output
+    from voile.release.kit import Kit
 
 EVERYWHERE = ("json", "quiet", "debug")
 Run = Callable[..., int | None]
@@ -127,14 +127,14 @@ def open_told(
 
 def load_kit(place: Path, kind: str) -> Kit:
     """Load a kit of this kind."""
-    from voile.kit import Kit
+    from voile.release.kit import Kit
 
     return Kit.load(place, kind)
 
 
 def _check_addresses(params: list[click.Parameter], given: Mapping[str, Any]) -> None:
     """Refuse an address of the web wherever a path is asked for, as it was written."""
-    from voile.io.opening import check_address
+    from voile.data.opening import check_address
 
     for param in params:
         if isinstance(param.type, click.Path):

@@ -25,8 +25,8 @@ from voile.cli.parameters import Command, argument, open_told, reading
 from voile.cli.screen import Screen, count
 
 if TYPE_CHECKING:
-    from voile.io import Source
-    from voile.secret import Secret
+    from voile.data import Source
+    from voile.keys.secret import Secret
     from voile.signals.channel.recipient import Recipient, Subject
     from voile.signals.content import Content
 
@@ -102,7 +102,7 @@ def _subjects(
     content: Content, classes: Source, generation: str | None, secret: Secret
 ) -> dict[str, Subject]:
     """Return per pseudonym whose it is, from a table of subjects and classes."""
-    from voile.pseudonyms import pseudonym
+    from voile.keys.pseudonyms import pseudonym
     from voile.signals.channel.recipient import Subject
 
     return {

@@ -10,16 +10,16 @@ import click
 from voile.cli.evidence_file import default_place, read_evidence
 from voile.cli.parameters import Command, flag, key_file, out
 from voile.cli.screen import Screen, count
-from voile.errors import RequestError
-from voile.io.outputs import REPORT
+from voile.core.errors import RequestError
+from voile.data.files.outputs import REPORT
 from voile.wings import wing
 
 if TYPE_CHECKING:
-    from voile.evidence import Evidence
-    from voile.kit import Kit
-    from voile.release import Release
-    from voile.secret import Secret
-    from voile.sections import Audience
+    from voile.core.evidence import Evidence
+    from voile.keys.secret import Secret
+    from voile.release.kit import Kit
+    from voile.release.manifest import Release
+    from voile.report.sections import Audience
 
 
 def _report(
@@ -36,10 +36,10 @@ def _report(
 
     One HTML page that opens from disk without a network, and prints.
     """
-    from voile.io.atomic import write_text
-    from voile.io.own_files import fitting
+    from voile.data.files.atomic import write_text
+    from voile.data.files.own_files import fitting
+    from voile.keys.secret import Secret
     from voile.report import render
-    from voile.secret import Secret
 
     secret = Secret.find(key_file)
     shown = _open(Path(subject), secret)
@@ -60,10 +60,10 @@ def _report(
 
 
 def _open(place: Path, secret: Secret | None) -> Kit | Release:
-    from voile.io.outputs import KIT_INDEX
-    from voile.kit import Kit
-    from voile.release import Release
-    from voile.verifying import check_seal
+    from voile.data.files.outputs import KIT_INDEX
+    from voile.release.kit import Kit
+    from voile.release.manifest import Release
+    from voile.release.verify import check_seal
 
     if (place / KIT_INDEX).exists():
         return Kit.load(place)
@@ -75,7 +75,7 @@ def _open(place: Path, secret: Secret | None) -> Kit | Release:
 def _evidence(
     shown: Kit | Release, given: tuple[Path, ...], secret: Secret | None
 ) -> tuple[Evidence, ...]:
-    from voile.release import Release
+    from voile.release.manifest import Release
 
     if not isinstance(shown, Release):
         if given:
@@ -89,8 +89,8 @@ def _evidence(
 def _facts(shown: Kit | Release, audience: Audience) -> dict[str, str]:
     """Say how to reproduce it; a kit's id follows from the data, and stays with the holder."""
     import voile
-    from voile.choice import Choice, in_words
-    from voile.release import Release
+    from voile.release.choice import Choice, in_words
+    from voile.release.manifest import Release
 
     facts = {"voile": voile.__version__, "kind of data": shown.kind}
     if isinstance(shown, Release):

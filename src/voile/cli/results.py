@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from voile.cli.screen import Screen, count, short, show_table
 
 if TYPE_CHECKING:
-    from voile.choice import Chosen
-    from voile.evidence import Evidence, Rate
-    from voile.kit import Kit
-    from voile.release import Release
+    from voile.core.evidence import Evidence, Rate
+    from voile.release.choice import Chosen
+    from voile.release.kit import Kit
+    from voile.release.manifest import Release
 
 INTERRUPTED, SET_ASIDE = 130, 1
 FIGURES = 6  # as many as fit in a line
@@ -62,7 +62,7 @@ def tell_chosen(screen: Screen, chosen: Chosen, place: Path) -> None:
 
 def tell_attacked(screen: Screen, found: Sequence[Evidence], place: Path) -> None:
     """Say what the attacks found, each rate with its 95% interval and its baseline."""
-    from voile.wording import name_of
+    from voile.report.wording import name_of
 
     screen.result({"evidence_file": str(place), "evidence": [e.to_json() for e in found]})
     rows = [

@@ -14,10 +14,10 @@ from typing import Any
 
 import click
 
-from voile import interruption
 from voile.cli.app import command
 from voile.cli.screen import Screen, tell
-from voile.errors import VoileError
+from voile.core import interruption
+from voile.core.errors import VoileError
 
 DONE, FAILED, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
-from voile.progress import Progress, silent
+from voile.core.progress import Progress, silent
 
 LINE_EVERY = 5.0  # seconds between lines where there is no terminal
 DRAW_EVERY = 0.05  # seconds between two drawings of a bar

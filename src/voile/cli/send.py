@@ -17,12 +17,12 @@ from voile.cli.channel import line_of, line_options, live_of
 from voile.cli.destination import Destination
 from voile.cli.parameters import Command, argument, flag, open_told, path, reading
 from voile.cli.screen import Screen, count
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from voile.io import Source
+    from voile.data import Source
     from voile.signals.channel import Link, Sender, Taken
     from voile.signals.content import Content
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from voile.cli.parameters import Command, argument, key_file
 from voile.cli.screen import Screen
-from voile.errors import TamperedError, VoileError
+from voile.core.errors import TamperedError, VoileError
 from voile.wings import wing
 
 if TYPE_CHECKING:
-    from voile.release import Release
-    from voile.secret import Secret
-    from voile.verifying import Check
+    from voile.keys.secret import Secret
+    from voile.release.manifest import Release
+    from voile.release.verify import Check
 
 FAILED = 1
 STATES = {True: "ok", False: "FAILED", None: "not checked"}
@@ -27,8 +27,8 @@ def _verify(screen: Screen, *, release: str, key_file: Path | None) -> int:
     Exits with 1 when a check fails, and says what could not be checked. With the private folder
     beside the release more is checked, and all of it with the secret that sealed it.
     """
-    from voile.release import Release
-    from voile.secret import Secret
+    from voile.keys.secret import Secret
+    from voile.release.manifest import Release
 
     told = []
     for says, holds in _checks(Release.open(Path(release)), Secret.find(key_file)):
@@ -42,7 +42,7 @@ def _verify(screen: Screen, *, release: str, key_file: Path | None) -> int:
 
 def _checks(release: Release, secret: Secret | None) -> Iterator[Check]:
     """Yield what is checked, and whether it holds; of other bytes than its own, nothing more is."""
-    from voile.verifying import Check, accounted, as_told, evidence_sealed, sealed
+    from voile.release.verify import Check, accounted, as_told, evidence_sealed, sealed
 
     own = _has_own_bytes(release)
     yield Check("the bytes are those that the manifest names", own)
@@ -57,7 +57,7 @@ def _checks(release: Release, secret: Secret | None) -> Iterator[Check]:
 
 def _read(release: Release, checks: Iterable[Check]) -> Iterator[Check]:
     """Yield checks; a manifest that cannot be read as its kind's fails, whatever it lacks."""
-    from voile.verifying import Check
+    from voile.release.verify import Check
 
     try:
         yield from checks

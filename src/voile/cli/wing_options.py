@@ -12,8 +12,8 @@ import click
 from click.core import ParameterSource
 
 from voile.cli.parameters import Command, Run
-from voile.errors import RequestError
-from voile.io import Place
+from voile.core.errors import RequestError
+from voile.data import Place
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -9,13 +9,13 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from voile.core.errors import RequestError
+from voile.data.files.atomic import write_folder
+from voile.data.files.outputs import Output, holds_only
 from voile.demo.adversary import leave_some_out, register_with_errors
 from voile.demo.people import make_register
 from voile.demo.visits import make_patients
-from voile.errors import RequestError
-from voile.io.atomic import write_folder
-from voile.io.outputs import Output, holds_only
-from voile.random import RandomState
+from voile.keys.random import RandomState
 
 __all__ = [
     "QUASI",

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from voile.demo.names import family_names, given_names
 from voile.demo.places import RACES, make_places
-from voile.random import RandomState, streams
+from voile.keys.random import RandomState, streams
 
 REFERENCE_YEAR = 2013  # ages are completed years on 1 July of it
 OLDEST = 104

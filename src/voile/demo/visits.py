@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.demo.people import REFERENCE_YEAR, draw
-from voile.random import RandomState, streams
+from voile.keys.random import RandomState, streams
 
 SHARE_OF_PEOPLE = 0.08
 SHARE_COMING_AGAIN = 0.2

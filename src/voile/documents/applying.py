@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.applying import Applying, Batch, Made
-from voile.choice import Chosen
+from voile.core.progress import Progress
+from voile.data import Source, open_writer
 from voile.documents.certify import COUNTED, MARK, certify
 from voile.documents.content import Content, Policy
 from voile.documents.corpus import Document
@@ -26,12 +26,12 @@ from voile.documents.recipes import patterns_told, recipe_of
 from voile.documents.sources import UNREAD, CorpusSource
 from voile.documents.story import STATING, story_of
 from voile.documents.working import Done, Pending, Recipe, Workbench, Worker, Workers
-from voile.io import Source, open_writer
-from voile.kit import Kit
-from voile.progress import Progress
-from voile.release import Release
-from voile.secret import Secret
-from voile.wording import needs_suppression
+from voile.keys.secret import Secret
+from voile.release.apply import Applying, Batch, Made
+from voile.release.choice import Chosen
+from voile.release.kit import Kit
+from voile.release.manifest import Release
+from voile.report.wording import needs_suppression
 
 FIGURES = ("risk", "risk_low", "risk_high", "loss", "published_tokens")
 REMOVALS = "removals.parquet"

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.errors import DamagedError
+from voile.core.errors import DamagedError
 
 SCHEMA = pa.schema(
     [

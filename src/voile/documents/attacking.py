@@ -11,6 +11,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from voile.core.errors import RequestError, TamperedError
+from voile.core.evidence import Count, Evidence, Finding, Note, Rate
+from voile.core.progress import Progress
+from voile.data import Source, open_source
+from voile.data.roles import Roles
 from voile.documents.applying import BUILT_IN, REMOVALS
 from voile.documents.attack import BudgetedAttacker, linking
 from voile.documents.attack.left import edits_of, matched
@@ -28,14 +33,9 @@ from voile.documents.story import IN_SAMPLE, LEFT, REMOVED
 from voile.documents.training import by_subject, numbered
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.tokens import token_labels, tokenise
-from voile.errors import RequestError, TamperedError
-from voile.evidence import Count, Evidence, Finding, Note, Rate
-from voile.io import Source, open_source
-from voile.progress import Progress
-from voile.random import streams
-from voile.release import ROW, ROWS, Release
-from voile.roles import Roles
-from voile.wording import listed
+from voile.keys.random import streams
+from voile.release.manifest import ROW, ROWS, Release
+from voile.report.wording import listed
 
 KEPT = frozenset({"labels", "roles", "learnt_from", "surrogates"})
 NAMED = ("female", "male", "surnames")

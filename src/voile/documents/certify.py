@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pyarrow.compute as pc
 
+from voile.data import Source
 from voile.documents.reading import BATCH_ROWS
-from voile.io import Source
 
 MARK = re.compile(r"\[[A-Z0-9_]+\]")
 COUNTED = ("documents", "characters", "marks")

@@ -11,7 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from voile.brief import Brief
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
 from voile.documents.corpus import Document
 from voile.documents.learners.calibration import Calibration, decide
 from voile.documents.learners.learner import Classifier, Margins
@@ -19,7 +20,6 @@ from voile.documents.replacing.marks import mark
 from voile.documents.words.features import Extractor, Features, Space
 from voile.documents.words.scoring import Scorer
 from voile.documents.words.tokens import Forms, Tokeniser, Tokens, tagged, tokenise
-from voile.errors import RequestError
 
 Types = NDArray[np.int16]
 Decision = Literal["cost", "accuracy"]

@@ -10,7 +10,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.brief import Brief
+from voile.core.brief import Brief
+from voile.core.errors import DamagedError, RequestError
+from voile.core.frontier import Frontier
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
 from voile.documents.arrays import from_table, to_table
 from voile.documents.committee import Committee, Decision, Member
 from voile.documents.fits import kind_of
@@ -19,11 +23,7 @@ from voile.documents.learners.calibration import Calibration
 from voile.documents.reading import Reading
 from voile.documents.replacing.kinds import names_among
 from voile.documents.words.features import Space
-from voile.errors import DamagedError, RequestError
-from voile.frontier import Frontier
-from voile.hold_out import HoldOut
-from voile.kit import Kit
-from voile.roles import Roles
+from voile.release.kit import Kit
 
 KIND = "documents"
 FOUND = (

@@ -9,7 +9,7 @@ from itertools import pairwise
 from os import PathLike
 from typing import overload
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 
 
 @dataclass(frozen=True, order=True, slots=True)

@@ -14,11 +14,11 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
+from voile.core.workers import begin_worker
 from voile.documents.committee import Types, by_own_rule, check_margins
 from voile.documents.learners.calibration import Calibration, decide
 from voile.documents.learners.learner import Examples, Learner, Margins
 from voile.documents.words.gathering import SEVERAL, meet
-from voile.workers import begin_worker
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import voile
+from voile.data.files.atomic import write_bytes
+from voile.data.files.outputs import Output
 from voile.documents.committee import Types, check_margins
 from voile.documents.crossfitting import OutOfFold, checked, cross_fit, shared
 from voile.documents.learners import CLASSIFIERS
 from voile.documents.learners.learner import Classifier, Examples, Learner, Margins, Saveable
 from voile.documents.training import Training
-from voile.io.atomic import write_bytes
-from voile.io.outputs import Output
 
 Stored = dict[str, NDArray[Any]]
 T = TypeVar("T")

@@ -11,7 +11,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from voile.choice import Choice, Chosen
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.frontier import Frontier
+from voile.core.progress import Progress
+from voile.data import Source
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
 from voile.documents.content import Content
 from voile.documents.context.correlated import PREFIX, correlated
 from voile.documents.corpus import Corpus
@@ -22,14 +27,9 @@ from voile.documents.measuring import context_of, identifiers_of, points, turns
 from voile.documents.options import FitOptions
 from voile.documents.reading import Reading, hashes
 from voile.documents.training import Training, costs_of
-from voile.errors import InfeasibleError, RequestError
-from voile.frontier import Frontier
-from voile.hold_out import HoldOut
-from voile.io import Source
-from voile.kit import Kit
-from voile.progress import Progress
-from voile.random import streams
-from voile.roles import Roles
+from voile.keys.random import streams
+from voile.release.choice import Choice, Chosen
+from voile.release.kit import Kit
 
 CONTEXT_WEIGHT = 0.2
 """What a word that only tells of an identifier is worth, of an identifier; unless it is said."""

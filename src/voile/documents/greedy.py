@@ -9,15 +9,15 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.evidence import Rate
+from voile.core.interruption import ctrl_c
+from voile.core.progress import Progress
 from voile.documents.committee import Committee, Decision, Member, Types, by_own_rule
 from voile.documents.crossfitting import OutOfFold
 from voile.documents.fits import Fits
 from voile.documents.learners.learner import Examples
 from voile.documents.training import Training
-from voile.errors import InfeasibleError, RequestError
-from voile.evidence import Rate
-from voile.interruption import ctrl_c
-from voile.progress import Progress
 
 LEAST_LEFT = 300
 """Tokens that must be left: of fewer, nothing found still allows a share above 1% (3 / n)."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.core.evidence import Rate
 from voile.documents.committee import Removed, Types
 from voile.documents.content import AS_LEFT, ONE_PERCENT
 from voile.documents.context import of_context, pointing
@@ -20,7 +21,6 @@ from voile.documents.replacing import Removal
 from voile.documents.replacing.kinds import names_among
 from voile.documents.training import Training, by_subject
 from voile.documents.words.features import CLASSES
-from voile.evidence import Rate
 
 MOST_FALSE = 30
 

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-import voile.options
-from voile.io import Place
-from voile.options import Options
+import voile.release.options
+from voile.data import Place
+from voile.release.options import Options
 
 Learner = Literal[
     "crf",
@@ -93,7 +93,7 @@ class FitOptions(Options):
     )
 
 
-class ApplyOptions(voile.options.ApplyOptions):
+class ApplyOptions(voile.release.options.ApplyOptions):
     """What comes in the place of what is removed, and what else is removed."""
 
     replace: Literal["mark", "category", "surrogate"] = Field(

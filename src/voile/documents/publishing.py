@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from voile.core.errors import RequestError
 from voile.documents.committee import Committee, Removed, Remover
 from voile.documents.corpus import Corpus, Document
 from voile.documents.replacing import Edit, Published, Removal, Replacer, merged, replacer
-from voile.errors import RequestError
 
 
 @dataclass(frozen=True, slots=True)

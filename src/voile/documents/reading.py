@@ -13,14 +13,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from voile.brief import Brief
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.data import Source
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Role, Roles
+from voile.data.text import LOST
 from voile.documents.corpus import Corpus, Document, only_annotated
 from voile.documents.formats.tables import documents_of, pos_of_texts, spans_of_texts
-from voile.errors import RequestError
-from voile.hold_out import HoldOut
-from voile.io import Source
-from voile.io.text import LOST
-from voile.roles import Role, Roles
 
 BATCH_ROWS = 512
 """Rows at a time; a row may be a whole book."""

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+from voile.core.errors import DamagedError, RequestError, nearest
 from voile.documents.committee import Committee
 from voile.documents.content import Content, Policy
 from voile.documents.corpus import Document
@@ -14,8 +15,7 @@ from voile.documents.patterns import Finder, Listed, Pattern, patterns_of
 from voile.documents.replacing import Names, Replacer, Surrogates, replacer
 from voile.documents.replacing.kinds import checked_kinds, names_among
 from voile.documents.working import Recipe
-from voile.errors import DamagedError, RequestError, nearest
-from voile.pseudonyms import Secret
+from voile.keys.pseudonyms import Secret
 
 NAMELESS = (
     "no type of the policy is known to be a name, so that further mentions of what is removed "

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from voile.core.evidence import Evidence, Rate
+from voile.core.rounding import for_audience
 from voile.documents.content import AS_LEFT, ONE_PERCENT, Content
 from voile.documents.context import of_context
 from voile.documents.report_headline import headline, left_at_fit
@@ -12,12 +14,10 @@ from voile.documents.report_passes import passes_section
 from voile.documents.report_theory import theory_section
 from voile.documents.story import IN_SAMPLE, STATING, judged, story_of
 from voile.documents.words.features import CLASSES
-from voile.evidence import Evidence, Rate
-from voile.evidence_sections import evidence_sections
-from voile.kit import Kit
-from voile.release import Release
-from voile.rounding import for_audience
-from voile.sections import (
+from voile.release.kit import Kit
+from voile.release.manifest import Release
+from voile.report.evidence_sections import evidence_sections
+from voile.report.sections import (
     Audience,
     Block,
     Bullets,
@@ -28,8 +28,8 @@ from voile.sections import (
     codebook,
     frontier_chart,
 )
-from voile.suppression import FEW
-from voile.wording import (
+from voile.report.suppression import FEW
+from voile.report.wording import (
     listed,
     needs_suppression,
     rate,

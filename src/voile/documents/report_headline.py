@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from voile.core.evidence import Evidence, Rate
 from voile.documents.story import FOUND, LEFT, REMOVED, judged
-from voile.evidence import Evidence, Rate
-from voile.evidence_sections import shown_findings
-from voile.sections import Audience, Figure
-from voile.wording import (
+from voile.report.evidence_sections import shown_findings
+from voile.report.sections import Audience, Figure
+from voile.report.wording import (
     estimate,
     needs_suppression,
     rest_needs_suppression,

@@ -7,11 +7,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+from voile.core.rounding import exact
 from voile.documents.story import judged, taken_of
-from voile.rounding import exact
-from voile.sections import Audience, Bar, BarChart, Grid, Prose, Section
-from voile.suppression import FEW, is_few, withheld
-from voile.wording import share_of
+from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section
+from voile.report.suppression import FEW, is_few, withheld
+from voile.report.wording import share_of
 
 UNKNOWN = "–"
 UNTOLD = f"Shares are withheld where a number of fewer than {FEW} would follow."

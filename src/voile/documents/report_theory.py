@@ -18,7 +18,7 @@ from voile.documents.theory import (
     lemma_1,
     theorem_1,
 )
-from voile.sections import Grid, Prose, Section
+from voile.report.sections import Grid, Prose, Section
 
 DELTA = 0.05
 

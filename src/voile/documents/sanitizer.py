@@ -9,6 +9,8 @@ from typing import Any
 from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
 from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
 
+from voile.core.errors import RequestError
+from voile.core.progress import silent
 from voile.documents.committee import Committee, Decision
 from voile.documents.corpus import Corpus, only_annotated
 from voile.documents.fits import Fits
@@ -19,9 +21,7 @@ from voile.documents.publishing import published
 from voile.documents.replacing import Replacer
 from voile.documents.training import Training, costs_of
 from voile.documents.words.tokens import Tokeniser
-from voile.errors import RequestError
-from voile.progress import silent
-from voile.random import RandomState, streams
+from voile.keys.random import RandomState, streams
 
 
 class GreedySanitizer(BaseEstimator):  # type: ignore[misc]

@@ -12,17 +12,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from voile import io
+from voile import data
+from voile.core.errors import RequestError, SourceError
+from voile.data.opening import check_address
+from voile.data.source import Source, hash_file
+from voile.data.text import DecodingError
 from voile.documents.corpus import Document
 from voile.documents.formats import FORMATS, read_documents
 from voile.documents.formats.brat import beside
 from voile.documents.formats.file import suffix
 from voile.documents.formats.quotes import AnnotationError
 from voile.documents.formats.recognising import present, recognise
-from voile.errors import RequestError, SourceError
-from voile.io.opening import check_address
-from voile.io.source import Source, hash_file
-from voile.io.text import DecodingError
 
 TABLE = "table"
 BY_NAME = (".conll", ".bio", ".iob", ".ann", ".xml", ".json", ".docx", ".pdf")
@@ -45,8 +45,8 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
 
     Parameters
     ----------
-    thing : what `voile.io.open_source` takes; or a folder, file or pattern of CoNLL columns, brat,
-        i2b2's XML, JSON, .txt, .docx or .pdf files. A format before it is taken as said:
+    thing : what `voile.data.open_source` takes; or a folder, file or pattern of CoNLL columns,
+        brat, i2b2's XML, JSON, .txt, .docx or .pdf files. A format before it is taken as said:
         "brat:notes", "conll-sentences:tweets.txt", "presidio:synthetic.jsonl".
     table : of a database. encoding : of text that is not UTF-8.
 
@@ -56,7 +56,7 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
     SourceError : a file is empty, damaged, or not text.
     """
     if not isinstance(thing, str | os.PathLike):
-        return io.open_source(thing, table=table, encoding=encoding)
+        return data.open_source(thing, table=table, encoding=encoding)
     path, format = split_format(thing)
     check_address(path)
     if format is None and _may_be_corpus(thing):
@@ -71,9 +71,9 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
 def _open_table(path: str, table: str | None, encoding: str | None) -> Source:
     """Open a table; one with texts that cannot be decoded a second time, to go on without them."""
     try:
-        return io.open_source(path, table=table, encoding=encoding)
+        return data.open_source(path, table=table, encoding=encoding)
     except DecodingError as error:
-        source = io.open_source(path, table=table, encoding=encoding, errors="replace")
+        source = data.open_source(path, table=table, encoding=encoding, errors="replace")
         remedy = "" if error.instead is None else "; if all of it is none, say its --encoding"
         said = f"{error.where}: {error.what}; rows with what is no text are set aside{remedy}"
         warnings.warn(said, UnreadWarning, stacklevel=3)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from voile.core.evidence import Note
+from voile.core.rounding import Stating
 from voile.documents.content import Content
-from voile.evidence import Note
-from voile.rounding import Stating
 
 IN_SAMPLE = Note(
     "The committee learnt from documents of this release; it misses less in them than in text "

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.core.errors import RequestError, nearest
 from voile.documents.committee import Types, mark_numbers, marked
 from voile.documents.corpus import Corpus
 from voile.documents.folds import folds_of
@@ -17,7 +18,6 @@ from voile.documents.learners.learner import Examples
 from voile.documents.replacing.marks import mark
 from voile.documents.words.features import Extractor, Space
 from voile.documents.words.tokens import Tokeniser, Tokens, tagged, token_labels, tokenise
-from voile.errors import RequestError, nearest
 
 
 @dataclass(frozen=True, eq=False)

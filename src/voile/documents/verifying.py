@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voile.documents.certify import certify
-from voile.release import Release
-from voile.verifying import Check, has_columns, recounted
+from voile.release.manifest import Release
+from voile.release.verify import Check, has_columns, recounted
 
 LEFT = "not measured again: it takes the annotated text"
 

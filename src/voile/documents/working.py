@@ -15,14 +15,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.core.errors import RequestError
+from voile.core.workers import begin_worker
 from voile.documents.committee import Committee
 from voile.documents.corpus import Document
 from voile.documents.patterns import Finder, Listed, find
 from voile.documents.publishing import PublishedDocument, publish, removals_of
 from voile.documents.repeats import NameWords, mentions, repeated
 from voile.documents.replacing import Removal, Replacer, joined, merged
-from voile.errors import RequestError
-from voile.workers import begin_worker
 
 CHARACTERS = 1 << 19
 """Of documents that are looked at together: what a committee says of their tokens is in memory."""

@@ -11,11 +11,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.applying import Applying, Batch, Made
-from voile.choice import Chosen
-from voile.errors import InfeasibleError, RequestError
-from voile.io import Source
-from voile.io.writers import Writer
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.progress import Progress
+from voile.data import Source
+from voile.data.writing.writers import Writer
 from voile.itemsets.certify import certify
 from voile.itemsets.content import Content, Policy
 from voile.itemsets.forms import Cells, Form
@@ -23,11 +22,12 @@ from voile.itemsets.long_tables import release_writer, released
 from voile.itemsets.options import ApplyOptions
 from voile.itemsets.sources import unlabelled
 from voile.itemsets.story import STATING, story_of
-from voile.kit import Kit
-from voile.progress import Progress
-from voile.release import Release
-from voile.secret import Secret
-from voile.suppression import FEW
+from voile.keys.secret import Secret
+from voile.release.apply import Applying, Batch, Made
+from voile.release.choice import Chosen
+from voile.release.kit import Kit
+from voile.release.manifest import Release
+from voile.report.suppression import FEW
 
 NO_LISTS = (".csv", ".tsv", ".jsonl", ".ndjson")
 KEPT = ("label", "sensitive", "keep")

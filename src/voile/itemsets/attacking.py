@@ -11,18 +11,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.errors import RequestError
-from voile.evidence import Curve, Evidence, Finding, Note, Rate
-from voile.io import Source, open_source
+from voile.core.errors import RequestError
+from voile.core.evidence import Curve, Evidence, Finding, Note, Rate
+from voile.core.progress import Progress
+from voile.data import Source, open_source
+from voile.data.roles import Roles
 from voile.itemsets.forms import Form, Intervals, released_form
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.lookup import Knowledge, Sight, look, published
 from voile.itemsets.options import AttackOptions
 from voile.itemsets.sources import Reading, Rows
-from voile.progress import Progress
-from voile.random import streams
-from voile.release import CONTROL, Release
-from voile.roles import Roles
+from voile.keys.random import streams
+from voile.release.manifest import CONTROL, Release
 
 STORY = (
     "The adversary knows that a person is in the data and some of what the person {has}: as many "

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from voile.engine.duck import connect
-from voile.errors import TamperedError
-from voile.io import Source
+from voile.core.errors import TamperedError
+from voile.data import Source
+from voile.engines.duck import connect
 from voile.itemsets.feasible import Constraint
 
 if TYPE_CHECKING:

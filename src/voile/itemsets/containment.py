@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.itemsets.incidence import Features, Incidence
 from voile.itemsets.labels import Labels, LabelsLike
 

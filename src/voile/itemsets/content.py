@@ -10,15 +10,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.brief import Brief
-from voile.errors import DamagedError, RequestError
-from voile.frontier import Frontier
-from voile.hold_out import HoldOut
+from voile.core.brief import Brief
+from voile.core.errors import DamagedError, RequestError
+from voile.core.frontier import Frontier
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
 from voile.itemsets.feasible import Constraint
 from voile.itemsets.forms import Form, form_of
 from voile.itemsets.sources import Reading
-from voile.kit import Kit
-from voile.roles import Roles
+from voile.release.kit import Kit
 
 KIND = "itemsets"
 FOUND = ("method", "utility", "evaluations", "stopped")

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import InfeasibleError, RequestError
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.progress import Progress
 from voile.itemsets.classifying import MOST_ONES, Classifying
 from voile.itemsets.containment import part_anonymity, row_anonymity, row_exact_anonymity
 from voile.itemsets.feasible import Constraint
@@ -19,7 +20,6 @@ from voile.itemsets.searches import METHODS, Selection, select
 from voile.itemsets.searches.bounding import bound_of
 from voile.itemsets.searches.run import Worth
 from voile.itemsets.sources import Rows
-from voile.progress import Progress
 
 SMALL_K = (2, 3, 5, 8, 11)
 GROWTH = 2

@@ -9,12 +9,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.choice import Choice, Chosen
-from voile.errors import InfeasibleError
-from voile.frontier import Frontier
-from voile.hold_out import HoldOut
-from voile.interruption import ctrl_c
-from voile.io import Source
+from voile.core.errors import InfeasibleError
+from voile.core.frontier import Frontier
+from voile.core.interruption import ctrl_c
+from voile.core.progress import Progress
+from voile.data import Source
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
 from voile.itemsets.classifying import figures, intervals
 from voile.itemsets.containment import exposure, row_anonymity
 from voile.itemsets.content import Content
@@ -24,10 +25,9 @@ from voile.itemsets.incidence import Incidence
 from voile.itemsets.options import FitOptions
 from voile.itemsets.searches import Selection
 from voile.itemsets.sources import Reading
-from voile.kit import Kit
-from voile.progress import Progress
-from voile.random import streams
-from voile.roles import Roles
+from voile.keys.random import streams
+from voile.release.choice import Choice, Chosen
+from voile.release.kit import Kit
 
 BLOCKED = 30
 FIRST = ("k", "features", "anonymity", "exact_anonymity", "unique_share", "utility", "bound")

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.itemsets.feasible import Constraint
 from voile.itemsets.incidence import Incidence
-from voile.random import Protective
+from voile.keys.random import Protective
 
 Sparse = Any  # a SciPy sparse array: SciPy has no types of its own
 

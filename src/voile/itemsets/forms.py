@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from voile.brief import Brief
+from voile.core.brief import Brief
 
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]

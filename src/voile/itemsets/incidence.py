@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.errors import RequestError
-from voile.io.frames import frame_kind
+from voile.core.errors import RequestError
+from voile.data.frames import frame_kind
 
 if TYPE_CHECKING:
     from voile.itemsets.kernels.groups import Groups

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.itemsets.incidence import Incidence, missing
 
 LabelsLike: TypeAlias = "ArrayLike | Labels"

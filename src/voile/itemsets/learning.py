@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
+from voile.core.round_cuts import roundest_decimal
 from voile.itemsets.forms import (
     ONE,
     ZERO,
@@ -26,7 +27,6 @@ from voile.itemsets.forms import (
     numbers_of,
     words_of,
 )
-from voile.round_cuts import roundest_decimal
 
 Kind = Literal["binary", "categories", "words"]
 

@@ -16,13 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from voile.engine.duck import connect
-from voile.errors import RequestError
-from voile.io import Source, open_writer
-from voile.io.source import identifier
-from voile.io.writers import Writer
+from voile.core.errors import RequestError
+from voile.data import Source, open_writer
+from voile.data.roles import Roles
+from voile.data.source import identifier
+from voile.data.writing.writers import Writer
+from voile.engines.duck import connect
 from voile.itemsets.forms import Form, Items, LongItems
-from voile.roles import Roles
 
 SORTED_ROWS = 2**18
 RECORD = "record"
@@ -92,7 +92,7 @@ class Records(Source):
     item : its column of items.
     numbered : the ids are a release's own numbers: they sort as such, and are left out.
 
-    >>> from voile.io import open_source
+    >>> from voile.data import open_source
     >>> table = pa.table({"basket": [7, 4, 7], "item": ["tea", "rum", "milk"]})
     >>> records = Records(open_source(table), record="basket", item="item")
     >>> [row for batch in records.batches() for row in batch.to_pylist()]
@@ -191,7 +191,7 @@ class RecordWriter(Writer):
 
     Parameters
     ----------
-    path : as `voile.io.open_writer` takes it. schema : of the batches, with lists in `item`.
+    path : as `voile.data.open_writer` takes it. schema : of the batches, with lists in `item`.
     record : what the column of numbers is called; it comes first.
     """
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.evidence import Note
+from voile.core.evidence import Note
 from voile.itemsets.incidence import Incidence
 
 Indices = NDArray[np.intp]

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from voile.errors import RequestError
-from voile.io import Source, open_source
-from voile.io.source import TableSource
+from voile.core.errors import RequestError
+from voile.data import Source, open_source
+from voile.data.source import TableSource
 from voile.itemsets.forms import Binary
 from voile.itemsets.incidence import Incidence
 

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-import voile.options
-from voile.io import Place
-from voile.options import Options
+import voile.release.options
+from voile.data import Place
+from voile.release.options import Options
 
 
 class FitOptions(Options):
@@ -55,7 +55,7 @@ class FitOptions(Options):
         return self
 
 
-class ApplyOptions(voile.options.ApplyOptions):
+class ApplyOptions(voile.release.options.ApplyOptions):
     """How the release is written."""
 
 

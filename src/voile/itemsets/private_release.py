@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.itemsets.flipping import Sparse, one_row_each
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.labels import Labels, LabelsLike
 from voile.itemsets.utility import hamdist_weights
-from voile.random import Protective
+from voile.keys.random import Protective
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]

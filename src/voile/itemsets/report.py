@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from voile.evidence import Evidence
-from voile.evidence_sections import evidence_sections
+from voile.core.evidence import Evidence
+from voile.core.rounding import for_audience, rounded
 from voile.itemsets.content import Content
 from voile.itemsets.story import STATING, story_of
-from voile.kit import Kit
-from voile.release import Release
-from voile.rounding import for_audience, rounded
-from voile.sections import (
+from voile.release.kit import Kit
+from voile.release.manifest import Release
+from voile.report.evidence_sections import evidence_sections
+from voile.report.sections import (
     Audience,
     Bar,
     BarChart,
@@ -24,7 +24,7 @@ from voile.sections import (
     Section,
     frontier_chart,
 )
-from voile.wording import share, share_of
+from voile.report.wording import share, share_of
 
 SIZES = ("1", "2 to 4", "5 to 10", "11 to 49", "50 to 199", "200 and more")
 RISK = "risk, 1 / k", "100% = somebody is alone with what an adversary may know"

@@ -16,8 +16,8 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped]
     validate_data,
 )
 
-from voile.errors import RequestError
-from voile.io.frames import frame_kind
+from voile.core.errors import RequestError
+from voile.data.frames import frame_kind
 from voile.itemsets.containment import anonymity, part_anonymity
 from voile.itemsets.feasible import Constraint, Feasible
 from voile.itemsets.incidence import Incidence

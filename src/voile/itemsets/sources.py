@@ -17,15 +17,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from voile.brief import Brief
-from voile.errors import RequestError
-from voile.hold_out import HoldOut
-from voile.io import Source
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.data import Source
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
 from voile.itemsets.forms import Form
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.learning import learn
 from voile.itemsets.long_tables import RECORD, LongTable, Records, released
-from voile.roles import Roles
 
 Nameless = Literal["refuse", "drop", "keep"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from voile.core.rounding import Stating
 from voile.itemsets.content import Content
-from voile.rounding import Stating
 
 STATING = Stating(
     at_least=frozenset(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.errors import RequestError, nearest
+from voile.core.errors import RequestError, nearest
 from voile.itemsets.incidence import Features, Incidence
 from voile.itemsets.labels import Labels, LabelsLike, unlike
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from voile.errors import TamperedError
+from voile.core.errors import TamperedError
 from voile.itemsets.certify import certify
 from voile.itemsets.feasible import Constraint
 from voile.itemsets.long_tables import released
-from voile.release import Release
-from voile.verifying import Check, has_columns, recounted
+from voile.release.manifest import Release
+from voile.release.verify import Check, has_columns, recounted
 
 LEFT = "not counted again: it takes the source, or what fit measured of it"
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from voile.core.lazy import VERBS, lazily
 from voile.itemsets.options import ApplyOptions, AttackOptions, FitOptions
-from voile.lazy import VERBS, lazily
 
 if TYPE_CHECKING:
     from voile.itemsets.applying import apply

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from voile.roles import Role
+from voile.data.roles import Role
 
 LANGUAGES = ("en", "de", "es", "fr", "it", "pt", "nl")
 

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from voile.data.roles import Role
 from voile.documents.formats.quotes import Quote, listed
 from voile.documents.sources import UNREAD
 from voile.proposals.column_words import ends_in, find_words, mentions, split_name
 from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
 from voile.proposals.seen import Seen, look
-from voile.roles import Role
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from voile.io import Source
+    from voile.data import Source
 
 ROWS = 20_000
 BYTES = 64 << 20

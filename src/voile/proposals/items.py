@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from voile.data.roles import Role
 from voile.proposals.column_words import Words, find_words, mentions
 from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
 from voile.proposals.seen import Seen, first_rows, look, printable
-from voile.roles import Role
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from voile.io import Source
+    from voile.data import Source
 
 CLASSES = 50  # a label has no more
 MANY = 16  # distinct numbers: more are cut into intervals

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from voile.data.roles import Role
 from voile.proposals.column_words import ends_in, find_words, mentions
 from voile.proposals.seen import Seen, printable
-from voile.roles import Role
 
 FEW = 0.2  # of rows: an id with fewer distinct values names places rather than people
 

@@ -14,7 +14,7 @@ from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, ide
 from voile.proposals.seen import ID_WIDTH, Seen, first_rows, look
 
 if TYPE_CHECKING:
-    from voile.io import Source
+    from voile.data import Source
 
 CLASSES = 20  # a private class has no more
 LEAST = 12  # distinct numbers of a reading

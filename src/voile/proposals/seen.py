@@ -20,7 +20,7 @@ from voile.proposals.values import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from voile.io import Source
+    from voile.data import Source
 
 ROWS = 100_000  # looked at
 LEAST_ROWS = 50  # below these, every column looks unique

@@ -14,8 +14,8 @@ from voile.proposals.proposal import FEW, ColumnProposal, Proposal, find_subject
 from voile.proposals.seen import LEAST_ROWS, ROWS, Seen, first_rows, look, printable
 
 if TYPE_CHECKING:
-    from voile.io import Source
-    from voile.roles import Role
+    from voile.data import Source
+    from voile.data.roles import Role
 
 CLASSES = 50  # a label, or a category in many words, has no more
 

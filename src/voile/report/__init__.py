@@ -1,5 +1,14 @@
-"""Charts and the self-contained HTML page: a wing's sections in, one file's text out."""
+"""Sections as data, their words and charts, and the page: one file that opens without a network."""
 
-from voile.report.page import render
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from voile.core.lazy import lazily
+
+if TYPE_CHECKING:
+    from voile.report.page import render
 
 __all__ = ["render"]
+
+__getattr__ = lazily(__name__, {"render": "page"})

@@ -15,10 +15,10 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-import voile
-from voile.report import bar_chart, frontier_chart, interval_chart, line_chart
-from voile.rounding import coarse
-from voile.sections import (
+from voile.core.rounding import coarse
+from voile.core.version import __version__
+from voile.report.charts import bar_chart, frontier_chart, interval_chart, line_chart
+from voile.report.sections import (
     Audience,
     BarChart,
     Block,
@@ -62,7 +62,7 @@ def render(
 
     Cost: O(points + intervals + cells) time and memory.
 
-    >>> from voile.sections import Prose
+    >>> from voile.report.sections import Prose
     >>> page = render(
     ...     "A <b>older title",
     ...     [Section("limits", "Limits", (Prose(("Said.",)), Prose(("Kept.",), "internal")))],
@@ -90,7 +90,7 @@ def render(
             facts=facts,
             style=Markup(style),
             script=Markup(script),
-            version=voile.__version__,
+            version=__version__,
             content_policy=_content_policy(style, script),
         )
     )

@@ -15,16 +15,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.applying import Applying, Batch, Made
-from voile.choice import Chosen
-from voile.errors import RequestError
-from voile.io import Source
-from voile.kit import Kit
-from voile.progress import Progress
-from voile.pseudonyms import pseudonyms_of
-from voile.random import Protective
-from voile.release import Release
-from voile.secret import Secret
+from voile.core.errors import RequestError
+from voile.core.progress import Progress
+from voile.data import Source
+from voile.keys.pseudonyms import pseudonyms_of
+from voile.keys.random import Protective
+from voile.keys.secret import Secret
+from voile.release.apply import Applying, Batch, Made
+from voile.release.choice import Chosen
+from voile.release.kit import Kit
+from voile.release.manifest import Release
 from voile.signals.certify import Certificate, certify
 from voile.signals.codec import Codec
 from voile.signals.codec.lattice import OFF, Lattice

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from voile.evidence import Evidence, Finding, Note, Rate
-from voile.io import Source
-from voile.progress import Progress
-from voile.random import streams
-from voile.release import Release
+from voile.core.evidence import Evidence, Finding, Note, Rate
+from voile.core.progress import Progress
+from voile.data import Source
+from voile.keys.random import streams
+from voile.release.manifest import Release
 from voile.signals.attack import Break, breaks
 from voile.signals.attack.attackers import Attacker, bayes, by_chances, learners
 from voile.signals.attack.auditing import OUTSIDE, leakage

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.errors import TamperedError
-from voile.io import Source
-from voile.release import ROW
+from voile.core.errors import TamperedError
+from voile.data import Source
+from voile.release.manifest import ROW
 from voile.signals.codec import Codec
 from voile.signals.codec.codec import GRAIN
 from voile.signals.codec.pieces import Floats

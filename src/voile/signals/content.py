@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.brief import Brief
-from voile.errors import DamagedError, RequestError, nearest
-from voile.frontier import Frontier
-from voile.hold_out import HoldOut
-from voile.io.outputs import Visibility
-from voile.kit import Kit
-from voile.roles import Roles
+from voile.core.brief import Brief
+from voile.core.errors import DamagedError, RequestError, nearest
+from voile.core.frontier import Frontier
+from voile.data.files.outputs import Visibility
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
+from voile.release.kit import Kit
 from voile.signals.codec import Codec, Lattice
 from voile.signals.maps import SignalsWarning
 from voile.signals.maps.stored import StoredMap, from_table, to_table

@@ -11,14 +11,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.choice import Chosen
-from voile.errors import RequestError, nearest
-from voile.io import Source, Staging, open_writer, publishing
-from voile.io.opening import split_output
-from voile.io.outputs import READINGS, READINGS_FORMAT, SET_ASIDE, manifest_of
-from voile.kit import Kit
-from voile.progress import Progress
-from voile.release import Release, manifest_path
+from voile.core.errors import RequestError, nearest
+from voile.core.progress import Progress
+from voile.data import Source, Staging, open_writer, publishing
+from voile.data.files.outputs import READINGS, READINGS_FORMAT, SET_ASIDE, manifest_of
+from voile.data.opening import split_output
+from voile.release.choice import Chosen
+from voile.release.kit import Kit
+from voile.release.manifest import Release, manifest_path
 from voile.signals.applying import PSEUDONYM
 from voile.signals.certify import messages
 from voile.signals.codec import Codec

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.evidence import Z95
-from voile.measures import Measure
+from voile.core.evidence import Z95
+from voile.core.measures import Measure
 from voile.signals.codec import Assignment, Lattice
 from voile.signals.codec.codec import Column
 from voile.signals.codec.pieces import Codes, Floats

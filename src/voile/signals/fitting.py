@@ -12,16 +12,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from voile.choice import Choice, Chosen
-from voile.errors import InfeasibleError, RequestError
-from voile.frontier import Frontier
-from voile.hold_out import HoldOut
-from voile.interruption import ctrl_c
-from voile.io import Source, open_source
-from voile.kit import Kit
-from voile.progress import Progress
-from voile.random import streams
-from voile.roles import Roles
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.frontier import Frontier
+from voile.core.interruption import ctrl_c
+from voile.core.progress import Progress
+from voile.data import Source, open_source
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
+from voile.keys.random import streams
+from voile.release.choice import Choice, Chosen
+from voile.release.kit import Kit
 from voile.signals.codec.pieces import Floats
 from voile.signals.content import Content, Policy
 from voile.signals.estimating import MOST, Told, Trials, trials

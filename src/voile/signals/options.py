@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from voile.io import Place
-from voile.options import Options, Pseudonymous
+from voile.data import Place
+from voile.release.options import Options, Pseudonymous
 
 Method = Literal["transport", "normal", "exponential", "gamma", "uniform", "affine"]
 Base = Literal["normal", "uniform", "barycentre"]

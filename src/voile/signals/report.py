@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from voile.evidence import Evidence
-from voile.evidence_sections import evidence_sections
-from voile.kit import Kit
-from voile.release import Release
-from voile.rounding import coarse, for_audience, outwards
-from voile.sections import (
+from voile.core.evidence import Evidence
+from voile.core.rounding import coarse, for_audience, outwards
+from voile.release.kit import Kit
+from voile.release.manifest import Release
+from voile.report.evidence_sections import evidence_sections
+from voile.report.sections import (
     Audience,
     Bullets,
     Figure,
@@ -23,10 +23,10 @@ from voile.sections import (
     codebook,
     frontier_chart,
 )
+from voile.report.wording import listed, share, size, without_zeros
 from voile.signals.content import Content
 from voile.signals.report_pictures import breaks, in_words, overheard, recall
 from voile.signals.story import LEAKAGE, STATING, story_of
-from voile.wording import listed, share, size, without_zeros
 
 RISK = "risk, what messages reveal of the class", "100% = as much as readings themselves"
 LOSS = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from voile.evidence import Evidence, Finding, Rate
-from voile.sections import Audience, Bar, BarChart, LineChart, Series
-from voile.wording import circumstance, is_hidden, share
+from voile.core.evidence import Evidence, Finding, Rate
+from voile.report.sections import Audience, Bar, BarChart, LineChart, Series
+from voile.report.wording import circumstance, is_hidden, share
 
 SENT = {
     "readings as they are": "sent as they are",

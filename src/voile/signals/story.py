@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from voile.rounding import Stating
+from voile.core.rounding import Stating
 from voile.signals.content import Content, Policy
 
 LEAKAGE = (

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from voile.errors import TamperedError
-from voile.io import Source
-from voile.release import Release
+from voile.core.errors import TamperedError
+from voile.data import Source
+from voile.release.manifest import Release
+from voile.release.verify import Check, has_columns, recounted
 from voile.signals.applying import CLASSES, OUTSIDE
 from voile.signals.certify import messages, no_finer
 from voile.signals.readings import Form, ReadingSettings
-from voile.verifying import Check, has_columns, recounted
 
 LEFT = "not measured again: it takes the map and the classes, which the kit and the holder have"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voile.lazy import VERBS, lazily
+from voile.core.lazy import VERBS, lazily
 from voile.signals.options import ApplyOptions, AttackOptions, FitOptions
 
 if TYPE_CHECKING:

@@ -11,14 +11,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.applying import Applying, Batch, Made
-from voile.choice import Chosen
-from voile.errors import InfeasibleError
-from voile.io import Source
-from voile.kit import Kit
-from voile.progress import Progress
-from voile.release import Release
-from voile.suppression import FEW
+from voile.core.errors import InfeasibleError
+from voile.core.progress import Progress
+from voile.data import Source
+from voile.release.apply import Applying, Batch, Made
+from voile.release.choice import Chosen
+from voile.release.kit import Kit
+from voile.release.manifest import Release
+from voile.report.suppression import FEW
+from voile.report.wording import needs_suppression
 from voile.tables.certify import certify
 from voile.tables.content import Content
 from voile.tables.fitting import chosen_of
@@ -29,7 +30,6 @@ from voile.tables.policy import Policy
 from voile.tables.published import Published
 from voile.tables.recode import Recoder
 from voile.tables.story import STATING
-from voile.wording import needs_suppression
 
 OUTSIDE, UNMADE = "a value outside its domain", "a value that cannot be pseudonymised or shifted"
 

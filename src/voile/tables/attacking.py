@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.errors import RequestError, nearest
-from voile.evidence import Evidence, Note
-from voile.io import Source, open_source
-from voile.progress import Progress
-from voile.random import streams
-from voile.release import CONTROL, Release
+from voile.core.errors import RequestError, nearest
+from voile.core.evidence import Evidence, Note
+from voile.core.progress import Progress
+from voile.data import Source, open_source
+from voile.keys.random import streams
+from voile.release.manifest import CONTROL, Release
 from voile.tables.attack import Cases, Records, inference, linkage, singling_out
 from voile.tables.codebook import Codebook
 from voile.tables.options import AttackOptions

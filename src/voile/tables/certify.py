@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from voile.engine.counting import count_combinations
-from voile.engine.duck import connect
-from voile.errors import TamperedError
-from voile.io import Source
-from voile.io.source import identifier
+from voile.core.errors import TamperedError
+from voile.data import Source
+from voile.data.source import identifier
+from voile.engines.counting import count_combinations
+from voile.engines.duck import connect
 from voile.tables.codebook import UNKNOWN, Codebook
 from voile.tables.gather import row_keys
 from voile.tables.measures import Classes, disclosure, of_column

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.errors import TamperedError
+from voile.core.errors import TamperedError
 from voile.tables.domain import By, Domain, Kind, NotInKind, Reading
 from voile.tables.labels import MISSING
 from voile.tables.naming import Name

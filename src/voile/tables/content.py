@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.brief import Brief
-from voile.errors import DamagedError, RequestError
-from voile.frontier import Frontier
-from voile.hold_out import HoldOut
-from voile.kit import Kit
-from voile.roles import Roles
+from voile.core.brief import Brief
+from voile.core.errors import DamagedError, RequestError
+from voile.core.frontier import Frontier
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
+from voile.release.kit import Kit
 from voile.tables.bounds import Bound
 from voile.tables.content_tables import (
     bound_facts,

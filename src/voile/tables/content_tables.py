@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.errors import DamagedError
-from voile.frontier import Frontier
+from voile.core.errors import DamagedError
+from voile.core.frontier import Frontier
 from voile.tables.bounds import Bound
 from voile.tables.counts import Constraints, Counts
 from voile.tables.domain import Domain, Reading

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.brief import Brief
+from voile.core.brief import Brief
 
 
 @dataclass(frozen=True)

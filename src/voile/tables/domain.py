@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.brief import Brief
-from voile.errors import RequestError
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
 from voile.tables.labels import label_intervals
 
 Kind = Literal["integer", "decimal", "date", "text", "listed"]

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.brief import Brief
-from voile.errors import RequestError
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
 from voile.tables.counts import Constraints, Counts
 from voile.tables.group_measures import (
     GroupMeasure,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.frontier import Frontier
+from voile.core.frontier import Frontier
+from voile.report.wording import listed
 from voile.tables.policy import Policy
-from voile.wording import listed
 
 
 def most_different(

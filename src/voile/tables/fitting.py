@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from voile.choice import Choice, Chosen
-from voile.errors import InfeasibleError, RequestError, nearest
-from voile.frontier import Frontier
-from voile.hold_out import HoldOut, Learnt
-from voile.io import Source
-from voile.kit import Kit
-from voile.progress import Progress
-from voile.random import streams
-from voile.roles import Roles
+from voile.core.errors import InfeasibleError, RequestError, nearest
+from voile.core.frontier import Frontier
+from voile.core.progress import Progress
+from voile.data import Source
+from voile.data.hold_out import HoldOut, Learnt
+from voile.data.roles import Roles
+from voile.keys.random import streams
+from voile.release.choice import Choice, Chosen
+from voile.release.kit import Kit
 from voile.tables.bounds import bound, refuse_unbounded
 from voile.tables.content import KIND, Asked, Content, score_marks
 from voile.tables.counts import Constraints

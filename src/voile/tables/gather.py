@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.engine.counting import count_combinations
-from voile.errors import RequestError, nearest
-from voile.io import Source
+from voile.core.errors import RequestError, nearest
+from voile.data import Source
+from voile.engines.counting import count_combinations
 from voile.tables.counts import Counts
 from voile.tables.domain import OUTSIDE, Domain, Reading, build_domain, infer_reading
 from voile.tables.hierarchy import hierarchy_domain, read_tree

@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from voile.errors import RequestError
-from voile.io import open_source, to_frame
-from voile.random import Protective
+from voile.core.errors import RequestError
+from voile.data import open_source, to_frame
+from voile.keys.random import Protective
 from voile.tables.policy import Policy
 from voile.tables.published import Published
 from voile.tables.recode import Recoder

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError
-from voile.measures import Measure, Monotone
+from voile.core.errors import RequestError
+from voile.core.measures import Measure, Monotone
 from voile.tables.counts import Counts
 from voile.tables.measures import SMALL_GROUP
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError, SourceError
+from voile.core.errors import RequestError, SourceError
 from voile.tables.domain import Domain, Reading
 from voile.tables.public_files import read_rows
 from voile.tables.settings import QuasiSettings

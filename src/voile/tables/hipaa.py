@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError, nearest
+from voile.core.errors import RequestError, nearest
 from voile.tables.domain import Domain
 from voile.tables.policy import Policy
 

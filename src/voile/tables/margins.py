@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import InfeasibleError, RequestError
+from voile.core.errors import InfeasibleError, RequestError
 
 Floats = NDArray[np.float64]
 MEMORY = 2 << 30
@@ -193,8 +193,8 @@ def check_memory(sizes: Sequence[int], bytes_a_cell: int = 16) -> None:
     >>> check_memory((100, 2, 5, 600))
     >>> check_memory((100, 100, 100, 1000))
     Traceback (most recent call last):
-    voile.errors.RequestError: fitting needs 1,000,000,000 cells, about 16.0 GB, where 2.1 GB is \
-the limit; leave a quasi-identifier out, or give coarser domains
+    voile.core.errors.RequestError: fitting needs 1,000,000,000 cells, about 16.0 GB, where 2.1 GB \
+is the limit; leave a quasi-identifier out, or give coarser domains
     """
     cells = prod(int(n) for n in sizes)
     if cells * bytes_a_cell > MEMORY:

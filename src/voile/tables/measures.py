@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError
-from voile.measures import Measure
+from voile.core.errors import RequestError
+from voile.core.measures import Measure
 
 Floats = NDArray[np.float64]
 SMALL_GROUP = 11

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError
-from voile.measures import Monotone
+from voile.core.errors import RequestError
+from voile.core.measures import Monotone
 from voile.tables.counts import Constraints, Counts
 from voile.tables.group_measures import (
     GroupMeasure,

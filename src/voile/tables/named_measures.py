@@ -9,7 +9,7 @@ from contextlib import redirect_stdout
 from importlib import import_module
 from typing import Any, Literal
 
-from voile.errors import RequestError, nearest
+from voile.core.errors import RequestError, nearest
 from voile.tables.counts import Counts
 from voile.tables.group_measures import (
     GroupMeasure,

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.brief import Brief
-from voile.round_cuts import roundest, roundest_decimal
+from voile.core.brief import Brief
+from voile.core.round_cuts import roundest, roundest_decimal
 from voile.tables.domain import By, Domain, Value, from_ordinal, to_ordinal
 from voile.tables.labels import (
     MISSING,

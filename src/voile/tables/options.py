@@ -8,8 +8,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from voile.io import Place
-from voile.options import Options, Pseudonymous
+from voile.data import Place
+from voile.release.options import Options, Pseudonymous
 
 
 class FitOptions(Options):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.tables.domain import Domain, Reading
 from voile.tables.hipaa import Areas, area_blocks, is_zip, off_lattice, small_areas
 from voile.tables.public_files import read_number, read_places, read_text

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from voile.errors import RequestError
-from voile.pseudonyms import pseudonyms_of, shift_dates
-from voile.roles import Role, Roles
-from voile.secret import Secret
+from voile.core.errors import RequestError
+from voile.data.roles import Role, Roles
+from voile.keys.pseudonyms import pseudonyms_of, shift_dates
+from voile.keys.secret import Secret
 from voile.tables.domain import Domain
 from voile.tables.policy import Policy
 from voile.tables.published import Published

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.brief import Brief
-from voile.errors import RequestError
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
 from voile.tables.domain import Domain, Value
 
 

@@ -17,11 +17,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.brief import Brief
-from voile.errors import RequestError
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.report.wording import listed
 from voile.tables.domain import Domain
 from voile.tables.margins import Margin, check_memory, fit_margins
-from voile.wording import listed
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError, SourceError, nearest
+from voile.core.errors import RequestError, SourceError, nearest
 from voile.tables.domain import OUTSIDE, Domain
 
 LATITUDE = ("latitude", -90.0, 90.0)

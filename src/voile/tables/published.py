@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.brief import Brief
-from voile.errors import RequestError
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
 from voile.tables.codebook import UNKNOWN, Codebook, CodedColumn
 from voile.tables.domain import Domain
 from voile.tables.naming import name_intervals

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from voile.choice import Choice
-from voile.evidence import Evidence
-from voile.evidence_sections import evidence_sections
-from voile.kit import Kit
-from voile.release import Release
-from voile.rounding import for_audience
-from voile.sections import (
+from voile.core.evidence import Evidence
+from voile.core.rounding import for_audience
+from voile.release.choice import Choice
+from voile.release.kit import Kit
+from voile.release.manifest import Release
+from voile.report.evidence_sections import evidence_sections
+from voile.report.sections import (
     Audience,
     Bullets,
     Figure,
@@ -24,6 +24,7 @@ from voile.sections import (
     Section,
     Strip,
 )
+from voile.report.wording import listed, share, share_of, size
 from voile.tables.content import Content
 from voile.tables.report_bound import how_far
 from voile.tables.report_risks import risks
@@ -41,7 +42,6 @@ from voile.tables.wording import (
     reason,
     three_sentences,
 )
-from voile.wording import listed, share, share_of, size
 
 NOTHING_LEFT = "0%: the source as it is; 100%: nothing left"
 LIMITS = (

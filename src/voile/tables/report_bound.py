@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from voile.sections import Grid, Prose, Section
+from voile.report.sections import Grid, Prose, Section
+from voile.report.wording import share
 from voile.tables.bounds.result import OPTIMAL
-from voile.wording import share
 
 NOTHING = "not proved"
 MOST_ROWS = 24

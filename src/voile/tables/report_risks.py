@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from voile.sections import Audience, Bar, BarChart, Grid, Prose, Section
+from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section
+from voile.report.wording import needs_suppression, share, share_of
 from voile.tables.measures import of_column
 from voile.tables.wording import about, people
-from voile.wording import needs_suppression, share, share_of
 
 ROWS = (
     ("expected_matches", "people expected to be re-identified correctly"),

@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 
 
 class Settings(BaseModel):

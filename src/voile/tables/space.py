@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError, nearest
-from voile.io import open_source
+from voile.core.errors import RequestError, nearest
+from voile.data import open_source
 from voile.tables import gather
 from voile.tables.counts import Constraints, Counts
 from voile.tables.domain import Domain

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from voile.rounding import Stating
+from voile.core.rounding import Stating
 from voile.tables.bounds import Bound
 from voile.tables.content import Content, without_limits
 from voile.tables.explain import in_words, most_different

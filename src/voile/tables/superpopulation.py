@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 
 Floats = NDArray[np.float64]
 Model = Literal["pitman", "zayatz", "dankar"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.compiled import compiled, inner
+from voile.core.compiled import compiled, inner
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]

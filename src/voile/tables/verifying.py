@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from voile.errors import TamperedError
-from voile.release import Release
-from voile.rounding import rounded
+from voile.core.errors import TamperedError
+from voile.core.rounding import rounded
+from voile.release.manifest import Release
+from voile.release.verify import Check, has_columns, has_rows, recounted
 from voile.tables.certify import OF_SENSITIVE, certify
 from voile.tables.codebook import Codebook, Entry
 from voile.tables.measures import of_column
-from voile.verifying import Check, has_columns, has_rows, recounted
 
 COUNTED = (
     "subjects",

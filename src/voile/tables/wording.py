@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from voile.choice import Choice
-from voile.sections import Audience
-from voile.suppression import FEW, is_few
+from voile.release.choice import Choice
+from voile.report.sections import Audience
+from voile.report.suppression import FEW, is_few
+from voile.report.wording import listed, share, share_of, size
 from voile.tables.named_measures import DEFAULTS, Kind
-from voile.wording import listed, share, share_of, size
 
 CALLED = {"safe-harbor": "Safe Harbor", "chosen": "chosen policy"}
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.cli.documents.ward import WORD, Notes, attack_on, note, put_brat, refused
 
-from voile.evidence import Evidence
-from voile.wording import name_of
+from voile.core.evidence import Evidence
+from voile.report.wording import name_of
 
 
 def figures(evidence: dict[str, Any]) -> dict[str, float]:

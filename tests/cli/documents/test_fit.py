@@ -26,7 +26,7 @@ from tests.cli.documents.ward import (
     roles_of,
 )
 
-from voile.kit import Kit
+from voile.release.kit import Kit
 
 
 def test_fit_finds_policies_of_several_costs(voile: Any, notes: Notes) -> None:

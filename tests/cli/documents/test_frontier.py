@@ -10,7 +10,7 @@ import pyarrow as pa
 from tests.cli.documents.ward import WORD, Notes
 
 from voile.documents.content import AS_LEFT, ONE_PERCENT
-from voile.kit import Kit
+from voile.release.kit import Kit
 
 FIRST = ["number", "risk", "risk_low", "risk_high", "loss", "miss_cost", "passes"]
 FOUND = [*AS_LEFT, *ONE_PERCENT]

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from tests.documents.attack.texts import NAMES, Odds, notes, released
 
+from voile.core.errors import RequestError
 from voile.documents.attack import BudgetedAttacker, InspectionEvidence
 from voile.documents.attack.ground import Ground
 from voile.documents.attack.labels import drawn, quality
 from voile.documents.corpus import Corpus
 from voile.documents.words.tokens import tokenise
-from voile.errors import RequestError
-from voile.wording import name_of, said
+from voile.report.wording import name_of, said
 
 SOURCES = ("published", "released", "foreign")
 OTHERS = notes(12, label="PERSON", names=["Kim", "Zoe", "Ron", "Gus"])

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.documents.attack.texts import notes, released
 
+from voile.core.errors import RequestError
 from voile.documents.attack.ground import Ground
 from voile.documents.attack.left import matched
 from voile.documents.corpus import Corpus, Document, Span
 from voile.documents.publishing import publish
 from voile.documents.replacing import Marks, Removal, Surrogates
 from voile.documents.words.tokens import tokenise
-from voile.errors import RequestError
-from voile.pseudonyms import Secret
+from voile.keys.pseudonyms import Secret
 
 WORDS = st.lists(st.sampled_from(["Ana", "Smith", "of", "12", ",", "[X]", "D’Or"]), max_size=12)
 PUTS = st.sampled_from([Marks(), Surrogates(Secret(bytes(32)))])

@@ -17,8 +17,8 @@ from voile.documents.corpus import Corpus, Document, Span
 from voile.documents.publishing import publish
 from voile.documents.replacing import Marks, Removal, Surrogates
 from voile.documents.words.tokens import tokenise
-from voile.pseudonyms import Secret
-from voile.wording import name_of
+from voile.keys.pseudonyms import Secret
+from voile.report.wording import name_of
 
 PUT = Surrogates(Secret(bytes(range(32))))
 

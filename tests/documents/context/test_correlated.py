@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from voile.core.errors import RequestError
 from voile.documents.context import Least, associations, correlated
 from voile.documents.corpus import Corpus, Document, Span
-from voile.errors import RequestError
 
 LOOSE = Least(subjects=2, confidence=0.8, lift=1.5, chance=1)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from voile.core.errors import RequestError
 from voile.documents.context import Least, pointing, trial
 from voile.documents.corpus import Corpus, Document
 from voile.documents.replacing.removal import Removal, joined
-from voile.errors import RequestError
 
 SMALL = Least(subjects=2, confidence=0.8, lift=1.5, chance=1)
 

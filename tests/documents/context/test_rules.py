@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from voile.core.errors import RequestError
 from voile.documents.context import Least, rules
 from voile.documents.context.rules import mine
-from voile.errors import RequestError
 
 
 def tail(n, with_target, with_word, both):

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.documents.formats.writers import SCHEMES, chunks, joined, put, same, tag_lines
 
+from voile.core.errors import RequestError, SourceError
 from voile.documents.corpus import Corpus, Span
 from voile.documents.formats import read_corpus
 from voile.documents.formats.tags import spans_of
-from voile.errors import RequestError, SourceError
 
 SENTENCES = st.lists(chunks().filter(bool), min_size=1, max_size=3)
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.documents.formats.writers import documents, put, same
 
+from voile.core.errors import RequestError, SourceError
 from voile.documents.corpus import Corpus, Span
 from voile.documents.formats import read_corpus
-from voile.errors import RequestError, SourceError
 
 
 def voile(document):

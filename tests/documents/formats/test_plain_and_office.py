@@ -12,9 +12,9 @@ import pytest
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 from tests.documents.formats.writers import put
 
+from voile.core.errors import RequestError, SourceError
 from voile.documents.corpus import Corpus
 from voile.documents.formats import read_corpus, read_documents
-from voile.errors import RequestError, SourceError
 
 TEXT = "Zoë e\u0301 😀\r\n\r\n\tpadded \u200b"
 

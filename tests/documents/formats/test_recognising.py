@@ -8,10 +8,10 @@ import docx
 import pytest
 from tests.documents.formats.writers import put
 
+from voile.core.errors import RequestError
 from voile.documents.corpus import Corpus
 from voile.documents.formats import FORMATS, read_corpus
 from voile.documents.formats.recognising import recognise
-from voile.errors import RequestError
 
 FILES = {
     ("a.jsonl", '{"text": "a", "label": "spam"}'): "jsonl",

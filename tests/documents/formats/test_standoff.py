@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.documents.formats.writers import documents, put, same
 
+from voile.core.errors import RequestError, SourceError
 from voile.documents.corpus import Corpus, Document, Span
 from voile.documents.formats import read_corpus, read_documents
-from voile.errors import RequestError, SourceError
 
 TYPES = st.sampled_from(["NAME", "DATE", "B-X", "LOC"])
 DOCUMENTS = documents(spans=TYPES)

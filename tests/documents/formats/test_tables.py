@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.documents.formats.writers import documents, put
 
+from voile.core.errors import RequestError, SourceError
+from voile.data import open_source, open_writer
+from voile.data.roles import Roles
 from voile.documents.corpus import Corpus, Span
 from voile.documents.formats import corpus_of, documents_of, read_corpus
-from voile.errors import RequestError, SourceError
-from voile.io import open_source, open_writer
-from voile.roles import Roles
 
 STRUCT = pa.list_(
     pa.struct([("start", pa.int32()), ("end", pa.int64()), ("label", pa.large_string())])

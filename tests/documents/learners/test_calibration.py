@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from voile.core.errors import RequestError
 from voile.documents.learners.calibration import Calibration, decide
-from voile.errors import RequestError
 
 COSTS = (1.01, 2.0, 3.5, 5.0, 10.0, 20.0, 50.0)
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from tests.documents.learners.made import harmless, made, of_forms
 
+from voile.core.errors import RequestError
 from voile.documents.learners import CLASSIFIERS, LEARNERS, check_saveable, learners_of
 from voile.documents.learners.linear import Linear
 from voile.documents.learners.own import Sklearn
-from voile.errors import RequestError
 
 ONE_EACH = list(LEARNERS)
 

@@ -11,11 +11,11 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.svm import LinearSVC
 from tests.documents.learners.made import harmless, made, of_forms
 
+from voile.core.errors import RequestError
 from voile.documents.learners import learners_of
 from voile.documents.learners.own import Sklearn
 from voile.documents.learners.own_spacy import Spacy
 from voile.documents.learners.own_transformers import Transformers
-from voile.errors import RequestError
 
 
 @pytest.mark.parametrize("types", [1, 2])

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voile.core.errors import RequestError
 from voile.documents.patterns import PATTERNS, Listed, Pattern, find, patterns_of
 from voile.documents.replacing.removal import Removal
-from voile.errors import RequestError
 
 EXAMPLES = {
     "iban": "GB82WEST12345698765432",

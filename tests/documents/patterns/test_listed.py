@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voile.core.errors import RequestError, SourceError
 from voile.documents.patterns import Listed
 from voile.documents.patterns.listed import phrases_of
 from voile.documents.replacing.removal import Removal
-from voile.errors import RequestError, SourceError
 
 words = st.sampled_from(["Ann", "ann", "Lee", "Jo", "-", ".", "x1", "_"])
 phrases = st.lists(st.lists(words, min_size=1, max_size=3).map(" ".join), min_size=1, max_size=4)

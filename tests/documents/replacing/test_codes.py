@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from voile.documents.replacing import codes
 from voile.documents.replacing.draws import Draws
-from voile.secret import Secret
+from voile.keys.secret import Secret
 
 DRAWS = Draws(Secret(bytes(range(32))), "17", frozenset())
 OTHER = Draws(Secret(bytes(range(32))), "18", frozenset())

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voile.core.errors import RequestError
 from voile.documents.corpus import Document
 from voile.documents.replacing import Categories, Marks, Removal, Surrogates, kind_of, replacer
 from voile.documents.replacing.marks import mark
-from voile.errors import RequestError
-from voile.secret import Secret
+from voile.keys.secret import Secret
 
 TEXT = "Anna Smith, 12 High Street, Leeds LS1"
 WHERE = [(0, 4, "NAME"), (5, 10, "NAME"), (12, 26, "STREET"), (28, 33, "CITY"), (34, 37, "ZIP")]

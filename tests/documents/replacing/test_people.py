@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voile.core.errors import RequestError
 from voile.documents.replacing import Names
 from voile.documents.replacing.draws import Draws
 from voile.documents.replacing.names import LANGUAGES, Pool, builtin, folded, words_of
 from voile.documents.replacing.people import People
-from voile.errors import RequestError
-from voile.secret import Secret
+from voile.keys.secret import Secret
 
 ENGLISH, SPANISH = builtin("english"), builtin("spanish")
 POOLS = {"english": Pool([ENGLISH, SPANISH]), "spanish": Pool([SPANISH, ENGLISH])}

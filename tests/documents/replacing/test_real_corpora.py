@@ -13,7 +13,7 @@ import pytest
 from voile.documents.corpus import Document
 from voile.documents.replacing import Removal, Surrogates, kind_of
 from voile.documents.replacing.names import folded
-from voile.secret import Secret
+from voile.keys.secret import Secret
 
 BESIDE = Path(__file__).resolve().parents[4] / "shared" / "data"
 DATA = Path(os.environ.get("VOILE_DATA", BESIDE))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voile.core.errors import RequestError
 from voile.documents.replacing import Removal, joined, merged
-from voile.errors import RequestError
 
 TEXT = "Anna  Smith,\tBerta\nJones of Leeds and York"
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voile.core.errors import RequestError
 from voile.documents.corpus import Document, Span
 from voile.documents.replacing import KINDS, Names, Removal, Surrogates
 from voile.documents.replacing.names import folded, words_of
-from voile.errors import RequestError
-from voile.secret import Secret
+from voile.keys.secret import Secret
 
 SECRET = Secret(bytes(range(32)))
 PLACES = ("Ashford", "Bexley", "Corby", "Dover", "Exeter", "Great Ayton")
@@ -114,7 +114,7 @@ def test_a_list_never_gives_what_the_document_removes():
 
 
 def test_dates_of_one_subject_move_together_and_others_otherwise():
-    from voile.pseudonyms import date_shift
+    from voile.keys.pseudonyms import date_shift
 
     by = {}
     for subject in map(str, range(40)):
@@ -155,7 +155,7 @@ def test_another_secret_gives_other_surrogates():
 PINNED = """
 from voile.documents.corpus import Document
 from voile.documents.replacing import Removal, Surrogates
-from voile.secret import Secret
+from voile.keys.secret import Secret
 text = "Anna Smith, 12 March 1999, 0113 496 0101, anna@clinic.test"
 removals = [Removal(0, 10, "NAME", ""), Removal(12, 25, "DATE", ""), Removal(27, 40, "PHONE", ""),
             Removal(42, 58, "EMAIL", "")]

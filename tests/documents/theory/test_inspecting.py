@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voile.core.errors import RequestError
 from voile.documents.theory import (
     Counts,
     bounds_of_run,
@@ -18,7 +19,6 @@ from voile.documents.theory import (
     theorem_4,
     utility,
 )
-from voile.errors import RequestError
 
 SMALL = st.integers(0, 40)
 RATIOS = st.fractions(Fraction(1, 4), 60)

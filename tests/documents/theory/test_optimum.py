@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voile.core.errors import RequestError
 from voile.documents.theory import (
     Counts,
     change,
@@ -22,7 +23,6 @@ from voile.documents.theory import (
     theorem_2,
     theorem_3,
 )
-from voile.errors import RequestError
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from voile.core.errors import RequestError
 from voile.documents.theory import (
     Counts,
     deviation,
@@ -19,7 +20,6 @@ from voile.documents.theory import (
     theorem_5,
     theorem_6,
 )
-from voile.errors import RequestError
 
 TINY = Fraction(1, 10**9)
 MANY = st.integers(0, 500)

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from voile.core.errors import RequestError
 from voile.documents.corpus import Document
 from voile.documents.words.attributes import AFFIX, SHAPE, WORD, attributes_of
 from voile.documents.words.features import BLOCKS, CLASSES, Extractor, Space
 from voile.documents.words.scoring import Scorer
 from voile.documents.words.tokens import GLUED, Forms, tagged, tokenise
-from voile.errors import RequestError
 
 LISTS = {"given": frozenset({"ana", "leo"})}
 MARKS = ("[AGE]",)

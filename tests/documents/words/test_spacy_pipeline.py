@@ -7,11 +7,11 @@ import pickle
 
 import pytest
 
+from voile.core.errors import RequestError
 from voile.documents import Corpus, Document, GreedySanitizer, Span
 from voile.documents.training import Training
 from voile.documents.words.spacy_pipeline import spacy_tokeniser, tagged_by
 from voile.documents.words.tokens import tokenise
-from voile.errors import RequestError
 
 spacy = pytest.importorskip("spacy")
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from voile.core.errors import RequestError
 from voile.documents.corpus import Corpus, Document, Span
 from voile.documents.words.normalising import normalise
 from voile.documents.words.tokens import (
@@ -21,7 +22,6 @@ from voile.documents.words.tokens import (
     token_labels,
     tokenise,
 )
-from voile.errors import RequestError
 
 ODD = "aé[]A_1.-! \n\u200b\u0301\u0308\u093e\u0915\u0958ａﬁ½²–\u00a0\x85\u20dd\u05b0с\u1100\u1161"
 texts = st.text(st.sampled_from(ODD), max_size=20)

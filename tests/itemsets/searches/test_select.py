@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.errors import InfeasibleError, RequestError
+from voile.core.errors import InfeasibleError, RequestError
 from voile.itemsets.feasible import Constraint
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.searches import METHODS, branch, gaining, greedy, select

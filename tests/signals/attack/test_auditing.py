@@ -9,8 +9,8 @@ import pytest
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from tests.signals.days import days, fitted
 
-from voile.errors import RequestError
-from voile.evidence import Evidence
+from voile.core.errors import RequestError
+from voile.core.evidence import Evidence
 from voile.signals import PrivacyMap, audit
 from voile.signals.attack.attackers import bayes, by_chances
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.signals.made_up import METHODS, fitted, readings
 
-from voile.evidence import Rate
+from voile.core.evidence import Rate
 from voile.signals.attack.breaks import equal
 from voile.signals.maps import BASES
 

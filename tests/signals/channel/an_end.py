@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from voile.secret import Secret
+from voile.keys.secret import Secret
 from voile.signals import SequenceCodec
 from voile.signals.channel import (
     Broker,

@@ -7,7 +7,7 @@ import json
 import numpy as np
 from tests.signals.days import days, fitted
 
-from voile.secret import Secret
+from voile.keys.secret import Secret
 from voile.signals.channel import Enrolment, Recipient, Sender, Taken
 from voile.signals.channel.envelope import LEAST, Header, Sealer
 from voile.signals.channel.keys import MAC, DeviceKey, Enrolled

@@ -25,7 +25,7 @@ from tests.signals.channel.ends import (
 )
 from tests.signals.days import fitted
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals.channel import Broker, Link, Login, Taken, collect, forward, live
 from voile.signals.channel.envelope import LONGEST
 from voile.signals.channel.link import HELD, ROOM, Up

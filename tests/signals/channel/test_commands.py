@@ -24,8 +24,8 @@ from voile.cli.parameters import load_kit
 from voile.cli.receive import receive
 from voile.cli.run import run
 from voile.cli.send import send
-from voile.errors import VoileError
-from voile.io import open_source
+from voile.core.errors import VoileError
+from voile.data import open_source
 from voile.signals.channel import Enrolment
 from voile.signals.channel.recipient import READINGS
 from voile.signals.channel.store import FILE

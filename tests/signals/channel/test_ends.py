@@ -25,7 +25,7 @@ from tests.signals.channel.ends import (
 )
 from tests.signals.days import fitted
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals.channel import Recipient, Sender, Taken
 from voile.signals.channel.posts import Post
 from voile.signals.channel.recipient import READINGS, Subject

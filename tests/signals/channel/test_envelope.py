@@ -25,9 +25,9 @@ from tests.signals.channel.ends import (
 )
 from tests.signals.days import fitted
 
-from voile.errors import RequestError
-from voile.pseudonyms import pseudonym
-from voile.secret import Secret
+from voile.core.errors import RequestError
+from voile.keys.pseudonyms import pseudonym
+from voile.keys.secret import Secret
 from voile.signals.channel import Enrolment, Sender, Taken
 from voile.signals.channel.envelope import LEAST, Header
 from voile.signals.channel.keys import MAC, DeviceKey

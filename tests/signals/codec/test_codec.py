@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from tests.signals.made_up import METHODS, NAMES, fitted, readings
 
-from voile.errors import RequestError
-from voile.random import Protective
+from voile.core.errors import RequestError
+from voile.keys.random import Protective
 from voile.signals import Codec, PrivacyMap
 from voile.signals.maps import BASES
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.errors import RequestError
-from voile.random import Protective
+from voile.core.errors import RequestError
+from voile.keys.random import Protective
 from voile.signals.codec.lattice import MARGIN, Lattice, dither
 from voile.signals.place import Place
 

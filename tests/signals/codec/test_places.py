@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.signals.made_up import NAMES, fitted, readings
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals import Codec, PrivacyMap
 from voile.signals.attack.breaks import lattice
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from tests.signals.made_up import fitted, readings
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals import PrivacyMap
 from voile.signals.maps import BASES
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.signals.days import days, fitted
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals import PrivacyMap
 from voile.signals.fhir import Field, Sequences, Singles, decode, encode
 

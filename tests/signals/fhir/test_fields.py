@@ -8,7 +8,7 @@ from tests.signals.fhir.made import (
     FIELDS,
 )
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals.fhir import read_fields
 
 

@@ -25,8 +25,8 @@ from tests.signals.fhir.made import (
     way,
 )
 
-from voile.errors import RequestError
-from voile.random import Protective
+from voile.core.errors import RequestError
+from voile.keys.random import Protective
 from voile.signals import PrivacyMap
 from voile.signals.fhir import Counts, Field, Sequences, Singles, decode, encode
 from voile.signals.fhir.observations import URL

@@ -18,7 +18,7 @@ from tests.signals.fhir.made import (
     way,
 )
 
-from voile.errors import RequestError, SourceError
+from voile.core.errors import RequestError, SourceError
 from voile.signals.fhir import decode, encode
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals import Subjects, mutual_information
 from voile.signals.information.mutual import contributions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, Subjects, audit, mutual_information
 from voile.signals.maps.levels import pooled
 from voile.signals.methods.affine import LearnedAffine

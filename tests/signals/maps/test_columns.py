@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.signals.days import fitted as fitted_days
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, SignalsWarning, mutual_information
 from voile.signals.methods import METHODS
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.signals.made_up import METHODS, fitted, readings
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, SignalsWarning, mutual_information
 from voile.signals.methods.layers import Settings
 from voile.signals.methods.transport import Transport

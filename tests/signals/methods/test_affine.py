@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import multivariate_normal
 from sklearn.mixture import GaussianMixture
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, mutual_information
 from voile.signals.codec.steps import Affine
 from voile.signals.methods.affine import LearnedAffine, Objective

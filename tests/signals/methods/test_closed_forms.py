@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, mutual_information
 from voile.signals.methods import Sample
 from voile.signals.methods.gamma import Gamma, common_shape

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from voile.errors import RequestError
-from voile.random import Protective
+from voile.core.errors import RequestError
+from voile.keys.random import Protective
 from voile.signals import PrivacyMap, Subjects, mutual_information
 from voile.signals.methods import METHODS, Private
 from voile.signals.methods.noise import discrete_laplace

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.signals.days import NAMES, days, fitted
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, SequenceCodec, SequenceMap, Session, SignalsWarning
 from voile.signals.sequences import Message, Receipt
 from voile.signals.sequences.scalar import Path

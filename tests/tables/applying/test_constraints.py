@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 from tests.tables.applying.visits import finest, fitted, read, roles, run
 
-from voile.choice import Choice
-from voile.errors import InfeasibleError
-from voile.roles import Roles
+from voile.core.errors import InfeasibleError
+from voile.data.roles import Roles
+from voile.release.choice import Choice
 from voile.tables.verifying import verify
 from voile.tables.wing import choose
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from tests.tables.applying.visits import fitted, middle, read, roles, run
 
-from voile.errors import RequestError
-from voile.io import open_source
+from voile.core.errors import RequestError
+from voile.data import open_source
 
 pytestmark = pytest.mark.filterwarnings("ignore::voile.tables.hipaa.SafeHarborWarning")
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tests.tables.applying.visits import fitted, middle, roles, run
 
-from voile.choice import Choice
-from voile.errors import InfeasibleError, RequestError
-from voile.kit import Kit
+from voile.core.errors import InfeasibleError, RequestError
+from voile.release.choice import Choice
+from voile.release.kit import Kit
 from voile.tables.content import Content
 from voile.tables.wing import choose
 

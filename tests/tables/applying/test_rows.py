@@ -8,17 +8,17 @@ import pyarrow as pa
 import pytest
 from tests.tables.applying.visits import fitted, middle, read, run
 
-from voile.errors import RequestError
-from voile.io import open_source
-from voile.progress import silent
-from voile.release import Release
-from voile.roles import Roles
+from voile.core.errors import RequestError
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Roles
+from voile.release.manifest import Release
+from voile.report.wording import share
 from voile.tables.options import ApplyOptions
 from voile.tables.report import sections
 from voile.tables.verifying import verify
 from voile.tables.wing import apply
 from voile.tables.wording import about
-from voile.wording import share
 
 pytestmark = pytest.mark.filterwarnings("ignore::voile.tables.hipaa.SafeHarborWarning")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.tables.applying.visits import finest, run
 
-from voile.errors import VoileError
-from voile.release import Release, private_path
+from voile.core.errors import VoileError
+from voile.release.manifest import Release, private_path
 from voile.tables.codebook import Entry
 from voile.tables.verifying import _is_named_by_its_ends, verify
 

@@ -7,10 +7,10 @@ import datetime as dt
 import numpy as np
 import pyarrow as pa
 
-from voile.choice import Choice
-from voile.io import open_source
-from voile.progress import silent
-from voile.roles import Roles
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Roles
+from voile.release.choice import Choice
 from voile.tables.options import ApplyOptions, FitOptions
 from voile.tables.wing import apply, choose, fit
 

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.errors import RequestError
-from voile.evidence import Rate, difference
+from voile.core.errors import RequestError
+from voile.core.evidence import Rate, difference
 from voile.tables.attack import Cases, Records, inference
 from voile.tables.attack.inference import class_of, classes, guess
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.errors import RequestError
-from voile.evidence import Evidence, Rate
+from voile.core.errors import RequestError
+from voile.core.evidence import Evidence, Rate
+from voile.report.wording import name_of
 from voile.tables.attack import HitMiss, Records, linkage
 from voile.tables.attack.chance import Chance
 from voile.tables.attack.linkage import link
 from voile.tables.attack.patterns import agreement_patterns
-from voile.wording import name_of
 
 COLUMNS = ("age", "sex", "race", "zip")
 FINE, COARSE, GENERAL = (5, 1, 1, 4), (20, 2, 5, 8), (100, 2, 5, 50)

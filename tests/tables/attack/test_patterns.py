@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.tables.attack.chance import Chance
 from voile.tables.attack.model import (
     HitMiss,

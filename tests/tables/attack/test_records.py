@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.tables.attack.records import Records, distinct_pairs, distinct_rows, same_columns
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.tables.attack import Records, singling_out
 from voile.tables.attack.singling_out import drawn_from_margins, fitting, uniques
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voile.errors import InfeasibleError, RequestError
-from voile.frontier import Frontier
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.frontier import Frontier
 from voile.tables.bounds import bound
 from voile.tables.counts import Constraints, Counts
 from voile.tables.evaluator import Evaluator

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.frontier import Frontier
+from voile.core.frontier import Frontier
 from voile.tables.bounds import bound
 from voile.tables.bounds.envelope import area, hull
 from voile.tables.bounds.sandwich import between

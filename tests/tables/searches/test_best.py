@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from voile.errors import InfeasibleError
+from voile.core.errors import InfeasibleError
 from voile.tables.counts import Counts
 from voile.tables.evaluator import Evaluator
 from voile.tables.searches import search

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.errors import InfeasibleError, RequestError
+from voile.core.errors import InfeasibleError, RequestError
 from voile.tables.searches.bisect import Bisect
 from voile.tables.searches.run import Limit, Run
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from voile.errors import InfeasibleError
+from voile.core.errors import InfeasibleError
 from voile.tables.kernels.interval import flips
 from voile.tables.kernels.scratch import by_lead, score
 from voile.tables.searches import search

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from voile.errors import RequestError
-from voile.frontier import Frontier
+from voile.core.errors import RequestError
+from voile.core.frontier import Frontier
 from voile.tables.counts import Constraints
 from voile.tables.evaluator import Evaluator
 from voile.tables.searches import STRATEGIES, best, search

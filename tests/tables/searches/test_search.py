@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.errors import InfeasibleError, RequestError
-from voile.frontier import Frontier
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.frontier import Frontier
 from voile.tables.counts import Constraints, Counts
 from voile.tables.evaluator import Evaluator
 from voile.tables.searches import STRATEGIES, search

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.frontier import Frontier
+from voile.core.frontier import Frontier
 from voile.tables.kernels.hull import lower_hull
 from voile.tables.searches.slopes import place, slope
 

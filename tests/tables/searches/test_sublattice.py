@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from voile.errors import RequestError
-from voile.frontier import Frontier
+from voile.core.errors import RequestError
+from voile.core.frontier import Frontier
 from voile.tables.counts import Counts
 from voile.tables.evaluator import Evaluator
 from voile.tables.searches.chains import RandomChain, draw_order

@@ -14,6 +14,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.core.errors import RequestError, nearest
+from voile.core.evidence import Count, Note
 from voile.documents.attack.ground import Ground
 from voile.documents.attack.inspected import InspectionEvidence, curves_of, findings_of
 from voile.documents.attack.labels import FOLDS, Look, Student, looks
@@ -25,9 +27,7 @@ from voile.documents.learners import learners_of
 from voile.documents.learners.learner import Learner
 from voile.documents.training import by_subject
 from voile.documents.words.tokens import token_labels, tokenise
-from voile.errors import RequestError, nearest
-from voile.evidence import Count, Note
-from voile.random import RandomState, streams
+from voile.keys.random import RandomState, streams
 
 Labels = Literal["published", "released", "foreign"]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voile.core.evidence import Count, Curve, Evidence, Finding, Note, Rate
 from voile.documents.attack.ground import Ground
 from voile.documents.attack.walks import Counts, Spread, Walk, at_random, rate_of, spread
 from voile.documents.story import FOUND, LEFT
-from voile.evidence import Count, Curve, Evidence, Finding, Note, Rate
 
 POINTS = 25
 """Of a curve, beside the numbers of inspections that were asked for."""

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.core.errors import RequestError
 from voile.documents.attack.ground import Ground
 from voile.documents.crossfitting import cross_fit
 from voile.documents.learners.learner import Examples, Learner, Margins
-from voile.errors import RequestError
 
 FOLDS = 5
 CHOOSING = 3

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from voile.core.errors import RequestError
 from voile.documents.corpus import Corpus, Document
 from voile.documents.publishing import PublishedDocument
 from voile.documents.replacing import Edit, Published
-from voile.errors import RequestError
 
 
 def matched(published: Corpus, truth: Corpus) -> Iterator[tuple[PublishedDocument, Document]]:

@@ -15,13 +15,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.documents.attack.left import edits_of, matched
 from voile.documents.attack.mentions import Mention, mentions, names_of
 from voile.documents.corpus import Corpus, Document
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.tokens import Forms, Tokens, tokenise
-from voile.evidence import Evidence, Finding, Note, Rate
-from voile.random import RandomState, streams
+from voile.keys.random import RandomState, streams
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.core.evidence import Rate
 from voile.documents.attack.ground import Ground
 from voile.documents.attack.labels import Look
-from voile.evidence import Rate
 
 Order = Literal["margin", "paper", "negatives"]
 Counts = NDArray[np.int64]

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.core.errors import RequestError, nearest
 from voile.documents.context.left import Left, incidence
 from voile.documents.context.rules import Least, Rules, mine
 from voile.documents.corpus import Corpus, Span
 from voile.documents.words.tokens import Tokeniser
-from voile.errors import RequestError, nearest
 
 PREFIX = "CONTEXT_"
 SEEN = Least(subjects=5)

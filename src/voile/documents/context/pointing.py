@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import sparse
 
+from voile.core.errors import RequestError
 from voile.documents.context.left import Left, Places, incidence
 from voile.documents.context.rules import Least, Rules, Target, mine
 from voile.documents.corpus import Corpus, Span
 from voile.documents.replacing.removal import Removal, merged
 from voile.documents.words.normalising import normalise
 from voile.documents.words.tokens import Tokeniser
-from voile.errors import RequestError
 
 LEAST = Least()
 LABEL, BY = "CONTEXT", "context"

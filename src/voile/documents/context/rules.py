@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 
 Target: TypeAlias = tuple[str, ...]
 """What a word tells of: a type, or a type and a value."""

@@ -12,10 +12,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from voile.core.errors import RequestError, SourceError, nearest
+from voile.core.lazy import lazily
 from voile.documents.corpus import Corpus, Document
 from voile.documents.formats.file import File, readable, stem, suffix
-from voile.errors import RequestError, SourceError, nearest
-from voile.lazy import lazily
 
 if TYPE_CHECKING:
     from voile.documents.formats.tables import corpus_of, documents_of

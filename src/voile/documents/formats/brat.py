@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from voile.core.errors import SourceError
 from voile.documents.corpus import Document
 from voile.documents.formats.file import File
 from voile.documents.formats.quotes import AnnotationError, Quote, placed
-from voile.errors import SourceError
 
 ENTITY = re.compile(r"T\S*\t(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)(?:\t(.*))?")
 OTHER = re.compile(r"[REAMN#*]")

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
 
+from voile.core.errors import SourceError
 from voile.documents.corpus import Document
 from voile.documents.formats.file import File
 from voile.documents.formats.tags import HARMLESS, Token, is_tag, join
-from voile.errors import SourceError
 
 BOUNDARY = "-DOCSTART-"
 

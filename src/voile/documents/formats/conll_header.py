@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
+from voile.core.errors import RequestError, SourceError, nearest
 from voile.documents.corpus import Document
 from voile.documents.formats.conll import rows, token
 from voile.documents.formats.file import File
 from voile.documents.formats.tags import Token, join
-from voile.errors import RequestError, SourceError, nearest
 
 TOKEN = ("token", "word", "form")
 DOCUMENT = ("doc", "document", "doc_id")

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from voile.core.errors import SourceError
 from voile.documents.corpus import Document
 from voile.documents.formats.file import File
 from voile.documents.formats.json_objects import annotated
 from voile.documents.formats.quotes import Quote, looked
-from voile.errors import SourceError
 
 KEYS = ("start_offset", "end_offset", "label")
 FIELDS = ("label", "labels", "entities")

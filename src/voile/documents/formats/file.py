@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from voile.core.errors import SourceError
+from voile.data.formats.jsonlines import LINE_BYTES, numbered_lines
+from voile.data.text import known_encoding, marked_encoding, raw_chunks, utf8_chunks
 from voile.documents.corpus import Document, Span
-from voile.errors import SourceError
-from voile.io.jsonlines import LINE_BYTES, numbered_lines
-from voile.io.text import known_encoding, marked_encoding, raw_chunks, utf8_chunks
 
 _COMPRESSED = re.compile(r"\.gz$", re.IGNORECASE)
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
+from voile.core.errors import SourceError
 from voile.documents.corpus import Document, Span
 from voile.documents.formats.file import File
 from voile.documents.formats.markup import parse
-from voile.errors import SourceError
 
 
 def read(file: File) -> Iterator[Document]:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from xml.etree.ElementTree import Element
 
+from voile.core.errors import SourceError
 from voile.documents.corpus import Document
 from voile.documents.formats.file import File
 from voile.documents.formats.markup import parse
 from voile.documents.formats.quotes import AnnotationError, Quote, placed
-from voile.errors import SourceError
 
 PLACE = re.compile(r"\d{1,18}")
 PATIENT = re.compile(r"(\d+)-\d+")

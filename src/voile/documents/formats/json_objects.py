@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from voile.core.errors import RequestError, SourceError, nearest
+from voile.data.formats.jsonlines import parser
 from voile.documents.corpus import Document
 from voile.documents.formats.file import File
 from voile.documents.formats.quotes import Quote, placed
-from voile.errors import RequestError, SourceError, nearest
-from voile.io.jsonlines import parser
 
 
 def objects(file: File) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -10,9 +10,9 @@ from dataclasses import replace
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
+from voile.core.errors import SourceError
+from voile.data.text import raw_chunks
 from voile.documents.formats.file import File
-from voile.errors import SourceError
-from voile.io.text import raw_chunks
 
 _TEXT = re.compile(r"(<TEXT\b[^>]*>)(.*?)(</TEXT\s*>)", re.DOTALL)
 KEEPER = "\ufdd0"

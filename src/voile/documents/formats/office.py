@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from voile.core.errors import RequestError, SourceError, VoileError
 from voile.documents.corpus import Document
 from voile.documents.formats.file import File
-from voile.errors import RequestError, SourceError, VoileError
 
 if TYPE_CHECKING:
     from docx.document import Document as Word

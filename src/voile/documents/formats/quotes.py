@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from voile.core.errors import SourceError
 from voile.documents.corpus import Span
-from voile.errors import SourceError
 
 
 class AnnotationError(SourceError):

@@ -9,15 +9,15 @@ from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 
+from voile.core.errors import RequestError, SourceError
+from voile.data.opening import FORMATS as TABLES
+from voile.data.postgres.address import Address
 from voile.documents.formats.brat import beside
 from voile.documents.formats.conll import BOUNDARY
 from voile.documents.formats.conll_header import TOKEN
 from voile.documents.formats.file import File, readable, suffix
 from voile.documents.formats.json_objects import objects
 from voile.documents.formats.tags import HARMLESS, TAG
-from voile.errors import RequestError, SourceError
-from voile.io.opening import FORMATS as TABLES
-from voile.io.postgres_address import Address
 
 BY_NAME = {
     ".docx": "docx", ".pdf": "pdf", ".conll": "conll", ".bio": "conll", ".iob": "conll",

@@ -14,12 +14,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from voile.core.errors import RequestError, SourceError, nearest
+from voile.data import Source, open_source
+from voile.data.roles import Roles
+from voile.data.source import BATCH_ROWS
 from voile.documents.corpus import Corpus, Document, Span
 from voile.documents.formats.quotes import listed, looked, placed
-from voile.errors import RequestError, SourceError, nearest
-from voile.io import Source, open_source
-from voile.io.source import BATCH_ROWS
-from voile.roles import Roles
 
 SPANS, POS = "spans", "pos"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
+from voile.core.errors import RequestError, nearest
 from voile.documents.learners.adaboost import AdaBoost
 from voile.documents.learners.consensus import Agreed, Consensus
 from voile.documents.learners.crf import CRF, Chain
@@ -13,7 +14,6 @@ from voile.documents.learners.learner import Classifier, Learner, Saveable
 from voile.documents.learners.linear import Linear
 from voile.documents.learners.selection import KeptSelected, Selection
 from voile.documents.learners.svm import SVM
-from voile.errors import RequestError, nearest
 
 LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "crf": CRF,

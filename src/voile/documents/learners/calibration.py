@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.core.errors import RequestError
 from voile.documents.learners.learner import Arrays, Margins
 from voile.documents.learners.storing import taken, unfit
-from voile.errors import RequestError
 
 Floats = NDArray[np.float64]
 

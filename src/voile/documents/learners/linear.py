@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.brief import Brief
+from voile.core.brief import Brief
 from voile.documents.learners.history import follow
 from voile.documents.learners.learner import Arrays, Margins, Sight
 from voile.documents.learners.storing import packed, taken, unpacked

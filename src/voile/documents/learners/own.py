@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.core.errors import RequestError
 from voile.documents.learners.chain import MOST
 from voile.documents.learners.learner import Examples, Margins, Sight
 from voile.documents.learners.svm import narrowed
-from voile.errors import RequestError
 
 
 @dataclass(frozen=True)

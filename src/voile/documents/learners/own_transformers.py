@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.core.errors import RequestError
 from voile.documents.learners.learner import Examples, Margins, Sight
 from voile.documents.learners.own import checked, library, log_odds_of
-from voile.errors import RequestError
 
 WINDOW = 512
 

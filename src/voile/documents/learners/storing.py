@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.core.errors import RequestError
 from voile.documents.learners.learner import Arrays
-from voile.errors import RequestError
 
 Weights = NDArray[np.float32]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from voile.core.errors import RequestError, nearest
 from voile.documents.patterns.listed import Listed
 from voile.documents.patterns.network import emails, ips, macs, urls
 from voile.documents.patterns.numbers import cards, dnis, ibans, ssns
 from voile.documents.patterns.pattern import Finder, Pattern, find
 from voile.documents.patterns.phones import phones
 from voile.documents.patterns.records import record_pattern
-from voile.errors import RequestError, nearest
 
 __all__ = ["PATTERNS", "Finder", "Listed", "Pattern", "find", "patterns_of", "record_pattern"]
 

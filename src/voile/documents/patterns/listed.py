@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 
+from voile.core.errors import RequestError, SourceError
 from voile.documents.patterns.pattern import Slice, find
 from voile.documents.replacing.removal import Removal
 from voile.documents.words.normalising import as_latin, normalise
-from voile.errors import RequestError, SourceError
 
 _TOKEN = re.compile(r"[^\W_]+|\S")
 

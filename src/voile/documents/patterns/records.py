@@ -26,9 +26,9 @@ from math import inf, prod
 from re import _parser as parser  # type: ignore[attr-defined]  # the one reader of its grammar
 from typing import Any
 
+from voile.core.errors import RequestError
 from voile.documents.patterns.pattern import Pattern, Slice
 from voile.documents.words.normalising import normalise
-from voile.errors import RequestError
 
 MOST_WAYS = 500
 _WIDEST = 200

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
+from voile.core.errors import RequestError, nearest
 from voile.documents.corpus import Document
 from voile.documents.replacing.marks import Categories, Marks
 from voile.documents.replacing.published import Published
 from voile.documents.replacing.removal import Removal
 from voile.documents.replacing.surrogates import Surrogates
-from voile.errors import RequestError, nearest
-from voile.secret import Secret
+from voile.keys.secret import Secret
 
 How = Literal["mark", "category", "surrogate"]
 HOW: tuple[How, ...] = ("mark", "category", "surrogate")

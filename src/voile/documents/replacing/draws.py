@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from voile.documents.replacing.names import folded, seen_through, words_of
-from voile.pseudonyms import Secret, choose, pseudonym
+from voile.keys.pseudonyms import Secret, choose, pseudonym
 
 # A list of which half is taken is given up with a chance of 2^-24.
 _ATTEMPTS = 24
@@ -19,7 +19,7 @@ class Draws:
 
     Parameters
     ----------
-    secret, subject : as in `voile.pseudonyms`.
+    secret, subject : as in `voile.keys.pseudonyms`.
     taken : everything that the document removes: the folded words, and the values as `whole`.
     """
 

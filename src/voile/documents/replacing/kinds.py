@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from voile.errors import RequestError, nearest
+from voile.core.errors import RequestError, nearest
 
 # The kind, and the labels that are taken for it: MEDDOCAN's 22, i2b2's of 2006 and 2014,
 # Presidio's, CoNLL's, spaCy's, and plain words. Compared as marks show them: IDNUM, PHONE_NUMBER.

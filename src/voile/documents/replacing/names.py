@@ -11,8 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from voile.core.errors import RequestError
 from voile.documents.words.normalising import as_latin
-from voile.errors import RequestError
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

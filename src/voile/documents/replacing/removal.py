@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import merge
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 
 # White space that stays within a line and a cell: a list of names is not one long name.
 PATTERN = "pattern "

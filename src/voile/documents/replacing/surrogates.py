@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from voile.core.errors import RequestError, nearest
 from voile.documents.corpus import Document
 from voile.documents.replacing import codes
 from voile.documents.replacing.ages import grouped
@@ -18,8 +19,7 @@ from voile.documents.replacing.names import LANGUAGES, Language, Names, Pool, bu
 from voile.documents.replacing.people import People
 from voile.documents.replacing.published import Published, rewritten
 from voile.documents.replacing.removal import Removal, merged
-from voile.errors import RequestError, nearest
-from voile.pseudonyms import Secret, date_shift
+from voile.keys.pseudonyms import Secret, date_shift
 
 LISTED = ("street", "place", "country", "organisation", "profession", "other")
 
@@ -47,7 +47,7 @@ class Surrogates:
     kinds : label -> kind, where a corpus's labels are not those of `kinds`, or mean another.
     date_order : "dmy" or "mdy", of dates in numbers; without it those become marks. Spanish has
         "dmy".
-    days : dates move by up to as many, 1 to 36,500; as in `voile.pseudonyms.date_shift`.
+    days : dates move by up to as many, 1 to 36,500; as in `voile.keys.pseudonyms.date_shift`.
     ages : what becomes of ages up to 89: "keep" leaves them as they stand.
 
     Guarantees: no removal stays as it was, but for ages that are kept, and within a name its

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import isfinite
 from operator import index
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
 
+from voile.core.errors import RequestError
 from voile.documents.theory.counts import Counts, exact
-from voile.errors import RequestError
 
 
 def cost(missed: int, lost: int, miss_cost: float | Fraction) -> Fraction:

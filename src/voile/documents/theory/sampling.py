@@ -13,12 +13,12 @@ from __future__ import annotations
 from fractions import Fraction
 from math import log, sqrt
 
+from voile.core.errors import RequestError
 from voile.documents.theory.bound import Bound, first_failure
 from voile.documents.theory.counts import Counts, exact
 from voile.documents.theory.game import is_local_optimum
 from voile.documents.theory.inspecting import NOTHING_FOUND, farthest_from_best
 from voile.documents.theory.optimum import most_found
-from voile.errors import RequestError
 
 
 def deviation(delta: float, m: int, classifiers: int) -> float:

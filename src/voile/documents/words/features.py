@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from voile.brief import Brief
+from voile.core.brief import Brief
 from voile.documents.words.attributes import (
     AFFIX,
     MARK,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.core.errors import RequestError
 from voile.documents.words.features import BLOCKS, Extractor, Features, channel_size
 from voile.documents.words.gathering import add_rows, add_up
 from voile.documents.words.tokens import NOWHERE
-from voile.errors import RequestError
 
 
 class Scorer:

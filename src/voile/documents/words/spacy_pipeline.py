@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from voile.core.errors import RequestError
 from voile.documents.corpus import Corpus
-from voile.errors import RequestError
 
 if TYPE_CHECKING:
     from voile.documents.words.tokens import Tokeniser

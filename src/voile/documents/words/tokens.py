@@ -19,9 +19,9 @@ from unicodedata import category
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.core.errors import RequestError
 from voile.documents.corpus import Corpus, Document, Span
 from voile.documents.words.normalising import normalise
-from voile.errors import RequestError
 
 Ints: TypeAlias = NDArray[np.int32]
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voile.compiled import compiled, inner
+from voile.core.compiled import compiled, inner
 from voile.itemsets.kernels.containment import support
 from voile.itemsets.kernels.groups import UNLIMITED, Counts, Groups, Items, subjects
 from voile.itemsets.kernels.partition import Classes, holders_of, local, others, share, tidy

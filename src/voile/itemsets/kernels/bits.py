@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.compiled import inner
+from voile.core.compiled import inner
 
 Words = NDArray[np.uint64]
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.compiled import compiled, inner
+from voile.core.compiled import compiled, inner
 from voile.itemsets.kernels.admission import Rule, admits
 from voile.itemsets.kernels.bits import NONE, ONE, Words, clear, first_of, has
 from voile.itemsets.kernels.covers import Covers, cover, together

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.compiled import inner
+from voile.core.compiled import inner
 from voile.itemsets.kernels.bits import NONE, Words, count, first_of, has
 
 

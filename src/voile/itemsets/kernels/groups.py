@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.compiled import compiled, inner
+from voile.core.compiled import compiled, inner
 
 Starts = NDArray[np.int64]
 Items = NDArray[np.int32]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.compiled import compiled, inner
+from voile.core.compiled import compiled, inner
 from voile.itemsets.kernels.containment import narrow
 from voile.itemsets.kernels.groups import UNLIMITED, Counts, Groups, Items, subjects
 

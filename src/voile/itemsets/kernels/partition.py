@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voile.compiled import compiled, inner
+from voile.core.compiled import compiled, inner
 from voile.itemsets.kernels.groups import Counts, Groups, Items, Starts
 from voile.itemsets.kernels.rows import columns
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voile.compiled import compiled, inner
+from voile.core.compiled import compiled, inner
 from voile.itemsets.kernels.containment import narrow, support
 from voile.itemsets.kernels.groups import UNLIMITED, Counts, Groups, Items, marks_for, subjects
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.errors import RequestError, nearest
-from voile.interruption import ctrl_c
+from voile.core.errors import RequestError, nearest
+from voile.core.interruption import ctrl_c
 from voile.itemsets.feasible import Constraint
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.labels import LabelsLike

@@ -7,7 +7,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import InfeasibleError, RequestError
+from voile.core.errors import InfeasibleError, RequestError
 from voile.itemsets.containment import containment_set, exposure, part_anonymity
 from voile.itemsets.feasible import Constraint, Feasible
 from voile.itemsets.incidence import Incidence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.itemsets.feasible import Constraint, Feasible
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.searches.run import Run

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from voile.errors import InfeasibleError, RequestError
-from voile.interruption import ctrl_c
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.interruption import ctrl_c
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.kernels.maximal import Mining, mine
 from voile.itemsets.searches.run import Limit, Run

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.itemsets.feasible import Constraint, Feasible
 from voile.itemsets.incidence import Incidence
 from voile.itemsets.labels import Labels, LabelsLike

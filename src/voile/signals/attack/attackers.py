@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.evidence import Z95, Note, Rate
+from voile.core.evidence import Z95, Note, Rate
 from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.codec.posterior import after
 from voile.signals.maps import PrivacyMap

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.errors import RequestError
-from voile.evidence import Evidence, Finding, Note, Rate
-from voile.random import RandomState, streams
+from voile.core.errors import RequestError
+from voile.core.evidence import Evidence, Finding, Note, Rate
+from voile.keys.random import RandomState, streams
 from voile.signals.attack import breaks
 from voile.signals.attack.attackers import Attacker, bayes, learners
 from voile.signals.attack.breaks import Break

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voile.evidence import Finding, Note, Rate
+from voile.core.evidence import Finding, Note, Rate
 from voile.signals.codec import Codec
 from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.sequences import Message, SequenceCodec, Session

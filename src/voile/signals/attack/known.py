@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from voile.io import Source
+from voile.data import Source
 from voile.signals.codec.pieces import Floats
 from voile.signals.readings.forms import NUMBER
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.evidence import Curve
+from voile.core.evidence import Curve
 from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.readings import Form
 

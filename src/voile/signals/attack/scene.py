@@ -10,14 +10,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.errors import RequestError
-from voile.evidence import Rate
-from voile.hold_out import HoldOut
-from voile.io import Source, open_source
-from voile.kit import Kit
-from voile.random import Protective
-from voile.release import CONTROL, ROW, ROWS, Release
-from voile.roles import Roles
+from voile.core.errors import RequestError
+from voile.core.evidence import Rate
+from voile.data import Source, open_source
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
+from voile.keys.random import Protective
+from voile.release.kit import Kit
+from voile.release.manifest import CONTROL, ROW, ROWS, Release
 from voile.signals.attack.overheard import as_numbers
 from voile.signals.certify import messages
 from voile.signals.codec.pieces import Codes, Floats

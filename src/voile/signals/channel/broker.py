@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from voile.errors import RequestError
-from voile.secret import read_private
+from voile.core.errors import RequestError
+from voile.keys.secret import read_private
 
 PORTS = {"mqtt": 1883, "mqtts": 8883}
 USER, PASSWORD = "VOILE_MQTT_USER", "VOILE_MQTT_PASSWORD"

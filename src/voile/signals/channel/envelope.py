@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals.channel.keys import MAC, DeviceKey
 from voile.signals.channel.posts import Post
 

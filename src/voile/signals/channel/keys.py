@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, final
 
-from voile.errors import RequestError
-from voile.io.outputs import ENROLMENT, ENROLMENT_FORMAT
-from voile.secret import Secret, read_private
+from voile.core.errors import RequestError
+from voile.data.files.outputs import ENROLMENT, ENROLMENT_FORMAT
+from voile.keys.secret import Secret, read_private
 from voile.signals.channel.posts import is_name, parse_object
 
 VERSION = 1
@@ -96,7 +96,7 @@ class Enrolment:
     @classmethod
     def of(cls, secret: Secret, map: str, generations: Mapping[str, int]) -> Enrolment:
         """Enrol subjects, each with the number of its key."""
-        from voile.pseudonyms import pseudonym
+        from voile.keys.pseudonyms import pseudonym
 
         named = {unicodedata.normalize("NFC", subject): n for subject, n in generations.items()}
         pairs = [(subject, pseudonym(secret, subject), n) for subject, n in named.items()]
@@ -123,7 +123,7 @@ class Enrolment:
 
     def write(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the file that the device is given, for its owner alone to read."""
-        from voile.io.atomic import write_text
+        from voile.data.files.atomic import write_text
 
         devices = [
             {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals.channel.store import Store
 
 MODE = os.O_CREAT | os.O_RDWR | getattr(os, "O_BINARY", 0)

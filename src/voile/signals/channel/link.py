@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals.channel.broker import Broker, Login
 from voile.signals.channel.envelope import LONGEST, Sealer
 from voile.signals.channel.posts import Post, is_name

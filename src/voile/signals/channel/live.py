@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals.channel.link import Denied, Down, Event, Link, Up
 from voile.signals.channel.posts import HEARD, SAID, Post
 from voile.signals.channel.recipient import Recipient

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeGuard
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals.sequences import Message, Receipt
 
 FARTHEST = 1000  # messages of a session that may be under way at a time

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeAlias
 
-from voile.errors import RequestError
-from voile.secret import Secret
+from voile.core.errors import RequestError
+from voile.keys.secret import Secret
 from voile.signals.channel.envelope import FORMAT, Envelope, Header, Sealer
 from voile.signals.channel.keys import DeviceKey
 from voile.signals.channel.lines import Lines

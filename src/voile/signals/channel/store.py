@@ -15,8 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from voile.errors import RequestError, VoileError
-from voile.io.locks import Lock
+from voile.core.errors import RequestError, VoileError
+from voile.data.files.locks import Lock
 
 FORMAT = 3
 FILE = "state.sqlite"

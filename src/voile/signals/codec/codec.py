@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.errors import RequestError
-from voile.random import Protective
+from voile.core.errors import RequestError
+from voile.keys.random import Protective
 from voile.signals.codec.given import as_labels, as_table
 from voile.signals.codec.lattice import Lattice, dither
 from voile.signals.codec.nominal import Assignment

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals.place import CLASSES
 
 

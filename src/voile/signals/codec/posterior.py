@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals.codec.pieces import Floats
 
 STEP = 1e-4  # of a numerical slope, in standard deviations

@@ -16,7 +16,7 @@ from typing import ClassVar, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.brief import Brief
+from voile.core.brief import Brief
 from voile.signals.codec.pieces import Floats, Pieces
 
 Arrays: TypeAlias = dict[str, NDArray[np.generic]]

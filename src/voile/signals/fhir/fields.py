@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from voile.errors import RequestError, nearest
-from voile.io.own_files import read_toml
+from voile.core.errors import RequestError, nearest
+from voile.data.files.own_files import read_toml
 
 LOINC = "http://loinc.org"
 UCUM = "http://unitsofmeasure.org"

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from voile.errors import RequestError, SourceError
-from voile.io.atomic import Staging
-from voile.io.outputs import READINGS, READINGS_FORMAT, manifest_of
-from voile.release import manifest_path
+from voile.core.errors import RequestError, SourceError
+from voile.data.files.atomic import Staging
+from voile.data.files.outputs import READINGS, READINGS_FORMAT, manifest_of
+from voile.release.manifest import manifest_path
 from voile.signals.fhir.fields import Field
 from voile.signals.fhir.gather import Messages, Readings
 from voile.signals.fhir.observations import Element, elements

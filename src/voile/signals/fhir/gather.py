@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeGuard
 
 import numpy as np
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals.codec import Lattice
 from voile.signals.fhir.fields import MOST, Decimals, Field
 from voile.signals.fhir.observations import Element, Mark, written

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals.fhir.fields import UCUM, Decimals, Field
 from voile.signals.fhir.spans import BrokenError, Edit, Span, items, left_out, members, value
 

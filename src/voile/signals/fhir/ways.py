@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from voile.errors import RequestError
-from voile.random import Protective
+from voile.core.errors import RequestError
+from voile.keys.random import Protective
 from voile.signals.codec import Codec, Lattice
 from voile.signals.codec.pieces import Floats
 from voile.signals.sequences import Message, SequenceCodec, Session

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voile.lazy import lazily
+from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
     from voile.signals.information.believing import Beliefs

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError, nearest
-from voile.io import Source
+from voile.core.errors import RequestError, nearest
+from voile.data import Source
 from voile.signals.codec.pieces import Floats
 from voile.signals.information.subjects import OFF
 from voile.signals.readings import Form, ReadingSettings

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 from scipy.special import digamma, entr
 
-from voile.errors import RequestError
-from voile.evidence import Z95
-from voile.random import RandomState, streams
+from voile.core.errors import RequestError
+from voile.core.evidence import Z95
+from voile.keys.random import RandomState, streams
 from voile.signals.codec.given import as_labels, as_table
 from voile.signals.codec.pieces import Floats
 from voile.signals.information.subjects import Known, Whose

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.random import RandomState
+from voile.keys.random import RandomState
 from voile.signals.codec.pieces import Floats
 from voile.signals.information.mutual import NEIGHBOURS, Information, mutual_information
 

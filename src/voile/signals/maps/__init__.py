@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voile.lazy import lazily
+from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
     from voile.signals.maps.bases import BASES

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals.codec import Lattice
 from voile.signals.codec.codec import Column
 from voile.signals.codec.nominal import NOMINAL, Assignment

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.steps import Affine
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.errors import RequestError, nearest
-from voile.random import Protective, RandomState
+from voile.core.errors import RequestError, nearest
+from voile.keys.random import Protective, RandomState
 from voile.signals.codec import Assignment, Codec, Lattice
 from voile.signals.codec.codec import MOST_PLACES
 from voile.signals.codec.given import as_given, as_labels, as_table

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.brief import Brief
-from voile.errors import RequestError
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
 from voile.signals.codec import Assignment, Codec, Lattice
 from voile.signals.codec.codec import Column
 from voile.signals.codec.steps import Affine, Arrays, Curve, KnotheRosenblatt, Step

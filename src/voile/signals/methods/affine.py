@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from voile.errors import RequestError
-from voile.random import RandomState, streams
+from voile.core.errors import RequestError
+from voile.keys.random import RandomState, streams
 from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.codec.steps import Affine
 from voile.signals.methods.fitted import Fitted, Sample, normal_law, plain

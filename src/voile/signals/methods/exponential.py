@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import log_ndtr
 
-from voile.random import RandomState
+from voile.keys.random import RandomState
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.steps import Affine
 from voile.signals.methods.fitted import SCORES, Fitted, Sample, plain, refuse_below

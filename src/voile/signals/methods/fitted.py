@@ -8,9 +8,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.brief import Brief
-from voile.errors import RequestError
-from voile.random import RandomState, streams
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.keys.random import RandomState, streams
 from voile.signals.codec.codec import FARTHEST
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.steps import Affine, Curve, KnotheRosenblatt

@@ -8,8 +8,8 @@ from scipy.optimize import brentq
 from scipy.special import gammainccinv, gammaincinv, gammaln, ndtr, polygamma
 from scipy.stats import chi2
 
-from voile.errors import RequestError
-from voile.random import RandomState
+from voile.core.errors import RequestError
+from voile.keys.random import RandomState
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.steps import Affine
 from voile.signals.methods.fitted import SCORES, Fitted, Sample, plain, refuse_below

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.random import Protective
+from voile.keys.random import Protective
 
 
 def discrete_laplace(

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.optimize import differential_evolution, minimize
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals.codec.pieces import Floats
 
 Loss: TypeAlias = Callable[[Floats], float]

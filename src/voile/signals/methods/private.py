@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from voile.errors import RequestError
-from voile.random import Protective, RandomState, streams
+from voile.core.errors import RequestError
+from voile.keys.random import Protective, RandomState, streams
 from voile.signals.codec.pieces import Floats
 from voile.signals.methods.fitted import Fitted, Method, Sample
 from voile.signals.methods.noise import discrete_laplace

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.random import RandomState, streams
+from voile.keys.random import RandomState, streams
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.steps import Affine, Curve, KnotheRosenblatt
 from voile.signals.methods.fitted import Fitted, Sample, normal_law, plain

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from voile.errors import RequestError
-from voile.roles import Roles
+from voile.core.errors import RequestError
+from voile.data.roles import Roles
 from voile.signals.codec.limits import Column
 from voile.signals.codec.nominal import NOMINAL
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from voile.errors import RequestError
-from voile.roles import Roles
+from voile.core.errors import RequestError
+from voile.data.roles import Roles
 
 
 class PrivateSettings(BaseModel):

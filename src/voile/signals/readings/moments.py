@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals.readings.forms import NUMBER
 
 REMEDY = "write all its values as numbers, or all as ISO dates such as 2026-03-01T08:00"

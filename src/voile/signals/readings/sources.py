@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from voile.brief import Brief
-from voile.errors import RequestError
-from voile.hold_out import HoldOut
-from voile.io import Source
-from voile.roles import Roles
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.data import Source
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
 from voile.signals.place import Place
 from voile.signals.readings.forms import Cells, Form
 from voile.signals.readings.merging import PrivateSettings

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Any
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 
 LARGEST = 2.0**52  # of what is sent: beyond any reading on its lattice, below what overflows
 CHECK = re.compile(r"[0-9a-f]{16}|")

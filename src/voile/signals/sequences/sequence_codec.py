@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.signals.codec import Codec, Lattice
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.steps import Arrays, KnotheRosenblatt

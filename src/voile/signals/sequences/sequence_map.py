@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 
-from voile.errors import RequestError
-from voile.random import RandomState
+from voile.core.errors import RequestError
+from voile.keys.random import RandomState
 from voile.signals.codec import Codec, Lattice
 from voile.signals.codec.given import as_labels, as_subjects, as_table
 from voile.signals.codec.pieces import Floats

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple
 
-from voile.errors import RequestError
-from voile.random import Protective
+from voile.core.errors import RequestError
+from voile.keys.random import Protective
 from voile.signals.codec.codec import GRAIN
 from voile.signals.codec.lattice import MARGIN, OFF, Lattice
 from voile.signals.codec.limits import RANGE

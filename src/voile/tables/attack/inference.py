@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError
-from voile.evidence import Evidence, Finding, Note, Rate
+from voile.core.errors import RequestError
+from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.tables.attack.records import (
     MISSING,
     Records,

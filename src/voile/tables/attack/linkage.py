@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.evidence import Curve, Evidence, Finding, Note, Rate
+from voile.core.evidence import Curve, Evidence, Finding, Note, Rate
+from voile.report.wording import listed
 from voile.tables.attack.chance import Chance, evenly
 from voile.tables.attack.model import (
     TIED,
@@ -35,7 +36,6 @@ from voile.tables.attack.records import (
     first_of_each,
     same_columns,
 )
-from voile.wording import listed
 
 CURVE_POINTS = 25
 

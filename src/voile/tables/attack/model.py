@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.tables.attack.patterns import Block, Patterns, subset_sums
 
 TIED = 1 - 1e-9  # two products of the same ratios in another order differ by rounding only

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.errors import RequestError
-from voile.frontier import Frontier
-from voile.interruption import ctrl_c
+from voile.core.errors import RequestError
+from voile.core.frontier import Frontier
+from voile.core.interruption import ctrl_c
 from voile.tables.bounds.nesting import refuse_too_many
 from voile.tables.bounds.proof import Proof
 from voile.tables.bounds.relaxation import Stopped

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.frontier import Frontier
+from voile.core.frontier import Frontier
 
 Floats = NDArray[np.float64]
 

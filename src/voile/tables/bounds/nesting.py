@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.tables.kernels.cells import Cells
 
 if TYPE_CHECKING:

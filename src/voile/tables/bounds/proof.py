@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.frontier import Frontier
+from voile.core.frontier import Frontier
 from voile.tables.bounds.ascent import CLOSE, Ascent
 from voile.tables.bounds.nesting import Nesting
 from voile.tables.bounds.pricing import priced

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.frontier import Frontier
+from voile.core.frontier import Frontier
 from voile.tables.bounds import envelope
 
 Floats = NDArray[np.float64]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voile.compiled import compiled
+from voile.core.compiled import compiled
 from voile.tables.kernels.hashing import find
 from voile.tables.kernels.lattice import Ints, Places
 

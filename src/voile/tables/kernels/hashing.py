@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.compiled import compiled, inner
+from voile.core.compiled import compiled, inner
 
 FREE = -1
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)

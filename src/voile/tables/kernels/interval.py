@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.compiled import compiled, inner
+from voile.core.compiled import compiled, inner
 from voile.tables.kernels.cells import Rules
 from voile.tables.kernels.scratch import Sorted, group_rests, intervals
 from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.compiled import compiled, inner
+from voile.core.compiled import compiled, inner
 from voile.tables.kernels.cells import Cells, Rules
 from voile.tables.kernels.hashing import insert, lookup, remove
 from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.compiled import compiled, inner
+from voile.core.compiled import compiled, inner
 from voile.tables.kernels.hashing import lookup
 from voile.tables.kernels.lattice import Floats, Ints, Lattice, living, merge
 from voile.tables.kernels.walk import place

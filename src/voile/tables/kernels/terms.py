@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.compiled import compiled, inner
+from voile.core.compiled import compiled, inner
 from voile.tables.kernels.cells import Rules
 
 Row = int | np.int64

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from voile.errors import RequestError, nearest
-from voile.frontier import Frontier
-from voile.interruption import ctrl_c
+from voile.core.errors import RequestError, nearest
+from voile.core.frontier import Frontier
+from voile.core.interruption import ctrl_c
 from voile.tables.evaluator import Evaluator
 from voile.tables.searches import best, exhaustive, interval, local, steepest
 from voile.tables.searches.chains import RandomChain

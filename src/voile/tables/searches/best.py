@@ -11,7 +11,7 @@ from voile.tables.searches.run import Run
 from voile.tables.searches.sketch import sketch
 
 if TYPE_CHECKING:
-    from voile.frontier import Frontier
+    from voile.core.frontier import Frontier
 
 FULL = 16
 BLOCKS = (16, 64)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import InfeasibleError, RequestError
+from voile.core.errors import InfeasibleError, RequestError
 from voile.tables.searches.chains import CHAINS, Order, draw_order
 from voile.tables.searches.run import Run
 

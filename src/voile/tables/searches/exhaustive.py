@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voile.errors import RequestError
+from voile.core.errors import RequestError
 from voile.tables.searches.run import Run
 
 MOST_BITS = 20

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.frontier import Frontier
+from voile.core.frontier import Frontier
 from voile.tables.searches import steepest
 from voile.tables.searches.run import Run
 from voile.tables.searches.slopes import LEAST_RISK

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.frontier import Frontier
+from voile.core.frontier import Frontier
 from voile.tables.evaluator import Evaluator
 
 

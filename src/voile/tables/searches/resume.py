@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.errors import RequestError
-from voile.frontier import Frontier
+from voile.core.errors import RequestError
+from voile.core.frontier import Frontier
 from voile.tables.evaluator import Scores
 from voile.tables.searches.run import Run
 

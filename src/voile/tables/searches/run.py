@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.errors import InfeasibleError
-from voile.frontier import Frontier
+from voile.core.errors import InfeasibleError
+from voile.core.frontier import Frontier
 from voile.tables.counts import Constraints
 from voile.tables.evaluator import Evaluator, Policies, Scores
 from voile.tables.kernels.cells import SLACK

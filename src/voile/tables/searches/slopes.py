@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.frontier import Frontier
+from voile.core.frontier import Frontier
 
 if TYPE_CHECKING:
     from voile.tables.searches.run import Run

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voile.errors import VoileError
+from voile.core.errors import VoileError
 from voile.tables.searches.run import Run
 
 if TYPE_CHECKING:

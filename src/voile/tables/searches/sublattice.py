@@ -8,8 +8,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from voile.errors import RequestError
-from voile.frontier import Frontier
+from voile.core.errors import RequestError
+from voile.core.frontier import Frontier
 from voile.tables.evaluator import Scores
 from voile.tables.kernels.cells import SLACK
 from voile.tables.searches.chains import CHAINS, Cuts, Order, draw_order, walk

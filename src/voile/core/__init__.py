@@ -1,0 +1,1 @@
+"""Values and words that everything shares: errors, frontiers, measures, evidence, progress."""

@@ -1,0 +1,37 @@
+"""Readers and writers, one file a format, and outputs that appear whole or not at all.
+
+What is named here loads on first use, so that importing this package stays cheap.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NewType
+
+from voile.core.lazy import lazily
+
+if TYPE_CHECKING:
+    from voile.data.files.atomic import Staging
+    from voile.data.frames import to_frame
+    from voile.data.opening import open_source
+    from voile.data.source import Source
+    from voile.data.writing.writers import open_writer, publishing
+
+Place = NewType("Place", str)
+"""What an option names that a command reads: a file, folder, pattern or table of a database.
+
+No output of the command replaces a file that is named so, or by a `Path`.
+"""
+
+__all__ = ["Place", "Source", "Staging", "open_source", "open_writer", "publishing", "to_frame"]
+
+__getattr__ = lazily(
+    __name__,
+    {
+        "Source": "source",
+        "Staging": "files.atomic",
+        "open_source": "opening",
+        "open_writer": "writing.writers",
+        "publishing": "writing.writers",
+        "to_frame": "frames",
+    },
+)

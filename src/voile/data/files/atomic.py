@@ -1,0 +1,303 @@
+"""Outputs that appear whole or not at all, whatever stops the run that writes them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+
+from voile.core.errors import RequestError, VoileError
+from voile.data.files.locks import Lock
+from voile.data.files.outputs import SUFFIXES, Output
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class Staging:
+    """Write the parts of one output aside, and let them appear together.
+
+    Parts are written into a hidden folder beside the output, mode 0700, on its file system:
+    `new/` holds them, `old/` the ones they replace, while they change places. `commit` writes
+    everything to disk, moves the old output away, **its main part first**, and moves the new parts
+    in, **the main part last**. Whoever sees the main part sees the whole output: at any moment it
+    is the old one with the old parts, or the new one with the new, or it is not there.
+
+    What a killed run leaves is set right by the next run for the same output: an output that was
+    half-way in is taken out again and the old one put back. Only one run can stage an output at a
+    time; the lock ends with its process.
+
+    Parameters
+    ----------
+    out : the main part, a file or a folder; its folder exists.
+    output : what it is, and so which parts it has and which existing ones voile wrote.
+    force : replace these. Any other existing part is a RequestError.
+
+    Guarantee: on exceptions, Ctrl-C and kill -9 of the process (tested). On a power cut as far as
+    the file system keeps renames in order after fsync.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> from voile.data.files.outputs import RELEASE
+    >>> with Staging(folder / "release.csv", RELEASE) as staging:
+    ...     _ = staging.part(folder / "release.csv").write_text("zip\\n00501\\n")
+    ...     _ = staging.part(folder / "release.csv.manifest.json").write_text("{}")
+    ...     staging.commit()
+    >>> sorted(path.name for path in folder.iterdir())
+    ['release.csv', 'release.csv.manifest.json']
+    """
+
+    def __init__(self, out: str | os.PathLike[str], output: Output, *, force: bool = False) -> None:
+        self.out = Path(out)
+        self._output, self._force = output, force
+        self._names = [self.out.name]
+        self._folder = self.out.parent / f".{self.out.name}.voile"
+        self._lock = Lock(self._folder / "lock")
+
+    def __enter__(self) -> Staging:
+        check_folder(self.out)
+        with _failures(self.out):
+            self._check_own()
+            if not self._lock.acquire():
+                raise RequestError("another run is writing this output", where=str(self.out))
+            try:
+                self._check_own()  # another's may have come between
+                _restore(self._folder, self.out.name)
+                self._output.check_free(self.out, force=self._force)
+                for name in ("new", "old"):
+                    (self._folder / name).mkdir(mode=0o700)
+            except BaseException:
+                self._close()
+                raise
+        return self
+
+    def part(self, final: str | os.PathLike[str]) -> Path:
+        """Say where to write the part that will appear at `final`, one of the output's own."""
+        path = Path(final)
+        if path not in self._output.parts(self.out):
+            raise ValueError(f"{path.name} is no part of a {self._output.name}")
+        if path.name not in self._names:
+            self._names.append(path.name)
+        return self._folder / "new" / path.name
+
+    def folder(self, final: str | os.PathLike[str], *, mode: int = 0o777) -> Path:
+        """Make a part that is a folder."""
+        path = self.part(final)
+        path.mkdir(mode=mode)
+        return path
+
+    def scratch(self) -> Path:
+        """Give a folder, mode 0700, for what is needed only while the output is written."""
+        path = self._folder / "scratch"
+        path.mkdir(mode=0o700)
+        return path
+
+    def commit(self, publish: Callable[[], None] | None = None) -> None:
+        """Let all parts appear. Every part was written, the main one as well.
+
+        `publish` lets appear what is no file, when all but the main part is in place; when it
+        fails, the old parts come back.
+        """
+        new, old = self._folder / "new", self._folder / "old"
+        others = self._names[1:]
+        for name in self._names:
+            if self._output.is_private:
+                os.chmod(new / name, 0o600)
+            _sync_tree(new / name)
+        self._output.check_free(self.out, force=self._force)
+        _write_names(self._folder, self._names)
+        for name in self._names:
+            if os.path.lexists(self.out.parent / name):
+                os.rename(self.out.parent / name, old / name)
+        _sync(self.out.parent)
+        for name in others:
+            os.rename(new / name, self.out.parent / name)
+        if publish is not None:
+            publish()
+        os.rename(new / self.out.name, self.out)
+        _sync(self.out.parent)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._close()
+        if error is not None and is_full(error):
+            raise _full(self.out) from None
+
+    def _close(self) -> None:
+        try:
+            if _is_own(self._folder):
+                _restore(self._folder, self.out.name)
+        finally:
+            self._lock.release()
+            with suppress(OSError):
+                self._folder.rmdir()
+
+    def _check_own(self) -> None:
+        if not _is_own(self._folder):
+            raise RequestError(
+                "the output is prepared there, and it is no folder of yours alone",
+                where=str(self._folder),
+                instead="remove it, or write elsewhere",
+            )
+
+
+def check_folder(out: Path) -> None:
+    """Refuse an output without a name, or whose folder is not there."""
+    if out.name in ("", ".."):
+        raise RequestError("names no file", where=str(out), instead="give the output a name")
+    if os.fsencode(out).decode("utf-8", "replace") != os.fspath(out):
+        raise RequestError("its name is no UTF-8 text", where=str(out), instead="use another name")
+    if not out.parent.is_dir():
+        raise RequestError(
+            f"there is no folder {out.parent}", where=str(out), instead="make it first"
+        )
+
+
+def write_bytes(
+    path: str | os.PathLike[str],
+    data: bytes,
+    output: Output,
+    *,
+    force: bool = False,
+) -> None:
+    """Write one file that appears whole or not at all."""
+    with Staging(path, output, force=force) as staging:
+        staging.part(path).write_bytes(data)
+        staging.commit()
+
+
+def write_text(
+    path: str | os.PathLike[str],
+    text: str,
+    output: Output,
+    *,
+    force: bool = False,
+) -> None:
+    """Write one UTF-8 text file that appears whole or not at all."""
+    write_bytes(path, text.encode(), output, force=force)
+
+
+@contextmanager
+def write_folder(
+    path: str | os.PathLike[str], output: Output, *, force: bool = False
+) -> Iterator[Path]:
+    """Fill a folder that appears whole when the block ends, or not at all."""
+    with Staging(path, output, force=force) as staging:
+        yield staging.folder(path)
+        staging.commit()
+
+
+def is_full(error: BaseException) -> bool:
+    """Say whether an error means that the disk is full; engines report it in words only."""
+    full = isinstance(error, OSError) and error.errno in FULL
+    return full or "No space left" in str(error) or "File too large" in str(error)
+
+
+def _is_own(folder: Path) -> bool:
+    """Say whether a folder is this user's alone, or is not there; what it holds is acted upon."""
+    try:
+        found = folder.lstat()
+    except FileNotFoundError:
+        return True
+    alone = os.name != "posix" or (found.st_uid == os.geteuid() and not found.st_mode & 0o077)
+    return stat.S_ISDIR(found.st_mode) and alone
+
+
+def _restore(folder: Path, main: str) -> None:
+    """Undo a change of places that did not reach its end, and empty the folder but for its lock.
+
+    `names` is there from the first rename on, main part first. The change is done when the main
+    part has left `new/`. Else what is in already goes back out, and the old parts go back in, the
+    main part last. Every step can be repeated, should this be killed as well.
+    """
+    new, old, parent = folder / "new", folder / "old", folder.parent
+    names = _read_names(folder)
+    if not set(names) <= {f"{main}{suffix}" for suffix in SUFFIXES}:
+        raise RequestError(
+            "holds the parts of another output", where=str(folder), instead="move it elsewhere"
+        )
+    if names and os.path.lexists(new / names[0]):
+        _check_no_other(folder, names)
+        for name in names:
+            if not os.path.lexists(new / name) and os.path.lexists(parent / name):
+                os.rename(parent / name, new / name)
+        for name in reversed(names):
+            if os.path.lexists(old / name):
+                os.rename(old / name, parent / name)
+    if names:
+        (folder / "names").unlink()
+        _sync(folder)
+    (folder / "new.names").unlink(missing_ok=True)
+    for name in ("new", "old", "scratch"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+
+
+def _check_no_other(folder: Path, names: list[str]) -> None:
+    """Refuse to put back an old part where something else has come since the run was killed."""
+    for name in names:
+        new, old, here = folder / "new" / name, folder / "old" / name, folder.parent / name
+        if all(map(os.path.lexists, (new, old, here))):
+            raise RequestError(
+                f"came after a run was killed, and what it was to replace waits in {folder.name}",
+                where=str(here),
+                instead="move it elsewhere",
+            )
+
+
+def _write_names(folder: Path, names: list[str]) -> None:
+    """Write the parts' names, whole or not at all, before anything changes places."""
+    path = folder / "new.names"
+    path.write_bytes("\0".join(names).encode("utf-8", "surrogateescape"))
+    _sync(path)
+    os.rename(path, folder / "names")
+    _sync(folder)
+
+
+def _read_names(folder: Path) -> list[str]:
+    try:
+        data = (folder / "names").read_bytes()
+    except FileNotFoundError:
+        return []
+    return data.decode("utf-8", "surrogateescape").split("\0")
+
+
+def _sync_tree(path: Path) -> None:
+    for folder, folders, files in os.walk(path):
+        for name in (*files, *folders):
+            _sync(Path(folder, name))
+    _sync(path)
+
+
+def _sync(path: Path) -> None:
+    """Have the disk keep a file's bytes, or a folder's names where the system can."""
+    if path.is_dir() and os.name == "nt":
+        return
+    file = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+@contextmanager
+def _failures(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except PermissionError:
+        raise RequestError("its folder may not be written to", where=str(out)) from None
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise RequestError("its name is too long", where=str(out)) from None
+        raise (_full(out) if is_full(error) else error) from None
+
+
+def _full(out: Path) -> VoileError:
+    return VoileError("the disk is full", where=str(out), instead="nothing was written")

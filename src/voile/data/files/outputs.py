@@ -1,0 +1,209 @@
+"""What voile writes, and how it is known again: `--force` replaces that, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from voile.core.errors import RequestError
+from voile.keys.seal import EVIDENCE_SEAL, SEAL
+from voile.keys.seal import FORMAT as SEAL_FORMAT
+
+MANIFEST, PRIVATE, SET_ASIDE = ".manifest.json", ".private", ".set-aside.jsonl"
+SUFFIXES = ("", MANIFEST, PRIVATE, SET_ASIDE)
+"""What the names of an output's parts add to the name of its main part."""
+
+KIT_FORMAT, RELEASE_FORMAT, EVIDENCE_FORMAT = "voile-kit", "voile-release", "voile-evidence"
+READINGS_FORMAT, DEMO_FORMAT = "voile-readings", "voile-demo"
+ENROLMENT_FORMAT = "voile-enrolment"
+KIT_INDEX, DEMO_MARK = "kit.json", "demo.json"
+KIT_VERSION = 1
+Visibility = Literal["private", "shareable"]
+"""Who may see a kit."""
+GENERATOR = b'<meta name="generator" content="voile '
+HEAD, MOST = 4096, 16 << 20
+"""Bytes at whose beginning a report names its generator; and of a file that a person may edit."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """A kind of output.
+
+    Parameters
+    ----------
+    name : what messages call it.
+    is_ours : for each part, by its suffix, whether voile wrote what is at a path as that part; the
+        main part's first.
+    is_private : its files are for their owner alone to read, mode 0600.
+    """
+
+    name: str
+    is_ours: Mapping[str, Callable[[Path], bool]]
+    is_private: bool = False
+
+    def parts(self, out: Path) -> list[Path]:
+        """Return where the parts of an output lie, the main one first."""
+        return [out.with_name(f"{out.name}{suffix}") for suffix in self.is_ours]
+
+    def check_free(self, out: Path, *, force: bool) -> None:
+        """Refuse to replace what is at its parts, unless that is asked for and voile wrote it."""
+        for path, is_ours in zip(self.parts(out), self.is_ours.values(), strict=True):
+            if not os.path.lexists(path):
+                continue
+            ours = not path.is_symlink() and _is_known(path, is_ours)
+            check_replaceable(self.name, str(path), is_ours=ours, force=force)
+
+
+def _is_known(path: Path, is_ours: Callable[[Path], bool]) -> bool:
+    """Say whether it is ours; what may not be looked at is not."""
+    try:
+        return is_ours(path)
+    except OSError:
+        return False
+
+
+def check_replaceable(kind: str, where: str, *, is_ours: bool, force: bool) -> None:
+    """Refuse to replace what is there, unless that is asked for and voile wrote it."""
+    if not is_ours:
+        raise RequestError(
+            f"is there already, and is no {kind} that voile wrote",
+            where=where,
+            instead="choose another name, or remove it yourself",
+        )
+    if not force:
+        raise RequestError("is there already", where=where, instead="replace it with --force")
+
+
+def manifest_of(format: str) -> bytes:
+    """Return a manifest that says of a file or folder no more than that voile wrote it."""
+    return json.dumps({"format": format, "version": 1}, indent=1).encode()
+
+
+def json_at(path: Path) -> dict[str, Any]:
+    """Return the JSON object of a file; an empty one where there is none."""
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def holds_only(folder: Path, names: Collection[str]) -> bool:
+    """Say whether a folder holds files of these names, and nothing else."""
+    with os.scandir(folder) as entries:
+        return all(e.name in names and e.is_file(follow_symlinks=False) for e in entries)
+
+
+def _is_kit(path: Path) -> bool:
+    index = json_at(path / KIT_INDEX)
+    if index.get("format") != KIT_FORMAT:
+        return False
+    tables = _names(index.get("tables"))
+    return holds_only(path, {KIT_INDEX, *(f"{name}.parquet" for name in tables)})
+
+
+def _is_evidence(path: Path) -> bool:
+    return _is_small(path) and json_at(path).get("format") == EVIDENCE_FORMAT
+
+
+def _is_enrolment(path: Path) -> bool:
+    return _is_small(path) and json_at(path).get("format") == ENROLMENT_FORMAT
+
+
+def _is_report(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return GENERATOR in file.read(HEAD)
+
+
+def _is_private(folder: Path) -> bool:
+    """Say whether all that a private folder holds was written by apply, attack or report."""
+    if not folder.is_dir():
+        return False
+    seals = [folder / name for name in (SEAL, EVIDENCE_SEAL)]
+    known = {name for seal in seals if _is_seal(seal) for name in {seal.name, *_sealed(seal)}}
+    others = [path for path in folder.iterdir() if path.name not in known or not path.is_file()]
+    return all(_is_evidence(path) or _is_report(path) for path in others)
+
+
+def _is_seal(path: Path) -> bool:
+    return json_at(path).get("format") == SEAL_FORMAT
+
+
+def _sealed(seal: Path) -> set[str]:
+    return _names(json_at(seal).get("files"))
+
+
+def _names(found: object) -> set[str]:
+    return set(map(str, found)) if isinstance(found, list | dict) else set()
+
+
+def _known_by_manifest(format: str) -> dict[str, Callable[[Path], bool]]:
+    """Know a file by the manifest of this format that lies beside it."""
+    return {"": _is_beside(format, ""), MANIFEST: lambda path: _is_manifest(format, path)}
+
+
+def _is_beside(format: str, suffix: str) -> Callable[[Path], bool]:
+    """Know a file that adds this suffix to the main part's name by the main part's manifest."""
+
+    def is_ours(path: Path) -> bool:
+        main = path.name.removesuffix(suffix)
+        return path.is_file() and _is_manifest(format, path.with_name(f"{main}{MANIFEST}"))
+
+    return is_ours
+
+
+def _is_manifest(format: str, path: Path) -> bool:
+    return json_at(path).get("format") == format
+
+
+def _is_policy(path: Path) -> bool:
+    return _toml(path).keys() >= {"kind", "kit", "choice", "figures", "policy"}
+
+
+def _is_roles(path: Path) -> bool:
+    columns = _toml(path).get("columns")
+    return isinstance(columns, dict) and all(
+        isinstance(column, str) or (isinstance(column, dict) and "role" in column)
+        for column in columns.values()
+    )
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig")) if _is_small(path) else {}
+    except (OSError, ValueError, RecursionError):
+        return {}
+
+
+def _is_small(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size <= MOST
+
+
+def _is_demo(path: Path) -> bool:
+    return json_at(path / DEMO_MARK).get("format") == DEMO_FORMAT
+
+
+KIT = Output("kit", {"": _is_kit})
+POLICY = Output("policy", {"": _is_policy}, is_private=True)
+ROLES = Output("roles file", {"": _is_roles})
+RELEASE = Output("release", {**_known_by_manifest(RELEASE_FORMAT), PRIVATE: _is_private})
+READINGS = Output(
+    "file of readings",
+    {
+        **_known_by_manifest(READINGS_FORMAT),
+        SET_ASIDE: _is_beside(READINGS_FORMAT, SET_ASIDE),
+    },
+    is_private=True,
+)
+EVIDENCE = Output("evidence", {"": _is_evidence}, is_private=True)
+SEALS = Output("seal", {"": _is_seal}, is_private=True)
+ENROLMENT = Output("enrolment", {"": _is_enrolment}, is_private=True)
+REPORT = Output("report", {"": _is_report})
+DEMO = Output("demo", {"": _is_demo})

@@ -1,0 +1,152 @@
+"""JSON and TOML that voile reads again: bounded before they are read, and whole."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from voile.core.errors import DamagedError, RequestError, VoileError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+
+LONGEST = 256 << 20
+"""Bytes of a file of JSON or TOML."""
+DEEPEST = 64
+"""Lists and objects within each other."""
+
+PLAINLY = {
+    "missing": "is absent",
+    "extra_forbidden": "is not known here",
+    "model_type": "is neither a role nor a table with one",
+    "dict_type": "is not a table",
+    "string_type": "is not text",
+    "int_type": "is not a whole number",
+    "float_type": "is not a number",
+    "list_type": "is not a list",
+    "tuple_type": "is not a list",
+    "dataclass_type": "is not an object",
+}
+"""What pydantic says of code, said of a file; by its error's type."""
+
+M = TypeVar("M", bound="BaseModel")
+
+
+def read_json(path: Path, what: str) -> Any:
+    """Read a file of JSON.
+
+    Parameters
+    ----------
+    what : what it is, with its article: "the manifest".
+
+    Raises
+    ------
+    DamagedError : it is not JSON, too long or too deep, or a text in it is none.
+    FileNotFoundError : there is none.
+    """
+    return parse_json(read_bytes(path), what, path)
+
+
+def parse_json(raw: bytes, what: str, where: Path) -> Any:
+    """Parse the bytes of such a file."""
+    try:
+        data = json.loads(raw)
+        if b"\\u" in raw:
+            json.dumps(data, ensure_ascii=False).encode()  # half of a character is no text
+        if _is_deeper(data, DEEPEST):
+            raise RecursionError
+    except (ValueError, RecursionError):
+        raise DamagedError(f"{what} is not JSON that voile writes", where=str(where)) from None
+    return data
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a file of TOML, which a person may have edited."""
+    try:
+        data = tomllib.loads(read_bytes(path).decode("utf-8-sig"))
+        if _is_deeper(data, DEEPEST):
+            raise RecursionError
+    except RecursionError:
+        raise RequestError("not a TOML file: tables too deep", where=str(path)) from None
+    except UnicodeDecodeError as error:
+        said = f"byte {error.start} is not UTF-8 text"
+        raise RequestError(f"not a TOML file: {said}", where=str(path)) from None
+    except ValueError as error:
+        raise RequestError(f"not a TOML file: {_short(error)}", where=str(path)) from None
+    return data
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a small file whole."""
+    try:
+        if path.stat().st_size > LONGEST:
+            raise RequestError(f"is longer than {LONGEST >> 20} MiB", where=str(path))
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except OSError as error:
+        raise RequestError(f"cannot be read ({error.strerror})", where=str(path)) from None
+
+
+def checked(model: type[M], data: Any, what: str, where: Path) -> M:
+    """Return data as a model of what a file holds, every mistake named with its place."""
+    from pydantic import ValidationError
+
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise DamagedError(f"{what} is not whole: {mistakes(error)}", where=str(where)) from None
+
+
+def mistakes(error: ValidationError) -> str:
+    """Say every mistake with its place, without the value that was found there."""
+    found = error.errors(include_input=False, include_url=False)
+    said = [
+        f"{_short('.'.join(map(str, one['loc'])) or 'file')}: "
+        f"{PLAINLY.get(one['type'], one['msg'])}"
+        for one in found[:MISTAKES]
+    ]
+    more = [f"{len(found) - MISTAKES} more"] if len(found) > MISTAKES else []
+    return "; ".join([*said, *more])
+
+
+MISTAKES = 12
+"""How many are said at once."""
+
+
+@contextmanager
+def fitting(what: str, where: Path | None = None) -> Iterator[None]:
+    """Say in one sentence that parts of a file which were read do not fit together.
+
+    For code that only takes apart what a file holds, and so has nothing else to stumble over;
+    `--debug` shows over what.
+    """
+    try:
+        yield
+    except VoileError:
+        raise
+    except (
+        ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+    ) as error:  # fmt: skip
+        place = None if where is None else str(where)
+        absent = str(error.args[0]) if isinstance(error, KeyError) and error.args else ""
+        if absent.isidentifier():
+            raise DamagedError(f"{what} lacks {absent[:60]}", where=place) from error
+        raise DamagedError(f"{what} has parts that do not fit together", where=place) from error
+
+
+def _is_deeper(data: Any, levels: int) -> bool:
+    if isinstance(data, dict):
+        data = data.values()
+    elif not isinstance(data, list):
+        return False
+    return not levels or any(_is_deeper(part, levels - 1) for part in data)
+
+
+def _short(said: object) -> str:
+    text = str(said)
+    return text if len(text) <= 200 else f"{text[:200]}..."

@@ -1,0 +1,176 @@
+"""CSV, TSV and other delimited text; every column is text.
+
+A field is null when it is empty and unquoted; `""` is a text that is empty, and `NA` is the text
+NA. ZIP 00501 stays 00501. The first row names the columns. Fields are separated by a comma,
+semicolon, tab or bar, quoted with `"`, and lines end as they like. A blank line is no row, except
+in a file of one column, where it is a null.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter, deque
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
+from voile.core.errors import SourceError
+from voile.data.source import FileSource, distinct_names, unreadable
+from voile.data.text import ChunkReader, find_encoding, known_encoding, utf8_chunks
+
+LONGEST_ROW = 1 << 23
+SAMPLE = 1 << 16
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+LAST = "\ue000end of the file\ue000"
+
+
+class DelimitedSource(FileSource):
+    """A delimited text file; opening it reads all of it once, for its encoding.
+
+    Memory: a few blocks of 8 MB, the longest that a row may be.
+    """
+
+    def __init__(self, path: Path, *, encoding: str | None = None, errors: str = "strict") -> None:
+        self._errors = errors
+        self._encoding = known_encoding(encoding) if encoding else find_encoding(path, errors)
+        if encoding or self._encoding != "utf-8":  # else it was read to its end to be found
+            deque(utf8_chunks(path, self._encoding, errors), maxlen=0)
+        sample = _sample(path, self._encoding, errors)
+        self._delimiter = find_delimiter(sample)
+        names, unnamed = _names(sample, self._delimiter, where=path.name)
+        distinct_names(names, where=path.name, first_row=True)
+        self._lone = len(names) == 1
+        notes = [f"encoding {self._encoding}", f"separated by {DELIMITERS[self._delimiter]}"]
+        notes += [f"column {i} has no name: called {names[i - 1]}" for i in unnamed]
+        super().__init__(path, "csv", pa.schema([(name, pa.string()) for name in names]), notes)
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        """Parse with a last row of our own: if a quote is left open, it never comes back."""
+        ragged: list[arrow_csv.InvalidRow] = []
+        first = next(iter(self.columns))
+        wanted = columns if first in columns else [*columns, first]
+        seen = 1
+        with unreadable(self.name, "csv"):
+            held = None
+            for batch in filter(len, self._parse(wanted, ragged)):
+                if held is not None:
+                    seen += held.num_rows
+                    yield held.select(columns)
+                held = batch
+            assert held is not None
+            if held[first][-1].as_py() != LAST:
+                raise SourceError(
+                    f"row {seen + held.num_rows}: a quote is opened and never closed",
+                    where=self.name,
+                )
+            yield held.slice(0, held.num_rows - 1).select(columns)
+
+    def _parse(
+        self, columns: list[str], ragged: list[arrow_csv.InvalidRow]
+    ) -> Iterator[pa.RecordBatch]:
+        names = list(self.columns)
+        seen = 1
+
+        def keep(row: arrow_csv.InvalidRow) -> str:
+            ragged.append(row)
+            return "error"
+
+        try:
+            with arrow_csv.open_csv(
+                ChunkReader(self._chunks()),
+                arrow_csv.ReadOptions(
+                    use_threads=False,
+                    block_size=LONGEST_ROW,
+                    column_names=names,
+                    skip_rows_after_names=1,
+                ),
+                arrow_csv.ParseOptions(
+                    delimiter=self._delimiter,
+                    newlines_in_values=True,
+                    ignore_empty_lines=not self._lone,
+                    invalid_row_handler=keep,
+                ),
+                arrow_csv.ConvertOptions(
+                    check_utf8=False,
+                    column_types={name: pa.string() for name in names},
+                    null_values=[""],
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=False,
+                    include_columns=columns,
+                ),
+            ) as reader:
+                for batch in reader:
+                    yield batch
+                    seen += batch.num_rows
+        except pa.ArrowInvalid as error:
+            if ragged:
+                row = ragged[0]
+                raise SourceError(
+                    f"row {row.number} has {row.actual_columns} fields, "
+                    f"and the header has {row.expected_columns}",
+                    where=self.name,
+                ) from None
+            if "straddling" in str(error):
+                raise SourceError(
+                    f"a quote is opened after row {seen} and never closed, "
+                    f"or a row is longer than {LONGEST_ROW >> 20} MB",
+                    where=self.name,
+                ) from None
+            raise
+
+    def _chunks(self) -> Iterator[bytes]:
+        end = b""
+        for chunk in utf8_chunks(self.path, self._encoding, self._errors):
+            yield chunk
+            end = chunk[-1:] or end
+        yield b"" if end in (b"\n", b"\r") else b"\n"
+        yield self._delimiter.join([LAST, *[""] * (len(self.columns) - 1)]).encode() + b"\n"
+
+
+def _sample(path: Path, encoding: str, errors: str) -> str:
+    """Decode the start of a file, up to the last whole line of the sample."""
+    head = bytearray()
+    chunks = utf8_chunks(path, encoding, errors)
+    while len(head) < SAMPLE and (chunk := next(chunks, None)) is not None:
+        head += chunk
+    if not head.strip():
+        raise SourceError("is empty: not even names of columns", where=path.name)
+    whole = bytes(head) if len(head) < SAMPLE else bytes(head[: head.rfind(b"\n") + 1] or head)
+    return whole.decode(errors="ignore")
+
+
+def find_delimiter(sample: str) -> str:
+    """Choose the delimiter that splits most lines into as many fields as the header has.
+
+    >>> find_delimiter("zip;pay\\n00501;1,5\\n00544;2,5\\n")
+    ';'
+    """
+
+    def score(delimiter: str) -> tuple[float, int]:
+        rows = list(islice(_rows(sample, delimiter), 200))
+        widths = Counter(len(row) for row in rows)
+        width = len(rows[0]) if rows else 0
+        return (widths[width] / widths.total() if width > 1 else 0.0, width)
+
+    return max(DELIMITERS, key=score)
+
+
+def _rows(sample: str, delimiter: str) -> Iterator[list[str]]:
+    """Split a sample into rows, blank lines left out, up to a field too long to be one."""
+    try:
+        yield from filter(None, csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter))
+    except csv.Error:
+        return
+
+
+def _names(sample: str, delimiter: str, *, where: str) -> tuple[list[str], list[int]]:
+    """Read the header; name the columns without a name by their position."""
+    header = next(_rows(sample, delimiter), None)
+    if header is None:
+        raise SourceError("row 1: a quote is opened and never closed", where=where)
+    unnamed = [i for i, name in enumerate(header, 1) if not name.strip()]
+    return [name if name.strip() else f"column_{i}" for i, name in enumerate(header, 1)], unnamed

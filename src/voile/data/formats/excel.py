@@ -1,0 +1,86 @@
+"""Excel workbooks (.xlsx, .xls): one sheet, whose first row names the columns.
+
+Of several sheets that hold rows the user says which: the first may be a cover page.
+
+Cells that are text stay text; whole numbers, which Excel keeps as floats, are integers; dates are
+dates. An empty cell is null, and a row with no cell filled is no row. Numbers beyond 2^53 are not
+exact in Excel itself.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError, SourceError, nearest
+from voile.data.formats.kinds import Kinds, column, whole
+from voile.data.source import TableSource, distinct_names, hash_file
+
+
+class ExcelSource(TableSource):
+    """A sheet; memory follows the sheet, which Excel ends at 1,048,576 rows.
+
+    Parameters
+    ----------
+    table : the sheet's name; without one the only sheet with a row below its first.
+    """
+
+    def __init__(self, path: Path, *, table: str | None = None) -> None:
+        rows, notes = _rows(path, table)
+        if not rows:
+            raise SourceError("is empty: not even names of columns", where=path.name)
+        header, *body = rows
+        names = [str(_cell(name) or f"column_{i}") for i, name in enumerate(header, 1)]
+        distinct_names(names, where=path.name, first_row=True)
+        arrays = [_array([_cell(row[i]) for row in body]) for i in range(len(names))]
+        super().__init__(pa.table(arrays, names=names), path.name, "excel", notes)
+        self.path = path
+
+    def fingerprint(self) -> str:
+        """Hash the workbook's bytes."""
+        return hash_file(self.path)
+
+
+def _rows(path: Path, table: str | None) -> tuple[list[list[object]], list[str]]:
+    """Return the filled rows of the sheet, and its name where it was chosen among several."""
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    try:
+        with CalamineWorkbook.from_path(str(path)) as book:
+            names = book.sheet_names
+            if not names:
+                raise SourceError("has no sheet", where=path.name)
+            if table is not None and table not in names:
+                raise RequestError(
+                    f"there is no sheet {table}", where=path.name, instead=nearest(table, names)
+                )
+            asked = names if table is None else [table]
+            sheets = {name: _filled(book.get_sheet_by_name(name).to_python()) for name in asked}
+    except CalamineError:
+        raise SourceError("is no whole excel file: damaged or cut short", where=path.name) from None
+    filled = [name for name, rows in sheets.items() if rows]
+    holding = [name for name in filled if len(sheets[name]) > 1] or filled or asked
+    if len(holding) > 1:
+        raise RequestError("say which sheet", where=path.name, instead=nearest("", filled))
+    chosen = holding[0]
+    return sheets[chosen], [f"sheet {chosen}"] if len(names) > 1 else []
+
+
+def _filled(rows: Iterable[Sequence[object]]) -> list[list[object]]:
+    return [list(row) for row in rows if any(cell != "" for cell in row)]
+
+
+def _cell(value: object) -> object:
+    """Give a cell as Python would say it: nothing for an empty one, 3 for 3.0."""
+    if value == "":
+        return None
+    return str(value) if isinstance(value, dt.timedelta) else whole(value)
+
+
+def _array(values: list[object]) -> pa.Array:
+    kinds = Kinds()
+    kinds.add(values)
+    return column(values, kinds.arrow())

@@ -1,0 +1,136 @@
+"""JSON lines: one object a line, UTF-8; a text is a text, never a date that looks like one.
+
+A column that is absent from a line is null there. Objects and lists inside a line become text.
+A line may have 64 MiB: a longer one is refused before it is read whole.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError, SourceError
+from voile.data.formats.kinds import Kinds, column
+from voile.data.source import BATCH_ROWS, FileSource, distinct_names, unreadable
+from voile.data.text import (
+    LOST,
+    ChunkReader,
+    DecodingError,
+    known_encoding,
+    marked_encoding,
+    utf8_chunks,
+)
+
+LINE_BYTES = 64 << 20
+BATCH_BYTES = 8 << 20
+HALF = re.compile(rb"\\u[dD]")
+"""Begins, perhaps, half of a surrogate pair."""
+HALVES = re.compile("[\ud800-\udfff]")
+"""Half of a pair, which JSON can write and no text can hold."""
+
+
+class JsonLinesSource(FileSource):
+    """A file of JSON lines; opening it reads it once to learn the columns and their types.
+
+    Memory follows the batch, which ends at `BATCH_BYTES` of lines, however few they are.
+    """
+
+    def __init__(self, path: Path, *, encoding: str | None = None, errors: str = "strict") -> None:
+        self.path, self._errors = path, errors
+        asked = None if encoding is None else known_encoding(encoding)
+        self._encoding = asked or marked_encoding(path) or "utf-8"
+        kinds: dict[str, Kinds] = defaultdict(Kinds)
+        with unreadable(path.name, "json lines"):
+            for batch in self._batches(BATCH_ROWS):
+                for name in dict.fromkeys(name for row in batch for name in row):
+                    kinds[name].add([row.get(name) for row in batch])
+        if not kinds:
+            raise SourceError("is empty: no line holds an object", where=path.name)
+        schema = pa.schema([(name, kind.arrow()) for name, kind in kinds.items()])
+        super().__init__(path, "json lines", schema, [f"encoding {self._encoding}"])
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        schema = self.schema(columns)
+        for batch in self._batches(rows):
+            arrays = [column([row.get(f.name) for row in batch], f.type) for f in schema]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def _batches(self, rows: int) -> Iterator[list[dict[str, Any]]]:
+        parse = parser(self.path.name, self._errors)
+        batch: list[dict[str, Any]] = []
+        size = 0
+        for number, line in numbered_lines(self.path, self._encoding, self._errors):
+            if not line.strip():
+                continue
+            batch.append(parse(number, line))
+            size += len(line)
+            if len(batch) == rows or size >= BATCH_BYTES:
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
+
+
+def numbered_lines(
+    path: Path, encoding: str, errors: str = "strict"
+) -> Iterator[tuple[int, bytes]]:
+    """Yield a text file's lines with their ends, in UTF-8, and their numbers from 1 on."""
+    reader = io.BufferedReader(ChunkReader(utf8_chunks(path, encoding, errors)))
+    number = 0
+    while line := reader.readline(LINE_BYTES + 1):
+        number += 1
+        if len(line) > LINE_BYTES:
+            raise SourceError(
+                f"row {number} is longer than {LINE_BYTES >> 20} MiB",
+                where=path.name,
+                instead="give each row a line of its own",
+            )
+        yield number, line
+
+
+def parser(name: str, errors: str = "strict") -> Callable[[int, bytes], dict[str, Any]]:
+    """Return what makes an object of a line of the file `name`, given the line's number.
+
+    Parameters
+    ----------
+    errors : "replace" puts U+FFFD for half of a surrogate pair, which "strict" refuses.
+    """
+    number = 0
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        row = dict(pairs)
+        if len(row) < len(pairs):
+            distinct_names([n for n, _ in pairs], where=f"{name}, row {number}")
+        return row
+
+    decoder = json.JSONDecoder(object_pairs_hook=once)
+
+    def parse(at: int, line: bytes) -> dict[str, Any]:
+        nonlocal number
+        number = at
+        try:
+            row = decoder.decode(line.decode())
+            if HALF.search(line) and HALVES.search(said := json.dumps(row, ensure_ascii=False)):
+                if errors == "strict":
+                    raise DecodingError(f"row {number} holds half of a character", where=name)
+                row = decoder.decode(HALVES.sub(LOST, said))
+        except json.JSONDecodeError as error:
+            raise SourceError(
+                f"row {number} is not whole JSON from character {error.colno} on", where=name
+            ) from None
+        except RequestError:
+            raise
+        except (RecursionError, ValueError):  # lists in lists without end, a number of a book
+            raise SourceError(f"row {number} is JSON beyond reading", where=name) from None
+        if not isinstance(row, dict):
+            raise SourceError(f"row {number} is no JSON object", where=name)
+        return row
+
+    return parse

@@ -1,0 +1,95 @@
+"""SAS, Stata and SPSS files, by pyreadstat (the extra `statistics`).
+
+Numbers without a fraction are integers, as these formats keep nearly every number as a float;
+their dates and times are dates and times; codes stay codes (labels are not applied). A missing
+number, a value that the file declares missing and an empty text, which these formats use for
+missing text, are null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError, SourceError
+from voile.data.formats.kinds import Kinds, column, whole
+from voile.data.source import BATCH_ROWS, FileSource, distinct_names
+
+READERS = {
+    ".sas7bdat": "read_sas7bdat",
+    ".xpt": "read_xport",
+    ".dta": "read_dta",
+    ".sav": "read_sav",
+}
+
+
+class StatisticsSource(FileSource):
+    """A SAS, Stata or SPSS file; opening it reads it once to learn the types. Memory: a chunk."""
+
+    def __init__(self, path: Path, *, encoding: str | None = None) -> None:
+        self.path = path
+        self._encoding = encoding
+        kinds: dict[str, Kinds] = {}
+        for chunk in self._chunks(BATCH_ROWS):
+            for name, values in chunk.items():
+                kinds.setdefault(name, Kinds()).add(values)
+        super().__init__(
+            path, path.suffix[1:].lower(), pa.schema([(n, k.arrow()) for n, k in kinds.items()])
+        )
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        schema = self.schema(columns)
+        for chunk in self._chunks(rows, columns):
+            arrays = [column(chunk[field.name], field.type) for field in schema]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def _chunks(
+        self, rows: int, columns: list[str] | None = None
+    ) -> Iterator[dict[str, list[object]]]:
+        """Read `rows` rows at a time; the first chunk comes even when it is empty."""
+        offset = 0
+        while True:
+            chunk = self._chunk(offset, rows, columns)
+            length = max(map(len, chunk.values()), default=0)
+            if length or not offset:
+                yield {name: [_cell(v) for v in values] for name, values in chunk.items()}
+            offset += length
+            if length < rows:
+                return
+
+    def _chunk(self, offset: int, rows: int, columns: list[str] | None) -> dict[str, Any]:
+        pyreadstat = _pyreadstat()
+        read = getattr(pyreadstat, READERS[self.path.suffix.lower()])
+        asked = {"usecols": columns, "encoding": self._encoding}
+        try:
+            chunk, about = read(
+                self.path, output_format="dict", row_offset=offset, row_limit=rows,
+                **{name: value for name, value in asked.items() if value is not None},
+            )  # fmt: skip
+            if not all(about.column_names):  # None for a name that cannot be decoded
+                raise ValueError
+        except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, ValueError):
+            raise SourceError(
+                f"is no whole {self.path.suffix} file: damaged or cut short near row {offset + 1}",
+                where=self.path.name,
+            ) from None
+        distinct_names(about.column_names, where=self.path.name)
+        return dict(chunk)
+
+
+def _cell(value: object) -> object:
+    return None if value == "" else whole(value)
+
+
+def _pyreadstat() -> Any:
+    try:
+        import pyreadstat
+    except ImportError:
+        raise RequestError(
+            "reading SAS, Stata and SPSS files needs pyreadstat",
+            instead="install it with: pip install 'voile[statistics]'",
+        ) from None
+    return pyreadstat

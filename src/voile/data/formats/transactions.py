@@ -1,0 +1,163 @@
+"""Transactions: one row a line, its items as whole numbers with blanks between (FIMI).
+
+svmlight: a label, then ``number:1`` for each item. A blank line is a row without items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from voile.core.errors import RequestError, SourceError
+from voile.data.source import FileSource
+from voile.data.text import raw_chunks
+from voile.data.writing.writers import Writer
+
+ITEMS, LABEL = "items", "label"
+NUMBERS = r"^[ \t]*([0-9]{1,18}([ \t]+|$))*$"
+SVMLIGHT = r"^\s*([^\s:#]+)((\s+[0-9]{1,18}:[01](\.0*)?)*)\s*(#.*)?$"
+LISTS = pa.list_(pa.int64())
+
+
+class TransactionSource(FileSource):
+    """A file of transactions: a column `items`, of lists of whole numbers."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "transactions", [pa.field(ITEMS, LISTS)])
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        first = 1
+        for lines in _lines(self.path, rows):
+            said = "holds what is no whole number of at most 18 digits"
+            items = _numbers(_checked(lines, NUMBERS, first, self.name, said))
+            yield pa.RecordBatch.from_arrays([items for _ in columns], columns)
+            first += len(lines)
+
+
+class SvmlightSource(FileSource):
+    """A file of labels and items in the svmlight format: columns `label`, text, and `items`."""
+
+    def __init__(self, path: Path) -> None:
+        fields = [pa.field(LABEL, pa.string()), pa.field(ITEMS, LISTS)]
+        super().__init__(path, "svmlight", fields)
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        first = 1
+        for lines in _lines(self.path, rows):
+            said = "is no label with items of value 0 or 1"
+            text = _checked(lines, SVMLIGHT, first, self.name, said)
+            label = pc.replace_substring_regex(text, SVMLIGHT, r"\1")
+            ones = pc.replace_substring_regex(text, SVMLIGHT, r"\2")
+            ones = pc.replace_substring_regex(ones, r"[0-9]+:0(\.0*)?(\s|$)", " ")
+            items = _numbers(pc.replace_substring_regex(ones, r":1(\.0*)?", ""))
+            both = {LABEL: label, ITEMS: items}
+            yield pa.RecordBatch.from_arrays([both[name] for name in columns], columns)
+            first += len(lines)
+
+
+def _lines(path: Path, rows: int) -> Iterator[list[bytes]]:
+    """Yield the lines, without their ends, so many at a time."""
+    held: list[bytes] = []
+    rest = b""
+    for chunk in raw_chunks(path):
+        *whole, rest = (rest + chunk).split(b"\n")
+        held += whole
+        while len(held) >= rows:
+            yield held[:rows]
+            held = held[rows:]
+    if rest:
+        held.append(rest)
+    if held:
+        yield held
+
+
+def _checked(lines: list[bytes], pattern: str, first: int, name: str, said: str) -> pa.Array:
+    """Return the lines as text, or refuse the first that does not look as it should."""
+    text = pa.array([line.rstrip(b"\r") for line in lines], pa.binary())
+    good = pc.match_substring_regex(text, pattern).to_numpy(zero_copy_only=False)
+    if not good.all():
+        raise SourceError(said, where=f"{name}, line {first + int(np.argmin(good))}")
+    try:
+        return text.cast(pa.string())
+    except pa.ArrowInvalid:
+        bad = next(i for i, line in enumerate(lines) if not _is_text(line))
+        raise SourceError("is not UTF-8 text", where=f"{name}, line {first + bad}") from None
+
+
+def _is_text(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _numbers(text: pa.Array) -> pa.Array:
+    """Return the numbers of each line as a list."""
+    words = pc.ascii_split_whitespace(pc.ascii_trim_whitespace(text))
+    flat = pc.list_flatten(words)
+    row = pc.list_parent_indices(words)
+    there = pc.not_equal(flat, "")
+    numbers = flat.filter(there).cast(pa.int64())
+    sizes = np.bincount(row.filter(there).to_numpy(zero_copy_only=False), minlength=len(text))
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), numbers)
+
+
+class _LineWriter(Writer):
+    """Write a line for each row."""
+
+    def __init__(self, path: Path, schema: pa.Schema, names: tuple[str, ...]) -> None:
+        if sorted(schema.names) != sorted(names):
+            raise RequestError(
+                f"this format's columns are exactly {' and '.join(names)}, "
+                f"and the release's {', '.join(schema.names)}",
+                where=path.name,
+                instead="write .parquet",
+            )
+        self._file = path.open("wb")
+        self._names = names
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows."""
+        items = batch.column(ITEMS)
+        text = pc.list_flatten(items).cast(pa.string())
+        lists = pa.ListArray.from_arrays(_offsets(items), self._spelt(text))
+        columns = [pc.binary_join(lists, " ")]
+        if LABEL in self._names:
+            columns.insert(0, batch.column(LABEL).cast(pa.string()))
+        for cells in zip(*(column.to_pylist() for column in columns), strict=True):
+            self._file.write(" ".join(cells).rstrip().encode() + b"\n")
+
+    def _spelt(self, text: pa.Array) -> pa.Array:
+        return text
+
+    def close(self) -> None:
+        """End the file."""
+        self._file.close()
+
+
+class TransactionWriter(_LineWriter):
+    """Transactions, as `TransactionSource` reads them."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        super().__init__(path, schema, (ITEMS,))
+
+
+class SvmlightWriter(_LineWriter):
+    """Labels and items, as `SvmlightSource` reads them."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        super().__init__(path, schema, (LABEL, ITEMS))
+
+    def _spelt(self, text: pa.Array) -> pa.Array:
+        return pc.binary_join_element_wise(text, "1", ":")
+
+
+def _offsets(lists: pa.Array) -> pa.Array:
+    sizes = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+    return pa.array(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32))

@@ -1,0 +1,66 @@
+"""Text that a spreadsheet would take for a formula, and run: counted, and escaped where asked.
+
+A cell that begins with `=`, `+`, `-`, `@`, in full width as well, a tab or a line's end is one,
+unless it is a number or a sign alone. Escaped, it begins with an apostrophe, and so with one more
+where it began with apostrophes before such a character: each cell can be had back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from voile.data.source import Source, plain
+
+STARTS = "[=+\\-@\\t\\r\\n＝＋－＠]"
+NUMBER = "^[+-]((\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?)?$"
+
+
+def formulas(texts: pa.Array) -> pa.BooleanArray:
+    """Say which texts are formulas to a spreadsheet; a null is none."""
+    return _begins(texts, f"^{STARTS}")
+
+
+def escape(texts: pa.Array) -> pa.Array:
+    """Put an apostrophe before each formula, and before what would then look escaped."""
+    mark, nothing = pa.scalar("'", texts.type), pa.scalar("", texts.type)
+    marked = pc.binary_join_element_wise(mark, texts, nothing)
+    return pc.if_else(_begins(texts, f"^'*{STARTS}"), marked, texts)
+
+
+def unescape(texts: pa.Array) -> pa.Array:
+    """Undo `escape`."""
+    return pc.replace_substring_regex(texts, f"^'('*{STARTS})", "\\1", max_replacements=1)
+
+
+def _begins(texts: pa.Array, pattern: str) -> pa.BooleanArray:
+    found = pc.fill_null(pc.match_substring_regex(texts, pattern), False)
+    if not pc.any(found).as_py():
+        return found
+    return pc.and_not(found, pc.fill_null(pc.match_substring_regex(texts, NUMBER), False))
+
+
+class Unescaped(Source):
+    """A source whose names and texts were escaped, as they were before."""
+
+    def __init__(self, escaped: Source) -> None:
+        names = unescape(pa.array(escaped.columns, pa.string())).to_pylist()
+        types = escaped.columns.values()
+        super().__init__(escaped.name, escaped.kind, map(pa.field, names, types), escaped.notes)
+        self._escaped = escaped
+        self._names = dict(zip(names, escaped.columns, strict=True))
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        escaped = [self._names[name] for name in columns]
+        for batch in self._escaped.batches(escaped, batch_rows=rows):
+            arrays = [
+                unescape(array) if pa.types.is_string(plain(array.type)) else array
+                for array in batch.columns
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, columns)
+
+    def fingerprint(self) -> str:
+        """Hash the file as it is."""
+        return self._escaped.fingerprint()

@@ -1,0 +1,78 @@
+"""People set aside before anything is learnt, so that attacks have somebody to compare with.
+
+Who is held out follows from a key and the subject alone, so that fit, apply and attack agree
+without a list of people; the key stays in the kit, which is private.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.data import Source
+
+SCALE = 2**64
+
+
+@dataclass(frozen=True)
+class HoldOut(Brief):
+    """Hold out a `share` of subjects in [0, 1), drawn by a `key`."""
+
+    shows = ("share",)
+
+    share: float
+    key: bytes
+    subject: str | None
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a hold-out holds its key and is not pickled: keep the kit")
+
+    def held(self, batch: pa.RecordBatch, first_row: int) -> NDArray[np.bool_]:
+        """Say which rows of a batch, the first of them numbered `first_row`, are held out.
+
+        Without a subject every row is a person, drawn by its number; a row whose subject is null
+        is nobody's, and never held out.
+        """
+        if self.share == 0:
+            return np.zeros(len(batch), dtype=np.bool_)
+        if self.subject is None:
+            names = (str(row) for row in range(first_row, first_row + len(batch)))
+            return np.fromiter((self._draw(name) for name in names), np.bool_, len(batch))
+        people = batch.column(self.subject).dictionary_encode(null_encoding="encode")
+        names = people.dictionary.to_pylist()
+        drawn = np.array([n is not None and self._draw(str(n)) for n in names], dtype=np.bool_)
+        return np.asarray(drawn[people.indices.to_numpy(zero_copy_only=False)])
+
+    def _draw(self, name: str) -> bool:
+        digest = hashlib.blake2b(name.encode(), key=self.key, digest_size=8).digest()
+        return int.from_bytes(digest, "big") < self.share * SCALE
+
+
+class Learnt(Source):
+    """A source without the people held out of it."""
+
+    def __init__(self, source: Source, hold_out: HoldOut) -> None:
+        fields = [pa.field(name, type_) for name, type_ in source.columns.items()]
+        super().__init__(source.name, source.kind, fields, source.notes)
+        self._source = source
+        self._hold_out = hold_out
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        subject = self._hold_out.subject
+        wanted = columns if subject is None or subject in columns else [*columns, subject]
+        first = 0
+        for batch in self._source.batches(wanted, batch_rows=rows):
+            learnt = batch.filter(pa.array(~self._hold_out.held(batch, first)))
+            yield learnt.select(columns)
+            first += len(batch)
+
+    def fingerprint(self) -> str:
+        """Hash the whole source, those held out included."""
+        return self._source.fingerprint()

@@ -1,0 +1,292 @@
+"""Open a source: find out what was given, and which file reads it."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError, SourceError
+from voile.data.postgres.address import POSTGRESQL, Address
+from voile.data.source import Source
+from voile.data.standard_input import is_pipe, kept
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+TABLE = ".table"
+"""The end of the name of a file that stands for a released table of a DuckDB file beside it."""
+TABLES = (POSTGRESQL, TABLE)
+"""What stands for a table: its rows are held to their hash whenever it is opened."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """Say how files of some suffixes are read.
+
+    Parameters
+    ----------
+    reader : "module:class" below voile.data, imported when first used.
+    choices : what can be asked for: the table of a file that holds several, the encoding of text,
+        and what becomes of bytes that are no text.
+    """
+
+    reader: str
+    choices: tuple[str, ...] = ()
+
+    def open(self, path: Path, **asked: str) -> Source:
+        """Open one file."""
+        from importlib import import_module
+
+        module, name = self.reader.split(":")
+        source: Source = getattr(import_module(f"voile.data.{module}"), name)(path, **asked)
+        return source
+
+
+ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(?=[^/])")
+"""How an address of the web begins, also where it was once taken for a path."""
+
+_CSV = Format("formats.delimited:DelimitedSource", ("encoding", "errors"))
+_JSON = Format("formats.jsonlines:JsonLinesSource", ("encoding", "errors"))
+_ARROW = Format("formats.arrow_files:ArrowSource")
+_EXCEL = Format("formats.excel:ExcelSource", ("table",))
+_DUCKDB = Format("formats.databases:DuckDBSource", ("table",))
+_SQLITE = Format("formats.databases:SQLiteSource", ("table",))
+_STATISTICS = Format("formats.statistics:StatisticsSource", ("encoding",))
+
+FORMATS = {
+    ".csv": _CSV, ".tsv": _CSV, ".txt": _CSV,
+    ".csv.gz": _CSV, ".tsv.gz": _CSV, ".txt.gz": _CSV,
+    ".jsonl": _JSON, ".ndjson": _JSON, ".jsonl.gz": _JSON, ".ndjson.gz": _JSON,
+    ".parquet": Format("formats.arrow_files:ParquetSource"),
+    ".arrow": _ARROW, ".feather": _ARROW,
+    ".xlsx": _EXCEL, ".xls": _EXCEL,
+    ".duckdb": _DUCKDB,
+    ".sqlite": _SQLITE, ".sqlite3": _SQLITE, ".db": _SQLITE,
+    ".sas7bdat": _STATISTICS, ".xpt": _STATISTICS, ".dta": _STATISTICS, ".sav": _STATISTICS,
+    ".dat": Format("formats.transactions:TransactionSource"),
+    ".dat.gz": Format("formats.transactions:TransactionSource"),
+    ".svm": Format("formats.transactions:SvmlightSource"),
+    ".svmlight": Format("formats.transactions:SvmlightSource"),
+    ".svm.gz": Format("formats.transactions:SvmlightSource"),
+    POSTGRESQL: Format("postgres.release:open_released"),
+    TABLE: Format("writing.duckdb_release:open_released"),
+}  # fmt: skip
+"""What reads a file, by the end of its name."""
+
+
+def open_source(
+    thing: object,
+    *,
+    table: str | None = None,
+    encoding: str | None = None,
+    errors: str | None = None,
+) -> Source:
+    """Open what the user has: a file, a pattern, a database's table or a frame.
+
+    Parameters
+    ----------
+    thing : a path; "-" or a pipe (see `voile.data.standard_input`); a pattern such as
+        "visits-*.csv", whose files must have the same columns; a table as
+        "county.duckdb::patients", "postgresql://host/county::clinic.patients" or
+        "service=county::clinic.patients"; or a pandas, Polars or Arrow frame. A source that is
+        open already is given back.
+    table : the table or sheet, instead of `::`; without both the only one there is.
+    encoding : of a text file, instead of the one that is found.
+    errors : as of `open`: with "replace" what is no text in CSV or JSON lines is U+FFFD; other
+        formats have nothing to replace.
+
+    Raises
+    ------
+    RequestError : there is no such file, table or format; two columns have one name.
+    SourceError : a file is empty, damaged, cut short, or not text; a database is out of reach.
+    DecodingError : a source holds bytes that are no text; it could be read with "replace".
+    """
+    if isinstance(thing, Source):
+        return thing
+    if not isinstance(thing, str | os.PathLike):
+        from voile.data.frames import FrameSource
+
+        return FrameSource(thing)
+    if (address := Address.parse(thing)) is not None:
+        return _open_address(address, table, encoding)
+    check_address(thing)
+    path, named = split_table(thing)
+    if is_pipe(path):
+        path = kept(path)
+    chosen = _one_table(path.name, named, table)
+    asked = {"table": chosen, "encoding": encoding, "errors": errors}
+    given = {name: value for name, value in asked.items() if value is not None}
+    if not path.exists() and glob.has_magic(str(path)):
+        paths = [Path(found) for found in sorted(glob.glob(str(path), recursive=True))]
+        if not paths:
+            raise RequestError("no file matches this pattern", where=str(path))
+        return Several(path.name, [_open(one, given) for one in paths])
+    return _open(path, given)
+
+
+def check_address(thing: str | os.PathLike[str], *, written: bool = False) -> None:
+    """Refuse an address of the web or of a store: voile works with what is on this machine."""
+    text = os.fspath(thing)
+    scheme = ADDRESS.match(text)
+    if scheme is None or Address.parse(thing) is not None:
+        return
+    address = text if "://" in text else ADDRESS.sub(rf"{scheme[1]}://", text)
+    remedy = "write a file, and upload that" if written else "download the file first"
+    if scheme[1].lower() == "file":
+        remedy = "give the path alone"
+    verb = "written" if written else "read"
+    raise RequestError(f"{scheme[1]} addresses are not {verb}", where=address, instead=remedy)
+
+
+def split_table(thing: str | os.PathLike[str]) -> tuple[Path, str | None]:
+    """Take "file::table" apart; a table of PostgreSQL has a file of its name that stands for it.
+
+    >>> split_table("county.duckdb::patients")
+    (PosixPath('county.duckdb'), 'patients')
+    >>> split_table("service=county::patients")
+    (PosixPath('patients.postgresql'), 'service=county::patients')
+    """
+    address = Address.parse(thing)
+    if address is not None:
+        return Path(address.file), os.fspath(thing)
+    path, mark, table = os.fspath(thing).partition("::")
+    return Path(path), table if mark else None
+
+
+def split_output(out: str | os.PathLike[str]) -> tuple[Path, str | None]:
+    """Take an output apart: the file that it is known by, and the table that this stands for.
+
+    >>> split_output("county.duckdb::research.visits")
+    (PosixPath('county.duckdb.research.visits.table'), 'county.duckdb::research.visits')
+    >>> split_output("county.duckdb")
+    (PosixPath('county.duckdb'), None)
+    """
+    file, table = split_table(out)
+    if table and file.suffix.lower() == TABLE:
+        raise RequestError(
+            "lies beside its database", where=file.name, instead="write FILE.duckdb::TABLE"
+        )
+    if not table or file.suffix.lower() != ".duckdb":
+        return file, table
+    table = re.sub("^main[.]", "", table, flags=re.IGNORECASE)
+    if "/" in table:
+        raise RequestError("a released table has no slash in its name", where=file.name)
+    if not all(table.split(".", 1)):
+        raise RequestError("names no table", where=os.fspath(out), instead="write SCHEMA.TABLE")
+    return file.with_name(f"{file.name}.{table}{TABLE}"), f"{file}::{table}"
+
+
+def find_format(path: Path) -> Format:
+    """Find what reads a file by the end of its name, in capitals or not."""
+    ends = [suffix.lower() for suffix in path.suffixes]
+    known = FORMATS.get("".join(ends[-2:])) or FORMATS.get("".join(ends[-1:]))
+    if known is None:
+        shown = f"{''.join(ends[-1:])} files are not known" if ends else "has no suffix"
+        raise RequestError(shown, where=path.name, instead=f"known are {', '.join(FORMATS)}")
+    return known
+
+
+def _open_address(address: Address, table: str | None, encoding: str | None) -> Source:
+    from voile.data.postgres.source import PostgresSource
+
+    if encoding is not None:
+        raise RequestError("this format has no encoding to choose", where=address.name)
+    chosen = _one_table(address.name, address.table, table)
+    return PostgresSource(replace(address, table=chosen))
+
+
+def _one_table(where: str, named: str | None, asked: str | None) -> str | None:
+    if named and asked and named != asked:
+        raise RequestError(
+            "the table is named twice: after :: and beside it", where=where, instead="name it once"
+        )
+    return asked or named
+
+
+def _open(path: Path, asked: dict[str, str]) -> Source:
+    _check_file(path)
+    known = find_format(path)
+    for name in asked.keys() - set(known.choices) - {"errors"}:  # other formats have none
+        raise RequestError(f"this format has no {name} to choose", where=path.name)
+    return known.open(path, **{name: asked[name] for name in asked.keys() & set(known.choices)})
+
+
+def _check_file(path: Path) -> None:
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        raise RequestError(
+            "there is no such file", where=str(path), instead=_nearby(path)
+        ) from None
+    except OSError as error:
+        raise RequestError(f"cannot be opened ({error.strerror})", where=str(path)) from None
+    if path.is_dir():
+        raise RequestError("is a folder, not a file", where=str(path), instead="use a pattern")
+    if not size:
+        raise SourceError("is empty", where=path.name)
+
+
+def _nearby(path: Path) -> str:
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent}"
+    names = sorted(entry.name for entry in path.parent.iterdir())
+    close = get_close_matches(path.name, names, n=3)
+    return f"did you mean {' or '.join(close)}?" if close else "no name in that folder is like it"
+
+
+class Several(Source):
+    """Files of one format and the same columns, read one after the other by name."""
+
+    def __init__(self, name: str, parts: list[Source]) -> None:
+        first = parts[0]
+        for part in parts[1:]:
+            _check_same(first, part)
+        notes = [f"{len(parts)} files", *dict.fromkeys(n for part in parts for n in part.notes)]
+        super().__init__(name, first.kind, pa.schema(list(first.columns.items())), notes)
+        self.parts = parts
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        for part in self.parts:
+            yield from part.batches(columns, batch_rows=rows)
+
+    def relation(
+        self, connection: duckdb.DuckDBPyConnection, columns: Iterable[str] | None = None
+    ) -> duckdb.DuckDBPyRelation:
+        """Let DuckDB scan Parquet files itself; stream the others."""
+        from voile.data.formats.arrow_files import ParquetSource, parquet_relation
+
+        files = [part.path for part in self.parts if isinstance(part, ParquetSource)]
+        if files:
+            return parquet_relation(connection, files)
+        return super().relation(connection, columns)
+
+    def fingerprint(self) -> str:
+        """Hash the files' own hashes, in order."""
+        return sha256("".join(part.fingerprint() for part in self.parts).encode()).hexdigest()
+
+
+def _check_same(first: Source, other: Source) -> None:
+    if other.kind != first.kind:
+        raise RequestError(
+            f"is {other.kind}, and {first.name} is {first.kind}",
+            where=other.name,
+            instead="let the pattern match one format",
+        )
+    for name in [*first.columns, *other.columns]:
+        here, there = other.columns.get(name), first.columns.get(name)
+        if here != there:
+            raise RequestError(
+                f"column {name} is {here or 'absent'}, and {there or 'absent'} in {first.name}",
+                where=other.name,
+                instead="make the files agree",
+            )

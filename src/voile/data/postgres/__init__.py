@@ -1,0 +1,1 @@
+"""Tables of PostgreSQL: addresses, sessions, reading and writing."""

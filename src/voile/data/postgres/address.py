@@ -1,0 +1,116 @@
+"""Where a table of PostgreSQL is: an address without a password, read without a server."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+from voile.core.errors import RequestError
+
+POSTGRESQL = ".postgresql"
+"""The end of the name of a file that stands for a released table."""
+
+SERVICE = "service="
+URL = re.compile(r"(?:jdbc:)?postgres(?:ql)?(?:\+\w+)?:/+", re.IGNORECASE)  # others' ways too
+BRACKETS = re.compile(r"[^/?]*\[")  # an IPv6 host, whose colons name no table
+PASSWORD = re.compile(r"[^@?]*:[^@]*@")  # after the scheme: what stands between a colon and an @
+WORD = re.compile(r"(^|[\s?&])\w*password\s*=", re.IGNORECASE)  # as libpq's own strings have it
+INSTEAD = "use PGPASSWORD, ~/.pgpass, or a service file with service=NAME"
+
+
+@dataclass(frozen=True)
+class Address:
+    """A database of PostgreSQL, and a table in it unless there is only one.
+
+    Parameters
+    ----------
+    url : what libpq connects to. It holds no password: libpq finds that by itself.
+    table : "name" or "schema.name", as they are stored, never folded or quoted.
+
+    >>> Address.parse("postgresql://db.example/clinic::visits")
+    Address(url='postgresql://db.example/clinic', table='visits')
+    >>> Address.parse("service=clinic::research.visits").name
+    'clinic::research.visits'
+    >>> print(Address.parse("visits.csv"))
+    None
+    """
+
+    url: str
+    table: str | None = None
+
+    @classmethod
+    def parse(cls, thing: str | os.PathLike[str]) -> Address | None:
+        """Read "postgresql://host/database::table" or "service=NAME::table"; None for a file.
+
+        A URL that passed through a `Path` lost a slash, and gets it back.
+
+        Raises
+        ------
+        RequestError : there is a password in it, or no database.
+        """
+        text = os.fspath(thing)
+        if WORD.search(text):
+            raise _password()
+        if text.startswith(SERVICE):
+            service, _, table = text.removeprefix(SERVICE).partition("::")
+            return cls(f"postgresql:///?service={quote(service, safe='')}", table or None)
+        scheme = URL.match(text)
+        if scheme is None:
+            return None
+        rest = text[scheme.end() :]
+        check_no_password(rest)
+        at = rest.find("::", rest.find("]") if BRACKETS.match(rest) else 0)
+        where, table = (rest, "") if at < 0 else (rest[:at], rest[at + 2 :])
+        host_alone = scheme.group().endswith("//") and not scheme.group().endswith("///")
+        return cls(f"postgresql://{_whole(where, host_alone=host_alone)}", table or None)
+
+    @property
+    def database(self) -> str:
+        """What messages call the database: its name or its service, never its host or user."""
+        parts = urlsplit(self.url)
+        given = dict(parse_qsl(parts.query))
+        return (
+            unquote(parts.path[1:]) or given.get("dbname") or given.get("service") or "postgresql"
+        )
+
+    @property
+    def name(self) -> str:
+        """What messages call the table."""
+        return f"{self.database}::{self.table}" if self.table else self.database
+
+    @property
+    def file(self) -> str:
+        """The name of the file that stands for the table when it is a release."""
+        return (self.table or self.database).replace("/", "_") + POSTGRESQL
+
+
+def check_no_password(rest: str) -> None:
+    """Refuse a password after a URL's scheme; arguments are seen by everyone on the machine."""
+    keys = [key for key, _ in parse_qsl(rest.partition("?")[2], keep_blank_values=True)]
+    if PASSWORD.match(rest) or any("password" in key.lower() for key in keys):
+        raise _password()
+
+
+def _password() -> RequestError:
+    return RequestError("a password is no part of an address", where="database", instead=INSTEAD)
+
+
+def _whole(where: str, *, host_alone: bool) -> str:
+    """Give what follows `//`: of `//host/database`, or of `///database`, which is on this machine.
+
+    After a `Path` both start with one slash, so an address always names its database: what stands
+    alone is a database then, and after two slashes a host.
+    """
+    place, mark, query = where.partition("?")
+    parts = place.split("/")
+    queried = any(key in ("dbname", "service") for key, _ in parse_qsl(query))
+    host, database = parts if len(parts) == 2 else (parts[0], "") if host_alone else ("", parts[0])
+    if len(parts) > 2 or not (database or queried):
+        raise RequestError(
+            "the address names no database",
+            where="database",
+            instead="write postgresql://host/database::table",
+        )
+    return f"{host}/{database}{mark}{query}"

@@ -1,0 +1,209 @@
+"""A release in a table of PostgreSQL, and the small file that stands for it beside its manifests.
+
+    visits.postgresql                 the database, the table, and a hash of its rows
+    visits.postgresql.manifest.json   as beside any release
+    visits.postgresql.private/        as beside any release
+
+`sending` sends the rows in one transaction, and reads them back in it: nobody sees the table before
+it is whole, and what stops the run leaves the old one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import token_hex
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError, SourceError, VoileError, nearest
+from voile.data.files.outputs import check_replaceable
+from voile.data.postgres.address import Address
+from voile.data.postgres.session import RefusedError, Session, literal
+from voile.data.postgres.source import PostgresSource
+from voile.data.postgres.table import DIGITS, KINDS, MOMENTS, find_table
+from voile.data.source import Source, hash_rows, identifier, plain
+from voile.data.writing.released_table import MARK, ArrowRows, Pointer, TableWriter, rows_path
+
+LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer names off
+PATIENCE = "60s"  # with those who still read the table that is replaced
+
+
+def open_released(path: Path) -> Source:
+    """Open the table that a `.postgresql` file stands for; before it is published, its rows.
+
+    Raises
+    ------
+    TamperedError : the table's rows are not those that were released. This reads it once.
+    """
+    if rows_path(path).exists():
+        return ArrowRows(path)
+    pointer = Pointer.read(path)
+    return pointer.checked(PostgresSource(_address(pointer)))
+
+
+def _address(pointer: Pointer) -> Address:
+    """Say where the table is."""
+    address = Address.parse(pointer.database)
+    if address is None:
+        raise SourceError("names no database", where="postgresql file")
+    return Address(address.url, pointer.table)
+
+
+class PostgresWriter(TableWriter):
+    """Write rows for a new table of PostgreSQL, to be sent by `sending`.
+
+    Whether it can be made is looked up first: the schema is there, and the role may create in it.
+
+    Parameters
+    ----------
+    path : of the file that stands for the table, inside a `Staging`.
+    address : of the table; without a schema, the first of the search path.
+    force : replace a table that is there.
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema, *, address: Address, force: bool) -> None:
+        kept = pa.schema([_kept(field) for field in schema])
+        with Session(address, write=True) as session:
+            target = _target(session, force=force)
+            with _replacing(address.name):
+                if force and session.run(_KIND.format(*map(literal, target))):
+                    session.run(f"LOCK TABLE {'.'.join(map(identifier, target))} NOWAIT")
+        super().__init__(path, kept, address.url, ".".join(target))
+
+
+@contextmanager
+def sending(path: Path, *, force: bool) -> Iterator[Callable[[], None]]:
+    """Send a staged table's rows in one transaction, and give what commits it.
+
+    Raises
+    ------
+    RequestError : the table is there already, or the role may not replace it.
+    VoileError : the server does not give the rows back as they were written.
+    """
+    pointer = Pointer.read(path)
+    with Session(_address(pointer), write=True) as session:
+        schema, table = _target(session, force=force)
+        staged = f"voile-{token_hex(8)}"
+        rows = ArrowRows(path)
+        shown = [f"{identifier(name)} {_sql(kind)}" for name, kind in rows.columns.items()]
+        place = f"{identifier(schema)}.{identifier(staged)}"
+        session.run(f"CREATE TABLE {place} ({', '.join(shown)})")
+        reader = pa.RecordBatchReader.from_batches(rows.schema(), rows.batches())
+        session.ingest(schema, staged, reader)
+        _check_read_back(session, f"{schema}.{staged}", pointer)
+        session.run(f"COMMENT ON TABLE {place} IS {literal(MARK)}")
+        with _replacing(session.address.name):
+            if force:
+                session.set({"lock_timeout": PATIENCE})
+                session.run(f"DROP TABLE IF EXISTS {identifier(schema)}.{identifier(table)}")
+            session.run(f"ALTER TABLE {place} RENAME TO {identifier(table)}")
+        yield session.commit
+
+
+def _check_read_back(session: Session, staged: str, pointer: Pointer) -> None:
+    table = find_table(session, staged)
+    if hash_rows(table.schema, table.rows(session, list(table.columns))) != pointer.sha256:
+        raise VoileError(
+            "the server does not give back what was written",
+            where=_address(pointer).name,
+            instead="nothing was released; write a file",
+        )
+
+
+def _target(session: Session, *, force: bool) -> tuple[str, str]:
+    """Find the schema and the name of a new table, and whether it can be made."""
+    asked, where = session.address.table, session.address.name
+    if asked is None:
+        raise RequestError("say which table", where=where, instead="write DATABASE::table")
+    if len(asked.rpartition(".")[2].encode()) > LONGEST_NAME:
+        raise RequestError(f"a table's name has at most {LONGEST_NAME} bytes", where=where)
+    ((current,),) = session.run("SELECT current_schema()::text")
+    schema, _, table = asked.partition(".") if "." in asked else (current or "", "", asked)
+    schemas = dict(session.run(_SCHEMAS))
+    if schema not in schemas:
+        raise RequestError(
+            f"there is no schema {schema}", where=where, instead=nearest(schema, schemas)
+        )
+    if not schemas[schema]:
+        raise RequestError(f"this role may not make tables in schema {schema}", where=where)
+    found = session.run(_KIND.format(literal(schema), literal(table)))
+    if found:
+        check_replaceable("table", where, is_ours=found == [("r", MARK)], force=force)
+    return schema, table
+
+
+_SCHEMAS = """
+SELECT nspname::text, has_schema_privilege(oid, 'CREATE') FROM pg_namespace
+WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' ORDER BY nspname"""
+
+_KIND = """
+SELECT relkind::text, obj_description(pg_class.oid, 'pg_class')
+FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
+WHERE nspname = {} AND relname = {}"""
+
+_NOT_REPLACED = {
+    "2BP01": ("other objects depend on the table that is there", "drop them first"),
+    "42501": ("the table that is there belongs to another role", "use another name"),
+    "42P07": ("is there already", "replace it with --force"),
+    "55P03": ("is being read, or is the source itself", "use another name, or try later"),
+}
+"""What is said where a table cannot take the place of another, by SQLSTATE."""
+
+
+@contextmanager
+def _replacing(name: str) -> Iterator[None]:
+    try:
+        yield
+    except RefusedError as error:
+        if error.code not in _NOT_REPLACED:
+            raise
+        what, instead = _NOT_REPLACED[error.code]
+        raise RequestError(what, where=name, instead=instead) from None
+
+
+def _kept(field: pa.Field) -> pa.Field:
+    """Give a column the type that the server gives back; refuse what it has no type for."""
+    if len(field.name.encode()) > LONGEST_NAME or not field.name:
+        raise RequestError(
+            f"a column's name has 1 to {LONGEST_NAME} bytes in PostgreSQL",
+            where=f"column {field.name}",
+            instead="rename it",
+        )
+    kind = plain(field.type)
+    if pa.types.is_timestamp(kind):
+        kind = MOMENTS["timestamp" if kind.tz is None else "timestamptz"]
+    elif pa.types.is_time(kind):
+        kind = KINDS["time"]
+    elif pa.types.is_decimal(kind) and 0 <= kind.scale <= kind.precision <= DIGITS:
+        kind = pa.decimal128(kind.precision, kind.scale)
+    kind = _WIDER.get(kind, kind)
+    if kind not in _SQL and not pa.types.is_decimal128(kind):
+        raise RequestError(
+            f"column {field.name} is {kind}, which a table of PostgreSQL is not given",
+            instead="drop the column",
+        )
+    return pa.field(field.name, kind)
+
+
+_WIDER = {
+    pa.int8(): pa.int16(),
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.decimal128(20, 0),
+    pa.float16(): pa.float32(),
+    pa.date64(): pa.date32(),
+}
+
+_SQL = {
+    pa.string(): "text",
+    **{kind: name for name, kind in {**KINDS, **MOMENTS}.items()},
+}
+
+
+def _sql(kind: pa.DataType) -> str:
+    if pa.types.is_decimal128(kind):
+        return f"numeric({kind.precision}, {kind.scale})"
+    return _SQL[kind]

@@ -1,0 +1,198 @@
+"""A transaction in PostgreSQL, through ADBC: one sentence for each failure, never its words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError, SourceError
+from voile.data.postgres.address import INSTEAD, Address
+
+if TYPE_CHECKING:
+    from adbc_driver_manager.dbapi import Connection
+
+SETTINGS = {
+    "client_encoding": "UTF8",
+    "DateStyle": "ISO, YMD",
+    "IntervalStyle": "postgres",
+    "TimeZone": "UTC",
+    "idle_in_transaction_session_timeout": "0",
+    "row_security": "off",
+}
+"""What values are written as text by; and rows hidden by row-level security are an error, since a
+source that lacks some people silently is counted wrongly."""
+
+PHYSICAL = (
+    "enable_bitmapscan",
+    "enable_indexonlyscan",
+    "enable_indexscan",
+    "synchronize_seqscans",
+)
+"""What is off so that a table's rows come as they lie, whichever columns are read."""
+
+
+LOST = "the server ended the query, or the connection was lost"
+ITS_LOG = "the server's log says why"
+
+
+class RefusedError(SourceError):
+    """The server did not do what was asked.
+
+    Parameters
+    ----------
+    code : its SQLSTATE, "" where there is none.
+    """
+
+    def __init__(self, what: str, code: str, *, where: str, instead: str) -> None:
+        super().__init__(what, where=where, instead=instead)
+        self.code = code
+
+
+class Session:
+    """One transaction on one connection, ended without a trace unless it is committed.
+
+    Parameters
+    ----------
+    snapshot : one that another session exported: the rows as they were when that one began.
+    write : whether anything may be written. A session that reads sees one state of the database.
+
+    Raises
+    ------
+    RequestError : the driver is not installed.
+    SourceError : the server cannot be reached, or refuses the user.
+    """
+
+    def __init__(
+        self, address: Address, *, snapshot: str | None = None, write: bool = False
+    ) -> None:
+        self.address = address
+        self._connection = _connect(address)
+        try:
+            if not write:
+                self.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            if snapshot is not None:
+                self.run(f"SET TRANSACTION SNAPSHOT {literal(snapshot)}")
+            self.set(SETTINGS)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def set(self, settings: dict[str, str]) -> None:
+        """Set the server's settings for this transaction alone."""
+        pairs = [
+            f"set_config({literal(name)}, {literal(to)}, true)" for name, to in settings.items()
+        ]
+        self.run(f"SELECT {', '.join(pairs)}")
+
+    def run(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run one statement and give all its rows."""
+        with failures(self.address.name), self._connection.cursor() as cursor:
+            cursor.execute(sql)
+            return cursor.fetchall() if cursor.description else []
+
+    def stream(self, sql: str) -> Iterator[pa.RecordBatch]:
+        """Run a query and give its rows as the server sends them, about 16 MB at a time."""
+        with failures(self.address.name), self._connection.cursor() as cursor:
+            cursor.execute(sql)
+            yield from cursor.fetch_record_batch()
+
+    def ingest(self, schema: str, table: str, rows: pa.RecordBatchReader) -> None:
+        """Stream rows into a table that is there, by COPY."""
+        with failures(self.address.name), self._connection.cursor() as cursor:
+            cursor.adbc_ingest(table, rows, mode="append", db_schema_name=schema)
+
+    def commit(self) -> None:
+        """Let everyone see what was written."""
+        with failures(self.address.name):
+            self._connection.commit()
+
+    def close(self) -> None:
+        """End the transaction and the connection; what is not committed was never there."""
+        with suppress(Exception):
+            self._connection.close()
+
+
+def literal(text: str) -> str:
+    """Quote a text for SQL.
+
+    >>> print(literal("it's"))
+    'it''s'
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _connect(address: Address) -> Connection:
+    try:
+        from adbc_driver_manager import Error
+        from adbc_driver_postgresql import dbapi
+    except ImportError:
+        raise RequestError(
+            "reading and writing PostgreSQL needs its ADBC driver",
+            instead="install it with: pip install 'voile[postgres]'",
+        ) from None
+    try:
+        connection: Connection = dbapi.connect(address.url)
+    except Error as error:
+        raise _refused(str(error), address) from None
+    return connection
+
+
+_UNREACHED = {
+    "definition of service|service file": ("there is no such service", "see ~/.pg_service.conf"),
+    "authentication failed|no password supplied": ("the server wants another password", INSTEAD),
+    "pg_hba.conf": ("the server does not let this user in from here", "ask who administers it"),
+    "database .* does not exist": ("the server has no such database", "see psql --list"),
+    "role .* does not exist": ("the server has no such user", "name one before the host's @"),
+    "translate host name": ("there is no such host", "check the address"),
+    "too many (clients|connections)|connection slots": ("the server is full", "try again later"),
+    "invalid URI|invalid connection option": ("the address cannot be read", "check its options"),
+}
+"""What is said where libpq cannot connect, by its words; nothing of them is passed on."""
+
+
+def _refused(words: str, address: Address) -> SourceError:
+    for pattern, (what, instead) in _UNREACHED.items():
+        if re.search(pattern, words):
+            return SourceError(what, where=address.database, instead=instead)
+    return SourceError(
+        "the database cannot be reached",
+        where=address.database,
+        instead="check host and port, and that its server runs",
+    )
+
+
+_REFUSALS = {
+    "42501": (
+        "this role may not, or row-level security hides some rows from it",
+        "ask for the privilege, or use a role that sees all rows",
+    ),
+    "53100": ("the server's disk is full", "nothing was written"),
+    "57014": ("the server cancelled the query", "raise statement_timeout"),
+}
+"""What is said of SQLSTATEs. A server's own words quote names, and rows."""
+
+
+@contextmanager
+def failures(name: str) -> Iterator[None]:
+    """Say in one sentence why the server did not do what was asked, without its words."""
+    from adbc_driver_manager import Error
+
+    try:
+        yield
+    except Error as error:
+        code = error.sqlstate or ""
+        what, instead = _REFUSALS.get(code, (f"the server refused (SQLSTATE {code})", ITS_LOG))
+        lost = not code or code.startswith(("08", "57P"))
+        raise RefusedError(LOST if lost else what, code, where=name, instead=instead) from None
+    except (OSError, pa.ArrowException):  # while rows stream, no SQLSTATE is passed on
+        raise RefusedError(LOST, "", where=name, instead=ITS_LOG) from None

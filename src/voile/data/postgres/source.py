@@ -1,0 +1,100 @@
+"""Tables of PostgreSQL: counted in the server, streamed from it, in one state of the database."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError
+from voile.data.postgres.address import Address
+from voile.data.postgres.session import Session
+from voile.data.postgres.table import find_table
+from voile.data.source import Source, conform, hash_rows, identifier
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+class PostgresSource(Source):
+    """A table, view, or partitioned table of PostgreSQL.
+
+    Whatever is read is read as the database was when the source was opened: a session keeps that
+    snapshot until the source is gone, and each read is a session of its own that shares it. Rows
+    come as they lie in the table; those of views and foreign tables are ordered by all their
+    values, which the server sorts.
+
+    Memory follows the batch. Opening reads columns of dates, moments and numerics once; a column
+    that holds infinity, or what no type here holds, is text.
+    """
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        keeper = Session(address)
+        self._end = weakref.finalize(self, keeper.close)
+        try:
+            self._table = find_table(keeper, address.table)
+            ((self._snapshot,),) = keeper.run("SELECT pg_export_snapshot()")
+        except BaseException:
+            self._end()
+            raise
+        super().__init__(address.name, "postgresql", self._table.schema, self._table.notes)
+
+    def schema(self, columns: Iterable[str] | None = None) -> pa.Schema:
+        """Give the Arrow schema of `columns`; one whose type is not read is refused by its name."""
+        names = list(self.columns if columns is None else columns)
+        for name in names:
+            if name in self._table.unread:
+                raise RequestError(
+                    f"is {self._table.unread[name]}, which is not read",
+                    where=f"{self.name}, column {name}",
+                    instead="make it text in a view",
+                )
+        return super().schema(names)
+
+    def _session(self) -> Session:
+        return Session(self._address, snapshot=self._snapshot)
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        with self._session() as session:
+            yield from self._table.rows(session, columns)
+
+    def tabulate(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        sql: str,
+        *,
+        columns: Iterable[str],
+        answer: pa.Schema,
+        into: str,
+    ) -> None:
+        """Run `sql` in PostgreSQL, and stream only its answer into DuckDB."""
+        import duckdb
+
+        self.schema(columns)
+        shown = ", ".join(map(_sent, answer))
+        query = (
+            f"WITH source AS ({self._table.select(columns)}) SELECT {shown} FROM ({sql}) AS answer"
+        )
+        rows = self._watched(self._answer(query, answer))
+        try:
+            connection.from_arrow(pa.RecordBatchReader.from_batches(answer, rows)).create(into)
+        except duckdb.Error as error:
+            raise self._stopped or error from None
+
+    def _answer(self, sql: str, answer: pa.Schema) -> Iterator[pa.RecordBatch]:
+        with self._session() as session:
+            for batch in session.stream(sql):
+                yield conform(batch, answer)
+
+    def fingerprint(self) -> str:
+        """Hash all rows in their order, streaming."""
+        return hash_rows(self.schema(), self.batches())
+
+
+def _sent(field: pa.Field) -> str:
+    """Write how a column of an answer crosses the wire: a sum of counts is a bigint again."""
+    name = identifier(field.name)
+    return f"CAST({name} AS bigint) AS {name}" if pa.types.is_int64(field.type) else name

@@ -1,0 +1,253 @@
+"""What a table of PostgreSQL holds, and the SELECT that reads it so that equal here is equal there.
+
+Text is compared by its bytes: a collation may take `a` and `A` for equal, citext does, and char(n)
+does not see trailing blanks. Counting and streaming read the same expressions, so both give the
+same values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError
+from voile.data.formats.databases import choose_table
+from voile.data.postgres.session import PHYSICAL, Session
+from voile.data.source import conform, identifier
+
+DIGITS = 38  # of the widest decimal that DuckDB has
+
+KINDS = {
+    "bool": pa.bool_(),
+    "int2": pa.int16(),
+    "int4": pa.int32(),
+    "int8": pa.int64(),
+    "float4": pa.float32(),
+    "float8": pa.float64(),
+    "bytea": pa.binary(),
+    "time": pa.time64("us"),
+}
+"""Types that are read as they are."""
+
+MOMENTS = {
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us"),
+    "timestamptz": pa.timestamp("us", "UTC"),
+}
+"""Types whose values may be infinite, or before the year 1 or after 9999: such columns are text."""
+
+TEXTS = {
+    *("text", "varchar", "bpchar", "citext", "name", "char", "enum"),
+    *("uuid", "interval", "timetz", "oid", "bit", "varbit"),
+    *("inet", "cidr", "macaddr", "macaddr8"),
+}
+"""Types that are read as text: of char(n), without the blanks that pad it."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name, its type as PostgreSQL shows it, and how it is read.
+
+    `arrow` is None where the type is not read; `sql` is the expression that gives its values.
+    """
+
+    name: str
+    shown: str
+    arrow: pa.DataType | None
+    sql: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, view, partitioned or foreign table, and what is read of it.
+
+    Parameters
+    ----------
+    place : its quoted name, with its schema.
+    columns : those that are read.
+    unread : column -> type of those that are not, since no type here is theirs.
+    ordered : whether its rows come as they lie; else they are ordered by all their values.
+    """
+
+    place: str
+    columns: dict[str, Column]
+    unread: dict[str, str] = field(default_factory=dict)
+    ordered: bool = True
+    notes: tuple[str, ...] = ()
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow types of the columns."""
+        return pa.schema([(column.name, column.arrow) for column in self.columns.values()])
+
+    def select(self, columns: Iterable[str]) -> str:
+        """Write the SELECT that gives some columns."""
+        shown = [f"{self.columns[name].sql} AS {identifier(name)}" for name in columns]
+        return f"SELECT {', '.join(shown)} FROM {self.place}"
+
+    def rows(self, session: Session, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        """Stream some columns, always in the same order: what lies at row 17 stays at row 17."""
+        session.set({**dict.fromkeys(PHYSICAL, "off"), "max_parallel_workers_per_gather": "0"})
+        by = ", ".join(column.sql for column in self.columns.values())
+        order = "" if self.ordered else f" ORDER BY {by}"
+        schema = pa.schema([(name, self.columns[name].arrow) for name in columns])
+        for batch in session.stream(self.select(columns) + order):
+            yield conform(batch, schema)
+
+
+def find_table(session: Session, asked: str | None) -> Table:
+    """Find a table by its name; without one, the only one there is.
+
+    Reads columns of dates, moments and numerics once, to see whether a narrower type holds them.
+    While the session lasts, nobody can drop or change the table.
+
+    Raises
+    ------
+    RequestError : there is no such table, or nothing in it can be read.
+    """
+    oid, place, ordered = _place(session, asked)
+    session.run(f"SELECT FROM {place} LIMIT 0")  # keeps anyone from changing or dropping it
+    columns = [_column(*row) for row in session.run(_COLUMNS.format(oid=oid))]
+    name = session.address.name
+    if not columns:
+        raise RequestError("has no columns", where=name)
+    unread = {column.name: column.shown for column in columns if column.arrow is None}
+    read = [column for column in columns if column.arrow is not None]
+    if not read:
+        raise RequestError(f"no column can be read: {_listed(unread)}", where=name)
+    held = _as_held(session, place, read)
+    notes = [f"left out, since its type is not read: {_listed({n: t})}" for n, t in unread.items()]
+    notes += [
+        f"column {column.name} is {column.shown}, and is read as text: not all of it fits a type"
+        for column, before in zip(held, read, strict=True)
+        if pa.types.is_string(column.arrow) and not pa.types.is_string(before.arrow)
+    ]
+    return Table(place, {c.name: c for c in held}, unread, ordered, tuple(notes))
+
+
+def _listed(columns: dict[str, str]) -> str:
+    return ", ".join(f"{name} ({shown})" for name, shown in columns.items())
+
+
+def _place(session: Session, asked: str | None) -> tuple[int, str, bool]:
+    """Find a table's number, its quoted name, and whether its rows lie in this database."""
+    where = session.address.name
+    named: dict[str, list[tuple[int, str]]] = {}
+    for oid, schema, name, visible, part in session.run(_TABLES):
+        place = (oid, f"{identifier(schema)}.{identifier(name)}")
+        if asked is not None or not part:
+            named.setdefault(name if visible else f"{schema}.{name}", []).append(place)
+        if visible and asked == f"{schema}.{name}":
+            named.setdefault(asked, []).append(place)
+    found = named[choose_table(asked, named, where=where)]
+    if len(found) > 1:
+        raise RequestError(
+            "two tables are called so: one has a point in its name",
+            where=where,
+            instead="read one through a view",
+        )
+    number, quoted = found[0]
+    ((lies_here,),) = session.run(_LIES_HERE.format(oid=number))
+    return number, quoted, lies_here
+
+
+def _column(name: str, kind: str, modifier: int, shown: str) -> Column:
+    quoted = identifier(name)
+    if kind in KINDS:
+        return Column(name, shown, KINDS[kind], quoted)
+    if kind in MOMENTS:
+        return Column(name, shown, MOMENTS[kind], quoted)
+    if kind in TEXTS:
+        return Column(name, shown, pa.string(), as_text(quoted))
+    if kind == "numeric":
+        return Column(name, shown, _declared(modifier), as_text(f"trim_scale({quoted})"))
+    return Column(name, shown, None, quoted)
+
+
+def as_text(sql: str) -> str:
+    """Write an expression's value as text that is compared by its bytes."""
+    return f'CAST({sql} AS text) COLLATE "C"'
+
+
+def _declared(modifier: int) -> pa.DataType:
+    """Give the type of a numeric(p, s); of one without, as wide as there is."""
+    precision, scale = (modifier - 4) >> 16, (modifier - 4) & 0x7FF
+    if modifier < 0 or precision > DIGITS or scale > precision:  # negative scales are large here
+        return pa.decimal128(DIGITS, 0)
+    return pa.decimal128(precision, scale)
+
+
+def _as_held(session: Session, place: str, columns: list[Column]) -> list[Column]:
+    """Fit types to what columns hold: the scale of decimals; text where no type holds all of it."""
+    asked = [(column, _question(column)) for column in columns]
+    questions = [question for _, parts in asked for question in parts]
+    if not questions:
+        return columns
+    ((*answers,),) = session.run(f"SELECT {', '.join(questions)} FROM {place}")
+    found = iter(answers)
+    return [_fitted(column, [next(found) for _ in parts]) for column, parts in asked]
+
+
+def _question(column: Column) -> list[str]:
+    quoted = identifier(column.name)
+    if column.arrow in MOMENTS.values():
+        return [f"bool_and({quoted} >= '0001-01-01' AND {quoted} < '10000-01-01')"]
+    if pa.types.is_decimal(column.arrow):
+        return [f"CAST(max(abs({quoted})) AS text)", f"max(min_scale({quoted}))"]
+    return []
+
+
+def _fitted(column: Column, found: list[Any]) -> Column:
+    if column.arrow in MOMENTS.values() and found == [False]:
+        return replace(column, arrow=pa.string(), sql=as_text(identifier(column.name)))
+    if pa.types.is_decimal(column.arrow) and found[0] is not None:
+        return replace(column, arrow=_held(column.arrow, Decimal(found[0]), found[1]))
+    return column
+
+
+def _held(declared: pa.DataType, largest: Decimal, scale: int | None) -> pa.DataType:
+    """Give the decimal that holds numbers up to `largest` with `scale` places, or text."""
+    if not largest.is_finite() or scale is None:
+        return pa.string()
+    whole = max(largest.adjusted() + 1, 0)
+    if scale <= declared.scale and whole <= declared.precision - declared.scale:
+        return declared
+    return pa.decimal128(DIGITS, scale) if whole + scale <= DIGITS else pa.string()
+
+
+_TABLES = """
+SELECT c.oid::int8, nspname::text, relname::text, pg_table_is_visible(c.oid), relispartition
+FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+WHERE relkind IN ('r', 'v', 'm', 'f', 'p')
+    AND nspname !~ '^pg_' AND nspname <> 'information_schema'
+ORDER BY nspname, relname"""
+
+_LIES_HERE = """
+WITH RECURSIVE tree AS (
+    SELECT {oid}::oid AS part
+    UNION ALL
+    SELECT inhrelid FROM pg_inherits JOIN tree ON inhparent = part
+)
+SELECT bool_and(relkind IN ('r', 'm', 'p')) FROM tree JOIN pg_class ON oid = part"""
+
+_COLUMNS = """
+WITH RECURSIVE kinds AS (
+    SELECT attnum, attname, atttypid AS type, atttypmod AS modifier,
+        format_type(atttypid, atttypmod) AS shown
+    FROM pg_attribute
+    WHERE attrelid = {oid} AND attnum > 0 AND NOT attisdropped
+        AND has_column_privilege(attrelid, attnum, 'SELECT')
+    UNION ALL
+    SELECT attnum, attname, typbasetype, typtypmod, shown
+    FROM kinds JOIN pg_type ON oid = type WHERE typtype = 'd'
+)
+SELECT attname::text,
+    CASE WHEN typtype = 'e' THEN 'enum' WHEN typnamespace = 'pg_catalog'::regnamespace
+         OR typname = 'citext' THEN typname::text ELSE '' END,
+    modifier, shown
+FROM kinds JOIN pg_type ON oid = type WHERE typtype <> 'd' ORDER BY attnum"""
+"""The columns that this role may read, with the type that a domain stands for."""

@@ -1,0 +1,129 @@
+"""What each column of a source is, and the file that says so."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+
+from voile.core.errors import RequestError, nearest
+from voile.data.files.own_files import mistakes, read_toml
+
+Role = Literal[
+    "quasi",
+    "sensitive",
+    "identifier",
+    "text",
+    "items",
+    "reading",
+    "private",
+    "label",
+    "keep",
+    "drop",
+    "undecided",
+]
+
+
+class Column(BaseModel):
+    """A column's role, and the settings that a wing reads of it."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    role: Role
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, data: Any) -> Any:
+        return {"role": data} if isinstance(data, str) else data
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the file says of the column beside its role."""
+        return dict(self.model_extra or {})
+
+
+class Roles(BaseModel):
+    """The role of every column, and the column that says who a row is about.
+
+    Rows with one value in `subject` are one person; without it, every row is a person.
+
+    >>> Roles.model_validate({"columns": {"age": "quasi", "name": "identifier"}}).of("quasi")
+    ['age']
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    subject: str | None = None
+    columns: dict[str, Column] = Field(min_length=1)
+    _folder: Path | None = PrivateAttr(default=None)
+
+    def of(self, *roles: Role) -> list[str]:
+        """Return the columns that have one of these roles, in the file's order."""
+        return [name for name, column in self.columns.items() if column.role in roles]
+
+    def settings_of(self, column: str, paths: Iterable[str] = ()) -> dict[str, Any]:
+        """Return a column's settings; files that `paths` name lie beside the roles file.
+
+        A dot names a path inside a setting that is a table: ``order.near``.
+        """
+        settings = copy.deepcopy(self.columns[column].settings)
+        for name in paths:
+            table, _, key = name.rpartition(".")
+            holder = settings.get(table) if table else settings
+            if isinstance(holder, dict) and isinstance(holder.get(key), str) and self._folder:
+                beside = self._folder / holder[key]
+                holder[key] = str(beside) if beside.is_file() else holder[key]
+        return settings
+
+    def check(self, present: Iterable[str]) -> None:
+        """Refuse a source whose columns are not those of the file, all mistakes at once.
+
+        A column without a role is an error, since a kept column can undo the rest, and so is one
+        of the role `undecided`, which inspect gives where it cannot tell. Where nothing fits, what
+        the source calls its columns is not told: it may be a row without a header.
+        """
+        present = list(present)
+        if present and not self.columns.keys() & set(present):
+            raise RequestError(  # what stands in the first row may be a person's
+                f"the source has none of the {len(self.columns)} columns of the roles",
+                where="roles",
+                instead="its first row names its columns: see that it does, or inspect it anew",
+            )
+        without = [f"column {name} has no role" for name in present if name not in self.columns]
+        absent = [
+            f"there is no column {name} ({nearest(name, present)})"
+            for name in self.columns
+            if name not in present
+        ]
+        if self.subject is not None and self.subject not in present:
+            near = nearest(self.subject, present)
+            absent.append(f"there is no subject column {self.subject} ({near})")
+        undecided = [f"column {name} is undecided" for name in self.of("undecided")]
+        wrong = [*without, *undecided, *absent]
+        if wrong:
+            remedy = f"a role is one of {_role_names()}" if without or undecided else None
+            raise RequestError("; ".join(wrong), where="roles", instead=remedy)
+
+    @classmethod
+    def read(cls, path: Path) -> Roles:
+        """Read a roles file (TOML); every mistake is named with its place."""
+        try:
+            data = read_toml(path)
+        except FileNotFoundError:
+            raise RequestError(
+                "no such roles file", where=str(path), instead="voile inspect proposes one"
+            ) from None
+        try:
+            roles = cls.model_validate(data)
+        except ValidationError as error:
+            raise RequestError(mistakes(error), where=str(path)) from None
+        roles._folder = path.parent
+        return roles
+
+
+def _role_names() -> str:
+    """Name the roles that a person may give."""
+    return ", ".join(role for role in get_args(Role) if role != "undecided")

@@ -1,0 +1,338 @@
+"""What a source is: named columns that can be streamed, counted and fingerprinted."""
+
+from __future__ import annotations
+
+import datetime as dt
+import errno
+import hashlib
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from voile.core.errors import RequestError, SourceError, nearest
+
+if TYPE_CHECKING:
+    import duckdb
+
+BATCH_ROWS = 65_536
+OFFLINE: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
+"""What every DuckDB connection is opened with: it downloads no extensions."""
+
+
+class Source(ABC):
+    """Read rows of named columns, as often as asked, always in the same order.
+
+    Attributes
+    ----------
+    name : what messages call it: a file's name or "pandas frame", never contents.
+    kind : the format: "csv", "parquet", "pandas", ...
+    columns : name -> Arrow type, in source order. Dictionaries show the type of their values,
+        text is `string`, a column of nulls alone is `string`.
+    notes : what was found out while opening, as sentences: dialect, encoding.
+    """
+
+    def __init__(
+        self, name: str, kind: str, columns: Iterable[pa.Field], notes: Sequence[str] = ()
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        fields = list(columns)
+        distinct_names([field.name for field in fields], where=name)
+        self.columns: dict[str, pa.DataType] = {f.name: plain(f.type) for f in fields}
+        self.notes = tuple(notes)
+        self._stopped: Exception | None = None
+
+    @abstractmethod
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        """Stream `columns` in batches of about `rows` rows, of any layout of the right types."""
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Hash all bytes with SHA-256, streaming; O(bytes)."""
+
+    def batches(
+        self, columns: Iterable[str] | None = None, *, batch_rows: int = BATCH_ROWS
+    ) -> Iterator[pa.RecordBatch]:
+        """Stream rows in source order, in batches of at most `batch_rows` rows.
+
+        Memory follows the batch, except for the formats that say otherwise.
+        """
+        schema = self.schema(columns)
+        for batch in self._read(schema.names, batch_rows):
+            whole = conform(batch, schema)
+            check_dates(whole, where=self.name)
+            for start in range(0, whole.num_rows, batch_rows):
+                yield whole.slice(start, batch_rows)
+
+    def schema(self, columns: Iterable[str] | None = None) -> pa.Schema:
+        """Give the Arrow schema of `columns`, in the order asked; all of them without argument."""
+        names = list(self.columns if columns is None else columns)
+        for name in names:
+            if name not in self.columns:
+                raise RequestError(
+                    f"there is no column {name}",
+                    where=self.name,
+                    instead=nearest(name, self.columns),
+                )
+        return pa.schema([(name, self.columns[name]) for name in names])
+
+    def relation(
+        self, connection: duckdb.DuckDBPyConnection, columns: Iterable[str] | None = None
+    ) -> duckdb.DuckDBPyRelation:
+        """Show `columns` to DuckDB, for one query: what is streamed into it passes once."""
+        schema = self.schema(columns)
+        rows = self._watched(self.batches(schema.names))
+        return connection.from_arrow(pa.RecordBatchReader.from_batches(schema, rows))
+
+    def _watched(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Stream, and remember why the stream stopped: DuckDB keeps only the words."""
+        self._stopped = None
+        try:
+            yield from batches
+        except Exception as error:
+            self._stopped = error
+            raise
+
+    def tabulate(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        sql: str,
+        *,
+        columns: Iterable[str],
+        answer: pa.Schema,
+        into: str,
+    ) -> None:
+        """Run a SELECT where the data lives and keep its answer as the table `into`.
+
+        Parameters
+        ----------
+        sql : names the data `source` and reads only `columns` of it; plain SQL that DuckDB,
+            SQLite and PostgreSQL understand alike. A server's source overrides this method.
+        answer : the columns and types that `sql` gives.
+        """
+        import duckdb
+
+        try:
+            with unreadable(self.name, self.kind):
+                self.relation(connection, columns).query("source", sql).create(into)
+        except (SourceError, duckdb.Error) as error:
+            raise self._stopped or error from None
+
+
+class FileSource(Source):
+    """A source that is one file on disk."""
+
+    def __init__(
+        self, path: Path, kind: str, columns: Iterable[pa.Field], notes: Sequence[str] = ()
+    ) -> None:
+        super().__init__(path.name, kind, columns, notes)
+        self.path = path
+
+    def fingerprint(self) -> str:
+        """Hash the file's bytes, and those of a database's write-ahead log beside it."""
+        return hash_file(self.path)
+
+
+class TableSource(Source):
+    """A source that is in memory already, as an Arrow table."""
+
+    def __init__(self, table: pa.Table, name: str, kind: str, notes: Sequence[str] = ()) -> None:
+        super().__init__(name, kind, table.schema, notes)
+        self.table = table
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        yield from self.table.select(columns).to_batches(max_chunksize=rows)
+
+    def fingerprint(self) -> str:
+        """Hash the rows; equal tables hash alike, however they were sliced or chunked."""
+        schema = self.schema()
+        return hash_rows(schema, (conform(batch, schema) for batch in self.table.to_batches()))
+
+
+class _Sha256:
+    """A file whose bytes are only hashed."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self.digest = hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        self.digest.update(data)
+        return len(data)
+
+    def flush(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def hash_rows(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> str:
+    """Hash rows with SHA-256 as an uncompressed Arrow IPC stream of equal batches.
+
+    `take` writes a fresh copy of every value, zero under each null, so that equal rows in one order
+    hash alike, however they come. Memory follows the batch.
+    """
+    sink = _Sha256()
+    with pa.ipc.new_stream(pa.PythonFile(sink, "w"), schema) as writer:
+        for table in evenly(batches, BATCH_ROWS):
+            rows = pa.array(range(table.num_rows), pa.int64())
+            writer.write_batch(table.take(rows).combine_chunks().to_batches()[0])
+    return sink.digest.hexdigest()
+
+
+def evenly(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:
+    """Cut batches anew so that all but the last hold exactly `rows` rows."""
+    waiting: list[pa.RecordBatch] = []
+    held = 0
+    for batch in batches:
+        waiting.append(batch)
+        held += batch.num_rows
+        while held >= rows:
+            whole = pa.Table.from_batches(waiting)
+            yield whole.slice(0, rows)
+            waiting = whole.slice(rows).to_batches()
+            held -= rows
+    if held:
+        yield pa.Table.from_batches(waiting)
+
+
+def hash_file(path: Path) -> str:
+    """Hash a file with SHA-256, and a database's write-ahead log beside it with it."""
+    digest = hashlib.sha256()
+    for part in (path, Path(f"{path}.wal"), Path(f"{path}-wal")):
+        if part.exists():
+            with part.open("rb") as file:
+                while chunk := file.read(1 << 20):
+                    digest.update(chunk)
+    return digest.hexdigest()
+
+
+def plain(kind: pa.DataType) -> pa.DataType:
+    """Give the type that a column is read as: values rather than dictionaries, text as `string`.
+
+    A dictionary, inside a list or a struct too, may hold values of rows that are left out.
+
+    >>> plain(pa.dictionary(pa.int8(), pa.large_string()))
+    DataType(string)
+    """
+    if pa.types.is_dictionary(kind):
+        return plain(kind.value_type)
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(plain(kind.value_type)))
+    if pa.types.is_large_list(kind):
+        return pa.large_list(kind.value_field.with_type(plain(kind.value_type)))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(plain(field.type)) for field in kind])
+    if pa.types.is_null(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return pa.string()
+    if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
+        return pa.binary()
+    return kind
+
+
+def plain_schema(schema: pa.Schema) -> pa.Schema:
+    """Give a schema's columns their plain types."""
+    return pa.schema([(field.name, plain(field.type)) for field in schema])
+
+
+def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Cast a batch's columns to `schema` where their layout differs, without loss."""
+    if batch.schema.equals(schema):
+        return batch
+    arrays = [
+        column if column.type == kind else column.cast(kind)
+        for column, kind in zip(batch.columns, schema.types, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+A_DAY = {"day": 1, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000}
+EPOCH = dt.date(1970, 1, 1)
+FIRST_DAY, END = (dt.date.min - EPOCH).days, (dt.date.max - EPOCH).days + 1
+
+
+def check_dates(rows: pa.RecordBatch | pa.Table, *, where: str) -> None:
+    """Refuse a date outside the years 1 to 9999, which no release can show: `infinity`, for one."""
+    for field, column in zip(rows.schema, rows.columns, strict=True):
+        unit = _date_unit(field.type)
+        if unit is None or column.null_count == len(column):
+            continue
+        ticks = column.cast(pa.int32() if unit == "day" else pa.int64())
+        least, most = pc.min_max(ticks).as_py().values()
+        if least < FIRST_DAY * A_DAY[unit] or most >= END * A_DAY[unit]:
+            raise SourceError(
+                "holds a date outside the years 1 to 9999", where=f"{where}, column {field.name}"
+            )
+
+
+def _date_unit(kind: pa.DataType) -> str | None:
+    if pa.types.is_date32(kind):
+        return "day"
+    unit = "ms" if pa.types.is_date64(kind) else kind.unit if pa.types.is_timestamp(kind) else None
+    return unit if unit in A_DAY else None  # in nanoseconds all are of the years 1677 to 2262
+
+
+def distinct_names(names: Sequence[str], *, where: str, first_row: bool = False) -> None:
+    """Refuse two columns of one name: DuckDB takes `ZIP` and `zip` for the same column.
+
+    Names that stand in a file's first row are said by their places: it may be a person's row.
+    """
+    repeated = [name for name, n in Counter(n.casefold() for n in names).items() if n > 1]
+    if repeated:
+        places = [i for i, name in enumerate(names, 1) if name.casefold() == repeated[0]]
+        same = " and ".join(str(i) if first_row else names[i - 1] for i in places)
+        same = f"columns {same} of row 1" if first_row else same
+        raise RequestError(f"two columns of one name: {same}", where=where, instead="rename one")
+
+
+def identifier(name: str) -> str:
+    """Quote a name for SQL.
+
+    >>> print(identifier('the "old" zip'))
+    "the ""old"" zip"
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+@contextmanager
+def unreadable(name: str, kind: str) -> Iterator[None]:
+    """Say in one sentence that a file cannot be read, without its contents.
+
+    Engines quote the rows they stumble over, so their words are dropped. A full disk and a full
+    memory are no fault of the file, and pass; what Arrow finds no memory for may be a length that
+    a damaged file states.
+    """
+    import duckdb
+
+    damaged = SourceError(f"is no whole {kind} file: damaged or cut short", where=name)
+    try:
+        yield
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise
+        if error.errno is not None:
+            raise SourceError(f"cannot be read: {error.strerror}", where=name) from None
+        raise damaged from None
+    except pa.ArrowCancelled:
+        raise KeyboardInterrupt from None
+    except pa.ArrowMemoryError:
+        raise SourceError(
+            "asks for more memory than there is",
+            where=name,
+            instead="it is damaged, or to be written again in smaller batches",
+        ) from None
+    except (pa.ArrowException, UnicodeDecodeError, EOFError):
+        raise damaged from None
+    except duckdb.Error as error:
+        if isinstance(error, duckdb.OutOfMemoryException) or "space left" in str(error):
+            raise
+        raise damaged from None

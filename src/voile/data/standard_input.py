@@ -1,0 +1,112 @@
+"""Standard input and other pipes as sources: kept in a private file, since they are read once."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import shutil
+import signal
+import stat
+import sys
+import threading
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import BinaryIO
+
+from voile.core.errors import RequestError, SourceError
+
+NAMES = ("-", "/dev/stdin")
+HEAD = 1 << 16
+BEGINNINGS: Mapping[bytes, str] = {
+    b"PAR1": ".parquet",
+    b"ARROW1": ".arrow",
+    b"\xff\xff\xff\xff": ".arrow",
+    b"PK\x03\x04": ".xlsx",
+    b"SQLite format 3\0": ".sqlite",
+    b"\xef\xbb\xbf{": ".jsonl",
+    b"{": ".jsonl",
+}
+"""How a file of a format begins; whatever begins otherwise is CSV."""
+OBJECTS = re.compile(rb"\s*\[\s*\{")
+"""How a JSON list of objects begins: its first line names no columns."""
+
+_kept: dict[tuple[int, int], Path] = {}
+
+
+def is_pipe(path: Path) -> bool:
+    """Say whether a path is standard input, or a pipe of a name: what can be read only once."""
+    if str(path) in NAMES:
+        return True
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
+
+
+def kept(path: Path) -> Path:
+    """Return a file, open to its owner alone, of what a pipe gives; it is removed at the end.
+
+    The format is known by how it begins. What was kept before is given again.
+    """
+    with _opened(path) as pipe:
+        about = os.fstat(pipe.fileno())
+        if os.isatty(pipe.fileno()):
+            raise RequestError("is a terminal", where="standard input", instead="pipe a file in")
+        key = (about.st_dev, about.st_ino)
+        if key not in _kept:
+            _kept[key] = _keep(pipe, "standard input" if str(path) in NAMES else path.name)
+    return _kept[key]
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        if str(path) in NAMES:
+            return os.fdopen(os.dup(0), "rb")
+        return path.open("rb")
+    except OSError as error:
+        raise RequestError(f"cannot be opened ({error.strerror})", where=str(path)) from None
+
+
+def _keep(pipe: BinaryIO, name: str) -> Path:
+    head = pipe.read(HEAD)
+    if not head:
+        raise SourceError("is empty", where=name)
+    if stat.S_ISCHR(os.fstat(pipe.fileno()).st_mode):
+        raise RequestError("is a device, which may never end", where=name, instead="give a file")
+    folder = Path(mkdtemp(prefix="voile-"))  # mode 0700
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    _exit_at_sigterm()
+    path = folder / f"{name}{_suffix(head)}"
+    with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+        file.write(head)
+        shutil.copyfileobj(pipe, file, 1 << 20)
+    return path
+
+
+def _exit_at_sigterm() -> None:
+    """Let SIGTERM end the process as an exit does, so that what was kept is removed."""
+    main = threading.current_thread() is threading.main_thread()
+    if main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+
+
+def _suffix(head: bytes) -> str:
+    if head.startswith(b"\x1f\x8b"):
+        return f"{_suffix(_unzipped(head))}.gz"
+    if head[8:12] == b"DUCK":
+        return ".duckdb"
+    if OBJECTS.match(head):
+        return ".json"
+    found = (end for start, end in BEGINNINGS.items() if head.lstrip(b" \t\r\n").startswith(start))
+    return next(found, ".csv")
+
+
+def _unzipped(head: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head, HEAD)
+    except zlib.error:
+        return b""

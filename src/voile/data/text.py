@@ -1,0 +1,185 @@
+"""Bytes that are text: decompressed, decoded and checked while they stream."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import itertools
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from voile.core.errors import RequestError, SourceError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+CHUNK = 1 << 20
+LOST = "\N{REPLACEMENT CHARACTER}"
+"""Stands for what could not be decoded."""
+SAVED = "say its encoding, or save it as UTF-8"
+MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+
+ESCAPES = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "utf-7")
+"""Python's codecs that are of no text file."""
+
+
+class DecodingError(SourceError):
+    """A source holds bytes that are no text of its encoding, or half of a character."""
+
+
+def raw_chunks(path: Path) -> Iterator[bytes]:
+    """Stream a file's bytes, decompressed where its name ends in .gz."""
+    position = 0
+    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+        try:
+            while chunk := file.read1(CHUNK):  # not `read`, which drops what precedes a damage
+                position += len(chunk)
+                yield chunk
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            raise SourceError(
+                f"the compressed file is damaged or cut short after {position} bytes of text",
+                where=path.name,
+            ) from None
+
+
+def utf8_chunks(path: Path, encoding: str, errors: str = "strict") -> Iterator[bytes]:
+    """Stream a file's text as UTF-8 without a byte order mark.
+
+    Parameters
+    ----------
+    errors : as of `open`: "replace" puts U+FFFD for bytes that are no text of that encoding.
+
+    Raises
+    ------
+    DecodingError : there are such bytes, and "strict" was asked; it says where the first is.
+    SourceError : a zero byte, or a compressed file that is damaged.
+    """
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
+    as_it_is = encoding == "utf-8" and errors == "strict"
+    one_byte_units = not encoding.startswith("utf-16")
+    start = 0
+    for chunk in raw_chunks(path):
+        if one_byte_units and b"\0" in chunk:
+            raise SourceError(
+                f"byte {start + chunk.index(0)} is not {encoding} text",
+                where=path.name,
+                instead=SAVED,
+            )
+        held = len(decoder.getstate()[0])
+        try:
+            text = decoder.decode(chunk)
+        except UnicodeDecodeError as error:
+            raise _no_text(path, start - held + error.start, encoding) from None
+        start += len(chunk)
+        yield chunk if as_it_is else text.encode()
+    try:
+        rest = decoder.decode(b"", True)
+    except UnicodeDecodeError:
+        raise _no_text(path, start - len(decoder.getstate()[0]), encoding) from None
+    if rest:
+        yield rest.encode()
+
+
+def _no_text(path: Path, offset: int, encoding: str) -> DecodingError:
+    return DecodingError(f"byte {offset} is not {encoding} text", where=path.name, instead=SAVED)
+
+
+def marked_encoding(path: Path) -> str | None:
+    """Return what a byte order mark says of a file's text; None without one."""
+    head = next(raw_chunks(path), b"")
+    return next((encoding for mark, encoding in MARKS.items() if head.startswith(mark)), None)
+
+
+def find_encoding(path: Path, errors: str = "strict") -> str:
+    """Find a text file's encoding: utf-8, utf-8-sig, utf-16 or windows-1252; reads it all.
+
+    A byte order mark decides. Else it is UTF-8 when all of it is. Else it is windows-1252 if
+    less of what is beyond ASCII is UTF-8 than is none; or a damaged file, and refused.
+
+    Parameters
+    ----------
+    errors : "replace" takes a damaged file for UTF-8.
+
+    Raises
+    ------
+    DecodingError : a damaged file, and "strict" was asked.
+    """
+    if marked := marked_encoding(path):
+        return marked
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    ascii_so_far = True
+    start = 0
+    for chunk in itertools.chain(raw_chunks(path), [b""]):
+        held = len(decoder.getstate()[0])
+        try:
+            text = decoder.decode(chunk, final=not chunk)
+        except UnicodeDecodeError as error:
+            if ascii_so_far and not _mostly_utf8(path):
+                return "windows-1252"
+            if errors != "strict":
+                return "utf-8"
+            raise _no_text(path, start - held + error.start, "utf-8") from None
+        ascii_so_far = ascii_so_far and text.isascii()
+        start += len(chunk)
+    return "utf-8"
+
+
+def _mostly_utf8(path: Path) -> bool:
+    """Whether as much of what is beyond ASCII is UTF-8 as is none."""
+    beyond = lost = 0
+    for chunk in utf8_chunks(path, "utf-8", "replace"):
+        text = chunk.decode()
+        beyond += len(text) - len(text.encode("ascii", errors="ignore"))
+        lost += text.count(LOST)
+    return beyond >= 2 * lost
+
+
+def known_encoding(name: str) -> str:
+    """Give the codec's own name of an encoding that the user named.
+
+    >>> known_encoding("UTF8"), known_encoding("latin-1")
+    ('utf-8', 'iso8859-1')
+    """
+    try:
+        "".encode(name)
+        known = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        known = ""
+    if not known or known in ESCAPES:
+        raise RequestError(
+            f"there is no encoding {name}", instead="utf-8, utf-16 or windows-1252 are usual"
+        )
+    return known
+
+
+class ChunkReader(io.RawIOBase):
+    """Read an iterator of chunks as a file."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        """Say yes: that is all it can do."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Fill `buffer` from the next chunks."""
+        while not self._rest:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return 0
+            self._rest = memoryview(chunk)
+        target = memoryview(buffer)
+        size = min(len(target), len(self._rest))
+        target[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size

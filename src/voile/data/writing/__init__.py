@@ -1,0 +1,1 @@
+"""Writers of releases, into files and into tables of databases."""

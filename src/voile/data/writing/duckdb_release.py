@@ -1,0 +1,195 @@
+"""A release in a table of a DuckDB file, replaced as a table: no other table is touched.
+
+DuckDB lets one process write to a file. Nothing is copied: the table comes in one transaction of
+DuckDB's own, which a kill leaves done or undone; a file that was not there is made aside.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError, SourceError, VoileError
+from voile.data.files.outputs import MANIFEST, check_replaceable
+from voile.data.formats.databases import DuckDBSource, refused
+from voile.data.opening import split_table
+from voile.data.source import (
+    BATCH_ROWS,
+    OFFLINE,
+    Source,
+    conform,
+    hash_rows,
+    identifier,
+    plain_schema,
+    unreadable,
+)
+from voile.data.writing.released_table import MARK, ArrowRows, Pointer, TableWriter, rows_path
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def open_released(path: Path) -> Source:
+    """Open the table that a `.table` file stands for; before it is published, its rows.
+
+    Raises
+    ------
+    TamperedError : the table's rows are not those that were released. This reads it once.
+    """
+    if rows_path(path).exists():
+        return ArrowRows(path)
+    pointer = Pointer.read(path)
+    database = path.parent / Path(pointer.database).name
+    if not database.is_file():
+        raise SourceError("its database is not beside it", where=path.name)
+    return pointer.checked(DuckDBSource(database, table=pointer.table))
+
+
+class DuckDBTableWriter(TableWriter):
+    """Write rows for a table of a DuckDB file, to be published by `sending`.
+
+    Parameters
+    ----------
+    path : of the file that stands for the table, inside a `Staging`.
+    place : "file.duckdb::table" or "file.duckdb::schema.table".
+    force : replace the table, if voile wrote it.
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema, *, place: str, force: bool) -> None:
+        database, table = split_table(place)
+        _check_target(database, str(table), force=force)
+        super().__init__(path, _kept(schema), database.name, str(table))
+
+
+@contextmanager
+def sending(path: Path, place: str, *, force: bool) -> Iterator[Callable[[], None]]:
+    """Put a staged table's rows into the database in one transaction, and give what commits it.
+
+    Raises
+    ------
+    RequestError : the table is there already, or another process uses the database.
+    VoileError : the database does not give the rows back as they were written.
+    """
+    database, table = split_table(place)
+    _check_target(database, str(table), force=force)
+    fresh = not database.exists()
+    file = path.with_name(f"{path.name}.new") if fresh else database
+    with closing(_attached(file, database.name)) as connection:
+        _fill(connection, _named(str(table)), ArrowRows(path))
+        yield lambda: _commit(connection, file, database)
+
+
+def _fill(connection: duckdb.DuckDBPyConnection, named: tuple[str, str], rows: ArrowRows) -> None:
+    """Make the table of its rows, and see that it gives them back."""
+    schema, table = map(identifier, named)
+    target = f"release.{schema}.{table}"
+    connection.register("batch", rows.schema().empty_table())
+    connection.execute("BEGIN")
+    connection.execute(f"CREATE SCHEMA IF NOT EXISTS release.{schema}")
+    connection.execute(f"CREATE OR REPLACE TABLE {target} AS SELECT * FROM batch")
+    connection.execute(f"COMMENT ON TABLE {target} IS '{MARK}'")
+    for batch in rows.batches():
+        connection.register("batch", pa.table(batch))
+        connection.execute(f"INSERT INTO {target} SELECT * FROM batch")
+    given = connection.execute(f"SELECT * FROM {target}").to_arrow_reader(BATCH_ROWS)
+    same = (conform(batch, rows.schema()) for batch in given)
+    if hash_rows(rows.schema(), same) != rows.fingerprint():
+        raise VoileError(
+            "DuckDB does not give back what was written",
+            where=".".join(named),
+            instead="nothing was released; write a file",
+        )
+
+
+def _commit(connection: duckdb.DuckDBPyConnection, file: Path, database: Path) -> None:
+    """Let the table appear; a file that was not there, with it."""
+    connection.execute("COMMIT")
+    connection.execute("DETACH release")
+    if file != database:
+        if os.path.lexists(database):
+            raise RequestError("came during the run", where=str(database), instead="run it again")
+        os.rename(file, database)
+
+
+def _attached(file: Path, name: str) -> duckdb.DuckDBPyConnection:
+    """Open a database to write, as `release`; say why it cannot be."""
+    import duckdb
+
+    connection = duckdb.connect(config={**OFFLINE})
+    try:
+        connection.execute(f"ATTACH {_quoted(str(file.resolve()))} AS release")
+    except duckdb.Error as error:
+        connection.close()
+        raise refused(error, name) from None
+    return connection
+
+
+def _check_target(database: Path, table: str, *, force: bool) -> None:
+    """Refuse a table that cannot be made, or that voile did not write."""
+    where = f"{database.name}::{table}"
+    if database.with_name(f"{database.name}{MANIFEST}").exists():
+        raise RequestError(
+            "its database is a release itself, which another table would change",
+            where=where,
+            instead="use another file",
+        )
+    if not database.exists():
+        return
+    if not os.access(database, os.W_OK):
+        raise RequestError("its database may not be written to", where=where)
+    named = _named(table)
+    stored, comment = _found(database, *named)
+    ours = comment in (MARK, None)
+    if ours and stored != named:
+        raise RequestError(
+            "is there in other capitals",
+            where=where,
+            instead=f"write {'.'.join(stored)}, or choose another name",
+        )
+    if comment is not None:
+        check_replaceable("table", where, is_ours=ours, force=force)
+
+
+def _found(database: Path, schema: str, table: str) -> tuple[tuple[str, str], str | None]:
+    """Return how a table's schema and name are stored, and its comment; None where it is not."""
+    with unreadable(database.name, "duckdb"), closing(DuckDBSource.connect(database)) as connection:
+        rows = connection.execute(
+            "SELECT s.schema_name, coalesce(t.name, $2), t.comment FROM duckdb_schemas() s"
+            " LEFT JOIN (SELECT schema_name, table_name AS name, coalesce(comment, '') AS comment"
+            " FROM duckdb_tables() WHERE NOT internal UNION ALL SELECT schema_name, view_name, ''"
+            " FROM duckdb_views() WHERE NOT internal) t"
+            " ON t.schema_name = s.schema_name AND lower(t.name) = lower($2)"
+            " WHERE s.database_name = current_database() AND lower(s.schema_name) = lower($1)",
+            [schema, table],
+        ).fetchall()
+    stored, name, comment = rows[0] if rows else (schema, table, None)
+    return (stored, name), comment
+
+
+def _kept(schema: pa.Schema) -> pa.Schema:
+    """Give columns the types that DuckDB gives back; refuse what it has no type for."""
+    import duckdb
+
+    with closing(duckdb.connect(config={**OFFLINE})) as connection:
+        connection.register("batch", plain_schema(schema).empty_table())
+        try:
+            return connection.execute("SELECT * FROM batch").to_arrow_table().schema
+        except duckdb.Error:
+            raise RequestError(
+                "a column is of a type that DuckDB does not have", instead="drop the column"
+            ) from None
+
+
+def _named(table: str) -> tuple[str, str]:
+    schema, dot, name = table.partition(".")
+    return (schema, name) if dot else ("main", table)
+
+
+def _quoted(text: str) -> str:
+    doubled = text.replace("'", "''")
+    return f"'{doubled}'"

@@ -1,0 +1,98 @@
+"""What released tables share: the file that stands for one, and its rows until they are published.
+
+    county.duckdb.visits.table                 the database, the table, and a hash of its rows
+    county.duckdb.visits.table.manifest.json   as beside any release
+    county.duckdb.visits.table.private/        as beside any release
+
+Rows are written beside the staged file first, and certified there; a database sees them in one
+transaction, which reads them back. Other tables may change as they like: nothing is said of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import tomli_w
+
+from voile.core.errors import RequestError, SourceError, TamperedError, printable
+from voile.data.files.own_files import read_toml
+from voile.data.formats.arrow_files import ArrowSource
+from voile.data.source import Source, conform, hash_rows
+from voile.data.writing.writers import ArrowWriter, Writer
+
+MARK = "written by voile"
+"""The comment of a released table, by which it is known again."""
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """The file that stands for a released table: where it is, and the hash of its rows.
+
+    Parameters
+    ----------
+    database : an address of PostgreSQL, or the name of a file in the same folder.
+    """
+
+    database: str
+    table: str
+    sha256: str
+
+    @classmethod
+    def read(cls, path: Path) -> Pointer:
+        """Read the file back."""
+        try:
+            parts = read_toml(path)
+            return cls(**{name: printable(str(part)) for name, part in parts.items()})
+        except (RequestError, TypeError):
+            raise SourceError(
+                f"is no whole {path.suffix[1:]} file: damaged or cut short", where=path.name
+            ) from None
+
+    def write(self, path: Path) -> None:
+        """Write the file."""
+        path.write_text(tomli_w.dumps(self.__dict__), encoding="utf-8")
+
+    def checked(self, source: Source) -> Source:
+        """Return the table, whose rows are read once and are those that were released."""
+        if hash_rows(source.schema(), source.batches()) != self.sha256:
+            raise TamperedError(
+                "the table's rows are not those that were released", where=source.name
+            )
+        return source
+
+
+def rows_path(path: Path) -> Path:
+    """Return where the rows wait until they are published."""
+    return path.with_name(f"{path.name}.rows")
+
+
+class TableWriter(Writer):
+    """Write the rows of a table aside, and the file that stands for it, until it is published."""
+
+    def __init__(self, path: Path, schema: pa.Schema, database: str, table: str) -> None:
+        self._path, self._schema = path, schema
+        self._database, self._table = database, table
+        self._rows = ArrowWriter(rows_path(path), schema)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows."""
+        self._rows.write(conform(batch, self._schema))
+
+    def close(self) -> None:
+        """End the rows, and write the file that stands for the table."""
+        self._rows.close()
+        sha256 = ArrowRows(self._path).fingerprint()
+        Pointer(self._database, self._table, sha256).write(self._path)
+
+
+class ArrowRows(ArrowSource):
+    """Rows that wait to be published, hashed as their table will be."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(rows_path(path))
+
+    def fingerprint(self) -> str:
+        """Hash the rows."""
+        return hash_rows(self.schema(), self.batches())

@@ -1,0 +1,246 @@
+"""Count subjects or people by combination of values, where the data lives.
+
+Only distinct combinations come into memory. A source runs the first query itself (a GROUP BY in
+DuckDB, or in the database that holds the table); DuckDB finishes on that query's answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError
+from voile.data.source import Source, check_dates, distinct_names, identifier
+from voile.engines.duck import MEMORY, connect
+
+if TYPE_CHECKING:
+    import duckdb
+
+COUNT = "count"
+
+
+def count_combinations(
+    source: Source,
+    columns: Sequence[str],
+    *,
+    subject: str | None = None,
+    weight: str | None = None,
+    memory: int = MEMORY,
+    threads: int | None = None,
+    directory: Path | None = None,
+) -> pa.Table:
+    """Count rows, people or subjects by the distinct combinations of `columns`.
+
+    Parameters
+    ----------
+    columns : >= 1 names, none of them a float: text, integers, decimals, dates, booleans. A null
+        is a value of its own.
+    subject : column that says whose row it is. Each subject counts 1, spread evenly over its
+        distinct combinations: repeated rows change nothing. A row without a subject is a subject
+        of its own.
+    weight : column of people per row, whole numbers >= 0, as numbers or as text; not with subject.
+    memory : bytes, > 0. What does not fit spills to disk; the answer has to fit in half of it.
+    threads, directory : as for `voile.engines.duck.connect`.
+
+    Returns
+    -------
+    pa.Table : `columns` in the source's types, and `count`, float64; one row per combination that
+        occurs, sorted by value with nulls last. The same bytes on any number of threads: sums are
+        of integers, or of n / m in order of m, for n subjects with m combinations.
+
+    Raises
+    ------
+    RequestError : a column is absent or a float, a weight is no whole number, or the answer would
+        not fit in memory.
+
+    Cost: one pass over the rows; O(distinct combinations) memory.
+    """
+    _check(source, columns, subject, weight)
+    query = (
+        _by_subject(source, columns, subject)
+        if subject is not None
+        else _by_weight(source, columns, weight)
+        if weight is not None
+        else _by_row(source, columns)
+    )
+    with connect(memory=memory, threads=threads, directory=directory) as connection:
+        source.tabulate(
+            connection, query.first, columns=query.reads, answer=query.answer, into="cells"
+        )
+        if weight is not None:
+            _check_weights(connection, source, weight)
+        connection.execute(f"CREATE TABLE counted AS {query.then}")
+        _check_size(connection, source, columns, memory // 2)
+        counted = _fetch(connection, source.schema(columns))
+    check_dates(counted, where=source.name)  # the engine may have read the file itself
+    return counted
+
+
+@dataclass(frozen=True)
+class _Query:
+    """A count in two steps: `first` where the data lives, `then` in DuckDB over its answer.
+
+    Columns are renamed k0, k1, ... so that no name of the source meets one of ours.
+    """
+
+    reads: list[str]
+    first: str
+    answer: pa.Schema
+    then: str
+
+
+def _by_row(source: Source, columns: Sequence[str]) -> _Query:
+    keys = ", ".join(_keys(columns))
+    return _Query(
+        reads=list(columns),
+        first=f"SELECT {_shown(columns)}, count(*) AS n "
+        f"FROM source GROUP BY {_first(len(columns))}",
+        answer=_answer(source, columns, n=pa.int64()),
+        then=f"SELECT {keys}, n::DOUBLE AS n FROM cells",
+    )
+
+
+def _by_weight(source: Source, columns: Sequence[str], weight: str) -> _Query:
+    keys = ", ".join(_keys(columns))
+    kind = source.columns[weight]
+    people = "trim(w)" if pa.types.is_string(kind) else "w"
+    return _Query(
+        reads=list(dict.fromkeys([*columns, weight])),
+        first=f"SELECT {_shown(columns)}, {identifier(weight)} AS w, count(*) AS n "
+        f"FROM source GROUP BY {_first(len(columns) + 1)}",
+        answer=_answer(source, columns, w=kind, n=pa.int64()),
+        then=f"SELECT {keys}, sum(n * {people}::HUGEINT)::DOUBLE AS n FROM cells GROUP BY {keys}",
+    )
+
+
+def _by_subject(source: Source, columns: Sequence[str], subject: str) -> _Query:
+    """Spread each subject over its m distinct combinations; rows without one are counted singly."""
+    keys = ", ".join(_keys(columns))
+    return _Query(
+        reads=list(dict.fromkeys([*columns, subject])),
+        first=f"""
+            WITH pairs AS MATERIALIZED (
+                SELECT {_shown(columns)}, {identifier(subject)} AS s, count(*) AS n
+                FROM source GROUP BY {_first(len(columns) + 1)}
+            ), spread AS (
+                SELECT s, count(*) AS m FROM pairs WHERE s IS NOT NULL GROUP BY s
+            )
+            SELECT {keys}, coalesce(m, 1) AS m,
+                   sum(CASE WHEN pairs.s IS NULL THEN n ELSE 1 END) AS n
+            FROM pairs LEFT JOIN spread ON pairs.s = spread.s
+            GROUP BY {_first(len(columns) + 1)}""",
+        answer=_answer(source, columns, m=pa.int64(), n=pa.int64()),
+        then=f"SELECT {keys}, sum(n::DOUBLE / m ORDER BY m) AS n FROM cells GROUP BY {keys}",
+    )
+
+
+def _keys(columns: Sequence[str]) -> list[str]:
+    return [f"k{i}" for i in range(len(columns))]
+
+
+def _shown(columns: Sequence[str]) -> str:
+    pairs = zip(columns, _keys(columns), strict=True)
+    return ", ".join(f"{identifier(column)} AS {key}" for column, key in pairs)
+
+
+def _first(n: int) -> str:
+    return ", ".join(str(i + 1) for i in range(n))
+
+
+def _answer(source: Source, columns: Sequence[str], **more: pa.DataType) -> pa.Schema:
+    kinds = source.schema(columns).types
+    return pa.schema([*zip(_keys(columns), kinds, strict=True), *more.items()])
+
+
+def _check(source: Source, columns: Sequence[str], subject: str | None, weight: str | None) -> None:
+    if not columns:
+        raise RequestError("there are no columns to count by", where=source.name)
+    if subject is not None and weight is not None:
+        raise RequestError("counts are by subject or by weight, not by both", where=source.name)
+    distinct_names([*columns, COUNT], where=source.name)
+    for field in source.schema([*columns, *([subject] if subject is not None else [])]):
+        _check_key(field, source.name)
+    for field in source.schema([weight] if weight is not None else []):
+        if not (_is_number(field.type) or pa.types.is_string(field.type)):
+            raise RequestError(
+                f"is {field.type}, and a weight is a whole number",
+                where=f"{source.name}, column {field.name}",
+            )
+
+
+def _check_key(field: pa.Field, name: str) -> None:
+    where = f"{name}, column {field.name}"
+    if pa.types.is_floating(field.type):
+        raise RequestError(
+            "is a float, and floats cannot be counted exactly",
+            where=where,
+            instead="use an integer, a decimal or bins",
+        )
+    if pa.types.is_nested(field.type):
+        raise RequestError(f"is {field.type}, and cannot be counted", where=where)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_decimal(kind) or pa.types.is_floating(kind)
+    )
+
+
+def _check_weights(connection: duckdb.DuckDBPyConnection, source: Source, weight: str) -> None:
+    """Refuse weights that are null, negative, or no whole number of at most 18 digits."""
+    if pa.types.is_string(source.columns[weight]):
+        good = "regexp_full_match(trim(w), '[0-9]{1,18}')"
+    else:
+        good = "w >= 0 AND w < 1e18 AND isfinite(w::DOUBLE) AND w = floor(w)"
+    (bad,) = _one(connection, f"SELECT sum(n) FROM cells WHERE NOT coalesce({good}, false)")
+    if bad:
+        raise RequestError(
+            f"{bad:,} {'row has a weight that is' if bad == 1 else 'rows have weights that are'}"
+            " null, negative or no whole number",
+            where=f"{source.name}, column {weight}",
+        )
+
+
+def _check_size(
+    connection: duckdb.DuckDBPyConnection, source: Source, columns: Sequence[str], limit: int
+) -> None:
+    """Refuse an answer that would not fit, with how large it is, before it is fetched."""
+    kinds = dict(zip(_keys(columns), source.schema(columns).types, strict=True))
+    texts = [key for key, kind in kinds.items() if _is_text(kind)]
+    lengths = "".join(f" + sum(strlen({key}::VARCHAR))" for key in texts) or " + 0"
+    rows, letters = _one(connection, f"SELECT count(*), 0{lengths} FROM counted")
+    width = 8 + sum(4 if _is_text(kind) else kind.bit_width / 8 for kind in kinds.values())
+    size = rows * width + (letters or 0)
+    if size > limit:
+        raise RequestError(
+            f"about {_about(rows)} combinations, {size / 1e9:.1f} GB, "
+            f"do not fit in {limit / 1e9:.1f} GB",
+            where=source.name,
+            instead="give more memory, or use fewer or coarser columns",
+        )
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_binary(kind))
+
+
+def _about(n: int) -> str:
+    return f"{n / 1e6:,.0f} million" if n >= 2_000_000 else f"{n:,}"
+
+
+def _fetch(connection: duckdb.DuckDBPyConnection, schema: pa.Schema) -> pa.Table:
+    order = ", ".join(f"k{i} NULLS LAST" for i in range(len(schema)))
+    answer = connection.execute(f"SELECT * FROM counted ORDER BY {order}").to_arrow_table()
+    return answer.cast(
+        pa.schema([*zip(answer.column_names[:-1], schema.types, strict=True), ("n", pa.float64())])
+    ).rename_columns([*schema.names, COUNT])
+
+
+def _one(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[int, ...]:
+    row = connection.execute(sql).fetchone()
+    assert row is not None
+    return row

@@ -1,0 +1,54 @@
+"""A DuckDB connection that stays within a memory, downloads nothing and leaves nothing."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from voile.core.errors import RequestError
+from voile.data.source import OFFLINE
+
+if TYPE_CHECKING:
+    import duckdb
+
+MEMORY = 2_000_000_000
+"""Bytes that counting may use unless told otherwise, its answer included."""
+
+
+@contextmanager
+def connect(
+    *, memory: int = MEMORY, threads: int | None = None, directory: Path | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database in memory that spills to a folder of its own, mode 0700, gone afterwards.
+
+    Parameters
+    ----------
+    memory : bytes, > 0; half of them are DuckDB's, so that an answer fits beside it.
+    threads : >= 1; every core without it. Answers do not depend on it.
+    directory : where the folder is made; the system's temporary folder without it. Rows lie there
+        in the clear while a query runs: give the folder that the output is staged in.
+    """
+    import duckdb
+
+    with tempfile.TemporaryDirectory(prefix="voile-", dir=directory) as spill:
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            **OFFLINE,
+            "memory_limit": f"{memory // 2}B",
+            "temp_directory": spill,
+            "preserve_insertion_order": False,
+        }
+        if threads is not None:
+            settings["threads"] = threads
+        connection = duckdb.connect(config=settings)
+        try:
+            yield connection
+        except duckdb.OutOfMemoryException:
+            raise RequestError(
+                f"this does not fit in {memory / 1e9:.1f} GB of memory",
+                instead="give more memory, or fewer columns",
+            ) from None
+        finally:
+            connection.close()

@@ -1,0 +1,367 @@
+"""Keyed pseudonyms, surrogates and date shifts, the same in every wing.
+
+All are *pseudonymous*: whoever holds the secret can tell whose they are by trying each subject,
+and whoever lacks it can still link everything that carries one pseudonym. Each use derives its
+own key from the one `Secret`, so that no output helps to undo another kind.
+
+A subject's canonical form, the same whether read from CSV, a database or a document: whole
+numbers are their decimal digits (7 is "7", but not "007"), text is Unicode NFC, and nothing is
+trimmed or lower-cased. Other types are refused, floats too: 7.0 is a 7 that met a missing value.
+"""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import operator
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, TypeAlias
+
+from voile.core.errors import RequestError
+from voile.keys.secret import Secret
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "Secret",
+    "ShiftedDates",
+    "Subject",
+    "choose",
+    "date_shift",
+    "pseudonym",
+    "pseudonyms_of",
+    "shift_dates",
+]
+
+Subject: TypeAlias = str | int
+
+_NO_SUBJECT = "name every row's subject, or set the row aside"
+
+
+def pseudonym(
+    secret: Secret, subject: Subject, *, purpose: str = "subject", length: int = 16
+) -> str:
+    """Give a subject its pseudonym: text, the same each time for one secret and purpose.
+
+    Parameters
+    ----------
+    secret : the key.
+    subject : text or a whole number, not blank; its canonical form is this module's.
+    purpose : pseudonyms of different purposes cannot be linked without the secret.
+    length : characters, 12 to 51, of 5 bits each. With n subjects two share a pseudonym with a
+        chance of at most n^2 / 2^(5 length + 1): 4e-13 for a million at 16, 4e-7 at 12.
+
+    Returns
+    -------
+    Capitals and the digits 2 to 7 (RFC 4648 base32), where no 0, 1 or 8 can be taken for
+    O, I or B: the first bits of HMAC-SHA-256 under the key of this purpose.
+
+    Raises
+    ------
+    RequestError : a subject that is missing, blank or of another type; a length out of range.
+
+    Examples
+    --------
+    >>> secret = Secret(bytes(32))
+    >>> pseudonym(secret, "A-17") == pseudonym(secret, "A-17")
+    True
+    >>> pseudonym(secret, 7) == pseudonym(secret, "7")
+    True
+    """
+    return _namer(secret, purpose, length)(subject)
+
+
+def choose(secret: Secret, subject: Subject, value: str, candidates: Sequence[str]) -> str:
+    """Choose a surrogate for one of a subject's values: never the value itself.
+
+    One subject's value always becomes the same surrogate, as long as the candidates and their
+    order stay; other subjects get others. Letter case and Unicode form are overlooked both
+    when the value is recognised and when a surrogate is compared with it.
+
+    Guarantees: over secrets, uniform over the candidates that differ from the value. Cost:
+    O(1), and O(candidates) the few times that the value itself is drawn first.
+
+    Raises
+    ------
+    RequestError : no candidate differs from the value.
+
+    Examples
+    --------
+    >>> choose(Secret(bytes(32)), "A-17", "ANNA", ["Anna", "Berta"])
+    'Berta'
+    """
+    value = _folded(value)
+    digest = secret.derive("surrogate", _canonical(subject), value)
+    if candidates:
+        first = candidates[_index(digest[:16], len(candidates))]
+        if _folded(first) != value:
+            return first
+    others = [candidate for candidate in candidates if _folded(candidate) != value]
+    if not others:
+        raise RequestError(
+            "no surrogate differs from the value", where="candidates", instead="give more of them"
+        )
+    return others[_index(digest[16:], len(others))]
+
+
+def date_shift(secret: Secret, subject: Subject, *, days: int = 365) -> int:
+    """Give a subject the days by which all its dates move: within [-days, days], never 0.
+
+    Guarantees: uniform over secrets. One offset per subject keeps every interval between its
+    dates, so whoever knows one true date knows them all.
+
+    Parameters
+    ----------
+    secret, subject : as in `pseudonym`.
+    days : 1 to 36,500. Other `days` draw another offset.
+
+    Raises
+    ------
+    RequestError : a subject that `pseudonym` refuses; days out of range.
+
+    Examples
+    --------
+    >>> 1 <= abs(date_shift(Secret(bytes(32)), "A-17", days=30)) <= 30
+    True
+    """
+    return _shifter(secret, days)(subject)
+
+
+def pseudonyms_of(
+    secret: Secret,
+    subjects: pa.Array | pa.ChunkedArray,
+    *,
+    purpose: str = "subject",
+    length: int = 16,
+) -> pa.Array | pa.ChunkedArray:
+    """Give every row the `pseudonym` of its subject.
+
+    Parameters
+    ----------
+    subjects : (n,) text, whole numbers, or a dictionary of them; no null, no blank text.
+    secret, purpose, length : as in `pseudonym`.
+
+    Returns
+    -------
+    (n,) strings, chunked as the subjects are. Cost: one pseudonym per distinct subject of a chunk.
+
+    Raises
+    ------
+    RequestError : what `pseudonym` refuses, with its row, counted from 1.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> secret = Secret(bytes(32))
+    >>> names = pseudonyms_of(secret, pa.array([7, 8, 7]))
+    >>> names[0] == names[2], names[0].as_py() == pseudonym(secret, 7)
+    (True, True)
+    """
+    import pyarrow as pa
+
+    return _map_subjects(_namer(secret, purpose, length), subjects, pa.string())
+
+
+@dataclass(frozen=True)
+class ShiftedDates:
+    """Dates that moved with their subject, and those that could not.
+
+    Parameters
+    ----------
+    dates : (n,) of the source's type; null where the source is null or set aside.
+    set_aside : (n,) booleans, true where a date is there and could not be moved.
+    """
+
+    dates: pa.Array
+    set_aside: pa.BooleanArray
+
+
+def shift_dates(
+    secret: Secret,
+    dates: pa.Array | pa.ChunkedArray,
+    subjects: pa.Array | pa.ChunkedArray,
+    *,
+    days: int = 365,
+) -> ShiftedDates:
+    """Move every date by the `date_shift` of its subject.
+
+    A day is 24 hours: timestamps keep their time of day, but for a change of clocks where they
+    carry a time zone. A date that lies or lands outside the years 2 to 9998, or outside what
+    its type holds, is set aside: 9999-12-31 stands for "never", and moved it would tell the
+    offset. So would any date that everyone knows (1900-01-01 for "unknown"): make it null first.
+
+    Parameters
+    ----------
+    dates : (n,) date32, date64, or timestamps of any unit.
+    subjects : (n,) as in `pseudonyms_of`.
+    secret, days : as in `date_shift`.
+
+    Raises
+    ------
+    RequestError : other types, other lengths, or what `date_shift` refuses.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> visits = pa.array([date(2013, 5, 1), None, date(2013, 5, 9)])
+    >>> moved = shift_dates(Secret(bytes(32)), visits, pa.array(["A-17"] * 3)).dates.to_pylist()
+    >>> moved[0] != visits[0].as_py(), moved[1], (moved[2] - moved[0]).days
+    (True, None, 8)
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    if len(dates) != len(subjects):
+        raise RequestError(
+            f"{len(dates)} dates for {len(subjects)} subjects",
+            instead="give every date its subject",
+        )
+    per_day, stored = _clock(dates.type)
+    dates = _joined(dates)
+    there = dates.is_valid().to_numpy(zero_copy_only=False)
+    ticks = dates.cast(stored).fill_null(0).to_numpy().astype(np.int64)
+
+    offsets = _map_subjects(_shifter(secret, days), subjects, pa.int64())
+    shifts = _joined(offsets).to_numpy() * per_day
+    low, high = _years_2_to_9998(per_day, stored)
+    # Both ends of the move lie within the limits; the sums stay within 64 bits.
+    moves = (ticks >= low - np.minimum(shifts, 0)) & (ticks <= high - np.maximum(shifts, 0)) & there
+    moved = pa.array(np.where(moves, ticks, 0) + np.where(moves, shifts, 0), mask=~moves)
+    return ShiftedDates(moved.cast(stored).cast(dates.type), pa.array(there & ~moves))
+
+
+def _namer(secret: Secret, purpose: str, length: int) -> Callable[[Subject], str]:
+    """Return what gives a subject its pseudonym, the key of the purpose already derived."""
+    if not 12 <= length <= 51:
+        raise RequestError(
+            f"pseudonyms of {length} characters", instead="use a length from 12 to 51"
+        )
+    key = secret.derive("pseudonym", purpose)
+    enough = -(-length * 5 // 8)
+
+    def named(subject: Subject) -> str:
+        digest = hmac.digest(key, _canonical(subject).encode(), "sha256")
+        return base64.b32encode(digest[:enough]).decode()[:length]
+
+    return named
+
+
+def _shifter(secret: Secret, days: int) -> Callable[[Subject], int]:
+    """Return what gives a subject its offset, one of -days..-1, 1..days."""
+    if not 1 <= days <= 36_500:
+        raise RequestError(f"a date shift of up to {days} days", instead="use days from 1 to 36500")
+    key = secret.derive("date shift")
+
+    def offset(subject: Subject) -> int:
+        digest = hmac.digest(key, _canonical(subject).encode(), "sha256")
+        below = _index(digest, 2 * days) - days
+        return below if below < 0 else below + 1
+
+    return offset
+
+
+def _index(digest: bytes, n: int) -> int:
+    """Turn 128 bits or more into one of 0..n-1; a chance is off by less than n / 2^128."""
+    return int.from_bytes(digest, "big") % n
+
+
+def _folded(text: str) -> str:
+    """Overlook letter case and Unicode form, and stand in for what is not valid Unicode."""
+    valid = text.encode("utf-8", "replace").decode()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", valid).casefold())
+
+
+def _canonical(subject: Subject) -> str:
+    """Return a subject's canonical form; refuse what has none."""
+    if subject is None:
+        raise RequestError("the subject is missing", instead=_NO_SUBJECT)
+    if isinstance(subject, bool) or not (isinstance(subject, str) or hasattr(subject, "__index__")):
+        raise RequestError(
+            f"the subject is a {type(subject).__name__}", instead="make it text or a whole number"
+        )
+    if not isinstance(subject, str):
+        return str(operator.index(subject))
+    if not subject.strip():
+        raise RequestError("the subject is blank", instead=_NO_SUBJECT)
+    if any("\ud800" <= character <= "\udfff" for character in subject):
+        raise RequestError("the subject is not valid Unicode", instead="read it as UTF-8")
+    return unicodedata.normalize("NFC", subject)
+
+
+def _map_subjects(
+    each: Callable[[Subject], str | int], subjects: pa.Array | pa.ChunkedArray, kind: pa.DataType
+) -> pa.Array | pa.ChunkedArray:
+    """Apply `each` to every row's subject, once per distinct one of a chunk."""
+    import pyarrow as pa
+
+    def one(chunk: pa.Array) -> pa.Array:
+        coded = chunk.dictionary_encode()
+        distinct = [each(subject) for subject in coded.dictionary.to_pylist()]
+        return pa.array(distinct, kind).take(coded.indices)
+
+    plain = _plain(subjects)
+    if isinstance(plain, pa.ChunkedArray):
+        return pa.chunked_array([one(chunk) for chunk in plain.chunks], kind)
+    return one(plain)
+
+
+def _plain(subjects: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Return the subjects as text or integers; refuse the first row without one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(subjects.type):
+        subjects = subjects.cast(subjects.type.value_type)
+    if pa.types.is_string_view(subjects.type):
+        subjects = subjects.cast(pa.large_string())
+    kind = subjects.type
+    is_text = any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string))
+    if not (is_text or pa.types.is_integer(kind) or pa.types.is_null(kind)):
+        raise RequestError(
+            f"the subjects are {kind}", where="subjects", instead="make them text or integers"
+        )
+    _refuse_first(subjects.is_null(), "the subject is missing")
+    if is_text:
+        _refuse_first(pc.equal(pc.utf8_trim_whitespace(subjects), ""), "the subject is blank")
+    return subjects
+
+
+def _refuse_first(found: pa.Array | pa.ChunkedArray, what: str) -> None:
+    import pyarrow.compute as pc
+
+    row = pc.index(found, True).as_py()
+    if row >= 0:
+        raise RequestError(what, where=f"row {row + 1}", instead=_NO_SUBJECT)
+
+
+def _clock(kind: pa.DataType) -> tuple[int, pa.DataType]:
+    """Return a date type's ticks in a day and the integers that store it."""
+    import pyarrow as pa
+
+    if pa.types.is_date32(kind):
+        return 1, pa.int32()
+    if pa.types.is_date64(kind):
+        return 86_400_000, pa.int64()
+    if pa.types.is_timestamp(kind):
+        per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
+        return 86_400 * per_second, pa.int64()
+    raise RequestError(f"the dates are {kind}", where="dates", instead="read them as dates first")
+
+
+def _years_2_to_9998(per_day: int, stored: pa.DataType) -> tuple[int, int]:
+    """Return the first and last tick of the years 2 to 9998 that the type can hold."""
+    epoch = date(1970, 1, 1).toordinal()
+    low = (date(2, 1, 1).toordinal() - epoch) * per_day
+    high = (date(9999, 1, 1).toordinal() - epoch) * per_day - 1
+    limit = 2 ** (stored.bit_width - 1)
+    return max(low, -limit), min(high, limit - 1)
+
+
+def _joined(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    import pyarrow as pa
+
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

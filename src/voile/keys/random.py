@@ -1,0 +1,155 @@
+"""Two kinds of randomness, two types that do not mix.
+
+`streams` gives reproducible draws: splits, searches, made-up data. Whoever knows the seed can
+repeat them. `Protective` gives draws that protect people: noise, flips, dither, keys, the order
+of rows. It comes from the system's entropy or from a secret key, and no seed can make one.
+"""
+
+from __future__ import annotations
+
+import builtins
+import hashlib
+import itertools
+import operator
+import secrets
+from typing import TYPE_CHECKING, NoReturn, TypeAlias, final
+
+from voile.core.errors import RequestError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from voile.keys.secret import Secret
+
+# A string: NumPy is not loaded until a stream is drawn.
+RandomState: TypeAlias = "int | np.random.Generator | None"
+
+
+def streams(seed: RandomState, *names: str) -> tuple[np.random.Generator, ...]:
+    """Derive one independent stream per name from a seed.
+
+    A stream depends on the seed and its own name alone: not on the other names, their order,
+    or the number of workers that ask.
+
+    Parameters
+    ----------
+    seed : an int >= 0; a NumPy Generator, which this call advances by 16 bytes; or None, which
+        takes a fresh seed from the system.
+    names : distinct; what each stream is for, e.g. ``"split"`` or ``"chain 17"``.
+
+    Returns
+    -------
+    One PCG64 generator per name, in the order of the names. The raw bits are the same on every
+    machine; NumPy may change how a distribution uses them between its versions.
+
+    Raises
+    ------
+    RequestError : two equal names, or a seed of another kind.
+
+    Examples
+    --------
+    >>> split, search = streams(7, "split", "search")
+    >>> (again,) = streams(7, "search")
+    >>> bool(search.integers(1000) == again.integers(1000))
+    True
+    """
+    if len(set(names)) != len(names):
+        raise RequestError("two streams have the same name", where="names")
+    entropy = _entropy(seed)
+    return tuple(_stream(entropy, name) for name in names)
+
+
+def _entropy(seed: RandomState) -> int:
+    """Return the whole number that a seed stands for."""
+    import numpy as np
+
+    if seed is None:
+        return secrets.randbits(128)
+    if isinstance(seed, np.random.Generator):
+        return int.from_bytes(seed.bytes(16), "little")
+    remedy = "use a whole number from 0 up, a NumPy Generator or None"
+    if isinstance(seed, bool) or not hasattr(seed, "__index__"):
+        raise RequestError(f"a {type(seed).__name__} is not a seed", instead=remedy)
+    number = operator.index(seed)
+    if number < 0:
+        raise RequestError("the seed is negative", instead=remedy)
+    return number
+
+
+def _stream(entropy: int, name: str) -> np.random.Generator:
+    """Return the stream of one name: its hash takes the place of NumPy's spawn counter."""
+    import numpy as np
+
+    words = np.frombuffer(hashlib.sha256(name.encode()).digest(), dtype="<u4")
+    sequence = np.random.SeedSequence(entropy, spawn_key=tuple(words.tolist()))
+    return np.random.Generator(np.random.PCG64(sequence))
+
+
+@final
+class Protective:
+    """Draw what protects people: noise, flips, dither, keys, the order of rows.
+
+    ``Protective()`` draws from the system's entropy and cannot be repeated by anyone. It takes
+    no seed, and it is not a NumPy Generator: a function that needs one says so in its type, and
+    a type checker refuses the other kind.
+
+    Guarantees: `bytes` is as strong as the system's source, or as SHAKE-256 under the key.
+    `generator` is for bulk draws (permutations, integers): 256 bits seed each one, but PCG64
+    itself is not cryptographic, and who sees a long run of one generator's raw output could
+    continue that run, though no other's. Take keys from `bytes`.
+
+    Examples
+    --------
+    >>> rows = Protective().generator().permutation(5)
+    >>> sorted(rows.tolist())
+    [0, 1, 2, 3, 4]
+    >>> len(Protective().bytes(32))
+    32
+    """
+
+    __slots__ = ("_calls", "_key")
+
+    def __init__(self) -> None:
+        self._key: builtins.bytes | None = None
+        self._calls = itertools.count()
+
+    @classmethod
+    def keyed(cls, secret: Secret, *, purpose: str) -> Protective:
+        """Draw from a secret, so that its holder, and nobody else, can draw the same again.
+
+        Name the release in `purpose`: one secret with one purpose gives the same noise twice,
+        and two releases under the same noise cancel it.
+        """
+        return cls._from_key(secret.derive("protective", purpose))
+
+    @classmethod
+    def for_tests(cls, seed: int) -> Protective:
+        """Draw from a seed, which protects nobody: for tests alone."""
+        return cls._from_key(hashlib.sha256(b"for tests %d" % seed).digest())
+
+    @classmethod
+    def _from_key(cls, key: builtins.bytes) -> Protective:
+        protective = cls()
+        protective._key = key
+        return protective
+
+    def bytes(self, n: int) -> builtins.bytes:
+        """Return `n` >= 0 fresh bytes; each call gives others."""
+        if self._key is None:
+            return secrets.token_bytes(n)
+        call = next(self._calls).to_bytes(8, "big")
+        return hashlib.shake_256(self._key + call).digest(n)
+
+    def generator(self) -> np.random.Generator:
+        """Return a NumPy Generator freshly seeded with 256 bits; each call gives another."""
+        import numpy as np
+
+        # SeedSequence keeps 128 bits unless its pool is widened: 8 words of 32 bits.
+        entropy = int.from_bytes(self.bytes(32), "little")
+        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy, pool_size=8)))
+
+    def __repr__(self) -> str:
+        return f"Protective({'system' if self._key is None else 'keyed'})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("protective randomness is not copied or stored: make one where it is used")

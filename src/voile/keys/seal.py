@@ -1,0 +1,80 @@
+"""The seal of a release: the hash of every file as it was written, kept in the private folder.
+
+Whoever can write beside the release, but not into the folder, cannot change a byte unseen. Whoever
+can write into the folder can write another seal, unless it was made under a secret.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from voile.core.errors import TamperedError
+
+if TYPE_CHECKING:
+    from voile.keys.secret import Secret
+
+SEAL, EVIDENCE_SEAL = "seal.json", "evidence-seal.json"  # what apply wrote, what attack did
+FORMAT = "voile-seal"
+
+
+def file_sha256(path: Path) -> str:
+    """Hash a file's bytes, streaming."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class Seal:
+    """The SHA-256 of files by name, and their MAC where a secret was at hand."""
+
+    files: Mapping[str, str]
+    mac: str | None = None
+
+    @classmethod
+    def of(cls, named: Mapping[str, Path], folder: Path, secret: Secret | None) -> Seal:
+        """Seal these files, and all that are in a folder, by their own names."""
+        every = {**named, **{path.name: path for path in sorted(folder.iterdir())}}
+        return cls({name: file_sha256(path) for name, path in every.items()}).under(secret)
+
+    def under(self, secret: Secret | None) -> Seal:
+        """Return the same seal with the MAC that this secret gives it; none without."""
+        return Seal(self.files, None if secret is None else self._mac(secret))
+
+    def holds_under(self, secret: Secret) -> bool:
+        """Say whether it was made under this secret."""
+        return hmac.compare_digest(str(self.mac).encode(), self._mac(secret).encode())
+
+    def _mac(self, secret: Secret) -> str:
+        return hmac.digest(secret.derive("seal"), _bytes(dict(self.files)), "sha256").hex()
+
+    def to_bytes(self) -> bytes:
+        """Return what `read` reads back."""
+        return _bytes({"format": FORMAT, "version": 1, "files": self.files, "mac": self.mac})
+
+    @classmethod
+    def read(cls, path: Path) -> Seal:
+        """Read a seal back.
+
+        Raises
+        ------
+        TamperedError : there is none, or it is not as it was written.
+        """
+        try:
+            raw = path.read_bytes()
+            data = json.loads(raw)
+            seal = cls({str(name): str(x) for name, x in data["files"].items()}, data["mac"])
+            if raw == seal.to_bytes():
+                return seal
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            pass
+        raise TamperedError("there is no seal here", where=str(path))
+
+
+def _bytes(data: Mapping[str, object]) -> bytes:
+    return json.dumps(data, indent=1, sort_keys=True).encode()

@@ -1,0 +1,129 @@
+"""The secret key from which every other key is derived, each use under its own label.
+
+| use | parts | keys |
+| --- | --- | --- |
+| `pseudonym` | purpose | the pseudonyms of that purpose |
+| `surrogate` | subject, value | the choice of one value's surrogate |
+| `date shift` | | the days by which each subject's dates move |
+| `protective` | purpose | noise, dither and row order that the secret's holder can draw again |
+| `channel` | pseudonym, generation | one subject's device: MACs and encryption of its messages |
+| `seal` | | the MAC of a release's private folder |
+| `ledger` | | reserved: the record of all releases of a source |
+
+A derived key reveals nothing of the secret, nor of the key of another use or of other parts. So a
+device is given its own `channel` key, never the secret.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import stat
+from typing import Literal, NoReturn, TypeAlias, final
+
+from voile.core.errors import RequestError
+
+_LEAST, _MOST = 16, 4096
+
+Use: TypeAlias = Literal[
+    "pseudonym", "surrogate", "date shift", "protective", "channel", "seal", "ledger"
+]
+
+
+@final
+class Secret:
+    """Hold a secret key.
+
+    It never comes from a command's arguments, which other users of the machine can read; it
+    does not show itself and cannot be pickled.
+
+    Parameters
+    ----------
+    key : 16 to 4096 bytes that nobody can guess.
+    where : where the key was read, for the error.
+
+    Examples
+    --------
+    >>> Secret(bytes(range(32)))
+    Secret(32 bytes, hidden)
+    """
+
+    __slots__ = ("_key",)
+
+    def __init__(self, key: bytes, *, where: str | None = None) -> None:
+        if not _LEAST <= len(key) <= _MOST:
+            found = f"more than {_MOST}" if len(key) > _MOST else str(len(key))
+            raise RequestError(
+                f"a secret of {found} bytes",
+                where=where,
+                instead="make one of 64 characters with python -c "
+                '"import secrets; print(secrets.token_hex(32))"',
+            )
+        self._key = bytes(key)
+
+    @classmethod
+    def from_environment(cls, name: str = "VOILE_SECRET") -> Secret:
+        """Read the secret from an environment variable, its text as bytes."""
+        return cls(os.fsencode(os.environ.get(name, "")), where=f"environment variable {name}")
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Secret:
+        """Read the secret from a file that its owner alone may read; one last newline is cut.
+
+        The same text in a file and in the environment is the same secret.
+        """
+        where = os.fspath(path)
+        key = read_private(path, "the secret's file", _MOST + 3)
+        return cls(key.removesuffix(b"\n").removesuffix(b"\r"), where=where)
+
+    @classmethod
+    def find(cls, key_file: str | os.PathLike[str] | None) -> Secret | None:
+        """Read the secret from a file, else from VOILE_SECRET where that is set."""
+        if key_file is not None:
+            return cls.from_file(key_file)
+        return cls.from_environment() if os.environ.get("VOILE_SECRET") else None
+
+    def derive(self, use: Use, *parts: str) -> bytes:
+        """Return the 32-byte key of one use, keyed again with HMAC-SHA-256 by each part in turn.
+
+        Keys of different uses or parts tell nothing of each other, nor of the secret.
+        """
+        key = self._key
+        for part in (f"voile {use}", *parts):
+            key = hmac.digest(key, part.encode(), "sha256")
+        return key
+
+    def __repr__(self) -> str:
+        return f"Secret({len(self._key)} bytes, hidden)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a secret is not copied or stored: read it where it is used")
+
+
+def read_private(path: str | os.PathLike[str], name: str, most: int) -> bytes:
+    """Read at most so many bytes of a file that its owner alone may read or write.
+
+    Where the system has no such permissions (Windows), they are not checked.
+
+    Raises
+    ------
+    RequestError : it cannot be read, or others may read or write it. Errors call it by `name`.
+    """
+    where = os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            data = file.read(most)
+    except OSError as error:
+        raise RequestError(
+            f"{name} cannot be read ({error.strerror})",
+            where=where,
+            instead="name a file that you may read",
+        ) from None
+    if os.name == "posix" and stat.S_IMODE(mode) & 0o066:
+        raise RequestError(
+            f"others may read or write {name}",
+            where=where,
+            instead="give it to its owner alone with chmod 600",
+        )
+    return data

@@ -1,0 +1,1 @@
+"""Kits, policies, releases and manifests; how rows stream into a release; verifying it."""

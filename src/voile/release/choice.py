@@ -1,0 +1,291 @@
+"""Which policy of a kit is taken: how it was chosen, and the file that a person can correct."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from voile.core.brief import Brief
+from voile.core.errors import InfeasibleError, RequestError
+from voile.data.files.own_files import fitting
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from voile.core.frontier import Frontier
+    from voile.release.kit import Kit
+
+# An interval, which TOML's writer spreads over four lines. A string in TOML holds no line break.
+PAIR = re.compile(r'\[\n +("(?:[^"\\]|\\.)*"),\n +("(?:[^"\\]|\\.)*"),\n +\]')
+
+STRICT = {"extra": "forbid", "strict": True}
+"""No field that there is not, and none of another type."""
+
+
+RISKS: Mapping[str, str] = {"max_risk": "max_risk", "max_relative_risk": "relative_risk"}
+"""The risk that each limit of a `Choice` is on."""
+WAYS = (*RISKS, "max_loss", "beats", "policy")
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How to pick one policy of a frontier: exactly one of these.
+
+    Parameters
+    ----------
+    max_risk : the least loss where no record's own risk is larger than this, in [0, 1].
+    max_relative_risk : the least loss at this share of the source's risk or less, in [0, 1].
+    max_loss : the least risk at this loss or less, in [0, 1].
+    beats : the least loss at no more risk than a named policy, e.g. ``safe-harbor``.
+    policy : its number in `voile KIND frontier`, from 0.
+    knee : where the frontier bends most.
+    """
+
+    __pydantic_config__ = STRICT
+
+    max_risk: float | None = None
+    max_relative_risk: float | None = None
+    max_loss: float | None = None
+    beats: str | None = None
+    policy: int | None = None
+    knee: bool = False
+
+    def __post_init__(self) -> None:
+        given = [name for name in WAYS if getattr(self, name) is not None]
+        if len(given) + self.knee != 1:
+            ways = ", ".join(_said(name) for name in WAYS)
+            raise RequestError(f"choose by exactly one of {ways}, knee")
+        for name in ("max_loss", *RISKS):
+            share = getattr(self, name)
+            if share is not None and not 0 <= share <= 1:
+                raise RequestError(f"{_said(name)} lies in [0, 1]")
+
+    def among(
+        self,
+        frontier: Frontier,
+        risks: Mapping[str, NDArray[np.float64]],
+        beating: Callable[[str], int] | None = None,
+    ) -> int:
+        """Return the number of the policy that this picks.
+
+        Parameters
+        ----------
+        risks : the risks of each policy that the wing knows, by name: ``max_risk``, a record's
+            largest; ``relative_risk``, the share of the source's.
+        beating : finds the policy that beats a named one, where the kit names any.
+
+        Raises
+        ------
+        InfeasibleError : no policy is within the limit.
+        RequestError : there is no policy of that number or name, or the wing knows no such risk.
+        """
+        if self.policy is not None:
+            if not 0 <= self.policy < len(frontier):
+                raise RequestError(
+                    f"there is no policy {self.policy}",
+                    instead=f"they are numbered 0 to {len(frontier) - 1}",
+                )
+            return self.policy
+        if self.beats is not None:
+            if beating is None:
+                remedy = "choose by risk or loss"
+                raise RequestError(f"no policy is called {self.beats}", instead=remedy)
+            return beating(self.beats)
+        if self.knee:
+            return frontier.knee().index
+        if self.max_loss is not None:
+            return frontier.at(loss=self.max_loss).index
+        return self._within(risks)
+
+    def _within(self, risks: Mapping[str, NDArray[np.float64]]) -> int:
+        """Return the last policy whose risk is within the limit: loss falls along a frontier."""
+        [name] = [name for name in RISKS if getattr(self, name) is not None]
+        if RISKS[name] not in risks:
+            known = [f"--{limit.replace('_', '-')}" for limit in RISKS if RISKS[limit] in risks]
+            raise RequestError(
+                f"these policies have no {_said(RISKS[name])}",
+                instead=f"choose with {' or '.join(known)}",
+            )
+        limit, found = getattr(self, name), risks[RISKS[name]]
+        (within,) = (found <= limit + ROUNDING).nonzero()
+        if not len(within):
+            raise InfeasibleError(
+                f"no policy has a {_said(RISKS[name])} of at most {limit:.6g}",
+                instead=f"the least is {found.min(initial=1.0):.6g}",
+            )
+        return int(within[-1])
+
+    def __str__(self) -> str:
+        if self.knee:
+            return "at the knee"
+        [(name, value)] = self.to_data().items()
+        return f"{_said(name)} {value}"
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the one way that is given, as policy files and manifests hold it."""
+        if self.knee:
+            return {"knee": True}
+        return {name: value for name in WAYS if (value := getattr(self, name)) is not None}
+
+    @classmethod
+    def from_data(cls, data: Any, *, where: str | None = None) -> Choice:
+        """Read it back.
+
+        Raises
+        ------
+        RequestError : a field that is unknown or of another type, or not exactly one of them.
+        """
+        from pydantic import TypeAdapter, ValidationError
+
+        try:
+            return TypeAdapter(cls).validate_json(json.dumps(data, default=str))
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False)[0]
+            place = ".".join(map(str, ("choice", *first["loc"])))
+            raise RequestError(f"{place}: {first['msg']}", where=where) from None
+
+
+def in_words(choice: Choice, *, edited: bool) -> str:
+    """Say how a policy came about.
+
+    >>> in_words(Choice(max_risk=0.1), edited=True)
+    'max risk 0.1, then edited'
+    """
+    return f"{choice}{', then edited' * edited}"
+
+
+def _said(name: str) -> str:
+    return name.replace("_", " ")
+
+
+class Policy(Protocol):
+    """A wing's policy; two that do the same are equal."""
+
+    def to_data(self) -> Mapping[str, Any]:
+        """Return what a policy file shows and lets a person correct."""
+
+
+class Policies(Protocol):
+    """What a wing reads of its kit: the policies of the frontier, by number, and their figures."""
+
+    @property
+    def frontier(self) -> Frontier:
+        """All of them."""
+
+    @property
+    def risks(self) -> Mapping[str, NDArray[np.float64]]:
+        """The risks of each that one may choose by; see `Choice.among`."""
+
+    def policy(self, number: int) -> Policy:
+        """Return one of them."""
+
+    def figures_of(self, number: int) -> Mapping[str, float]:
+        """Return what is known of one: risk, loss and other measures."""
+
+
+@dataclass(frozen=True)
+class Chosen(Brief):
+    """One policy of a kit, as a file that a person can read and correct.
+
+    Parameters
+    ----------
+    kind : the wing. kit : the kit's id. number : its place on the frontier, None when edited
+        into one that the kit has not.
+    choice : the choice that led to it.
+    edited : whether a person then edited it into another.
+    figures : risk, loss and other measures by name.
+    policy : the wing's own form of it.
+    """
+
+    shows = (
+        "kind",
+        "number",
+        "how",
+    )
+
+    kind: str
+    kit: str
+    number: int | None
+    choice: Choice
+    figures: Mapping[str, float]
+    policy: Mapping[str, Any]
+    edited: bool = False
+
+    @property
+    def how(self) -> str:
+        """How it was chosen, in words."""
+        return in_words(self.choice, edited=self.edited)
+
+    @classmethod
+    def from_kit(cls, kit: Kit, policies: Policies, choice: Choice) -> Chosen:
+        """Pick one policy of a kit's frontier.
+
+        Raises
+        ------
+        InfeasibleError : no policy is within the limit.
+        RequestError : there is no policy of that number or name.
+        """
+        number = choice.among(policies.frontier, policies.risks)
+        with fitting("the kit"):
+            figures, policy = policies.figures_of(number), policies.policy(number).to_data()
+        return cls(kit.kind, kit.id, number, choice, figures, policy)
+
+    def as_read(self, policies: Policies, policy: Policy) -> Chosen:
+        """Return it with the kit's figures, if the policy that its file says is one of the kit's.
+
+        A person may have edited the file: into another of the kit, or into one of which nothing
+        is known.
+        """
+        known = range(len(policies.frontier))
+        first = () if self.number is None else (self.number,)
+        number = next(
+            (n for n in (*first, *known) if n in known and policies.policy(n) == policy), None
+        )
+        edited = self.number is not None and number != self.number
+        return replace(
+            self,
+            number=number,
+            edited=self.edited or edited,
+            figures={} if number is None else policies.figures_of(number),
+            policy=policy.to_data(),
+        )
+
+    def check(self, kit: Kit) -> None:
+        """Raise `RequestError` when this was chosen from another kit."""
+        if self.kind != kit.kind:
+            raise RequestError(
+                f"the policy is for {self.kind} and this is a kit of {kit.kind}",
+                instead="choose again from this kit",
+            )
+        if self.kit != kit.id:
+            raise RequestError(
+                f"the policy was chosen from kit {self.kit} and this is kit {kit.id}",
+                instead="choose again from this kit",
+            )
+
+    def to_toml(self) -> str:
+        """Return the file's text."""
+        import tomli_w
+
+        data: dict[str, Any] = {"kind": self.kind, "kit": self.kit, "edited": self.edited}
+        if self.number is not None:
+            data["number"] = self.number
+        data["choice"] = self.choice.to_data()
+        data["figures"] = dict(self.figures)
+        data["policy"] = dict(self.policy)
+        return PAIR.sub(r"[\1, \2]", tomli_w.dumps(data))
+
+    @classmethod
+    def read(cls, path: Path) -> Chosen:
+        """Read a policy file back."""
+        from voile.release.kit_files import read_policy
+
+        file = read_policy(path)
+        choice = Choice.from_data(file.choice, where=str(path))
+        return cls(file.kind, file.kit, file.number, choice, file.figures, file.policy, file.edited)

@@ -1,0 +1,171 @@
+"""Kits on disk: a fitted family of policies as a folder of JSON and Parquet, never pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from voile.core.brief import Brief
+from voile.core.errors import DamagedError, RequestError, TamperedError
+from voile.data.files.outputs import KIT, KIT_FORMAT, KIT_INDEX, KIT_VERSION, Visibility
+from voile.data.files.own_files import fitting
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Kit(Brief):
+    """What `fit` learnt: small facts as JSON, larger ones as Arrow tables.
+
+    Parameters
+    ----------
+    kind : the wing that made it.
+    visibility : ``private`` when it holds raw values or one person's numbers; only a kit tested
+        to hold none is ``shareable``.
+    facts : JSON-able, the wing's own; ``policies`` (the number of them) is always there.
+    tables : the wing's own.
+    """
+
+    shows = (
+        "kind",
+        "visibility",
+        "policies",
+    )
+
+    kind: str
+    visibility: Visibility
+    facts: Mapping[str, Any]
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+
+    @property
+    def policies(self) -> int:
+        """How many policies it holds."""
+        return int(self.facts["policies"])
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a kit holds keys and is not pickled: save and load it")
+
+    @cached_property
+    def id(self) -> str:
+        """Return what names this kit by its content: the same content has the same id."""
+        return _id(self._index(self._encoded()))
+
+    def save(self, path: Path, *, force: bool = False) -> None:
+        """Write the folder; it appears whole or not at all."""
+        from voile.data.files.atomic import write_folder
+
+        encoded = self._encoded()
+        with write_folder(path, KIT, force=force) as folder:
+            folder.chmod(0o700 if self.visibility == "private" else 0o755)
+            for name, data in {KIT_INDEX: self._index(encoded), **encoded}.items():
+                (folder / name).write_bytes(data)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], kind: str | None = None) -> Kit:
+        """Read a folder back, checking every file against the index.
+
+        Parameters
+        ----------
+        kind : of the wing that the kit has to be of; any without it.
+
+        Raises
+        ------
+        RequestError : no kit there, or one of a newer version or another kind.
+        DamagedError : a part is absent, larger than kits may be, or not what a kit holds.
+        TamperedError : a file is not what the index says.
+        """
+        from voile.release.kit_files import read_index, read_tables
+
+        path = Path(path)
+        raw, index = read_index(path, kind)
+        tables = read_tables(path, index.tables)
+        kit = cls(index.kind, index.visibility, index.facts, tables)
+        kit.__dict__["id"] = _id(raw)  # another Parquet writer's bytes would give another id
+        return kit
+
+    def read(self, content: Callable[[Kit], T]) -> T:
+        """Return what a wing makes of the kit; `DamagedError` when its parts are not of that."""
+        try:
+            with fitting("the kit"):
+                return content(self)
+        except TamperedError:
+            raise
+        except RequestError as error:  # what refuses a user's values refuses a kit's
+            raise DamagedError(f"the kit's parts do not fit: {error}") from error
+
+    def table(
+        self,
+        name: str,
+        *,
+        numbers: Iterable[str] = (),
+        text: Iterable[str] = (),
+        raw: Iterable[str] = (),
+    ) -> pa.Table:
+        """Return a table that has columns of these names and kinds, with a value in every row.
+
+        Raises
+        ------
+        DamagedError : it has not, or a number is infinite or none.
+        """
+        import numpy as np
+        import pyarrow.types as kinds
+
+        def check(column: str, *allowed: Callable[[pa.DataType], bool]) -> pa.ChunkedArray:
+            cells = table.column(column)
+            if cells.null_count or not any(one(cells.type) for one in allowed):
+                raise DamagedError(f"the kit's table {name} has another kind of {column}")
+            return cells
+
+        table = self.tables[name]
+        for column in text:
+            check(column, kinds.is_string)
+        for column in raw:
+            check(column, kinds.is_binary)
+        for column in numbers:
+            if not np.isfinite(check(column, kinds.is_integer, kinds.is_floating)).all():
+                raise DamagedError(f"the kit's table {name} has a {column} that is no number")
+        return table
+
+    def _encoded(self) -> dict[str, bytes]:
+        return {f"{name}.parquet": _parquet(table) for name, table in self.tables.items()}
+
+    def _index(self, encoded: Mapping[str, bytes]) -> bytes:
+        tables = {
+            name: {
+                "file": f"{name}.parquet",
+                "sha256": hashlib.sha256(encoded[f"{name}.parquet"]).hexdigest(),
+            }
+            for name in self.tables
+        }
+        index = {
+            "format": KIT_FORMAT,
+            "version": KIT_VERSION,
+            "kind": self.kind,
+            "visibility": self.visibility,
+            "facts": self.facts,
+            "tables": tables,
+        }
+        return json.dumps(index, indent=1, sort_keys=True, ensure_ascii=False).encode()
+
+
+def _id(index: bytes) -> str:
+    return hashlib.sha256(index).hexdigest()[:16]
+
+
+def _parquet(table: pa.Table) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd", use_dictionary=False)
+    return bytes(sink.getvalue().to_pybytes())

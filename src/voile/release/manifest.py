@@ -1,0 +1,176 @@
+"""A release on disk and its two manifests: what a recipient may know, and what stays here.
+
+Beside ``OUT`` lie ``OUT.manifest.json``, which goes with the release, and ``OUT.private/``, mode
+0700, which never does: a hash of the source lets anyone confirm a guess, a seed undoes noise.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voile.core.brief import Brief
+from voile.core.errors import DamagedError, RequestError, TamperedError
+from voile.data.files.outputs import RELEASE_FORMAT
+from voile.data.files.own_files import read_json
+from voile.keys.seal import SEAL, file_sha256
+
+if TYPE_CHECKING:
+    from voile.data import Source
+
+FORMAT = RELEASE_FORMAT
+VERSION = 1
+ROWS, ROW, PERSON = "rows.parquet", "row", "person"  # which row of the source, whose
+RELEASE, MANIFEST = "release", "manifest"  # what the seal calls the two public files
+CONTROL, ASIDE = "control.parquet", "set-aside.csv"  # who was held out, what no policy speaks of
+PRIVATE_MANIFEST = "manifest.json"
+APPLIED = (SEAL, PRIVATE_MANIFEST, ROWS, CONTROL, ASIDE)
+"""What apply writes into every private folder."""
+EVIDENCE = "evidence.json"  # where it is looked for in the private folder
+ESCAPED = "escaped by an apostrophe"
+PARTS = {"chosen": dict, "counts": dict, "figures": dict, "kind": str, "sha256": str}
+PUBLIC = frozenset({"figures", "kind", "sha256"})
+PRIVATE = frozenset({"chosen", "counts", "figures", "sha256"})
+
+
+def manifest_path(out: Path) -> Path:
+    """Return where the public manifest of a release lies."""
+    return out.with_name(f"{out.name}.manifest.json")
+
+
+def private_path(out: Path) -> Path:
+    """Return where what never leaves lies."""
+    return out.with_name(f"{out.name}.private")
+
+
+def encode(manifest: Mapping[str, Any]) -> bytes:
+    """Return a manifest's bytes: the same content has the same bytes."""
+    return json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False).encode()
+
+
+@dataclass(frozen=True)
+class Release(Brief):
+    """A written release. `public` is its manifest; `private` is None where only it was received."""
+
+    shows = (
+        "kind",
+        "path",
+    )
+
+    path: Path
+    public: Mapping[str, Any]
+    private: Mapping[str, Any] | None = None
+
+    @property
+    def kind(self) -> str:
+        """The wing that made it."""
+        return str(self.public["kind"])
+
+    @property
+    def folder(self) -> Path:
+        """Where what never leaves lies."""
+        return private_path(self.path)
+
+    @classmethod
+    def open(cls, path: Path) -> Release:
+        """Read the manifests beside a release.
+
+        Raises
+        ------
+        RequestError : no release there, no manifest beside it, or one of a newer version.
+        DamagedError : a manifest is damaged or lacks a part.
+        """
+        from voile.data.opening import split_output
+        from voile.data.postgres.address import Address
+
+        if (table := Address.parse(path)) is not None:
+            raise RequestError(
+                "a release in a database is known by the file that stands for it",
+                instead=f"open {table.file}",
+            )
+        path, _ = split_output(path)
+        if not path.exists():
+            raise RequestError("no such release", where=str(path))
+        public = _read(manifest_path(path), PUBLIC)
+        private = private_path(path) / PRIVATE_MANIFEST
+        return cls(path, public, _read(private, PRIVATE) if private.exists() else None)
+
+    def rows(self) -> Source:
+        """Open what was released, without the apostrophes that make formulas text."""
+        from voile.data import open_source
+        from voile.data.formulas import Unescaped
+
+        rows = open_source(self.path)
+        return Unescaped(rows) if self.public.get("formulas") == ESCAPED else rows
+
+    def people(self) -> Source | None:
+        """Return whose each released row is, as tokens; None where that is not known."""
+        from voile.data import open_source
+
+        path = self.folder / ROWS
+        rows = open_source(path) if path.exists() else None
+        return rows if rows is not None and PERSON in rows.columns else None
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether this is its maker's: its private folder has anything that apply wrote there."""
+        return any((self.folder / name).exists() for name in APPLIED)
+
+    def sealed_place(self, name: str) -> Path:
+        """Return where a file of the seal lies."""
+        public = {RELEASE: self.path, MANIFEST: manifest_path(self.path)}
+        return public.get(name, self.folder / name)
+
+    def check_truth(self, rows: int, name: str) -> None:
+        """Raise when a truth of so many rows, called so, is not the source of this release."""
+        read = (self.private or {}).get("counts", {}).get("read", rows)
+        if read != rows:
+            raise RequestError(
+                f"truth has {rows:,} rows and the release was made of {read:,}",
+                where=name,
+                instead="give the source that was applied",
+            )
+
+    def check_hash(self) -> None:
+        """Raise `TamperedError` when the release's bytes are not those of the manifest.
+
+        Those of a table in a database are its rows, which are read once.
+        """
+        from voile.data.opening import TABLES
+
+        if file_sha256(self.path) != self.public["sha256"]:
+            raise TamperedError(
+                "the release's bytes are not those its manifest names", where=str(self.path)
+            )
+        if self.path.suffix in TABLES:
+            self.rows()
+
+
+def _read(path: Path, parts: frozenset[str]) -> dict[str, Any]:
+    try:
+        manifest = read_json(path, "the manifest")
+    except (FileNotFoundError, NotADirectoryError):
+        raise RequestError(
+            "the release has no manifest beside it",
+            where=str(path),
+            instead="give what apply wrote, with the files beside it",
+        ) from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise DamagedError("this is not a release's manifest", where=str(path))
+    if not isinstance(manifest.get("version"), int):
+        raise DamagedError("the manifest has no version", where=str(path))
+    if manifest["version"] > VERSION:
+        raise RequestError(
+            f"the manifest has version {manifest['version']} and this voile reads up to {VERSION}",
+            where=str(path),
+            instead="use a newer voile",
+        )
+    if absent := sorted(parts - manifest.keys()):
+        raise DamagedError(f"the manifest lacks {', '.join(absent)}", where=str(path))
+    for part in parts:
+        if not isinstance(manifest[part], PARTS[part]):
+            raise DamagedError(f"the manifest's {part} is not one", where=str(path))
+    return manifest

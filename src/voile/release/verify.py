@@ -1,0 +1,213 @@
+"""What every wing's releases are checked for: the seals, the counts of rows, figures and roles.
+
+A check holds, fails, or could not be made; its words then say what it would take.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from math import isclose
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from voile.core.errors import TamperedError
+from voile.core.rounding import rounded
+from voile.data import Source, open_source
+from voile.data.files.outputs import SEALS
+from voile.keys.seal import EVIDENCE_SEAL, SEAL, Seal, file_sha256
+from voile.keys.secret import Secret
+from voile.release.manifest import (
+    ASIDE,
+    CONTROL,
+    EVIDENCE,
+    MANIFEST,
+    PRIVATE_MANIFEST,
+    RELEASE,
+    ROWS,
+    Release,
+)
+from voile.report.wording import listed
+
+NAMES = {RELEASE: "the release", MANIFEST: "the public manifest"}
+UNSEALED = (
+    "the manifest is as apply wrote it: only the private folder can say so, and it is not here"
+)
+
+
+class Check(NamedTuple):
+    """One thing that was looked at: in words, and whether it holds; None: it could not be."""
+
+    says: str
+    holds: bool | None
+
+
+def sealed(release: Release, secret: Secret | None) -> Iterator[Check]:
+    """Hold the public files and the private folder to what apply sealed."""
+    if not release.is_sealed:
+        yield Check(UNSEALED, None)
+        return
+    private = stat.S_IMODE(release.folder.stat().st_mode) & 0o077 == 0
+    yield Check("the private folder is open to its owner alone", private)
+    yield from _held(release, SEAL, {RELEASE, MANIFEST, PRIVATE_MANIFEST}, secret)
+
+
+def evidence_sealed(release: Release, secret: Secret | None) -> Iterator[Check]:
+    """Hold evidence to what attack sealed; name what else is in the private folder."""
+    if not release.folder.is_dir():
+        return
+    if (release.folder / EVIDENCE_SEAL).exists():
+        yield from _held(release, EVIDENCE_SEAL, {RELEASE}, secret)
+    known = {SEAL, EVIDENCE_SEAL, *_files(release, SEAL), *_files(release, EVIDENCE_SEAL)}
+    for name in sorted({path.name for path in release.folder.iterdir()} - known):
+        planted = False if name == EVIDENCE else None
+        yield Check(f"{name} was written into the private folder by apply or attack", planted)
+
+
+def _files(release: Release, seal: str) -> Mapping[str, str]:
+    try:
+        return Seal.read(release.folder / seal).files
+    except TamperedError:
+        return {}
+
+
+def _held(release: Release, name: str, least: set[str], secret: Secret | None) -> Iterator[Check]:
+    """Hold files to one seal, and the seal to the secret."""
+    files = _files(release, name)
+    yield Check(f"{name} names the files of a release", least <= files.keys())
+    for file, sha256 in files.items():
+        place = release.sealed_place(file)
+        elsewhere = file != Path(file).name and not place.exists()
+        whole = place.is_file() and file_sha256(place) == sha256
+        yield Check(f"{NAMES.get(file, file)} is as {name} has it", None if elsewhere else whole)
+    if files:
+        yield _under(Seal.read(release.folder / name), name, secret)
+
+
+def _under(seal: Seal, name: str, secret: Secret | None) -> Check:
+    if secret is not None:
+        return Check(f"{name} was made under this secret", seal.holds_under(secret))
+    if seal.mac is not None:
+        return Check(f"{name} was made under a secret: give it by --key-file or VOILE_SECRET", None)
+    said = "was made without a secret: who can write the private folder can forge it"
+    return Check(f"{name} {said}", None)
+
+
+def check_seal(release: Release, secret: Secret | None) -> None:
+    """Raise `TamperedError` when a file of the release is not as apply sealed it."""
+    release.check_hash()
+    _refuse(sealed(release, secret), release.path)
+
+
+def is_keyed(release: Release) -> bool:
+    """Say whether apply sealed the release under a secret."""
+    seal = release.folder / SEAL
+    return seal.exists() and Seal.read(seal).mac is not None
+
+
+def check_evidence(release: Release, place: Path, secret: Secret | None) -> None:
+    """Raise `TamperedError` when evidence is not as attack sealed it; received, nothing is."""
+    if not release.folder.is_dir():
+        return
+    _refuse(evidence_sealed(release, secret), place)
+    if file_sha256(place) not in _files(release, EVIDENCE_SEAL).values():
+        _refuse([Check("attack wrote it about this release", False)], place)
+
+
+def _refuse(checks: Iterable[Check], place: Path) -> None:
+    failed = next((says for says, holds in checks if holds is False), None)
+    if failed is not None:
+        raise TamperedError(
+            f"it does not hold that {failed}",
+            where=str(place),
+            instead="write it again, with the secret if there is one",
+        )
+
+
+def seal_evidence(release: Release, place: Path, secret: Secret | None) -> None:
+    """Seal an evidence file, beside those that were sealed before under the same secret."""
+    from voile.data.files.atomic import write_bytes
+
+    if not release.folder.is_dir():
+        return
+    name = os.path.relpath(place.resolve(), release.folder.resolve())
+    named = {RELEASE: str(release.public["sha256"]), name: file_sha256(place)}
+    seal = Seal({**_trusted(release, secret), **named}).under(secret)
+    write_bytes(release.folder / EVIDENCE_SEAL, seal.to_bytes(), SEALS, force=True)
+
+
+def _trusted(release: Release, secret: Secret | None) -> Mapping[str, str]:
+    files = _files(release, EVIDENCE_SEAL)
+    if files and secret is not None:
+        return files if Seal.read(release.folder / EVIDENCE_SEAL).holds_under(secret) else {}
+    return files
+
+
+def accounted(release: Release) -> Iterator[Check]:
+    """Hold the counts of the private manifest to each other and to the files of its folder."""
+    if release.private is None:
+        return
+    counts = release.private["counts"]
+    fates = sum(counts[name] for name in ("released", "set_aside", "suppressed", "held_out"))
+    same = counts["read"] == fates
+    yield Check("rows in = released + set aside + suppressed + held out", same)
+    for name, file in (("released", ROWS), ("held_out", CONTROL)):
+        rows = _rows(open_source(release.folder / file))
+        yield Check(f"{file} has a row for each row {name.replace('_', ' ')}", rows == counts[name])
+    with (release.folder / ASIDE).open(newline="", encoding="utf-8") as lines:
+        noted = [(line["row"], (line["column"], line["reason"])) for line in csv.DictReader(lines)]
+    by = {(one["column"], one["reason"]): one["rows"] for one in counts["set_aside_by"]}
+    same = len({row for row, _ in noted}) == counts["set_aside"]
+    same = same and Counter(why for _, why in noted) == by
+    yield Check(f"{ASIDE} has every row set aside, and why", same)
+
+
+def has_columns(source: Source, public: Mapping[str, Any]) -> Check:
+    """Hold a release's columns to its manifest."""
+    named = [column["column"] for column in public["columns"]]
+    return Check("the columns are those of the manifest", list(source.columns) == named)
+
+
+def has_rows(release: Release, source: Source) -> Iterator[Check]:
+    """Hold a release's rows to the counts."""
+    if release.private is not None:
+        same = _rows(source) == release.private["counts"]["released"]
+        yield Check("the release has as many rows as were released", same)
+
+
+def _rows(source: Source) -> int:
+    return sum(len(batch) for batch in source.batches(list(source.columns)[:1]))
+
+
+def as_told(release: Release) -> Iterator[Check]:
+    """Hold the public manifest to the private one: figures, in two digits, and roles."""
+    if release.private is None:
+        return
+    private = release.private
+    known = {**private["chosen"]["figures"], **private["figures"]}
+    told = release.public["figures"].items()
+    yield Check(
+        "the public figures are the private ones", all(_is_of(x, known.get(n)) for n, x in told)
+    )
+    roles = {name: column["role"] for name, column in private["roles"]["columns"].items()}
+    columns = release.public["columns"]
+    own = (roles.get(one.get("from", one["column"]), one["role"]) == one["role"] for one in columns)
+    yield Check("the columns have the roles that the source's had", all(own))
+
+
+def _is_of(told: float, exact: float | None) -> bool:
+    """Say whether a public figure is a private one, in two digits."""
+    return exact is not None and told in (rounded(exact, "up"), rounded(exact, "down"))
+
+
+def recounted(release: Release, found: Mapping[str, float], *, left: str) -> Iterator[Check]:
+    """Hold the certified figures to those counted anew; say which were not counted, and why."""
+    certified = (release.private or {}).get("figures", {})
+    for name in (again := [name for name in found if name in certified]):
+        same = isclose(found[name], certified[name], rel_tol=1e-9)
+        yield Check(f"{name} is as certified", same)
+    if rest := [name for name in {**release.public["figures"], **certified} if name not in again]:
+        yield Check(f"{listed(rest)}: {left}", None)

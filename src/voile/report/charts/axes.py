@@ -1,0 +1,123 @@
+"""Axes: from values to fractions of the plot, and ticks that a person would have chosen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from voile.report.charts import numbers
+from voile.report.charts.svg import percent, tag
+
+_ZERO_GUTTER = 0.06
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Place values on one side of a plot.
+
+    Parameters
+    ----------
+    low, high : the ends, low < high; both above 0 when `log`.
+    ticks : values to mark, in order, inside the ends.
+    log : whether equal steps are equal ratios.
+    zero : on a log axis, whether a gutter at its start holds the values that are 0.
+    """
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+    log: bool = False
+    zero: bool = False
+
+    def place(self, value: float) -> float:
+        """Return where `value` lies, in [0, 1] from the axis's start."""
+        if not self.log:
+            return (value - self.low) / (self.high - self.low)
+        start = _ZERO_GUTTER if self.zero else 0.0
+        if value <= 0:
+            return 0.0
+        ratio = math.log(value / self.low) / math.log(self.high / self.low)
+        return start + (1 - start) * ratio
+
+
+def linear(values: Iterable[float], *, target: int = 5) -> Axis:
+    """Return an axis from 0, or from below where there are negative values, to a round end.
+
+    >>> linear([0.02, 0.33]).ticks
+    (0.0, 0.1, 0.2, 0.3, 0.4)
+    >>> linear([]).ticks
+    (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+    """
+    known = [v for v in values if math.isfinite(v)]
+    low, high = min([0.0, *known]), max([0.0, *known])
+    if low == high:
+        high = 1.0
+    step = _round_step((high - low) / target)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    ticks = tuple(round(i * step, 12) for i in range(first, last + 1))
+    return Axis(low=ticks[0], high=ticks[-1], ticks=ticks)
+
+
+def spread(values: Iterable[float], *, target: int = 5) -> Axis:
+    """Return an axis from the least to the greatest value, with round ticks inside.
+
+    >>> axis = spread([3.0, 11.0])
+    >>> axis.low, axis.high, axis.ticks
+    (3.0, 11.0, (4.0, 6.0, 8.0, 10.0))
+    """
+    known = [v for v in values if math.isfinite(v)]
+    if not known or min(known) == max(known):
+        return linear(known, target=target)
+    low, high = min(known), max(known)
+    step = _round_step((high - low) / target)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return Axis(low, high, tuple(round(i * step, 12) for i in range(first, last + 1)))
+
+
+def log10(values: Iterable[float]) -> Axis:
+    """Return a log10 axis between round ends; values of 0 get a place of their own.
+
+    >>> log10([0.0, 0.0031, 0.7]).ticks
+    (0.001, 0.01, 0.1, 1.0)
+    """
+    known = list(values)
+    positive = [v for v in known if v > 0]
+    low, high = (min(positive), max(positive)) if positive else (0.1, 1.0)
+    bottom, top = math.floor(math.log10(low) + 1e-9), math.ceil(math.log10(high) - 1e-9)
+    if bottom == top:
+        bottom -= 1
+    every = 1 + (top - bottom) // 6
+    ticks = tuple(float(f"1e{e}") for e in range(top, bottom - 1, -every))[::-1]
+    zero = len(positive) < len(known)
+    return Axis(10.0**bottom, 10.0**top, ticks, log=True, zero=zero)
+
+
+def draw(across: Axis, up: Axis, *, shares: bool) -> Markup:
+    """Draw grid lines and tick labels of a plot; labels stand outside it, left and below."""
+    write = numbers.share_tick if shares else numbers.number
+    parts = [_horizontal(1 - up.place(v), write(v)) for v in up.ticks]
+    parts += [_vertical(across.place(v), write(v)) for v in across.ticks]
+    if across.zero:
+        parts.append(_vertical(0.0, "0"))
+    return tag("g", *parts, class_="axes")
+
+
+def _horizontal(y: float, label: str) -> Markup:
+    at = percent(y)
+    text = tag("text", label, y=at, dx="-8", dy="4", text_anchor="end")
+    return tag("line", x2="100%", y1=at, y2=at) + text
+
+
+def _vertical(x: float, label: str) -> Markup:
+    at = percent(x)
+    text = tag("text", label, x=at, y="100%", dy="18", text_anchor="middle")
+    return tag("line", x1=at, x2=at, y2="100%") + text
+
+
+def _round_step(rough: float) -> float:
+    """Return the least of 1, 2, 5 times a power of ten that is at least `rough`."""
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(m * power for m in (1, 2, 5, 10) if m * power >= rough * (1 - 1e-9))

@@ -1,0 +1,258 @@
+"""The frontier: a staircase of policies, and named marks told apart by shape and label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, floor
+
+from markupsafe import Markup
+
+from voile.core.rounding import coarse as to_two_digits
+from voile.report.charts import axes, numbers, svg
+from voile.report.charts.axes import Axis
+from voile.report.charts.svg import Point, percent, tag
+from voile.report.sections import FrontierChart
+
+LEVELS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
+"""The risks at which the public sees a frontier, the greatest first."""
+STEPS = 20
+"""How many losses it sees: one person must not move one to the next."""
+
+_SHAPES = (
+    "M0-8L8 0L0 8L-8 0Z",  # diamond
+    "M-6-6H6V6H-6Z",  # square
+    "M0-8L8 6H-8Z",  # triangle
+    "M-2-8H2V-2H8V2H2V8H-2V2H-8V-2H-2Z",  # plus
+    "M0 8L8-6H-8Z",  # triangle, upside down
+)
+_NARROW = (280.0, 320.0)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A named policy.
+
+    `shape` is SVG path data about (0, 0), `at` its place among all stops, `measure` its risk's
+    name.
+    """
+
+    name: str
+    risk: float
+    loss: float
+    shape: str
+    kind: int
+    at: int
+    measure: str
+
+    @property
+    def says(self) -> str:
+        """What focus on the mark says."""
+        risk, loss = numbers.share(self.risk), numbers.share(self.loss)
+        return f"{self.name}: {self.measure} {risk}, loss {loss}"
+
+    @property
+    def symbol(self) -> Markup:
+        """The mark's shape for the legend."""
+        path = tag("path", d=self.shape, class_=f"mark mark-{self.kind}")
+        attributes = {"aria_hidden": "true"}
+        return tag("svg", path, viewBox="-10 -10 20 20", width=16, height=16, **attributes)
+
+
+@dataclass(frozen=True)
+class FrontierDrawing:
+    """The same frontier on two risk axes, and what stands beside it."""
+
+    marks: tuple[Mark, ...]
+    summary: str
+    plots: tuple[tuple[str, Markup], ...]
+
+
+def draw(chart: FrontierChart) -> FrontierDrawing:
+    """Draw a frontier on a linear and on a log10 risk axis; O(n log n) for n policies.
+
+    The points come in order of risk. Only the linear plot carries the descriptions, so that
+    they stand in the page once.
+    """
+    order = sorted(range(len(chart.risk)), key=lambda i: (chart.risk[i], -chart.loss[i]))
+    points = [(chart.risk[i], chart.loss[i]) for i in order]
+    titles = [chart.described[i] for i in order]
+    marks = _marks(chart, [risk for risk, _ in points])
+    risks = [risk for risk, _ in points] + [m.risk for m in marks]
+    up = axes.linear([loss for _, loss in points] + [m.loss for m in marks])
+    linear = _plot(points, titles, marks, chart.floor, axes.linear(risks), up)
+    log = _plot(points, None, marks, chart.floor, axes.log10(risks), up)
+    summary = _summary(points, chart.risk_name)
+    return FrontierDrawing(marks, summary, (("linear", linear), ("log", log)))
+
+
+def coarse(chart: FrontierChart) -> FrontierChart:
+    """Return what the public may see of a frontier: the least loss at a few levels of risk.
+
+    Whoever knows all rows but one finds the last by the exact places of hundreds of policies. A
+    level's loss is rounded up, what is proved of it down, to steps of 5%.
+    """
+    policies = list(zip(chart.risk, chart.loss, strict=True))
+    shown: list[Point] = []
+    for level in LEVELS[::-1]:
+        least = min((loss for risk, loss in policies if risk <= level), default=1.0)
+        if (loss := _step(least, ceil)) < (shown[-1][1] if shown else 1.0):
+            shown.append((level, loss))
+    measure = chart.risk_name
+    return replace(
+        chart,
+        risk=tuple(level for level, _ in shown),
+        loss=tuple(loss for _, loss in shown),
+        described=tuple(
+            f"{measure} {numbers.share(level)} or less: loss {numbers.share(loss)} at most"
+            for level, loss in shown
+        ),
+        marks=to_two_digits(chart.marks),
+        floor=tuple(_proved(chart.floor)),
+        caption="The least loss that a policy found has at some levels of risk, rounded up to "
+        "steps of 5%.",
+    )
+
+
+def _proved(line: Sequence[Point]) -> Iterator[Point]:
+    """Yield for each level, the lowest first, what is proved of the next greater risk."""
+    for level in LEVELS[::-1]:
+        proved = [loss for risk, loss in line if risk >= level]
+        if proved:
+            yield level, _step(proved[0], floor)
+
+
+def _step(loss: float, towards: Callable[[float], int]) -> float:
+    return towards(round(loss * STEPS, 9)) / STEPS
+
+
+def _summary(points: Sequence[tuple[float, float]], measure: str) -> str:
+    if not points:
+        return "No policy to show."
+    (low_risk, high_loss), (high_risk, low_loss) = points[0], points[-1]
+    return (
+        f"{len(points):,} drawn, from {measure} {numbers.share(low_risk)} with loss "
+        f"{numbers.share(high_loss)} to {measure} {numbers.share(high_risk)} with loss "
+        f"{numbers.share(low_loss)}."
+    )
+
+
+def _marks(chart: FrontierChart, risks: Sequence[float]) -> tuple[Mark, ...]:
+    """Place each mark among the points by its risk, counting the marks before it."""
+    ranked = sorted(range(len(chart.marks)), key=lambda i: chart.marks[i][1])
+    measure = chart.risk_name
+    before = {i: sum(r < chart.marks[i][1] for r in risks) + n for n, i in enumerate(ranked)}
+    return tuple(
+        Mark(name, risk, loss, _SHAPES[i % len(_SHAPES)], i % len(_SHAPES), before[i], measure)
+        for i, (name, risk, loss) in enumerate(chart.marks)
+    )
+
+
+def _plot(
+    points: Sequence[tuple[float, float]],
+    titles: Sequence[str] | None,
+    marks: Sequence[Mark],
+    floor: Sequence[tuple[float, float]],
+    across: Axis,
+    up: Axis,
+) -> Markup:
+    placed = [(across.place(risk), 1 - up.place(loss)) for risk, loss in points]
+    parts = [axes.draw(across, up, shares=True)]
+    if placed:
+        stairs = list(_staircase(placed))
+        area = [*stairs, (stairs[-1][0], 1.0), (stairs[0][0], 1.0)]
+        under = svg.path(area, closed=True, class_="under")
+        parts.append(svg.stretched(under, svg.path(stairs, class_="stairs")))
+    shown = [(r, x) for r, x in floor if across.low <= r <= across.high and x <= up.high]
+    if shown:
+        line = [(across.place(risk), 1 - up.place(loss)) for risk, loss in shown]
+        parts.append(svg.stretched(svg.path(line, class_="floor")))
+    parts += [_point(p, titles[i] if titles else None) for i, p in enumerate(placed)]
+    spots = [(across.place(m.risk), 1 - up.place(m.loss)) for m in marks]
+    for mark, spot, side in zip(marks, spots, _sides(marks, spots), strict=True):
+        parts.append(_mark(mark, spot, side, titled=titles is not None))
+    return Markup("").join(parts)
+
+
+def _staircase(placed: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+    """Yield the corners: a policy's loss holds until the next policy's risk, then falls."""
+    for i, (x, y) in enumerate(placed):
+        if i:
+            yield x, placed[i - 1][1]
+        yield x, y
+
+
+def _point(place: tuple[float, float], title: str | None) -> Markup:
+    says = [] if title is None else [tag("title", title)]
+    x, y = place
+    return tag("circle", *says, class_="stop", cx=percent(x), cy=percent(y), r=2.5)
+
+
+def _mark(mark: Mark, spot: tuple[float, float], side: str | None, *, titled: bool) -> Markup:
+    says = [tag("title", mark.says)] if titled else []
+    shape = tag("path", d=mark.shape, class_=f"mark mark-{mark.kind}")
+    label = [] if side is None else [_label(mark.name, side)]
+    return tag(
+        "svg",
+        *says,
+        shape,
+        *label,
+        class_="stop named",
+        x=percent(spot[0]),
+        y=percent(spot[1]),
+        overflow="visible",
+        data_at=mark.at,
+    )
+
+
+_SIDES = {  # where a label may stand: (text-anchor, x, y of its baseline)
+    "right above": ("start", 11, -8),
+    "left below": ("end", -11, 18),
+    "right": ("start", 13, 4),
+    "left": ("end", -13, 4),
+    "right below": ("start", 11, 18),
+    "left above": ("end", -11, -8),
+}
+
+
+def _label(name: str, side: str) -> Markup:
+    anchor, x, y = _SIDES[side]
+    return tag("text", name, x=x, y=y, text_anchor=anchor)
+
+
+def _sides(marks: Sequence[Mark], spots: Sequence[tuple[float, float]]) -> list[str | None]:
+    """Choose where each label stands so that none covers another, on the narrowest plot.
+
+    A label that finds no place is left to the legend.
+    """
+    width, height = _NARROW
+    centres = [(width * x, height * y) for x, y in spots]
+    taken = [(x - 9, y - 9, x + 9, y + 9) for x, y in centres]
+    chosen: list[str | None] = []
+    for i, (mark, (x, y)) in enumerate(zip(marks, centres, strict=True)):
+        others = taken[:i] + taken[i + 1 :]
+        boxes = {side: _box(mark.name, x, y, side) for side in _SIDES}
+        free = (s for s, b in boxes.items() if _inside(b) and not any(_meet(b, o) for o in others))
+        side = next(free, None)
+        chosen.append(side)
+        if side:
+            taken.append(boxes[side])
+    return chosen
+
+
+_Box = tuple[float, float, float, float]
+
+
+def _box(name: str, x: float, y: float, side: str) -> _Box:
+    anchor, dx, dy = _SIDES[side]
+    left = x + dx - (svg.text_width(name) if anchor == "end" else 0)
+    return left, y + dy - 13, left + svg.text_width(name), y + dy + 4
+
+
+def _inside(box: _Box) -> bool:
+    left, top, right, bottom = box
+    return left >= 0 and top >= -4 and right <= _NARROW[0] + 8 and bottom <= _NARROW[1]
+
+
+def _meet(a: _Box, b: _Box) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

@@ -1,0 +1,200 @@
+"""The report's sections on attacks, drawn from evidence in the same way for every wing.
+
+What a public report withholds is decided here on the numbers; `voile.report.wording` writes the
+rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import get_args
+
+from voile.core.evidence import Count, Evidence, Finding
+from voile.core.evidence import Heading as Question
+from voile.report.sections import (
+    Audience,
+    Block,
+    Bullets,
+    Grid,
+    Heading,
+    LineChart,
+    Prose,
+    Section,
+    Series,
+)
+from voile.report.suppression import is_few, withheld
+from voile.report.wording import advantage, circumstance, is_hidden, name_of, rate, said
+
+WITHHELD = "withheld where a number of fewer than 11 would follow"
+Cells = Mapping[tuple[str, str], Finding]
+
+
+def evidence_sections(
+    evidence: Sequence[Evidence],
+    audience: Audience,
+    first: Mapping[Question, Sequence[Block]] | None = None,
+) -> Iterator[Section]:
+    """Yield a section for each question of data-protection law that an attack answers.
+
+    Parameters
+    ----------
+    first : what a wing puts at the beginning of the section of a question.
+    """
+    for heading in get_args(Question):
+        if told := [one for one in evidence if one.heading == heading]:
+            blocks = (*(first or {}).get(heading, ()), *_blocks(told, audience))
+            yield Section(heading.replace(" ", "-"), heading.capitalize(), blocks)
+
+
+def shown_findings(evidence: Evidence, audience: Audience) -> list[Finding]:
+    """Return the findings of an audience.
+
+    The public is shown none under a condition that counts few: an attacker who inspects as many
+    tokens as identifiers are left reveals how many those are.
+    """
+    return [
+        one
+        for one in evidence.findings
+        if audience == "internal" or one.at is None or not any(map(_counts_few, _counts(one)))
+    ]
+
+
+def _counts(finding: Finding) -> list[Count]:
+    values = () if finding.at is None else finding.at.values.values()
+    return [value for value in values if isinstance(value, Count)]
+
+
+def _counts_few(count: Count) -> bool:
+    return is_few(count.value) or (count.whole is not None and is_few(count.whole - count.value))
+
+
+def _blocks(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Block]:
+    """Yield the parts of each attack; a line that an attack before it said is left out."""
+    seen: set[str] = set()
+    for one in evidence:
+        lines = dict.fromkeys((*_meanings(one, audience), *_notes(one, audience)))
+        new = tuple(line for line in lines if line not in seen)
+        seen |= lines.keys()
+        if one.attack != one.heading:
+            yield Heading(_capital(one.attack))
+        yield Prose((said(one.story, audience),))
+        yield from _grids(one, audience)
+        yield from [Bullets(new)] if new else []
+        yield from _charts(one)
+
+
+def _notes(evidence: Evidence, audience: Audience) -> Iterator[str]:
+    """Yield the notes; the public report leaves out those that summarise small counts."""
+    hidden = {
+        one.by
+        for one in evidence.findings
+        if is_hidden(one.rate, audience) or is_hidden(one.baseline, audience)
+    }
+    for note in evidence.notes:
+        if not note.by or note.by not in hidden:
+            yield said(note, audience)
+
+
+def _meanings(evidence: Evidence, audience: Audience) -> Iterator[str]:
+    """Explain each quantity once; an advantage is each finding's own."""
+    told = shown_findings(evidence, audience)
+    tried = {one.quantity for one in told if one.rate.trials}
+    for one in told:
+        if one.quantity not in tried:
+            yield f"{_capital(one.quantity)}: no cases."
+        elif one.advantage and one.rate.trials:
+            yield f"{_capital(name_of(one, audience))}: {_small(_advantage(one, audience))}"
+        elif one.meaning:
+            kind = ", by kind" * bool(one.of)
+            yield f"{_capital(one.quantity)}{kind}: {_small(one.meaning)}"
+
+
+def _advantage(finding: Finding, audience: Audience) -> str:
+    return advantage(finding.rate, finding.control, audience)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _small(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _grids(evidence: Evidence, audience: Audience) -> Iterator[Grid]:
+    """Yield a table of what was found of all, and one by kind."""
+    told = shown_findings(evidence, audience)
+    whole = [one for one in told if not one.of and one.rate.trials]
+    if whole:
+        yield _grid(*_cells(whole, audience), audience, "Found, with 95% intervals")
+    if kinds := [one for one in told if one.of]:
+        yield from _by_kind(kinds, audience)
+
+
+def _cells(findings: Sequence[Finding], audience: Audience) -> tuple[str, Cells]:
+    """Give each finding a row; each condition, where all quantities were counted under the same."""
+    under: dict[str, list[str]] = {}
+    for one in findings:
+        under.setdefault(_quantity(one), []).append(circumstance(one, audience))
+    conditions = list(under.values())
+    if len(conditions[0]) > 1 and all(one == conditions[0] for one in conditions):
+        cells = {(circumstance(one, audience), _quantity(one)): one for one in findings}
+        return "condition", cells
+    return "what", {(name_of(one, audience), "found"): one for one in findings}
+
+
+def _quantity(finding: Finding) -> str:
+    return name_of(replace(finding, of="", at=None), "internal")
+
+
+def _by_kind(findings: Sequence[Finding], audience: Audience) -> Iterator[Grid]:
+    """Show kinds side by side; in public none from which a few would follow, not even its name.
+
+    Annotators name the kinds: a rare one can identify a person and stand in no released row.
+    """
+    cells = {(one.of, name_of(replace(one, of=""), audience)): one for one in findings}
+    kinds = list(dict.fromkeys(kind for kind, _ in cells))
+    hidden = withheld([_parts(cells, kind) for kind in kinds])
+    if audience == "internal" or hidden is None:
+        few: Audience = "public" if hidden == frozenset() else "internal"
+        yield replace(_grid("kind", cells, audience, "By kind"), audience=few)
+        return
+    gone = {kinds[x] for x in hidden}
+    if shown := {key: one for key, one in cells.items() if key[0] not in gone}:
+        caption = f"By kind; {WITHHELD}" if gone else "By kind"
+        yield _grid("kind", shown, audience, caption)
+
+
+def _parts(cells: Cells, kind: str) -> list[int]:
+    """Return what was counted of a kind, and the rest of it, in the same order for every kind."""
+    counts = []
+    for column in dict.fromkeys(column for _, column in cells):
+        one = cells.get((kind, column))
+        for name in ("rate", "baseline", "control"):
+            found = getattr(one, name, None)
+            counts += [found.successes, found.trials - found.successes] if found else [0, 0]
+    return counts
+
+
+def _grid(corner: str, cells: Cells, audience: Audience, caption: str) -> Grid:
+    """Lay findings out, without the columns that would stand empty."""
+    rows = list(dict.fromkeys(row for row, _ in cells))
+    columns: list[tuple[str, list[str]]] = [(corner, rows)]
+    for column in dict.fromkeys(column for _, column in cells):
+        for name, title in (("rate", column), ("baseline", "baseline"), ("control", "control")):
+            rates = [getattr(cells.get((row, column)), name, None) for row in rows]
+            if any(one is not None for one in rates):
+                columns.append((title, [rate(x, audience) for x in rates]))
+    titles, texts = zip(*columns, strict=True)
+    return Grid(titles, tuple(zip(*texts, strict=True)), caption)
+
+
+def _charts(evidence: Evidence) -> Iterator[LineChart]:
+    """Draw the curves of each unit; not those that never leave zero, as the table says."""
+    for unit in dict.fromkeys(curve.y_name for curve in evidence.curves):
+        curves = [curve for curve in evidence.curves if curve.y_name == unit]
+        if any(any(curve.y) for curve in curves):
+            lines = tuple(Series(c.name, c.x, c.y, c.low, c.high) for c in curves)
+            name = _capital(evidence.attack)
+            yield LineChart(lines, curves[0].x_name, unit, name, audience="internal")

@@ -1,0 +1,69 @@
+"""Withhold counts of few people from a public report: on the numbers, before a sentence is made.
+
+Primary suppression withholds a count of 1 to 10. Secondary suppression withholds more, so that
+none of those follows from what is shown (Hundepool et al. 2012, chapter 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from voile.core.rounding import exact
+
+FEW = 11
+"""The least count of people, documents or tokens that a public report shows; 0 is shown as well."""
+
+
+def is_few(count: float, few: int = FEW) -> bool:
+    """Say whether a count is one of few, by what it was before it was rounded for the public.
+
+    >>> [is_few(count) for count in (0, 1, 10, 11)]
+    [False, True, True, False]
+    """
+    return 0 < round(exact(count), 6) < few
+
+
+def withheld(
+    rows: Sequence[Sequence[float]], *, public: Collection[int] = (), few: int = FEW
+) -> frozenset[int] | None:
+    """Choose the rows of a table to withhold whole; the totals of its columns may be shown.
+
+    Parameters
+    ----------
+    rows : counts, 0 or more; all rows have the same columns.
+    public : rows that are shown elsewhere, and so cannot be withheld.
+
+    Returns
+    -------
+    The rows to withhold; None where none of the table can be shown beside its totals.
+
+    Guarantees, proved: every count in a shown row is 0 or `few` and more. In every column the
+    withheld rows add up to S, which is 0 or `few` and more, and there are two of them or more.
+    So any withheld row may hold all of S in every column, or nothing: from the shown rows and the
+    totals, and from any linear identity that all rows obey (parts and their sum), no more follows
+    of a withheld count than that it lies between 0 and S. This does not count on a reader who
+    knows how the rows for secondary suppression were chosen.
+
+    Cost: O(rows^2 columns).
+
+    >>> withheld([(120, 9), (62, 7), (40, 3), (15, 50)])
+    frozenset({0, 1, 2})
+    >>> withheld([(120,), (62,), (7,)]), withheld([(120,), (62,)]), withheld([(3,), (4,)])
+    (frozenset({1, 2}), frozenset(), None)
+    """
+    hidden = {x for x, row in enumerate(rows) if any(is_few(count, few) for count in row)}
+    if not hidden:
+        return frozenset()
+    if not hidden.isdisjoint(public):
+        return None
+    spare = {x for x, row in enumerate(rows) if any(row)} - hidden - {*public}
+    others = sorted(spare, key=lambda x: min(count for count in rows[x] if count))
+    while len(hidden) < 2 or _has_few(rows, hidden, few):
+        if not others:
+            return None
+        hidden.add(others.pop(0))
+    return frozenset(hidden)
+
+
+def _has_few(rows: Sequence[Sequence[float]], which: Collection[int], few: int) -> bool:
+    return any(is_few(sum(column), few) for column in zip(*(rows[x] for x in which), strict=True))

@@ -1,0 +1,250 @@
+"""How numbers are written for people, the same in every wing.
+
+A public report shows no count of 1 to 10, and no share from which one would follow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from voile.core.evidence import Count, Finding, Note, Rate, Value, difference
+from voile.core.rounding import Stating, exact, outwards, rounded
+from voile.report.sections import Audience
+from voile.report.suppression import FEW, is_few
+
+_SIZES = Stating(people=frozenset({"size"}))
+_ZEROS = re.compile(r"\.?0+(?=%?$)")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Join names as a sentence does; one at least.
+
+    >>> listed(["age", "sex", "race"])
+    'age, sex and race'
+    """
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def share(value: float) -> str:
+    """Write a share with the digits it deserves.
+
+    >>> [share(x) for x in (0.0, 0.00012, 0.0384, 0.0997, 0.5, 1.0)]
+    ['0%', '0.012%', '3.8%', '10%', '50%', '100%']
+    """
+    percent = 100 * value
+    if percent in (0, 100) or percent >= 9.95:
+        return f"{percent:.0f}%"
+    return f"{percent:.1f}%" if percent >= 1 else f"{percent:.2g}%"
+
+
+def needs_suppression(value: float, whole: float, audience: Audience) -> bool:
+    """Say whether a share of so many reveals a number from 1 to 10 to a public reader.
+
+    Judged on what the share was before it was rounded for that reader.
+
+    >>> [needs_suppression(0.0003, 32_561, audience) for audience in ("public", "internal")]
+    [True, False]
+    """
+    return audience == "public" and is_few(exact(value) * whole)
+
+
+def rest_needs_suppression(value: float, whole: float, audience: Audience) -> bool:
+    """Say whether a share of so many reveals that all but 1 to 10 are in it.
+
+    >>> [rest_needs_suppression(share, 200, "public") for share in (0.9, 0.98, 1.0)]
+    [False, True, False]
+    """
+    return needs_suppression(1 - exact(value), whole, audience)
+
+
+def share_of(value: float, whole: float, audience: Audience) -> str:
+    """Write a share of so many; a public report gives no share of 1 to 10 of them, or of the rest.
+
+    >>> share_of(0.0001, 32_561, "public"), share_of(0.002, 32_561, "public")
+    ('under 0.034%', '0.2%')
+    >>> share_of(0.98, 200, "public"), share_of(1.0, 200, "public")
+    ('over 94%', '100%')
+    """
+    if needs_suppression(value, whole, audience):
+        return f"under {share(min(FEW / whole, 1.0))}"
+    if rest_needs_suppression(value, whole, audience):
+        return f"over {share(max(1 - FEW / whole, 0.0))}"
+    return share(value)
+
+
+def is_hidden(found: Rate | None, audience: Audience) -> bool:
+    """Say whether a rate counts few successes or failures, as any of few trials does.
+
+    >>> [is_hidden(Rate(x, 100), "public") for x in (0, 3, 50, 97, 100)]
+    [False, True, False, True, False]
+    """
+    return (
+        found is not None
+        and audience == "public"
+        and any(map(is_few, (found.successes, found.trials - found.successes)))
+    )
+
+
+def rate(found: Rate | None, audience: Audience) -> str:
+    """Write a rate with its interval and its counts.
+
+    >>> rate(Rate(50, 100), "public"), rate(Rate(0, 0), "public"), rate(None, "public")
+    ('50% (40% to 60%), 50 of 100', 'no cases', '–')
+    >>> rate(Rate(3, 100), "public"), rate(Rate(97, 100), "public"), rate(Rate(3, 9), "public")
+    ('at most 17%', 'at least 83%', 'of fewer than 11')
+    >>> rate(Rate(621, 1234), "internal"), rate(Rate(621, 1234), "public")
+    ('50% (48% to 53%), 621 of 1,234', '51% (47% to 54%), 620 of 1,200')
+    """
+    if found is None:
+        return "–"
+    if found.trials == 0:
+        return "no cases"
+    value, interval = estimate(found, audience)
+    hits, trials = (_digits(number, audience) for number in (found.successes, found.trials))
+    return f"{value} ({interval}), {hits:,} of {trials:,}" if interval else value
+
+
+def _digits(value: float, audience: Audience) -> float:
+    """Return a figure with the digits that an audience is shown."""
+    return rounded(value) if audience == "public" else value
+
+
+def estimate(found: Rate, audience: Audience) -> tuple[str, str]:
+    """Write the share of a rate with a case, and its interval.
+
+    To the public with two digits, the share and the interval's upper end up and its lower end down,
+    as a manifest states them: two ways to round one share would reveal a further digit.
+
+    To the public of few successes, or failures, only what holds whichever of 1 to 10 they are:
+    the interval's end for 10 of them, with the design effect as if there were none, which follows
+    from numbers that are shown.
+
+    >>> estimate(Rate(50, 100), "public"), estimate(Rate(3, 100), "public")
+    (('50%', '40% to 60%'), ('at most 17%', ''))
+    >>> estimate(Rate(0, 100), "public")
+    ('0%', '0% to 3.7%')
+    """
+    if not is_hidden(found, audience):
+        value, (low, high) = found.value, found.interval()
+        if audience == "public":
+            value, low, high = rounded(value, "up"), rounded(low, "down"), rounded(high, "up")
+        return share(value), f"{share(low)} to {share(high)}"
+    if is_few(found.trials):
+        return f"of fewer than {FEW}", ""
+    deff = 1.0 if found.clusters is None else max(found.trials / found.clusters, 1.0)
+    most = Rate(FEW - 1, found.trials, found.clusters, deff).interval()[1]
+    if is_few(found.successes):
+        return f"at most {share(most)}", ""
+    return f"at least {share(1 - most)}", ""
+
+
+def advantage(found: Rate, control: Rate | None, audience: Audience) -> str:
+    """Say by how much an attack is more often right about people who were released."""
+    if control is None or not (found.trials and control.trials):
+        return "Without a control group this cannot be distinguished from knowledge about groups."
+    if is_hidden(found, audience) or is_hidden(control, audience):
+        return "The advantage over people who were never released is withheld: it follows from few."
+    value, low, high = (_digits(100 * x, audience) for x in difference(found, control))
+    return (
+        f"Advantage over people who were never released: {_points(value)} percentage points "
+        f"(95% interval {_points(low)} to {_points(high)})."
+    )
+
+
+def _points(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= 9.95 else f"{value:.1f}"
+
+
+def counted(count: Count, audience: Audience) -> str:
+    """Write a count, of its whole where it has one.
+
+    >>> [counted(Count(4), audience) for audience in ("internal", "public")]
+    ['4', 'fewer than 11']
+    >>> [counted(Count(x, 1200), "public") for x in (4, 40, 1196, 1200)]
+    ['fewer than 11 of 1,200', '40 of 1,200', 'all but fewer than 11 of 1,200', '1,200 of 1,200']
+    >>> counted(Count(1234), "public")
+    '1,200'
+    """
+    whole = count.value if count.whole is None else count.whole
+    rest = "" if count.whole is None else f" of {_digits(whole, audience):,}"
+    if audience == "public" and is_few(whole):
+        return f"fewer than {FEW}"
+    if audience == "public" and is_few(count.value):
+        return f"fewer than {FEW}{rest}"
+    if audience == "public" and is_few(whole - count.value):
+        return f"all but fewer than {FEW}{rest}"
+    return f"{_digits(count.value, audience):,}{rest}"
+
+
+def size(count: float, audience: Audience) -> str:
+    """Write how many people or documents a source has.
+
+    To the public in tens at least: less those of a release, which anyone can count, the exact
+    number is how many were suppressed or set aside.
+
+    >>> [size(x, "public") for x in (4, 87, 1234)], size(87, "internal")
+    (['fewer than 11', 'up to 90', '1,200'], '87')
+    """
+    if audience == "public" and is_few(count):
+        return f"fewer than {FEW}"
+    if audience == "public":
+        return f"{'up to ' * (count < 100)}{_SIZES(count, 'size'):,.0f}"
+    return f"{count:,.0f}"
+
+
+def said(note: Note, audience: Audience) -> str:
+    """Write a note; a public reader is shown no count of 1 to 10.
+
+    >>> note = Note("Cut off after examining {tokens} tokens.", {"tokens": Count(4)})
+    >>> said(note, "internal"), said(note, "public")
+    ('Cut off after examining 4 tokens.', 'Cut off after examining fewer than 11 tokens.')
+    """
+    values = {name: _written(value, name, audience) for name, value in note.values.items()}
+    return note.text.format(**values)
+
+
+def _written(value: Value, name: str, audience: Audience) -> Value:
+    if isinstance(value, Count):
+        return counted(value, audience)
+    if isinstance(value, float):
+        return _Stated(outwards(value, name) if audience == "public" else value)
+    return value
+
+
+class _Stated(float):
+    """A number that a note shows with no zero at its end that nobody measured."""
+
+    def __format__(self, form: str) -> str:
+        return without_zeros(super().__format__(form))
+
+
+def without_zeros(written: str) -> str:
+    """Take out the zeros that end a decimal fraction: they claim digits that were not stated.
+
+    >>> [without_zeros(x) for x in ("0.180", "94.0%", "1.000", "0.107", "1,200", "0.0")]
+    ['0.18', '94%', '1', '0.107', '1,200', '0']
+    """
+    return _ZEROS.sub("", written) if "." in written else written
+
+
+def name_of(finding: Finding, audience: Audience) -> str:
+    """Name a finding: who found what, of which kind, under which condition.
+
+    >>> name_of(Finding("found", Rate(3, 9), by="forest", of="yes"), "internal")
+    'forest: found, yes'
+    """
+    by = f"{finding.by}: " if finding.by else ""
+    return by + ", ".join(filter(None, (finding.quantity, circumstance(finding, audience))))
+
+
+def circumstance(finding: Finding, audience: Audience) -> str:
+    """Say of which kind a finding is, and under which condition.
+
+    >>> at = Note("{inspections} inspections", {"inspections": Count(1200)})
+    >>> circumstance(Finding("identifiers found", Rate(3, 9), of="NAME", at=at), "public")
+    'NAME, 1,200 inspections'
+    """
+    at = said(finding.at, audience) if finding.at is not None else ""
+    return ", ".join(filter(None, (finding.of, at)))

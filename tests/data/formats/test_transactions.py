@@ -1,0 +1,73 @@
+"""Transactions and svmlight, read and written; what is none is refused with its line."""
+
+from __future__ import annotations
+
+import gzip
+
+import pyarrow as pa
+import pytest
+
+from voile.core.errors import RequestError, SourceError
+from voile.data.formats.transactions import (
+    SvmlightSource,
+    SvmlightWriter,
+    TransactionSource,
+    TransactionWriter,
+)
+
+
+def rows(source):
+    table = pa.Table.from_batches(source.batches(batch_rows=2), source.schema())
+    return [tuple(row.values()) for row in table.to_pylist()]
+
+
+def test_a_line_is_a_row_and_a_blank_line_an_empty_one(tmp_path):
+    path = tmp_path / "t.dat.gz"
+    path.write_bytes(gzip.compress(b"1 3 9\r\n\n 7\t1 \n2"))
+    assert rows(TransactionSource(path)) == [([1, 3, 9],), ([],), ([7, 1],), ([2],)]
+
+
+@pytest.mark.parametrize("line", ["1 tea", "1 -2", "1.5", "1,2", "12345678901234567890"])
+def test_a_word_is_refused_with_its_line_and_not_said(tmp_path, line):
+    path = tmp_path / "t.dat"
+    path.write_text(f"1 2\n3\n4\n{line}\n")
+    with pytest.raises(SourceError, match=r"t\.dat, line 4") as refused:
+        rows(TransactionSource(path))
+    assert line not in str(refused.value)
+
+
+def test_svmlight_has_a_label_and_items(tmp_path):
+    path = tmp_path / "t.svm"
+    path.write_text("+1 3:1 7:1.0 9:0 # of one\n-1\nspam 2:1\n")
+    assert rows(SvmlightSource(path)) == [("+1", [3, 7]), ("-1", []), ("spam", [2])]
+    path.write_text("1 3:1\n1 3:0.5\n")
+    with pytest.raises(SourceError, match="line 2"):
+        rows(SvmlightSource(path))
+
+
+@pytest.mark.parametrize(
+    ("reader", "writer", "names"),
+    [
+        (TransactionSource, TransactionWriter, ["items"]),
+        (SvmlightSource, SvmlightWriter, ["label", "items"]),
+    ],
+)
+def test_what_is_written_reads_back(tmp_path, reader, writer, names):
+    whole = {"label": ["a", "b", "c"], "items": pa.array([[1, 2], [], [30]], pa.list_(pa.int64()))}
+    table = pa.table({name: whole[name] for name in names})
+    with writer(tmp_path / "t", table.schema) as file:
+        for batch in table.to_batches(max_chunksize=2):
+            file.write(batch)
+    assert rows(reader(tmp_path / "t")) == [tuple(row.values()) for row in table.to_pylist()]
+
+
+def test_a_column_that_has_no_place_is_refused(tmp_path):
+    schema = pa.schema([("items", pa.list_(pa.int64())), ("ward", pa.string())])
+    with pytest.raises(RequestError, match="the release's items, ward"):
+        TransactionWriter(tmp_path / "t", schema)
+
+
+def test_a_label_by_another_name_is_not_said_to_be_what_the_format_lacks(tmp_path):
+    schema = pa.schema({"ill": pa.string(), "items": pa.list_(pa.int64())})
+    with pytest.raises(RequestError, match=r"columns are exactly label and items, .* ill, items"):
+        SvmlightWriter(tmp_path / "r.svm", schema)

@@ -1,0 +1,163 @@
+"""A roles file gives every column one role; all its mistakes are named at once, without values."""
+
+from __future__ import annotations
+
+import pytest
+
+from voile.core.errors import RequestError
+from voile.data.roles import Roles
+
+TEXT = """
+subject = "person"
+
+[columns]
+person = "identifier"
+age = "quasi"
+zip = { role = "quasi", order = "zip3" }
+seen = { role = "keep", shift_days = 30 }
+"""
+
+
+def write(folder, text, name="roles.toml"):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_both_forms_of_a_column_are_read(tmp_path):
+    roles = Roles.read(write(tmp_path, TEXT))
+    assert roles.subject == "person"
+    assert roles.of("quasi") == ["age", "zip"]
+    assert roles.of("identifier", "keep") == ["person", "seen"]
+    assert roles.columns["zip"].settings == {"order": "zip3"}
+    assert roles.columns["age"].settings == {}
+
+
+def test_a_byte_order_mark_is_no_mistake(tmp_path):
+    assert Roles.read(write(tmp_path, "\ufeff" + TEXT)) == Roles.read(write(tmp_path, TEXT, "b"))
+
+
+def test_roles_come_back_equal_from_json():
+    roles = Roles.model_validate({"columns": {"zip": {"role": "quasi", "order": ["b", "a"]}}})
+    assert Roles.model_validate(roles.model_dump(mode="json")) == roles
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[columns]\na = { by = "year" }\n', "columns.a.role: is absent"),
+        ("[columns]\na = 3\n", "columns.a: is neither a role nor a table with one"),
+        ('subjekt = "a"\n[columns]\na = "keep"\n', "subjekt: is not known here"),
+    ],
+)
+def test_mistakes_are_told_of_the_file_and_not_of_our_code(tmp_path, text, said):
+    with pytest.raises(RequestError) as caught:
+        Roles.read(path := write(tmp_path, text))
+    assert str(caught.value) == f"{path}: {said}"
+
+
+def test_an_absent_subject_brings_the_nearest_name_and_no_list_of_roles():
+    roles = Roles.model_validate({"subject": "persn", "columns": {"person": "identifier"}})
+    with pytest.raises(RequestError) as caught:
+        roles.check(["person"])
+    said = "roles: there is no subject column persn (did you mean person?)"
+    assert str(caught.value) == said
+
+
+def test_all_mistakes_are_named_at_once_and_no_value_is(tmp_path):
+    text = '[columns]\nage = "quassi"\nzip = 5\nsubjekt = { rolle = "hush-hush" }\n'
+    with pytest.raises(RequestError) as caught:
+        Roles.read(write(tmp_path, text))
+    said = str(caught.value)
+    assert all(place in said for place in ("columns.age.role", "columns.zip", "columns.subjekt"))
+    assert "quassi" not in said
+    assert "hush-hush" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "columns"),
+        ("[columns]\n", "at least 1"),
+        ('subjects = "a"\n[columns]\na = "quasi"\n', "subjects"),
+        ("[columns", "not a TOML file"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(tmp_path, text, said):
+    with pytest.raises(RequestError, match=said):
+        Roles.read(write(tmp_path, text))
+
+
+def test_an_absent_file_and_a_folder_are_refused(tmp_path):
+    with pytest.raises(RequestError, match="voile inspect proposes one"):
+        Roles.read(tmp_path / "none.toml")
+    with pytest.raises(RequestError, match="cannot be read"):
+        Roles.read(tmp_path)
+    (tmp_path / "latin").write_bytes("[columns]\nnaïve = 'quasi'".encode("latin-1"))
+    with pytest.raises(RequestError, match="not a TOML file"):
+        Roles.read(tmp_path / "latin")
+
+
+def test_a_column_without_a_role_is_an_error_and_so_is_a_role_without_a_column():
+    roles = Roles.model_validate(
+        {"subject": "who", "columns": {"age": "quasi", "zipp": "quasi", "gone": "drop"}}
+    )
+    with pytest.raises(RequestError) as caught:
+        roles.check(["age", "zip", "income"])
+    said = str(caught.value)
+    for part in (
+        "column zip has no role",
+        "column income has no role",
+        "there is no column zipp (did you mean zip?)",
+        "there is no column gone",
+        "there is no subject column who",
+    ):
+        assert part in said
+    assert said.endswith(
+        "; a role is one of quasi, sensitive, identifier, text, items, reading, "
+        "private, label, keep, drop"
+    )
+    Roles.model_validate({"columns": {"age": "quasi"}}).check(["age"])
+
+
+def test_undecided_columns_are_named_with_the_roles_to_choose_from():
+    roles = Roles.model_validate(
+        {"columns": {"age": "undecided", "zip": "quasi", "note": "undecided"}}
+    )
+    with pytest.raises(RequestError) as caught:
+        roles.check(["age", "zip", "note"])
+    assert str(caught.value).startswith(
+        "roles: column age is undecided; column note is undecided; a role is one of quasi, "
+    )
+
+
+def test_roles_do_not_change():
+    roles = Roles.model_validate({"columns": {"age": "quasi"}})
+    with pytest.raises(ValueError, match="frozen"):
+        roles.subject = "age"
+    with pytest.raises(ValueError, match="frozen"):
+        roles.columns["age"].role = "keep"
+
+
+def test_a_row_that_is_taken_for_the_header_is_not_told():
+    roles = Roles.model_validate({"columns": {"age": "quasi", "text": "text"}})
+    with pytest.raises(RequestError, match="none of the 2 columns") as caught:
+        roles.check(["34", "Ana Ruiz came"])
+    assert "Ana" not in str(caught.value)
+
+
+def test_files_are_looked_for_beside_the_roles_file_also_inside_a_table(tmp_path):
+    for name in ("places.csv", "order.txt"):
+        (tmp_path / name).write_text("")
+    text = (
+        '[columns]\nzip = { role = "quasi", order = { near = "places.csv", within = "zip3" } }\n'
+        'job = { role = "quasi", order = "order.txt" }\n'
+        'town = { role = "quasi", order = { near = "elsewhere.csv" } }\n'
+    )
+    roles, paths = Roles.read(write(tmp_path, text)), ("order", "order.by", "order.near")
+    assert roles.settings_of("zip", paths) == {
+        "order": {"near": str(tmp_path / "places.csv"), "within": "zip3"}
+    }
+    assert roles.settings_of("job", paths) == {"order": str(tmp_path / "order.txt")}
+    assert roles.settings_of("town", paths) == {"order": {"near": "elsewhere.csv"}}
+    assert roles.columns["zip"].settings["order"]["near"] == "places.csv"  # the file as it stands

@@ -1,0 +1,223 @@
+"""Counts equal a naive twin's, on any engine and any number of threads."""
+
+from __future__ import annotations
+
+import datetime as dt
+import sqlite3
+import tempfile
+from collections import defaultdict
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from voile.core.errors import RequestError, SourceError
+from voile.data import Source, open_source, open_writer
+from voile.engines.counting import count_combinations
+
+texts = st.none() | st.sampled_from(["", "00501", "a", "A", "é", "x,y", 'the "old"'])
+numbers = st.none() | st.sampled_from([2**53, 2**53 + 1, -1, 0])
+subjects = st.none() | st.integers(0, 4)
+tables = st.lists(st.tuples(texts, numbers, subjects), max_size=25)
+Row = tuple[str | None, int | None, int | None]
+
+
+def naive(rows: list[Row], *, by_subject: bool) -> dict[tuple[object, ...], float]:
+    """Count in exact fractions, one subject at a time."""
+    shown: dict[object, list[tuple[object, ...]]] = defaultdict(list)
+    for number, (text, n, subject) in enumerate(rows):
+        person = ("row", number) if subject is None or not by_subject else subject
+        if (text, n) not in shown[person]:
+            shown[person].append((text, n))
+    counts: dict[tuple[object, ...], Fraction] = defaultdict(Fraction)
+    for cells in shown.values():
+        for cell in cells:
+            counts[cell] += Fraction(1, len(cells))
+    return {cell: float(count) for cell, count in counts.items()}
+
+
+def arrow(rows: list[Row]) -> pa.Table:
+    kinds = (pa.string(), pa.int64(), pa.int64())
+    columns = [pa.array([row[i] for row in rows], kind) for i, kind in enumerate(kinds)]
+    return pa.table(columns, names=["a text", 'the "n"', "who"])
+
+
+def sources(table: pa.Table, folder: Path) -> list[Source]:
+    """Give the same table in memory and in each place that counts in its own way."""
+    found = [open_source(table)]
+    for end in (".parquet", ".duckdb", ".arrow", ".csv"):
+        with open_writer(folder / f"t{end}", table.schema) as writer:
+            for batch in table.to_batches(max_chunksize=4):
+                writer.write(batch)
+        found.append(open_source(folder / f"t{end}"))
+    with sqlite3.connect(folder / "t.sqlite") as connection:
+        connection.execute('CREATE TABLE t ("a text" TEXT COLLATE NOCASE, "the ""n""", who)')
+        rows = list(zip(*table.to_pydict().values(), strict=True))
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
+    connection.close()
+    return [*found, open_source(folder / "t.sqlite")]
+
+
+@settings(max_examples=12, deadline=None)
+@given(tables, st.booleans())
+def test_every_engine_equals_the_naive_twin(rows: list[Row], by_subject: bool) -> None:
+    expected = naive(rows, by_subject=by_subject)
+    subject = "who" if by_subject else None
+    with tempfile.TemporaryDirectory() as folder:
+        for source in sources(arrow(rows), Path(folder)):
+            counted = count_combinations(source, ["a text", 'the "n"'], subject=subject)
+            cells = list(zip(*counted.to_pydict().values(), strict=True))
+            if source.kind == "csv":
+                cells = [(text, None if n is None else int(n), c) for text, n, c in cells]
+            assert {(text, n): pytest.approx(c) for text, n, c in cells} == expected
+            assert len(cells) == len(expected)
+
+
+@settings(max_examples=15, deadline=None)
+@given(tables.filter(bool))
+def test_rows_written_twice_change_nothing(rows: list[Row]) -> None:
+    rows = [row for row in rows if row[2] is not None]
+    once, twice = (
+        count_combinations(open_source(arrow(r)), ["a text", 'the "n"'], subject="who")
+        for r in (rows, [*rows, *reversed(rows)])
+    )
+    assert once.equals(twice)
+    assert sum(once["count"].to_pylist()) == pytest.approx(len({row[2] for row in rows}))
+
+
+def test_the_same_bytes_on_any_number_of_threads(tmp_path: Path) -> None:
+    n = 200_000
+    table = pa.table(
+        {
+            "a": pa.array([i * 7919 % 23 for i in range(n)]),
+            "who": pa.array([i * 104_729 % 90_001 for i in range(n)]),
+        }
+    )
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=10_000)
+    source = open_source(tmp_path / "t.parquet")
+    prints = {
+        open_source(count_combinations(source, ["a"], subject="who", threads=threads)).fingerprint()
+        for threads in (1, 2, 3, 8)
+    }
+    assert len(prints) == 1
+
+
+def test_types_and_order_are_kept() -> None:
+    table = pa.table(
+        {
+            "d": pa.array([dt.date(2024, 1, 2), None, dt.date(1900, 1, 1)]),
+            "m": pa.array([Decimal("1.10"), Decimal("1.1"), None], pa.decimal128(5, 2)),
+            "b": [True, None, False],
+            "s": pa.array(["é", "Z", "a"]).dictionary_encode(),
+            "i": pa.array([1, 2, 3], pa.int8()),
+            "t": pa.array([1, 2, 3], pa.timestamp("ms")),
+        }
+    )
+    source = open_source(table)
+    for name, kind in source.columns.items():
+        counted = count_combinations(source, [name])
+        assert counted.schema == pa.schema([(name, kind), ("count", pa.float64())])
+    assert count_combinations(source, ["d"])["d"].to_pylist() == [
+        dt.date(1900, 1, 1), dt.date(2024, 1, 2), None,
+    ]  # fmt: skip
+    assert count_combinations(source, ["s"])["s"].to_pylist() == ["Z", "a", "é"]
+    assert count_combinations(source, ["m"])["count"].to_pylist() == [2.0, 1.0]
+
+
+def test_no_rows_give_no_combinations() -> None:
+    source = open_source(pa.table({"a": pa.array([], pa.string()), "w": pa.array([], pa.int64())}))
+    assert count_combinations(source, ["a"]).num_rows == 0
+    assert count_combinations(source, ["a"], weight="w").num_rows == 0
+    assert count_combinations(source, ["a"], subject="w").num_rows == 0
+
+
+@pytest.mark.parametrize("weights", [[3, 0, 4], ["3", " 0", "4 "], [3.0, 0.0, 4.0]])
+def test_weights_are_summed(weights: list[object], tmp_path: Path) -> None:
+    table = pa.table({"zip": ["00501", "x", "00501"], "people": weights})
+    for source in (open_source(table), as_sqlite(table, tmp_path / "w.sqlite")):
+        counted = count_combinations(source, ["zip"], weight="people").to_pydict()
+        assert counted == {"zip": ["00501", "x"], "count": [7.0, 0.0]}
+
+
+def as_sqlite(table: pa.Table, path: Path) -> Source:
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"CREATE TABLE t ({', '.join(table.column_names)})")
+        rows = list(zip(*table.to_pydict().values(), strict=True))
+        connection.executemany("INSERT INTO t VALUES (?, ?)", rows)
+    connection.close()
+    return open_source(path)
+
+
+@pytest.mark.parametrize(
+    ("weights", "rows"),
+    [
+        ([1, None, 2], "1 row has a weight that is"),
+        ([1, -1, -1], "2 rows have weights that are"),
+        ([1.5, 2.0, float("nan")], "2 rows have"),
+        ([float("inf"), 1.0, 2.0], "1 row has"),
+        (["1", "1.5", "many"], "2 rows have"),
+        (["1", "", "-3"], "2 rows have"),
+    ],
+)
+def test_bad_weights_are_counted_and_never_shown(weights: list[object], rows: str) -> None:
+    source = open_source(pa.table({"zip": ["a", "b", "c"], "people": weights}))
+    with pytest.raises(RequestError, match=f"column people: {rows}") as caught:
+        count_combinations(source, ["zip"], weight="people")
+    assert "many" not in str(caught.value)
+
+
+def test_what_cannot_be_counted_is_refused() -> None:
+    source = open_source(
+        pa.table({"age": [1.5, float("nan")], "n": [1, 2], "l": [[1], [2]], "count": [1, 2]})
+    )
+    for columns, more, message in (
+        (["age"], {}, "column age: is a float.*use an integer, a decimal or bins"),
+        (["n"], {"subject": "age"}, "column age: is a float"),
+        (["l"], {}, "column l: is list"),
+        (["count"], {}, "two columns of one name"),
+        (["n", "n"], {}, "two columns of one name"),
+        (["ages"], {}, "there is no column ages; did you mean age"),
+        (["n"], {"weight": "l"}, "column l: is list"),
+        (["n"], {"weight": "n", "subject": "n"}, "not by both"),
+        ([], {}, "no columns to count by"),
+    ):
+        with pytest.raises(RequestError, match=message):
+            count_combinations(source, columns, **more)
+
+
+def test_an_answer_beyond_memory_is_refused_with_its_size(tmp_path: Path) -> None:
+    n = 2_600_000
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"id": pa.array(range(n))}), path)
+    with pytest.raises(
+        RequestError, match=r"about 3 million combinations, 0.0 GB, do not fit in 0.0 GB"
+    ):
+        count_combinations(open_source(path), ["id"], memory=80_000_000)
+    assert count_combinations(open_source(path), ["id"], memory=300_000_000).num_rows == n
+
+
+def test_nothing_is_left_and_the_folder_is_used(tmp_path: Path) -> None:
+    source = open_source(pa.table({"id": range(1000)}))
+    count_combinations(source, ["id"], directory=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_source_says_so_in_its_own_words(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,2\n1,2,3\n")
+    with pytest.raises(SourceError, match=r"^t\.csv: row 3 has 3 fields, and the header has 2$"):
+        count_combinations(open_source(path), ["a"])
+
+
+def test_files_of_a_pattern_are_counted_as_one(tmp_path: Path) -> None:
+    for i in range(3):
+        pq.write_table(pa.table({"a": [1, i]}), tmp_path / f"p{i}.parquet")
+        (tmp_path / f"c{i}.csv").write_text(f"a\n1\n{i}\n")
+    for pattern in ("p*", "c*"):
+        counted = count_combinations(open_source(str(tmp_path / pattern)), ["a"])
+        assert counted["count"].to_pylist() == [1.0, 4.0, 1.0]

@@ -1,0 +1,132 @@
+"""One policy of a frontier: the one that was asked for, and what its file then says of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.frontier import Frontier
+from voile.release.choice import Choice, Chosen
+from voile.release.kit import Kit
+
+RISK, LOSS = [0.1, 0.2, 0.4], [0.9, 0.5, 0.1]
+RISKS = {"max_risk": np.array([0.05, 0.1, 0.5]), "relative_risk": np.array(RISK)}
+KIT = Kit("tables", "private", {"policies": 3})
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A policy that is one number; the kit's are 10, 11 and 12."""
+
+    at: int
+
+    def to_data(self) -> Mapping[str, int]:
+        return {"at": self.at}
+
+
+class Cuts:
+    """A kit of three such policies."""
+
+    frontier = Frontier.of(RISK, LOSS, np.arange(3))
+    risks = RISKS
+
+    def policy(self, number: int) -> Cut:
+        return Cut(range(10, 13)[number])
+
+    def figures_of(self, number: int) -> Mapping[str, float]:
+        return {"risk": RISK[number]}
+
+
+@pytest.mark.parametrize(
+    ("asked", "number"),
+    [
+        ({"policy": 0}, 0),
+        ({"policy": 2}, 2),
+        ({"max_risk": 0.05}, 0),
+        ({"max_risk": 0.49}, 1),
+        ({"max_risk": 0.5}, 2),
+        ({"max_relative_risk": 0.3}, 1),
+        ({"max_relative_risk": 0.2 - 1e-12}, 1),  # a sum's last bits
+        ({"max_loss": 0.5}, 1),
+        ({"max_loss": 0.2}, 2),
+        ({"knee": True}, Cuts.frontier.knee().index),
+    ],
+)
+def test_the_policy_that_was_asked_for_is_picked(asked, number):
+    assert Choice(**asked).among(Cuts.frontier, RISKS) == number
+
+
+@pytest.mark.parametrize("number", [-1, 3])
+def test_a_number_that_there_is_not_is_refused(number):
+    with pytest.raises(RequestError, match=f"no policy {number}; they are numbered 0 to 2"):
+        Choice(policy=number).among(Cuts.frontier, RISKS)
+
+
+def test_a_named_policy_is_beaten_where_the_kit_names_any():
+    choice = Choice(beats="safe-harbor")
+    assert choice.among(Cuts.frontier, RISKS, {"safe-harbor": 1}.__getitem__) == 1
+    with pytest.raises(RequestError, match="no policy is called safe-harbor"):
+        choice.among(Cuts.frontier, RISKS)
+
+
+def test_no_policy_within_the_limit_is_told_with_the_least_there_is():
+    with pytest.raises(InfeasibleError, match=r"max risk of at most 0\.01; the least is 0\.05"):
+        Choice(max_risk=0.01).among(Cuts.frontier, RISKS)
+
+
+@pytest.mark.parametrize(
+    ("asked", "known", "instead"),
+    [
+        ("max_risk", "relative_risk", "--max-relative-risk"),
+        ("max_relative_risk", "max_risk", "--max-risk"),
+    ],
+)
+def test_a_risk_that_the_wing_does_not_know_is_refused(asked, known, instead):
+    risks = {known: RISKS[known]}
+    with pytest.raises(RequestError, match=f"choose with {instead}$"):
+        Choice(**{asked: 0.5}).among(Cuts.frontier, risks)
+
+
+@pytest.mark.parametrize("way", ["max_risk", "max_relative_risk", "max_loss"])
+def test_both_ends_of_a_share_may_be_asked_for(way):
+    for share in (0.0, 1.0):
+        assert Choice(**{way: share}).to_data() == {way: share}
+
+
+def test_a_chosen_policy_has_its_kit_and_figures():
+    chosen = Chosen.from_kit(KIT, Cuts(), Choice(max_risk=0.1))
+    assert (chosen.kind, chosen.kit, chosen.number) == ("tables", KIT.id, 1)
+    assert (chosen.figures, chosen.policy, chosen.edited) == ({"risk": 0.2}, {"at": 11}, False)
+
+
+@pytest.mark.parametrize(
+    ("number", "policy", "found", "edited"),
+    [
+        (1, 11, 1, False),  # as it was chosen
+        (1, 12, 2, True),  # into another of the kit
+        (1, 99, None, True),  # into one that the kit has not
+        (None, 11, 1, False),  # its number left out
+        (7, 11, 1, True),  # a number that the kit has not
+        (7, 99, None, True),
+    ],
+)
+def test_what_a_person_edited_is_told_and_no_figure_is_of_another_policy(
+    number, policy, found, edited
+):
+    was = Chosen("tables", KIT.id, number, Choice(max_risk=0.1), {"risk": 0.0}, {})
+    read = was.as_read(Cuts(), Cut(policy))
+    assert (read.number, read.policy, read.edited) == (found, {"at": policy}, edited)
+    assert read.figures == ({} if found is None else {"risk": RISK[found]})
+    assert dataclasses.replace(was, edited=True).as_read(Cuts(), Cut(policy)).edited
+    assert read.how.endswith("then edited") == edited
+
+
+def test_the_order_in_which_facts_were_found_names_no_other_kit():
+    facts = {"policies": 3, "name": "é"}
+    again = dict(reversed(facts.items()))
+    assert Kit("tables", "private", facts).id == Kit("tables", "private", again).id

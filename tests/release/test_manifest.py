@@ -1,0 +1,113 @@
+"""A release's manifests are found beside it, and its bytes are held to them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from voile.core.errors import RequestError, TamperedError
+from voile.keys.seal import file_sha256
+from voile.release.manifest import ESCAPED, FORMAT, Release, encode, manifest_path, private_path
+
+HEAD = {"format": FORMAT, "version": 1}
+
+
+def written(folder, **changes):
+    out = folder / "out.csv"
+    out.write_bytes(b"age\n0-17\n")
+    public = {"kind": "tables", "sha256": file_sha256(out), "figures": {}}
+    manifest_path(out).write_bytes(encode({**HEAD, **public, **changes}))
+    return out
+
+
+def test_both_manifests_are_read(tmp_path):
+    out = written(tmp_path)
+    assert Release.open(out).private is None
+    private_path(out).mkdir(mode=0o700)
+    private = {**HEAD, "sha256": "", "counts": {}, "chosen": {}, "figures": {}}
+    (private_path(out) / "manifest.json").write_bytes(encode(private))
+    release = Release.open(out)
+    assert release.private == private
+    assert release.kind == "tables"
+    assert release.folder == tmp_path / "out.csv.private"
+    release.check_hash()
+
+
+def test_one_changed_byte_is_found(tmp_path):
+    out = written(tmp_path)
+    out.write_bytes(b"age\n0-18\n")
+    with pytest.raises(TamperedError, match="not those its manifest names"):
+        Release.open(out).check_hash()
+
+
+def test_rows_come_without_the_apostrophes_that_make_formulas_text(tmp_path):
+    out = written(tmp_path)
+    out.write_text("note,age\n'=1+1,3\nwell,4\n")
+    for how, first in (({}, "'=1+1"), ({"formulas": ESCAPED}, "=1+1")):
+        release = Release(out, {"kind": "tables", **how})
+        assert [cell for (cell,) in cells(release.rows(), "note")] == [first, "well"]
+
+
+def cells(source, *names):
+    return [tuple(row.values()) for b in source.batches(list(names)) for row in b.to_pylist()]
+
+
+def test_whose_a_row_is_is_known_where_people_were_told_apart(tmp_path):
+    release = Release.open(written(tmp_path))
+    assert release.people() is None
+    release.folder.mkdir(mode=0o700)
+    pq.write_table(pa.table({"row": [0]}), release.folder / "rows.parquet")
+    assert release.people() is None
+    pq.write_table(pa.table({"row": [0], "person": [7]}), release.folder / "rows.parquet")
+    assert cells(release.people(), "person") == [(7,)]
+
+
+def test_a_truth_of_another_size_is_refused(tmp_path):
+    out = tmp_path / "out.csv"
+    release = Release(out, {}, {"counts": {"read": 3}})
+    release.check_truth(3, "truth.csv")
+    with pytest.raises(RequestError, match=r"truth\.csv: truth has 4 rows and .* made of 3; give"):
+        release.check_truth(4, "truth.csv")
+    Release(out, {}).check_truth(4, "truth.csv")  # received: how many it was made of is not told
+
+
+def test_what_is_no_release_is_refused(tmp_path):
+    with pytest.raises(RequestError, match="no such release"):
+        Release.open(tmp_path / "none.csv")
+    out = written(tmp_path)
+    manifest_path(out).unlink()
+    with pytest.raises(RequestError, match="no manifest beside it"):
+        Release.open(out)
+    for text in (b"{", b"[]", b"{}"):
+        manifest_path(out).write_bytes(text)
+        with pytest.raises(TamperedError):
+            Release.open(out)
+
+
+def test_a_newer_manifest_is_refused_and_one_without_a_version(tmp_path):
+    with pytest.raises(RequestError, match="version 2"):
+        Release.open(written(tmp_path, version=2))
+    with pytest.raises(TamperedError, match="no version"):
+        Release.open(written(tmp_path, version=None))
+
+
+def test_a_manifest_that_lacks_a_part_is_refused(tmp_path):
+    out = written(tmp_path)
+    private_path(out).mkdir(mode=0o700)
+    (private_path(out) / "manifest.json").write_bytes(encode(HEAD))
+    with pytest.raises(TamperedError, match="lacks chosen, counts, figures, sha256"):
+        Release.open(out)
+    manifest_path(out).write_bytes(encode(HEAD))
+    with pytest.raises(TamperedError, match="lacks figures, kind, sha256"):
+        Release.open(out)
+
+
+def test_the_same_manifest_has_the_same_bytes(tmp_path):
+    assert encode({"b": 1, "a": "é"}) == encode({"a": "é", "b": 1})
+    assert json.loads(encode({"a": "é"})) == {"a": "é"}
+    (tmp_path / "x").write_bytes(b"abc")
+    assert file_sha256(tmp_path / "x") == hashlib.sha256(b"abc").hexdigest()

@@ -1,0 +1,141 @@
+"""Evidence is drawn the same for every wing; what the public may not see is withheld."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+
+import pytest
+
+from voile.core.evidence import Count, Curve, Evidence, Finding, Note, Rate
+from voile.report.evidence_sections import evidence_sections
+from voile.report.sections import Bullets, Grid, LineChart, Prose
+
+ALWAYS, SURE = Note("always claiming"), Note("at least {sure:.0%} sure", {"sure": 0.9})
+MANY = Rate(30, 100)
+
+
+def inspections(number):
+    return Note("{inspections} inspections", {"inspections": Count(number)})
+
+
+def evidence(*findings, **more):
+    return Evidence("reading", "linkability", Note("The attacker reads."), (), findings, **more)
+
+
+def shown(kind, *evidence, audience="public"):
+    """Return the blocks of a kind that an audience sees in the one section."""
+    (section,) = evidence_sections(evidence, audience)
+    kept = (b for b in section.blocks if audience == "internal" or b.audience == "public")
+    return [block for block in kept if isinstance(block, kind)]
+
+
+def text(*evidence, audience="public"):
+    blocks = shown((Grid, Bullets, Prose), *evidence, audience=audience)
+    return json.dumps([asdict(block) for block in blocks])
+
+
+def test_each_question_has_its_section_in_one_order_and_what_a_wing_puts_first():
+    one = evidence(Finding("found", MANY))
+    other = replace(one, heading="singling out")
+    mine = Prose(("Mine.",))
+    sections = list(evidence_sections([one, other], "public", {"linkability": (mine,)}))
+    assert [section.key for section in sections] == ["singling-out", "linkability"]
+    assert sections[1].blocks[0] == mine
+    assert list(evidence_sections([], "public")) == []
+
+
+def test_what_had_no_case_is_said_once_and_no_column_stands_empty():
+    one = evidence(
+        Finding("right", MANY, meaning="Of the names.", at=SURE),
+        Finding("absent", Rate(0, 0), meaning="Of others.", at=SURE),
+        Finding("absent", Rate(0, 0), meaning="Of others.", at=ALWAYS),
+    )
+    (grid,), (lines,) = shown(Grid, one), shown(Bullets, one)
+    assert grid.columns == ("what", "found")
+    assert grid.rows == (("right, at least 90% sure", "30% (21% to 40%), 30 of 100"),)
+    assert lines.items == ("Right: of the names.", "Absent: no cases.")
+
+
+def test_conditions_that_all_quantities_share_stand_in_rows():
+    one = evidence(
+        *(
+            Finding(quantity, MANY, control=control, at=at)
+            for at in (ALWAYS, SURE)
+            for quantity, control in (("claims", MANY), ("found", None))
+        )
+    )
+    (grid,) = shown(Grid, one)
+    assert grid.columns == ("condition", "claims", "control", "found")
+    assert [row[0] for row in grid.rows] == ["always claiming", "at least 90% sure"]
+
+
+def test_a_line_that_was_said_is_not_said_again_and_flat_curves_are_left_out():
+    flat, rising = (
+        Curve(name, "items known", unit, (2.0, 3.0), y)
+        for name, unit, y in (("a", "share", (0.0, 0.0)), ("b", "people", (0.0, 1.0)))
+    )
+    one = evidence(Finding("found", MANY), curves=(flat, rising), notes=(Note("A note."),))
+    assert [block.items for block in shown(Bullets, one, one)] == [("A note.",)]
+    charts = shown(LineChart, one, one, audience="internal")
+    assert [(chart.y_name, chart.audience) for chart in charts] == [("people", "internal")] * 2
+
+
+def test_a_number_of_inspections_that_counts_few_is_withheld_with_what_it_found():
+    few = [Finding(name, Rate(2, 4), at=inspections(4)) for name in ("found", "of those left")]
+    note = Note("Nothing found in {inspections} inspections.", {"inspections": Count(4)})
+    one = evidence(*few, Finding("found", Rate(30, 1200), at=inspections(1200)), notes=(note,))
+    assert "4 inspections" in text(one, audience="internal")
+    assert "30 of 1,200" in text(one)
+    for told in ("4 inspections", "of 4", "of those left"):
+        assert told not in text(one)
+
+
+@pytest.mark.parametrize(
+    ("left", "shows"),
+    [
+        ((40, 30, 25), ["NAME", "DATE", "PHONE"]),
+        ((40, 30, 5), ["NAME"]),  # 30 and 5 add up to 35
+        ((40, 6, 5), ["NAME"]),  # 11, of which 6 and 5 may be any two numbers
+        ((4, 3, 2), None),
+        ((40, 5, 0), ["PHONE"]),  # the 5 would follow from the total
+    ],
+)
+def test_types_of_few_are_withheld_with_as_many_others_as_hide_them(left, shows):
+    """The total, 'identifiers left', is shown beside the types."""
+    types = dict(zip(("NAME", "DATE", "PHONE"), left, strict=True))
+    one = evidence(
+        Finding("identifiers left", Rate(sum(left), 900)),
+        *(Finding("identifiers left", Rate(n, 300), of=kind) for kind, n in types.items()),
+    )
+    kinds = [grid for grid in shown(Grid, one) if grid.columns[0] == "kind"]
+    if shows is None:
+        assert not kinds
+    else:
+        (grid,) = kinds
+        assert [row[0] for row in grid.rows] == shows
+        assert not [kind for kind in types if kind not in shows and kind in text(one)]
+        assert ("withheld" in grid.caption) == (len(shows) < 3)
+    (own,) = (grid for grid in shown(Grid, one, audience="internal") if grid.columns[0] == "kind")
+    assert all(row[1].endswith(f"{n} of 300") for row, n in zip(own.rows, left, strict=True))
+    assert own.audience == ("public" if shows and len(shows) == 3 else "internal")
+
+
+def test_what_sums_up_an_attacker_s_findings_of_few_is_withheld_with_them():
+    mean = Note("Forest: balanced accuracy {mean:.3f}.", {"mean": 0.51}, by="forest")
+    for found, told in ((Rate(40, 100), True), (Rate(4, 100), False), (Rate(96, 100), False)):
+        one = evidence(Finding("right", found, by="forest"), notes=(mean, Note("Other.")))
+        assert ("0.51" in text(one)) is told
+        assert "0.51" in text(one, audience="internal")
+        assert "Other." in text(one)
+
+
+def test_an_advantage_is_each_finding_s_own():
+    one = evidence(
+        Finding("pay guessed", Rate(60, 100), control=MANY, at=ALWAYS, advantage=True),
+        Finding("pay guessed", Rate(4, 100), control=MANY, at=SURE, advantage=True),
+    )
+    (lines,) = shown(Bullets, one)
+    assert lines.items[0].startswith("Pay guessed, always claiming: advantage over people who")
+    assert "30 percentage points" in lines.items[0]
+    assert lines.items[1].endswith("is withheld: it follows from few.")
