@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 DEMO ?= demo-out
 TESTS ?= -m "not slow"
 
-.PHONY: demo test hostile mutants lint bench format lock clean
+.PHONY: demo test hostile mutants lint site wheel bench format lock clean
 
 demo: $(READY)
 	$(BIN)/voile demo --out "$(DEMO)" --force
@@ -27,6 +27,19 @@ lint: $(READY)
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The guides and the reference as pages, in the folder site.
+site: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+
+# The wheel alone, without extras, in an empty environment; the demo must run from there.
+wheel: $(READY)
+	rm -rf dist
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+	$(PYTHON) -m venv --clear dist/venv
+	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps dist/*.whl
+	cd dist && venv/bin/voile demo --out demo --quiet && venv/bin/voile verify demo/release.csv --quiet
 
 bench: $(READY) $(VENV)/.bench
 	$(BIN)/python -m benchmarks
@@ -50,6 +63,8 @@ $(READY): requirements/dev.txt pyproject.toml
 
 # Pin every version anew, with hashes and without addresses. Needs uv on the PATH.
 lock:
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--no-emit-index-url --no-emit-find-links --constraint requirements/dev.txt -o requirements/run.txt pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --extra affine --extra encrypt --extra mqtt --extra office --extra spacy --extra postgres --extra statistics --group dev -o requirements/dev.txt pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
