@@ -71,7 +71,7 @@ def release(corpus: Corpus, parts: Sequence[Outcome]) -> tuple[Corpus, Corpus]:
     order = np.concatenate([np.flatnonzero(folds == fold) for fold in range(FOLDS)])
     truth, marks = corpus.subset(order.tolist()), replacer("mark")
     gone = [
-        [Removal(start, end, label, "") for start, end, label in of]
+        [Removal(start, end, label) for start, end, label in of]
         for of in Outcome.pooled(parts).removals
     ]
     put = (publish(one, merged(one.text, of), marks) for one, of in zip(truth, gone, strict=True))

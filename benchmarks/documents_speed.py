@@ -85,7 +85,7 @@ class Strings:
             words, places, views = self._cut(document.text)
             tags = self._tagger.tag(self._items(words, views))
             removals = [
-                Removal(start, end, "NAME", "crf")
+                Removal(start, end, "NAME")
                 for (start, end), tag in zip(places, tags, strict=True)
                 if tag != "O"
             ]
@@ -144,7 +144,7 @@ def presidio() -> Callable[[Sequence[Document]], object]:
             removals, end = [], 0
             for r in best:
                 if r.start >= end:
-                    removals.append(Removal(r.start, r.end, r.entity_type, "presidio"))
+                    removals.append(Removal(r.start, r.end, r.entity_type))
                     end = r.end
             texts.append(marks(one, removals).text)
         return texts

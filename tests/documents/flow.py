@@ -15,6 +15,7 @@ from voile.data.roles import Roles
 from voile.documents.applying import REMOVALS
 from voile.documents.content import Content
 from voile.documents.options import ApplyOptions, FitOptions
+from voile.documents.replacing import Reason
 from voile.documents.wing import apply, choose, fit
 from voile.release.choice import Choice
 from voile.release.manifest import ROW, ROWS
@@ -147,7 +148,9 @@ def read(path, columns=None):
 
 
 def removals(release):
-    return read(release.folder / REMOVALS)
+    """Return who removed what, as the private folder says."""
+    rows = read(release.folder / REMOVALS)
+    return [{**row, "by": tuple(Reason(**by) for by in row["by"])} for row in rows]
 
 
 def numbers(release):

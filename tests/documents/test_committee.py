@@ -48,7 +48,7 @@ def test_members_see_marks_and_remove_what_is_left():
         Told({"[NAME]": 1, "Ana": 1, "is": 2, "[AGE]": 1}, 2),
     )
     remover = committee(first, second).remover()
-    assert remover.names == ["pass 1, m0", "pass 2, m1"]
+    assert remover.learners == ["m0", "m1"]
     removed = remover(["Ana is 30 .", "", "Leo"])
     assert of(removed) == [("Ana", 2, 0), ("is", 2, 1), ("30", 1, 0)]
     assert (of(removed, 1), of(removed, 2)) == ([], [])

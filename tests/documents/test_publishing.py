@@ -16,10 +16,11 @@ from voile.documents.publishing import (
     published_documents,
     removals_of,
 )
-from voile.documents.replacing import Edit, Marks, Published, Removal
+from voile.documents.replacing import Edit, Marks, Published, Reason, Removal
 from voile.documents.replacing.published import rewritten
 from voile.documents.training import Training
 
+FIRST, SECOND = Reason("pass", "m0", 1), Reason("pass", "m1", 2)
 TRAINING = Training.of(notes(2))
 
 
@@ -56,7 +57,7 @@ def test_a_corpus_keeps_its_documents_and_the_spans_that_are_left():
         (Span(11, 14, "NAME"),),
         "0",
         "a",
-        edits=(Edit(0, 6, 0, 3, "NAME", "pass 1, m0"), Edit(17, 22, 14, 16, "AGE", "pass 1, m0")),
+        edits=(Edit(0, 6, 0, 3, "NAME", (FIRST,)), Edit(17, 22, 14, 16, "AGE", (FIRST,))),
     )
     assert (made[1].text, made[1].id, made[1].subject, made[1].edits) == ("Zoë", "1", "b", ())
     assert made[0].text[11:14] == "Eva"
@@ -71,8 +72,8 @@ def test_any_callable_says_what_comes_instead():
 
     assert published(NAMES, ["Ana Leo is 30"], stars) == ["******* is **"]
     assert seen == [
-        Removal(0, 7, "NAME", "pass 1, m0; pass 2, m1"),
-        Removal(11, 13, "AGE", "pass 1, m0"),
+        Removal(0, 7, "NAME", (FIRST, SECOND)),
+        Removal(11, 13, "AGE", (FIRST,)),
     ]
 
 
@@ -81,9 +82,9 @@ def test_one_token_is_one_removal_by_one_member():
     removed = remover(["a", "Leo 30", "", "Ana"])
     assert list(removals_of(remover, removed)) == [
         [],
-        [Removal(0, 3, "NAME", "pass 2, m1"), Removal(4, 6, "AGE", "pass 1, m0")],
+        [Removal(0, 3, "NAME", (SECOND,)), Removal(4, 6, "AGE", (FIRST,))],
         [],
-        [Removal(0, 3, "NAME", "pass 1, m0")],
+        [Removal(0, 3, "NAME", (FIRST,))],
     ]
 
 

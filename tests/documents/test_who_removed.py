@@ -22,8 +22,10 @@ from tests.documents.flow import (
 from voile.documents.content import Content
 from voile.documents.options import ApplyOptions
 from voile.documents.recipes import recipe_of
+from voile.documents.replacing import Reason
 from voile.release.manifest import manifest_path
 
+SVM, DENIED = Reason("pass", "svm", 1), Reason("list", "deny-list")
 BOTH = {"patterns": ["all"], "record": ["MRN-######"]}
 
 
@@ -59,16 +61,16 @@ def test_every_removal_says_what_stands_where_for_what(tmp_path, how, secret, de
                 if how != "surrogate":
                     assert new == f"[{one['label']}]"
             assert text + (before[column] or "")[place:] == (after[column] or "")
-    told = {(source[r["row"]][r["column"]][r["start"] : r["end"]], r["by"]) for r in found[:30]}
+    told = {(source[r["row"]][r["column"]][r["start"] : r["end"]], *r["by"]) for r in found[:30]}
     assert told >= {
-        ("Ana Ruiz", "pass 1, svm"),
-        ("ANA", "repeat"),
-        (PHONE, "pattern phone"),
-        ("tea room", "deny-list"),
-        ("on foot", "deny-list"),
-        ("MRN-123456", "pattern record MRN-######"),
+        ("Ana Ruiz", SVM),
+        ("ANA", Reason("repeat")),
+        (PHONE, Reason("pattern", "phone")),
+        ("tea room", DENIED),
+        ("on foot", DENIED),
+        ("MRN-123456", Reason("pattern", "record MRN-######")),
     }
-    counted = Counter(by for r in found for by in r["by"].split("; "))
+    counted = Counter(str(by) for r in found for by in r["by"])
     assert release.private["removed_by"] == dict(counted)
     assert set(release.public["constraints"]["patterns"]) >= {"phone", "record numbers"}
     assert "MRN" not in manifest_path(release.path).read_text()
@@ -81,7 +83,7 @@ def test_neighbours_of_one_category_are_one_edit_of_both_removers(tmp_path, deny
         kind=["LISTED=name"],
     )  # fmt: skip
     (one,) = removals(release)
-    assert one["by"] == "pass 1, svm; deny-list"
+    assert one["by"] == (SVM, DENIED)
     assert read(release.path)[0]["note"] == "We saw [NAME] , again ."
     assert release.private["removed_by"] == {"deny-list": 1, "pass 1, svm": 1}
 

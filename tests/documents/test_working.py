@@ -20,11 +20,12 @@ from voile.documents.content import Content
 from voile.documents.corpus import Document
 from voile.documents.patterns import Listed, patterns_of
 from voile.documents.repeats import NameWords, mentions
-from voile.documents.replacing import Marks
+from voile.documents.replacing import Marks, Reason
 from voile.documents.words.tokens import Forms, tokenise
 from voile.documents.working import Recipe, Worker, Workers, cuts_of
 
 LABELS = ("NAME", "AGE", "DOCTOR")
+SAYS, DENIED = Reason("pass", "says", 1), Reason("list", "deny-list")
 TEXT = "Patient Ana Ruiz came on foot with May , and was well ."
 
 
@@ -167,15 +168,15 @@ def test_who_removed_what_is_told():
     finders = (Listed(["on foot"]), *patterns_of(["phone"]))
     text = f"{TEXT} ANA called 555-123-4567 . Eva , 34 , and RUIZ did not ."
     (one,) = done(Worker(recipe(finders=finders)), text)
-    told = [(text[e.source_start : e.source_end], e.label, e.by) for e in one.edits]
+    told = [(text[e.source_start : e.source_end], e.label, *e.by) for e in one.edits]
     assert told == [
-        ("Ana Ruiz", "NAME", "pass 1, says"),
-        ("on foot", "LISTED", "deny-list"),
-        ("ANA", "NAME", "repeat"),
-        ("555-123-4567", "PHONE", "pattern phone"),
-        ("Eva", "NAME", "pass 2, says"),
-        ("34", "AGE", "pass 2, says"),
-        ("RUIZ", "NAME", "repeat"),
+        ("Ana Ruiz", "NAME", SAYS),
+        ("on foot", "LISTED", DENIED),
+        ("ANA", "NAME", Reason("repeat")),
+        ("555-123-4567", "PHONE", Reason("pattern", "phone")),
+        ("Eva", "NAME", Reason("pass", "says", 2)),
+        ("34", "AGE", Reason("pass", "says", 2)),
+        ("RUIZ", "NAME", Reason("repeat")),
     ]
     assert one.text == (
         "Patient [NAME] came [LISTED] with May , and was well . [NAME] called [PHONE] . "
@@ -194,7 +195,7 @@ def test_several_removers_of_one_value_are_all_told():
     finders = (Listed(["Ana Ruiz came"]),)
     (one,) = done(Worker(recipe(finders=finders)), TEXT)
     assert [(e.source_start, e.source_end, e.label, e.by) for e in one.edits] == [
-        (8, 21, "NAME", "pass 1, says; deny-list")
+        (8, 21, "NAME", (SAYS, DENIED))
     ]
 
 
@@ -264,13 +265,13 @@ def test_whatever_gives_the_label_all_that_is_removed_stays_removed(committee, p
 
 def test_without_names_nothing_is_repeated():
     (one,) = done(Worker(recipe(names=frozenset())), f"{TEXT} ANA left .")
-    assert [edit.by for edit in one.edits] == ["pass 1, says"]
+    assert [edit.by for edit in one.edits] == [(SAYS,)]
 
 
 def test_repeats_of_types_that_are_no_names_stay():
     text = f"{TEXT} ANA left ."
     (one,) = done(Worker(recipe(names=frozenset({"AGE", "DOCTOR"}))), text)
-    assert [edit.by for edit in one.edits] == ["pass 1, says"]
+    assert [edit.by for edit in one.edits] == [(SAYS,)]
 
 
 @given(st.lists(st.sampled_from(["Ana", "Ruiz", "Ana Ruiz", "well", "May", "foot"]), min_size=1))

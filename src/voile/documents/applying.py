@@ -23,6 +23,7 @@ from voile.documents.corpus import Document
 from voile.documents.options import ApplyOptions
 from voile.documents.reading import BATCH_ROWS, KEPT, LOST_CHARACTERS, hash_of, lacks, lost
 from voile.documents.recipes import patterns_told, recipe_of
+from voile.documents.replacing import Edit, Reason
 from voile.documents.sources import UNREAD, CorpusSource
 from voile.documents.story import STATING, story_of
 from voile.documents.working import Done, Pending, Recipe, Workbench, Worker, Workers
@@ -35,6 +36,8 @@ from voile.report.wording import needs_suppression
 
 FIGURES = ("risk", "risk_low", "risk_high", "loss", "published_tokens")
 REMOVALS = "removals.parquet"
+REASON = [("kind", pa.string()), ("name", pa.string()), ("number", pa.int32())]
+"""The fields of a `Reason`."""
 REMOVED = pa.schema(
     [
         ("row", pa.int64()),
@@ -44,7 +47,7 @@ REMOVED = pa.schema(
         ("published_start", pa.int64()),
         ("published_end", pa.int64()),
         ("label", pa.string()),
-        ("by", pa.string()),
+        ("by", pa.list_(pa.struct(REASON))),
     ]
 )
 """Who removed what: characters of the source, and where in the release what stands for them."""
@@ -157,7 +160,7 @@ class _Applying(Applying):
         ]
         self._seen_key = bytes.fromhex(content.found["key"])
         self._counts: Counter[str] = Counter()
-        self._by: Counter[str] = Counter()
+        self._by: Counter[Reason] = Counter()
         self._removed: set[str] = set()
         self._learnt = 0
         self._removals: Any = None
@@ -274,7 +277,7 @@ class _Applying(Applying):
         """Note who removed what of the rows that are released, and count it."""
         width = len(self._texts)
         there = [batch.rows.column(name).is_valid().to_pylist() for name in self._texts]
-        rows: list[tuple[int | str, ...]] = []
+        rows: list[tuple[object, ...]] = []
         for place, one in done.items():
             row, column = divmod(place, width)
             if not kept[row] or not there[column][row] or one is None:
@@ -283,13 +286,10 @@ class _Applying(Applying):
             self._counts["characters"] += len(one.text)
             self._counts["marks"] += len(MARK.findall(one.text))
             self._learnt += self._is_seen(documents[place].text)
-            self._by.update(by for edit in one.edits for by in edit.by.split("; "))
+            self._by.update(reason for edit in one.edits for reason in edit.by)
             self._removed.update(edit.label for edit in one.edits)
             number, name = int(batch.numbers[row]), self._texts[column]
-            rows += [
-                (number, name, e.source_start, e.source_end, e.start, e.end, e.label, e.by)
-                for e in one.edits
-            ]
+            rows += [(number, name, *_row_of(edit)) for edit in one.edits]
         cells = zip(*rows, strict=True) if rows else [()] * len(REMOVED)
         arrays = [pa.array(column, kind) for column, kind in zip(cells, REMOVED.types, strict=True)]
         self._removals.write(pa.RecordBatch.from_arrays(arrays, schema=REMOVED))
@@ -351,8 +351,14 @@ class _Applying(Applying):
         names = BUILT_IN if self._options.names is None else "own"
         return {
             "labels": list(self._content.found["labels"]),
-            "removed_by": dict(sorted(self._by.items())),
+            "removed_by": {str(why): times for why, times in sorted(self._by.items())},
             "learnt_from": self._learnt,
             "surrogates": {"names": names, "kinds": self._options.kinds()},
             "story": story_of(self._content, self.chosen.number),
         }
+
+
+def _row_of(edit: Edit) -> tuple[object, ...]:
+    """Return what `REMOVED` stores of an edit."""
+    source, published = (edit.source_start, edit.source_end), (edit.start, edit.end)
+    return *source, *published, edit.label, [reason._asdict() for reason in edit.by]

@@ -25,7 +25,7 @@ from voile.documents.gazetteers import read_gazetteers
 from voile.documents.options import AttackOptions
 from voile.documents.publishing import PublishedDocument
 from voile.documents.reading import Reading
-from voile.documents.replacing import Edit
+from voile.documents.replacing import Edit, Reason
 from voile.documents.replacing.names import LANGUAGES, PARTICLES, builtin
 from voile.documents.replacing.people import TITLES
 from voile.documents.sources import split_format
@@ -197,7 +197,7 @@ def _edits(table: pa.Table) -> Mapping[tuple[int, str], tuple[Edit, ...]]:
     found: dict[tuple[int, str], list[Edit]] = {}
     for one in table.to_pylist():
         here, there = (one["published_start"], one["published_end"]), (one["start"], one["end"])
-        edit = Edit(*here, *there, one["label"], one["by"])
+        edit = Edit(*here, *there, one["label"], tuple(Reason(**by) for by in one["by"]))
         found.setdefault((one["row"], one["column"]), []).append(edit)
     return {key: tuple(edits) for key, edits in found.items()}
 

@@ -114,7 +114,7 @@ class Remover:
     def __init__(self, committee: Committee) -> None:
         self._committee = committee
         self.labels = committee.labels
-        self.names = [f"pass {n}, {one.learner}" for n, one in enumerate(committee.members, 1)]
+        self.learners = [one.learner for one in committee.members]
         self._begin()
 
     def _begin(self) -> None:

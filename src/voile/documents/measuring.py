@@ -156,7 +156,7 @@ def _removals(training: Training, removed: NDArray[np.int16]) -> list[list[Remov
     starts, ends, types = (x[gone].tolist() for x in (tokens.starts, tokens.ends, removed))
     bounds = np.searchsorted(gone, tokens.first).tolist()
     return [
-        [Removal(starts[x], ends[x], labels[types[x] - 1], "") for x in range(begin, end)]
+        [Removal(starts[x], ends[x], labels[types[x] - 1]) for x in range(begin, end)]
         for begin, end in pairwise(bounds)
     ]
 

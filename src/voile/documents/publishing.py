@@ -12,7 +12,7 @@ import numpy as np
 from voile.core.errors import RequestError
 from voile.documents.committee import Committee, Removed, Remover
 from voile.documents.corpus import Corpus, Document
-from voile.documents.replacing import Edit, Published, Removal, Replacer, merged, replacer
+from voile.documents.replacing import Edit, Published, Reason, Removal, Replacer, merged, replacer
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +86,14 @@ def publish(document: Document, removals: Sequence[Removal], put: Replacer) -> P
 
 def removals_of(remover: Remover, removed: Removed) -> Iterator[list[Removal]]:
     """Yield for each text what a committee removes of it, a token each."""
-    tokens, members = removed.tokens, remover.names
-    labels = remover.labels
+    tokens, labels = removed.tokens, remover.labels
+    passes = [(Reason("pass", name, n),) for n, name in enumerate(remover.learners, 1)]
     gone = np.flatnonzero(removed.type)
     starts, ends = tokens.starts[gone].tolist(), tokens.ends[gone].tolist()
     types, who = removed.type[gone].tolist(), removed.member[gone].tolist()
     bounds = np.searchsorted(gone, tokens.first).tolist()
     for begin, end in pairwise(bounds):
         yield [
-            Removal(starts[x], ends[x], labels[types[x] - 1], members[who[x]])
+            Removal(starts[x], ends[x], labels[types[x] - 1], passes[who[x]])
             for x in range(begin, end)
         ]

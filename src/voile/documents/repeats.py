@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.committee import Removed
-from voile.documents.replacing import Removal
+from voile.documents.replacing import Reason, Removal
 from voile.documents.replacing.names import folded
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.tokens import NOWHERE, SIGNS, Forms, Tokens
 
-REPEAT = "repeat"
+REPEAT = (Reason("repeat"),)
 SHORT = 2
 """Letters of a short name."""
 _APART = re.compile(rf"(?:[\d_]|[^\w{SIGNS}])+")

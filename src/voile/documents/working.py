@@ -118,8 +118,8 @@ class Worker:
         """
         found = find(text, self._patterns) if self._patterns else []
         listed = find(text, self._lists) if self._lists else []
-        sure = [one for one in found if one.by in self._checked]
-        rest = [one for one in found if one.by not in self._checked]
+        sure = [one for one in found if not self._checked.isdisjoint(one.by)]
+        rest = [one for one in found if self._checked.isdisjoint(one.by)]
         return joined(sure, own, rest, repeated, listed)
 
     @property

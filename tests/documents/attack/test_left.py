@@ -29,7 +29,7 @@ def cases(draw):
     text = "".join(word + draw(st.sampled_from([" ", "\n", "  "])) for word in words)
     places = [(one.start(), one.end()) for one in re.finditer(r"\S+", text)]
     spans = tuple(Span(a, b, "NAME") for a, b in places if draw(st.booleans()))
-    removals = [Removal(a, b, "NAME", "test") for a, b in places if draw(st.booleans())]
+    removals = [Removal(a, b, "NAME") for a, b in places if draw(st.booleans())]
     return Document(text, spans), removals
 
 
@@ -59,7 +59,7 @@ def test_as_many_identifiers_are_left_as_were_not_removed(case, put):
 def test_marks_are_not_counted_but_a_name_in_brackets_is():
     text = "Seen: [ANA] and Leo ."
     document = Document(text, (Span(7, 10, "NAME"), Span(16, 19, "NAME")))
-    release = Corpus([publish(document, [Removal(16, 19, "NAME", "test")], Marks())])
+    release = Corpus([publish(document, [Removal(16, 19, "NAME")], Marks())])
     ground = ground_of(release, Corpus([document]))
     shown = [
         word
@@ -73,7 +73,7 @@ def test_marks_are_not_counted_but_a_name_in_brackets_is():
 def test_a_surrogate_is_a_token_like_any_other():
     document = Document("Seen: Ana .", (Span(6, 9, "NAME"),))
     put = Surrogates(Secret(bytes(32)))
-    release = Corpus([publish(document, [Removal(6, 9, "NAME", "test")], put)])
+    release = Corpus([publish(document, [Removal(6, 9, "NAME")], put)])
     ground = ground_of(release, Corpus([document]))
     assert ground.examples.counted.all()
     assert not ground.examples.labels.any()

@@ -67,7 +67,7 @@ def sentence(*parts):
         if label:
             spans.append(Span(len(text), len(text) + len(words), label))
             if removed:
-                removals.append(Removal(len(text), len(text) + len(words), label, "test"))
+                removals.append(Removal(len(text), len(text) + len(words), label))
         text += words + " "
     return Document(text, tuple(spans)), removals
 

@@ -43,7 +43,7 @@ def released(corpus, removed, put=None):
         publish(
             document,
             [
-                Removal(span.start, span.end, span.label, "test")
+                Removal(span.start, span.end, span.label)
                 for place, span in enumerate(document.spans)
                 if removed(number, place)
             ],

@@ -28,9 +28,9 @@ def wards(subjects, seed, ward=0.9):
         documents.append(Document(text, subject=f"p{number}"))
         removals.append(
             [
-                Removal(0, len(name), "NAME", "crf"),
-                Removal(at, at + 5, "HOSPITAL", "crf"),  # token by token: one value all the same
-                Removal(at + 7, at + 8, "HOSPITAL", "svm"),
+                Removal(0, len(name), "NAME"),
+                Removal(at, at + 5, "HOSPITAL"),  # token by token: one value all the same
+                Removal(at + 7, at + 8, "HOSPITAL"),
             ]
         )
     return Corpus(documents), removals
@@ -117,7 +117,7 @@ def test_removals_are_of_each_document_and_inside_it():
     with pytest.raises(RequestError, match="3 documents and removals of 2"):
         pointing(corpus, removals[:2])
     with pytest.raises(RequestError, match="0 to 9999 is not inside the text"):
-        pointing(corpus, [[Removal(0, 9999, "NAME", "x")], [], []])
+        pointing(corpus, [[Removal(0, 9999, "NAME")], [], []])
 
 
 def test_nothing_removed_and_nothing_there():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.documents.patterns import PATTERNS, Listed, Pattern, find, patterns_of
-from voile.documents.replacing.removal import Removal
+from voile.documents.replacing.removal import Reason, Removal
 
 EXAMPLES = {
     "iban": "GB82WEST12345698765432",
@@ -35,7 +35,7 @@ def test_every_pattern_has_an_example():
 def test_it_is_found_where_it_stands(name):
     found = EXAMPLES[name]
     pattern = PATTERNS[name]
-    removal = Removal(6, 6 + len(found), pattern.label, f"pattern {name}")
+    removal = Removal(6, 6 + len(found), pattern.label, (Reason("pattern", name),))
     for before, after in (("Write ", "."), ("Write ", ", or else"), ("Ask:\n(", ") now")):
         text = f"{before}{found}{after}"
         start = len(before)
@@ -104,7 +104,7 @@ def test_overlaps(places):
     for one in found:
         inside = [item for item in flat if one.start <= item[0] and item[1] <= one.end]
         best = min(inside, key=lambda item: (item[0] - item[1], item[2], item[0]))
-        assert (one.label, one.by) == (f"L{best[2]}", f"pattern {best[2]}")
+        assert (one.label, one.by) == (f"L{best[2]}", (Reason("pattern", str(best[2])),))
         # nothing is joined that does not overlap
         for cut in range(one.start + 1, one.end):
             assert any(start < cut < end for start, end, _ in inside)
@@ -130,7 +130,7 @@ RUNS = ["a", "1", ".", "-", "@", " ", "(", "+", ":", "a.", "1.", "1 ", "a@", "1-
 @pytest.mark.parametrize("finder", [
     *patterns_of(records=["MRN-######", "/(?:MRN|ID)[ :#]{0,3}[0-9]{4,12}/"]),
     Listed(["a a a b", "1 1", "a.a.a.b"]),
-], ids=lambda finder: finder.by)  # fmt: skip
+], ids=lambda finder: str(finder.by))  # fmt: skip
 def test_no_text_takes_long(finder):
     for run in RUNS:
         text = run * (100_000 // len(run))

@@ -16,7 +16,7 @@ from voile.keys.secret import Secret
 
 TEXT = "Anna Smith, 12 High Street, Leeds LS1"
 WHERE = [(0, 4, "NAME"), (5, 10, "NAME"), (12, 26, "STREET"), (28, 33, "CITY"), (34, 37, "ZIP")]
-REMOVALS = [Removal(start, end, label, "crf") for start, end, label in WHERE]
+REMOVALS = [Removal(start, end, label) for start, end, label in WHERE]
 
 
 def test_a_run_has_one_mark():
@@ -26,7 +26,7 @@ def test_a_run_has_one_mark():
 def test_categories_make_one_mark_of_labels_that_they_group():
     own = Categories({"STREET": "where", "CITY": "where", "ZIP": "where"})
     assert own(Document(TEXT), REMOVALS).text == "[NAME], [WHERE], [WHERE]"
-    kinds = Categories({})(Document(TEXT), [*REMOVALS[:2], Removal(12, 26, "ODD", "crf")])
+    kinds = Categories({})(Document(TEXT), [*REMOVALS[:2], Removal(12, 26, "ODD")])
     assert kinds.text == "[NAME], [OTHER], Leeds LS1"
     assert [edit.label for edit in kinds.edits] == ["NAME", "OTHER"]
 

@@ -15,9 +15,7 @@ def publications(draw):
     """Return a text with its removals and their replacements, some of them empty."""
     text = draw(st.text("ab é\n😀", min_size=1, max_size=30))
     cuts = draw(st.lists(st.integers(0, len(text)), max_size=8, unique=True).map(sorted))
-    removals = [
-        Removal(a, b, "NAME", "crf") for a, b in zip(cuts[::2], cuts[1::2], strict=False) if a < b
-    ]
+    removals = [Removal(a, b, "NAME") for a, b in zip(cuts[::2], cuts[1::2], strict=False) if a < b]
     new = [draw(st.text("XY", max_size=4)) for _ in removals]
     return text, removals, new
 
@@ -94,13 +92,13 @@ def test_spans_carried_over_are_what_is_left_of_them(case, data):
 
 def test_a_span_that_is_cut_leaves_its_parts():
     text = "Ask Anna Maria Smith."
-    made = rewritten(text, [Removal(9, 14, "NAME", "crf")], ["[NAME]"])
+    made = rewritten(text, [Removal(9, 14, "NAME")], ["[NAME]"])
     spans = made.carried([Span(4, 20, "NAME")])
     assert [made.text[span.start : span.end] for span in spans] == ["Anna", "Smith"]
 
 
 def test_a_place_between_edits_that_touch_is_the_same_in_both():
-    pair = [Removal(0, 2, "A", ""), Removal(2, 4, "B", "")]
+    pair = [Removal(0, 2, "A"), Removal(2, 4, "B")]
     made = rewritten("abcd", pair, ["XYZ", "U"])
     assert made.to_source(3, 3) == (2, 2)
     assert made.to_published(2, 2) == (3, 3)

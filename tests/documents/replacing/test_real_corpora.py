@@ -31,7 +31,7 @@ def published(name: str, replacer: Surrogates):
         for number, line in enumerate(lines):
             read = json.loads(line)
             document = Document(read["text"], id=str(number))
-            spans = [Removal(s["start"], s["end"], s["label"], "") for s in read["spans"]]
+            spans = [Removal(s["start"], s["end"], s["label"]) for s in read["spans"]]
             made = replacer(document, spans)
             for edit in made.edits:
                 old = read["text"][edit.source_start : edit.source_end]

@@ -59,7 +59,7 @@ def _paired(published: Corpus, truth: Corpus) -> Iterator[tuple[Document, Docume
 def _from(text: str, source: str, edits: Sequence[Edit]) -> bool:
     """Say whether both texts are the same outside the edits."""
     here = there = 0
-    for edit in (*edits, Edit(len(text), len(text), len(source), len(source), "", "")):
+    for edit in (*edits, Edit(len(text), len(text), len(source), len(source), "")):
         if edit.start < here or text[here : edit.start] != source[there : edit.source_start]:
             return False
         here, there = edit.end, edit.source_end

@@ -13,12 +13,12 @@ from voile.core.errors import RequestError
 from voile.documents.context.left import Left, Places, incidence
 from voile.documents.context.rules import Least, Rules, Target, mine
 from voile.documents.corpus import Corpus, Span
-from voile.documents.replacing.removal import Removal, merged
+from voile.documents.replacing.removal import Reason, Removal, merged
 from voile.documents.words.normalising import normalise
 from voile.documents.words.tokens import Tokeniser
 
 LEAST = Least()
-LABEL, BY = "CONTEXT", "context"
+LABEL, BY = "CONTEXT", (Reason("list", "context"),)
 
 
 @dataclass(frozen=True, eq=False)

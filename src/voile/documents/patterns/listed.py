@@ -11,7 +11,7 @@ from pathlib import Path
 
 from voile.core.errors import RequestError, SourceError
 from voile.documents.patterns.pattern import Slice, find
-from voile.documents.replacing.removal import Removal
+from voile.documents.replacing.removal import Reason, Removal
 from voile.documents.words.normalising import as_latin, normalise
 
 _TOKEN = re.compile(r"[^\W_]+|\S")
@@ -45,7 +45,7 @@ class Listed:
     ----------
     phrases : in any order; those without a token are left out.
     label : the type that its removals bear.
-    name : who removes, as removals say.
+    name : of the list, as removals give it.
     ignore_case : take capitals for small letters.
 
     Raises
@@ -63,7 +63,7 @@ class Listed:
     >>> [(one.start, one.end) for one in denied.find("The TARDIS of ann\\nlee")]
     [(4, 10), (14, 21)]
     >>> allowed = Listed(["Tardis"], name="allow-list")
-    >>> allowed.subtract("The TARDIS", [Removal(4, 10, "NAME", "pass 1, crf")])
+    >>> allowed.subtract("The TARDIS", [Removal(4, 10, "NAME")])
     []
     """
 
@@ -78,7 +78,7 @@ class Listed:
         ignore_case: bool = True,
     ) -> None:
         self.label = label
-        self.by = name
+        self.by = Reason("list", name)
         self.ignore_case = ignore_case
         # By first token, then by length: the phrases, as tuples of their other tokens.
         self._phrases: dict[str, dict[int, set[tuple[str, ...]]]] = {}

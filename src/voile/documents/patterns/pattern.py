@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from voile.documents.replacing.removal import PATTERN, Removal
+from voile.documents.replacing.removal import Reason, Removal
 from voile.documents.words.normalising import Normalised, normalise
 
 Slice: TypeAlias = tuple[int, int]
 
 
 class Finder(Protocol):
-    """What `find` asks: who it is, the label it gives, and where it finds something."""
+    """What `find` asks: the reason and the label it gives, and where it finds something."""
 
     @property
-    def by(self) -> str:
-        """Say who removes: "pattern phone"."""
+    def by(self) -> Reason:
+        """Say why what is found goes."""
 
     @property
     def checked(self) -> bool:
@@ -46,7 +46,7 @@ class Pattern:
     --------
     >>> from voile.documents.patterns import PATTERNS
     >>> PATTERNS["email"].find("Write to who@tardis.example")
-    [Removal(start=9, end=27, label='EMAIL', by='pattern email')]
+    [Removal(start=9, end=27, label='EMAIL', by=(Reason(kind='pattern', name='email', number=0),))]
     """
 
     name: str
@@ -55,9 +55,9 @@ class Pattern:
     checked: bool = False
 
     @property
-    def by(self) -> str:
-        """Who removes."""
-        return PATTERN + self.name
+    def by(self) -> Reason:
+        """Why what is found goes."""
+        return Reason("pattern", self.name)
 
     def find(self, text: str) -> list[Removal]:
         """Find it in a text as it came, hidden characters and look-alikes in it or not."""
@@ -77,7 +77,7 @@ def find(text: str, finders: Iterable[Finder]) -> list[Removal]:
     """
     plain = normalise(text)
     found = [
-        (end - start, -rank, -start, Removal(start, end, finder.label, finder.by))
+        (end - start, -rank, -start, Removal(start, end, finder.label, (finder.by,)))
         for rank, finder in enumerate(finders)
         for start, end in _originals(plain, finder.slices(plain.text))
     ]

@@ -45,8 +45,8 @@ def record_pattern(format: str, *, label: str = "RECORD") -> Pattern:
 
     Examples
     --------
-    >>> record_pattern("MRN-######").find("See MRN-004711.")
-    [Removal(start=4, end=14, label='RECORD', by='pattern record MRN-######')]
+    >>> [(one.start, one.end) for one in record_pattern("MRN-######").find("See MRN-004711.")]
+    [(4, 14)]
     """
     plain = normalise(format).text.strip()
     is_expression = len(plain) > 2 and plain[0] == plain[-1] == "/"

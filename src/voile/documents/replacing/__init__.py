@@ -5,7 +5,7 @@ from voile.documents.replacing.kinds import KINDS, kind_of
 from voile.documents.replacing.marks import Categories, Marks
 from voile.documents.replacing.names import Names
 from voile.documents.replacing.published import Edit, Published
-from voile.documents.replacing.removal import Removal, joined, merged
+from voile.documents.replacing.removal import Reason, Removal, joined, merged
 from voile.documents.replacing.surrogates import Surrogates
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Marks",
     "Names",
     "Published",
+    "Reason",
     "Removal",
     "Replacer",
     "Surrogates",

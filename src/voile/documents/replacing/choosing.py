@@ -52,7 +52,7 @@ def replacer(
 
     Examples
     --------
-    >>> replacer("mark")(Document("Ask Anna."), [Removal(4, 8, "NAME", "crf")]).text
+    >>> replacer("mark")(Document("Ask Anna."), [Removal(4, 8, "NAME")]).text
     'Ask [NAME].'
     """
     if how == "mark":

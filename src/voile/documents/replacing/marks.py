@@ -25,7 +25,7 @@ class Marks:
 
     Examples
     --------
-    >>> removals = [Removal(4, 8, "NAME", "crf"), Removal(9, 14, "NAME", "svm")]
+    >>> removals = [Removal(4, 8, "NAME"), Removal(9, 14, "NAME")]
     >>> Marks()(Document("Ask Anna Smith."), removals).text
     'Ask [NAME].'
     """
@@ -47,7 +47,7 @@ class Categories:
 
     Examples
     --------
-    >>> removals = [Removal(3, 8, "STREET", "crf"), Removal(9, 13, "CITY", "crf")]
+    >>> removals = [Removal(3, 8, "STREET"), Removal(9, 13, "CITY")]
     >>> Categories({"STREET": "place"})(Document("of Green Road."), removals).text
     'of [PLACE].'
     """

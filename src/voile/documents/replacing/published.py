@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from voile.documents.corpus import Span
-from voile.documents.replacing.removal import Removal
+from voile.documents.replacing.removal import Reason, Removal
 
 
 class Edit(NamedTuple):
@@ -17,7 +17,7 @@ class Edit(NamedTuple):
 
     Parameters
     ----------
-    label : the type, or its category, of what was removed. by : who removed it, as in `Removal`.
+    label : the type, or its category, of what was removed. by : why, as in `Removal`.
     """
 
     start: int
@@ -25,7 +25,7 @@ class Edit(NamedTuple):
     source_start: int
     source_end: int
     label: str
-    by: str
+    by: tuple[Reason, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Published:
 
     Examples
     --------
-    >>> one = rewritten("Ask Anna Smith.", [Removal(4, 14, "NAME", "crf")], ["[NAME]"])
+    >>> one = rewritten("Ask Anna Smith.", [Removal(4, 14, "NAME")], ["[NAME]"])
     >>> one.text, one.to_source(5, 6), one.to_published(14, 15)
     ('Ask [NAME].', (4, 14), (10, 11))
     """

@@ -6,31 +6,61 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import merge
+from itertools import chain
+from typing import Literal, NamedTuple
 
 from voile.core.errors import RequestError
 
 # White space that stays within a line and a cell: a list of names is not one long name.
-PATTERN = "pattern "
-"""What the name of a pattern begins with, among those who remove."""
 _BLANKS = re.compile(r"[^\S\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]*")
+
+
+class Reason(NamedTuple):
+    """Why characters go: what kind of remover found them, and which one.
+
+    Parameters
+    ----------
+    name : of the learner, the pattern or the list; none of a repeat.
+    number : of the committee's pass, from 1; 0 of what is no pass.
+
+    Examples
+    --------
+    >>> [str(one) for one in (Reason("pass", "svm", 2), Reason("list", "deny-list"))]
+    ['pass 2, svm', 'deny-list']
+    """
+
+    kind: Literal["pass", "pattern", "list", "repeat"]
+    name: str = ""
+    number: int = 0
+
+    def __str__(self) -> str:
+        """Return the reason as a person reads it; no code does."""
+        match self.kind:
+            case "pass":
+                return f"pass {self.number}, {self.name}"
+            case "pattern":
+                return f"pattern {self.name}"
+            case "list":
+                return self.name
+            case "repeat":
+                return "repeat"
 
 
 @dataclass(frozen=True, order=True, slots=True)
 class Removal:
-    """Characters of a text that go: `start` to before `end`, their type, and who removes them.
+    """Characters of a text that go: `start` to before `end`, their type, and why.
 
     Parameters
     ----------
     start, end : offsets in the original text.
     label : the type, as in the corpus.
-    by : who removes them ("pass 2, svm", "pattern phone", "deny-list", "repeat"); several are
-        told in one line, parted by "; ".
+    by : everything that removes them, each once.
     """
 
     start: int
     end: int
     label: str
-    by: str
+    by: tuple[Reason, ...] = ()
 
 
 def checked(text: str, removals: Iterable[Removal]) -> list[Removal]:
@@ -72,12 +102,13 @@ def joined(*sources: Iterable[Removal]) -> list[Removal]:
 
     Examples
     --------
-    >>> learnt = [Removal(0, 4, "NAME", "pass 1, crf")]
-    >>> pattern = [Removal(0, 10, "EMAIL", "pattern e-mail"), Removal(12, 14, "AGE", "deny-list")]
-    >>> for one in joined(pattern, learnt):
-    ...     print(one)
-    Removal(start=0, end=10, label='EMAIL', by='pattern e-mail; pass 1, crf')
-    Removal(start=12, end=14, label='AGE', by='deny-list')
+    >>> learnt = [Removal(0, 4, "NAME", (Reason("pass", "crf", 1),))]
+    >>> email = Removal(0, 10, "EMAIL", (Reason("pattern", "email"),))
+    >>> denied = Removal(12, 14, "AGE", (Reason("list", "deny-list"),))
+    >>> for one in joined([email, denied], learnt):
+    ...     print(one.start, one.end, one.label, [str(reason) for reason in one.by])
+    0 10 EMAIL ['pattern email', 'pass 1, crf']
+    12 14 AGE ['deny-list']
     """
     ranked = merge(
         *(
@@ -109,8 +140,8 @@ def merged(text: str, removals: Sequence[Removal]) -> list[Removal]:
 
     Examples
     --------
-    >>> merged("Anna Smith", [Removal(0, 4, "NAME", "crf"), Removal(5, 10, "NAME", "svm")])
-    [Removal(start=0, end=10, label='NAME', by='crf; svm')]
+    >>> merged("Anna Smith", [Removal(0, 4, "NAME"), Removal(5, 10, "NAME")])
+    [Removal(start=0, end=10, label='NAME', by=())]
     """
     runs: list[Removal] = []
     for one in checked(text, removals):
@@ -121,7 +152,7 @@ def merged(text: str, removals: Sequence[Removal]) -> list[Removal]:
             and not (_is_whole(last) and _is_whole(one))
             and _BLANKS.fullmatch(text, last.end, one.start)
         ):
-            runs[-1] = replace(last, end=one.end, by=_told([last.by, one.by]))
+            runs[-1] = replace(last, end=one.end, by=_each_once(last, one))
         else:
             runs.append(one)
     return runs
@@ -137,14 +168,14 @@ def _union(group: list[tuple[int, int, int, Removal]]) -> Removal:
         min(one.start for one in ones),
         max(one.end for one in ones),
         ones[0].label,
-        _told(one.by for one in ones),
+        _each_once(*ones),
     )
 
 
 def _is_whole(one: Removal) -> bool:
-    return any(who.startswith(PATTERN) for who in one.by.split("; "))
+    return any(reason.kind == "pattern" for reason in one.by)
 
 
-def _told(by: Iterable[str]) -> str:
-    """Name each remover once, in order."""
-    return "; ".join(dict.fromkeys(part for one in by for part in one.split("; ")))
+def _each_once(*removals: Removal) -> tuple[Reason, ...]:
+    """Return the reasons of all these removals, in order."""
+    return tuple(dict.fromkeys(chain.from_iterable(one.by for one in removals)))

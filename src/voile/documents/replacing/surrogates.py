@@ -61,7 +61,7 @@ class Surrogates:
     Examples
     --------
     >>> replacer = Surrogates(Secret(bytes(32)))
-    >>> removals = [Removal(0, 14, "NAME", "crf"), Removal(22, 33, "DATE", "crf")]
+    >>> removals = [Removal(0, 14, "NAME"), Removal(22, 33, "DATE")]
     >>> replacer(Document("Mrs ANNA SMITH came on 1 May 1999.", subject="7"), removals).text
     'Mrs TRACY DIXON came on 3 March 2000.'
     """
