@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from voile.cli.channel import classes_in, sequences_of
+from voile.cli.decode import ASIDE
 from voile.cli.parameters import (
     Command,
     argument,
@@ -23,7 +24,7 @@ from voile.cli.parameters import (
 )
 from voile.cli.screen import Screen, count
 from voile.core.errors import RequestError
-from voile.data.files.outputs import READINGS
+from voile.data.files.outputs import READINGS, SET_ASIDE
 
 if TYPE_CHECKING:
     from voile.signals.content import Content
@@ -95,13 +96,22 @@ def decode_fhir(kind: str) -> click.Command:
         table: str | None,
         encoding: str | None,
         force: bool,
-    ) -> None:
-        """Decode what encode-fhir encoded: the same file, to the byte."""
+    ) -> int:
+        """Decode what encode-fhir encoded: the same file, to the byte.
+
+        Readings outside the map's range stay encoded there. What they decode to goes to
+        OUT.set-aside.jsonl, and the exit code is 1.
+        """
         from voile.signals.fhir import decode
 
         content, way = _way(screen, kit, kind, classes, policy, table, encoding)
-        columns = content.reading.columns
-        _told(screen, out, "decoded", decode(source, out, way, columns, force=force))
+        columns = [form.decoded for form in content.reading.forms]
+        counts = decode(source, out, way, columns, force=force)
+        if counts.set_aside:
+            aside = f"{out}{SET_ASIDE}"
+            screen.insist(f"{count(counts.set_aside, 'reading')} outside the range, in {aside}")
+        _told(screen, out, "decoded", counts)
+        return ASIDE if counts.set_aside else 0
 
     own = [
         argument("kit"),
@@ -141,8 +151,10 @@ def _way(
     fitted, chosen = load_kit(Path(kit), kind), Chosen.read(policy)
     chosen.check(fitted)
     content = Content.of(fitted)
-    codec = content.map(Policy.from_data(chosen.policy, content.maps)).codec_
-    return content, Singles(codec, mark_of(codec), _class_of(classes_in(content, opened)))
+    map = content.map(Policy.from_data(chosen.policy, content.maps))
+    scores = map.codec(base="normal", strength=1.0)
+    class_of = _class_of(classes_in(content, opened))
+    return content, Singles(map.codec_, scores, mark_of(map.codec_), class_of)
 
 
 def _class_of(known: dict[str, str]) -> Callable[[str], str]:

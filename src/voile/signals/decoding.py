@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -198,11 +197,8 @@ class _Decoding:
 
 
 def _shown(form: Form, value: Any) -> str | float:
-    """Return a decoded value for JSON, which has no infinite number."""
-    if form.settings.nominal:
-        return str(value)
-    number = float(value)
-    return form.decoded.shown(number) if isfinite(number) else str(number)
+    """Return a decoded value for JSON."""
+    return str(value) if form.settings.nominal else form.decoded.shown(float(value))
 
 
 def _which(subjects: NDArray[np.object_], known: dict[str, int], first: int) -> NDArray[Any]:

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 import signal
 import sqlite3
 import stat
@@ -380,6 +381,17 @@ def test_a_file_of_fhir_goes_through_both_commands(ward, tmp_path, capsys, alone
     assert (counts["readings"], counts["values"]) == (len(rows), 3 * len(rows))
     command(decode_fhir, kit, sent, *known, "--out", again)
     assert again.read_bytes() == source.read_bytes() != sent.read_bytes()
+    forged = sent.read_text().splitlines()
+    at = max(
+        n for n, one in enumerate(forged) if '"weight"' in one and '"valueUnsignedInt":6' in one
+    )
+    forged[at] = re.sub('"value": [-0-9.e]+', '"value": 1e12', forged[at])
+    sent.write_text("\n".join(forged))
+    assert command(decode_fhir, kit, sent, *known, "--out", again, "--force", "--json") == 1
+    result, said = capsys.readouterr()
+    assert json.loads(result)["set_aside"] == 1
+    assert f"1 reading outside the range, in {again}.set-aside.jsonl" in said
+    assert forged[at] in again.read_text().splitlines()
     fewer = tmp_path / "fewer.csv"
     fewer.write_text("id,state\nnobody,calm\n")
     with pytest.raises(VoileError, match="sent, line 1: a subject has no class"):

@@ -6,10 +6,12 @@ from tests.signals.days import days, fitted
 
 from voile.core.errors import RequestError
 from voile.signals import PrivacyMap
+from voile.signals.codec.limits import Column
 from voile.signals.fhir import Field, Sequences, Singles, decode, encode
 
 FIELDS = (Field("height", "8302-2", "cm"), Field("weight", "29463-7", "kg"))
-COLUMNS = [field.column for field in FIELDS]
+NAMES = [field.column for field in FIELDS]
+COLUMNS = [Column(name) for name in NAMES]
 CLASSES = {"Patient/0": "calm", "Patient/1": "wild", "Patient/2": "wild"}
 
 
@@ -23,7 +25,7 @@ def way(invariants=()):
     """Sequences, or where there is None readings by themselves."""
     if invariants is None:
         map = PrivacyMap(method="normal", random_state=0).fit(*days(300, 1, 1)[:2])
-        return Singles(map.codec_, "the map", class_of)
+        return Singles(map.codec_, map.codec_, "the map", class_of)
     return Sequences(fitted(*invariants).codec_, class_of)
 
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.signals.fhir.made import (
-    COLUMNS,
-    FIELDS,
-)
+from tests.signals.fhir.made import FIELDS, NAMES
 
 from voile.core.errors import RequestError
 from voile.signals.fhir import read_fields
@@ -17,7 +14,7 @@ def test_fields_are_read_from_a_file(tmp_path):
     path.write_text(
         '[weight]\ncode = "29463-7"\nunit = "kg"\n[height]\ncode = "8302-2"\nunit = "cm"\n'
     )
-    assert read_fields(path, COLUMNS) == FIELDS
+    assert read_fields(path, NAMES) == FIELDS
     for text, message in (
         ("", "column height has no code and unit"),
         ('[height]\ncode = "1"\n', "column height has no code and unit"),
@@ -29,6 +26,6 @@ def test_fields_are_read_from_a_file(tmp_path):
     ):
         path.write_text(text)
         with pytest.raises(RequestError, match=message):
-            read_fields(path, COLUMNS)
+            read_fields(path, NAMES)
     with pytest.raises(RequestError, match="cannot be read"):
-        read_fields(tmp_path / "absent", COLUMNS)
+        read_fields(tmp_path / "absent", NAMES)

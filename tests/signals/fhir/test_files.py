@@ -15,6 +15,7 @@ from tests.signals.fhir.made import (
     COLUMNS,
     FIELDS,
     LINES,
+    NAMES,
     WEIGHTS,
     changed,
     class_of,
@@ -87,7 +88,7 @@ def test_a_file_comes_back_to_the_byte_and_only_values_and_marks_are_other(
         (mark,) = [one for one in new["modifierExtension"] if one["url"] == URL]
         said = {part["url"]: part for part in mark["extension"]}
         assert said["map"]["valueString"] == way(invariants).mark
-        assert said["field"]["valueString"] in COLUMNS
+        assert said["field"]["valueString"] in NAMES
         assert said["number"]["valueUnsignedInt"] >= 1
 
 
@@ -134,12 +135,13 @@ def test_what_is_sent_is_what_a_session_sends_in_order_of_time(tmp_path):
 def test_sent_numbers_have_full_precision(tmp_path):
     """What a single map sends of known dither is in the file to the last bit."""
     map = PrivacyMap(method="normal", random_state=0).fit(*days(300, 1, 1)[:2])
-    how = Singles(map.codec_, "m", class_of, protective=Protective.for_tests(1))
+    codec = map.codec_
+    how = Singles(codec, codec, "m", class_of, protective=Protective.for_tests(1))
     (tmp_path / "source").write_text(LINES[4])
     encode(tmp_path / "source", tmp_path / "sent", how, FIELDS)
     (whole,) = observations((tmp_path / "sent").read_text())
     sent = [float(part["valueQuantity"]["value"]) for part in whole["component"]]
-    twin = map.codec_.encode([[160.0, 60.2]], "wild", protective=Protective.for_tests(1))
+    twin = codec.encode([[160.0, 60.2]], "wild", protective=Protective.for_tests(1))
     assert sent == twin[0].tolist()
 
 

@@ -1,13 +1,14 @@
 """What no reading can be, by which forged and faulty messages are noticed: NumPy alone.
 
 A file or a device in other hands may send any number, and every number decodes to something. The
-live channel and `decode` hold what they decode to the same limits.
+live channel, `decode` and `decode-fhir` hold what they decode to the same limits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -37,5 +38,7 @@ class Column:
         return np.logical_not((low <= values) & (values <= high))
 
     def shown(self, value: float) -> str | float:
-        """Return a value as the source has it."""
+        """Return a value as the source has it; one that is no number as text, for JSON."""
+        if not isfinite(value):
+            return str(value)
         return self.words[int(value)] if self.words and not self.is_outside(value) else value

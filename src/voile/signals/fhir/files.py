@@ -7,17 +7,19 @@ file changes, so that decoding gives back the very file.
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from voile.core.errors import RequestError, SourceError
 from voile.data.files.atomic import Staging
-from voile.data.files.outputs import READINGS, READINGS_FORMAT, manifest_of
+from voile.data.files.outputs import READINGS, READINGS_FORMAT, SET_ASIDE, manifest_of
 from voile.release.manifest import manifest_path
+from voile.signals.codec.limits import Column
 from voile.signals.fhir.fields import Field
 from voile.signals.fhir.gather import Messages, Readings
 from voile.signals.fhir.observations import Element, elements
@@ -33,14 +35,16 @@ class Counts:
 
     Parameters
     ----------
-    values, readings, subjects : encoded or decoded.
+    values, readings : encoded or decoded. subjects : of the file.
     others : values that no field names, which stand there as they were.
+    set_aside : readings that decode to what none can be; their values stay encoded.
     """
 
     values: int
     readings: int
     subjects: int
     others: int
+    set_aside: int = 0
 
 
 def encode(
@@ -110,17 +114,22 @@ def decode(
     source: str | os.PathLike[str],
     out: str | os.PathLike[str],
     way: Way,
-    columns: Sequence[str],
+    columns: Sequence[Column],
     *,
     force: bool = False,
 ) -> Counts:
     """Decode what `encode` wrote, to the byte.
 
+    Whoever holds the map can send any number, and every number decodes to something. A reading
+    outside the map's range (`RANGE` normal scores of its class) or its column's bounds or words is
+    set aside: in `out` its values stay encoded and marked, and what it decodes to is in
+    `OUT.set-aside.jsonl`, a line each.
+
     Parameters
     ----------
     source, out : paths.
     way : as it was encoded, with the same map and classes.
-    columns : the names of the map's columns, in its order.
+    columns : of the map, in its order.
 
     Raises
     ------
@@ -134,16 +143,19 @@ def decode(
             messages.add(element, mark)
         else:
             left += element.has_value()
-    shown = messages.shown()
+    decoded = messages.decoded()
+    values, aside = iter(decoded.values), decoded.set_aside
 
     def edits(element: Element) -> Iterator[Edit]:
-        if element.mark():
+        if element.mark() and (value := next(values)) is not None:
             number = members(element.text, element.members["valueQuantity"].start)["value"]
-            yield Edit(number.start, number.end, next(shown))
+            yield Edit(number.start, number.end, value)
             yield element.unmarked()
 
-    _rewrite(path, Path(out), edits, force=force)
-    return Counts(len(messages.spots), len(messages.rows), messages.subjects, left)
+    _rewrite(path, Path(out), edits, force=force, set_aside=aside)
+    exchanged = len(decoded.values) - decoded.values.count(None)
+    readings = len(messages.rows) - len(aside)
+    return Counts(exchanged, readings, messages.subjects, left, len(aside))
 
 
 def _elements_of(path: Path) -> Iterator[Element]:
@@ -155,7 +167,12 @@ def _elements_of(path: Path) -> Iterator[Element]:
 
 
 def _rewrite(
-    path: Path, out: Path, edits: Callable[[Element], Iterator[Edit]], *, force: bool
+    path: Path,
+    out: Path,
+    edits: Callable[[Element], Iterator[Edit]],
+    *,
+    force: bool,
+    set_aside: Sequence[Mapping[str, Any]] | None = None,
 ) -> None:
     """Write a file again with edits, and a manifest beside it; they appear whole or not at all."""
     with Staging(out, READINGS, force=force) as staging:
@@ -164,6 +181,9 @@ def _rewrite(
                 found = elements(text, whole(text), place) if text.strip() else ()
                 changed = edited(text, (edit for element in found for edit in edits(element)))
                 file.write(changed.encode())
+        if set_aside is not None:
+            lines = "".join(f"{json.dumps(one)}\n" for one in set_aside)
+            staging.part(Path(f"{out}{SET_ASIDE}")).write_text(lines)
         staging.part(manifest_path(out)).write_bytes(manifest_of(READINGS_FORMAT))
         staging.commit()
 

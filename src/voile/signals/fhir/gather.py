@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from math import nan
-from typing import TypeAlias, TypeGuard
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 
 from voile.core.errors import RequestError
 from voile.signals.codec import Lattice
+from voile.signals.codec.limits import Column
 from voile.signals.fhir.fields import MOST, Decimals, Field
 from voile.signals.fhir.observations import Element, Mark, written
 from voile.signals.fhir.ways import Sent, Way
@@ -124,11 +125,26 @@ class Readings(_Rows):
         return {**own, **steps, "decimals": self._decimals[j]}
 
 
+class Decoded(NamedTuple):
+    """The values of a file, decoded.
+
+    Parameters
+    ----------
+    values : each as it was written, in the order in which they came; None where the reading that
+        it is of is set aside.
+    set_aside : the readings that none can be, each with its place, for JSON.
+    """
+
+    values: list[str | None]
+    set_aside: list[dict[str, Any]]
+
+
 class Messages(_Rows):
     """The messages of a file that is to be decoded."""
 
-    def __init__(self, columns: Sequence[str], way: Way) -> None:
-        super().__init__(columns, way)
+    def __init__(self, columns: Sequence[Column], way: Way) -> None:
+        super().__init__([column.name for column in columns], way)
+        self._limits = columns
         self._checks: dict[Key, str] = {}
         self._decimals: list[Decimals] = []
 
@@ -159,17 +175,31 @@ class Messages(_Rows):
         self.put(key, j, float(z), place)
         self._decimals.append(decimals)
 
-    def shown(self) -> Iterator[str]:
-        """Decode all; give each value as it was written, in the order in which they came."""
+    def decoded(self) -> Decoded:
+        """Decode all; set aside what lies outside the map's range, or its column's bounds."""
         if not self.rows:
             raise RequestError("no value is marked as encoded", where="the source")
         keys, sent = list(self.rows), []
         for key in keys:
             point = self.point(key, self.way.once if key[2] > 1 else frozenset())
             sent.append(Sent(key[2], point, key[1], self._checks[key]))
-        points = dict(zip(keys, self.way.show([key[0] for key in keys], sent), strict=True))
+        X, outside = self.way.show([key[0] for key in keys], sent)
+        for column, values in zip(self._limits, X.T, strict=True):
+            outside = outside | column.is_outside(values)
+        points = dict(zip(keys, X.tolist(), strict=True))
+        aside = {keys[at]: self._line(keys[at], points[keys[at]]) for at in np.flatnonzero(outside)}
         spots = zip(self.spots, self._decimals, strict=True)
-        return iter([written(float(points[key][j]), decimals) for (key, j), decimals in spots])
+        values = [
+            None if key in aside else written(points[key][j], decimals)
+            for (key, j), decimals in spots
+        ]
+        return Decoded(values, list(aside.values()))
+
+    def _line(self, key: Key, point: Sequence[float]) -> dict[str, Any]:
+        pairs = zip(self._limits, point, strict=True)
+        shown = {column.name: column.shown(value) for column, value in pairs}
+        own = {"subject": key[0], "session": key[1], "number": key[2]}
+        return {"place": self.places[key], **own, "decoded": shown}
 
 
 def moment(time: str, place: str) -> float:

@@ -8,10 +8,12 @@ from math import nan
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
 from voile.signals.codec import Codec, Lattice
+from voile.signals.codec.limits import RANGE
 from voile.signals.codec.pieces import Floats
 from voile.signals.sequences import Message, SequenceCodec, Session
 
@@ -34,6 +36,19 @@ class Sent(NamedTuple):
     check: str = ""
 
 
+class Shown(NamedTuple):
+    """What was sent, decoded.
+
+    Parameters
+    ----------
+    readings : (n, d). outside : (n,) which lie outside the map's range: `RANGE` normal scores of
+        their class.
+    """
+
+    readings: Floats
+    outside: NDArray[np.bool_]
+
+
 class Way(Protocol):
     """Hide readings, and show them again.
 
@@ -50,7 +65,7 @@ class Way(Protocol):
     def hide(self, whose: Sequence[str], X: Floats) -> list[Sent]:
         """Return what is sent of readings."""
 
-    def show(self, whose: Sequence[str], sent: Sequence[Sent]) -> Floats:
+    def show(self, whose: Sequence[str], sent: Sequence[Sent]) -> Shown:
         """Return the readings."""
 
 
@@ -60,6 +75,7 @@ class Singles:
     Parameters
     ----------
     codec : of numbers alone.
+    scores : the same map's codec to normal scores at strength 1, by which the range is known.
     mark : the map's name, another for another map.
     class_of : gives a subject's class, as the map has it.
     """
@@ -67,6 +83,7 @@ class Singles:
     def __init__(
         self,
         codec: Codec,
+        scores: Codec,
         mark: str,
         class_of: ClassOf,
         *,
@@ -79,7 +96,7 @@ class Singles:
         self.mark = mark
         self.once: frozenset[int] = frozenset()
         self.class_of = class_of
-        self._codec, self._protective = codec, protective
+        self._codec, self._scores, self._protective = codec, scores, protective
 
     def hide(self, whose: Sequence[str], X: Floats) -> list[Sent]:
         """Return what is sent of readings."""
@@ -92,10 +109,15 @@ class Singles:
             sent.append(Sent(numbers[one], tuple(z)))
         return sent
 
-    def show(self, whose: Sequence[str], sent: Sequence[Sent]) -> Floats:
+    def show(self, whose: Sequence[str], sent: Sequence[Sent]) -> Shown:
         """Return the readings."""
         labels = np.array([self.class_of(one) for one in whose])
-        return np.asarray(self._codec.decode(np.array([one.values for one in sent]), labels))
+        with np.errstate(over="ignore", invalid="ignore"):  # a forged message's, outside
+            X = np.asarray(self._codec.decode(np.array([one.values for one in sent]), labels))
+        outside = ~np.isfinite(X).all(axis=1)
+        rest = ~outside
+        outside[rest] = self._scores.outside(X[rest], labels[rest], RANGE).any(axis=1)
+        return Shown(X, outside)
 
 
 class Sequences:
@@ -133,10 +155,11 @@ class Sequences:
             sent.append(Sent(message.number, z, message.session, message.check))
         return sent
 
-    def show(self, whose: Sequence[str], sent: Sequence[Sent]) -> Floats:
+    def show(self, whose: Sequence[str], sent: Sequence[Sent]) -> Shown:
         """Return the readings; those of a session all, from its first on."""
         ends: dict[str, Session] = {}
         X = np.empty((len(sent), len(self.lattices)))
+        outside = np.zeros(len(sent), dtype=np.bool_)
         for at in sorted(range(len(sent)), key=lambda at: sent[at].number):
             one = sent[at]
             if one.session not in ends:
@@ -154,8 +177,8 @@ class Sequences:
                 ) from None
             if reading is None:
                 raise RequestError("two readings of a session have one number")
-            X[at] = reading.values
-        return X
+            X[at], outside[at] = reading.values, reading.outside
+        return Shown(X, outside)
 
     def _placed(self, values: Sequence[float]) -> tuple[float, ...]:
         """Return values in the order of the source's columns."""
