@@ -36,11 +36,13 @@ class Wing(Protocol):
     """What a wing is to the rest of voile: a module with these names.
 
     The three options classes say what `fit`, `apply` and `attack` can be told beyond their
-    arguments; the command line makes one option of each field.
+    arguments; the command line makes one option of each field. `WAYS` are the fields of `Choice`
+    by which a policy of its kits may be picked; the command line offers no other.
     """
 
     KIND: str
     SUMMARY: str
+    WAYS: tuple[str, ...]
     FitOptions: type[BaseModel]
     ApplyOptions: type[BaseModel]
     AttackOptions: type[BaseModel]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pyarrow as pa
 import pytest
 from tests.contracts.people import CANARIES
 
+from voile.cli.kind import kind_group
+from voile.cli.run import run
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import silent
 from voile.data import open_source
@@ -68,6 +72,47 @@ def test_a_limit_is_on_the_risk_that_it_names_or_is_refused(case: Any, limit: st
     number = case.wing.choose(case.kit, Choice(**{limit: most})).number
     assert risk[number] <= most
     assert loss[number] == loss[risk <= most].min()
+
+
+ASKED = {
+    "max_risk": 1.0,
+    "max_relative_risk": 1.0,
+    "max_loss": 1.0,
+    "beats": "safe-harbor",
+    "policy": 0,
+    "knee": True,
+}
+
+
+def _is_taken(case: Any, way: str) -> bool:
+    try:
+        case.wing.choose(case.kit, Choice(**{way: ASKED[way]}))
+    except InfeasibleError:
+        return True
+    except RequestError:
+        return False
+    return True
+
+
+def test_help_offers_the_ways_that_choose_takes(case: Any) -> None:
+    assert [field.name for field in fields(Choice)] == list(ASKED)
+    taken = tuple(way for way in ASKED if _is_taken(case, way))
+    help = kind_group(case.kind).commands["choose"].get_help(click.Context(click.Command("choose")))
+    offered = tuple(way for way in ASKED if f"--{way.replace('_', '-')} " in help)
+    assert case.wing.WAYS == offered == taken
+
+
+def test_a_way_that_is_not_offered_is_refused_with_those_that_are(
+    case: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case.kit.save(tmp_path / "kit")
+    words = [case.kind, "choose", str(tmp_path / "kit"), "--out", str(tmp_path / "policy.toml")]
+    assert run(words) == 2
+    ways = ", ".join(way.replace("_", " ") for way in case.wing.WAYS)
+    assert capsys.readouterr().err == f"voile: choose by exactly one of {ways}\n"
+    for way in ASKED.keys() - {*case.wing.WAYS}:
+        assert run([*words, f"--{way.replace('_', '-')}", "1"]) == 2
+        assert "no such option" in capsys.readouterr().err
 
 
 def test_what_no_policy_can_do_is_refused(case: Any) -> None:

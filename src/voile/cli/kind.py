@@ -16,6 +16,7 @@ from voile.cli.frontier import frontier
 from voile.cli.parameters import (
     Command,
     Group,
+    Run,
     argument,
     flag,
     key_file,
@@ -103,30 +104,47 @@ def _choose(kind: str) -> click.Command:
         Writes it as a file to read, to correct and to apply. Give exactly one way to pick.
         """
         from voile.data.files.atomic import write_text
-        from voile.release.choice import Choice
+        from voile.release.choice import Choice, check_exactly_one
 
+        check_exactly_one(how)
         choice = Choice(**how)
         chosen = wing(kind).choose(load_kit(Path(kit), kind), choice)
         write_text(out, chosen.to_toml(), POLICY, force=force)
         tell_chosen(screen, chosen, out)
 
     ways: list[click.Parameter] = [
-        click.Option(
+        _Way(
             ["--max-risk"], type=float, help="Largest risk of any one record: least loss, 0 to 1."
         ),
-        click.Option(
+        _Way(
             ["--max-relative-risk"],
             type=float,
             help="Share of the source's risk that may be left: least loss, 0 to 1.",
         ),
-        click.Option(["--max-loss"], type=float, help="Least risk at this loss or less, 0 to 1."),
-        click.Option(["--beats"], metavar="NAME", help="Better than a policy, e.g. safe-harbor."),
-        click.Option(
-            ["--policy"], type=int, help="Policy number, as listed by voile KIND frontier."
-        ),
-        flag("knee", "Where the frontier bends most."),
+        _Way(["--max-loss"], type=float, help="Least risk at this loss or less, 0 to 1."),
+        _Way(["--beats"], metavar="NAME", help="Better than a policy, e.g. safe-harbor."),
+        _Way(["--policy"], type=int, help="Policy number, as listed by voile KIND frontier."),
+        _Way(["--knee"], is_flag=True, help="Where the frontier bends most."),
     ]
-    return Command("choose", run, [argument("kit"), *ways, *out("POLICY", POLICY)])
+    return _Choose(kind, run, [argument("kit"), *ways, *out("POLICY", POLICY)])
+
+
+class _Way(click.Option):
+    """A way to pick a policy, which a wing may not know."""
+
+
+class _Choose(Command):
+    """Offer the ways that the wing knows; its code is imported only when they are asked for."""
+
+    def __init__(self, kind: str, run: Run, params: list[click.Parameter]) -> None:
+        super().__init__("choose", run, params)
+        self._kind = kind
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Leave out what the wing refuses."""
+        known = wing(self._kind).WAYS
+        params = super().get_params(ctx)
+        return [one for one in params if not isinstance(one, _Way) or one.name in known]
 
 
 def _apply(kind: str) -> click.Command:

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 KIND = "documents"
 SUMMARY = "free text: notes, e-mails, rulings"
+WAYS = ("max_relative_risk", "max_loss", "policy", "knee")
 
 __all__ = [
     "KIND",
     "SUMMARY",
+    "WAYS",
     "ApplyOptions",
     "AttackOptions",
     "FitOptions",

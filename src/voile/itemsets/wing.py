@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 
 KIND = "itemsets"
 SUMMARY = "sparse 0/1 rows with a class label: purchases, searches, diagnoses, words"
+WAYS = ("max_risk", "max_loss", "policy", "knee")
 
 __all__ = [
     "KIND",
     "SUMMARY",
+    "WAYS",
     "ApplyOptions",
     "AttackOptions",
     "FitOptions",

@@ -57,10 +57,7 @@ class Choice:
     knee: bool = False
 
     def __post_init__(self) -> None:
-        given = [name for name in WAYS if getattr(self, name) is not None]
-        if len(given) + self.knee != 1:
-            ways = ", ".join(_said(name) for name in WAYS)
-            raise RequestError(f"choose by exactly one of {ways}, knee")
+        check_exactly_one(vars(self))
         for name in ("max_loss", *RISKS):
             share = getattr(self, name)
             if share is not None and not 0 <= share <= 1:
@@ -149,6 +146,12 @@ class Choice:
             first = error.errors(include_input=False, include_url=False)[0]
             place = ".".join(map(str, ("choice", *first["loc"])))
             raise RequestError(f"{place}: {first['msg']}", where=where) from None
+
+
+def check_exactly_one(ways: Mapping[str, Any]) -> None:
+    """Raise `RequestError` unless one of these ways to choose is given; None and False are not."""
+    if sum(value is not None and value is not False for value in ways.values()) != 1:
+        raise RequestError(f"choose by exactly one of {', '.join(map(_said, ways))}")
 
 
 def in_words(choice: Choice, *, edited: bool) -> str:

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 KIND = "signals"
 SUMMARY = "readings sent again and again to a recipient who knows each person's class"
+WAYS = ("max_relative_risk", "max_loss", "policy", "knee")
 
 __all__ = [
     "KIND",
     "SUMMARY",
+    "WAYS",
     "ApplyOptions",
     "AttackOptions",
     "FitOptions",

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 
 KIND = "tables"
 SUMMARY = "records with quasi-identifiers: age, sex, race, ZIP code"
+WAYS = ("max_risk", "max_relative_risk", "max_loss", "beats", "policy", "knee")
 
 __all__ = [
     "KIND",
     "SUMMARY",
+    "WAYS",
     "ApplyOptions",
     "AttackOptions",
     "FitOptions",
