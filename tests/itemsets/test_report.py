@@ -17,7 +17,7 @@ from voile.itemsets.options import ApplyOptions, FitOptions
 from voile.itemsets.report import sections
 from voile.itemsets.wing import apply, choose, fit
 from voile.release.choice import Choice
-from voile.report.sections import Bullets, Grid, LineChart
+from voile.report.sections import Bullets, Figures, FrontierChart, Grid, LineChart
 
 ROLES = Roles.model_validate({"columns": {"basket": {"role": "items", "as": "words"}}})
 BASKETS = ["tea milk"] * 6 + ["tea"] * 4 + ["milk"] * 9 + ["gin"] * 7 + ["gin tea"] * 2
@@ -56,6 +56,40 @@ def test_it_says_how_far_from_the_best_the_choice_is(release):
     assert "No set is worth more." in json.dumps(
         [asdict(block) for block in shown(release, audience="public")]
     )
+
+
+def reached(tmp_path, times, k, audience):
+    """Apply the best for this k where the rarest thing is had so often; return what is said."""
+    read = open_source(pa.table({"basket": ["tea"] * times + ["milk"] * 30}))
+    kit = fit(read, ROLES, FitOptions(k=(k,)), seed=1, progress=silent)
+    chosen = choose(kit, Choice(max_loss=0))
+    assert (chosen.figures["k"], chosen.figures["k_reached"]) == (k, times)
+    made = apply(
+        kit, chosen, read, tmp_path / "r.csv", ApplyOptions(), force=False, progress=silent
+    )
+    (figures,) = (b for b in shown(made, audience=audience) if isinstance(b, Figures))
+    (chart,) = (b for b in shown(kit, audience=audience) if isinstance(b, FrontierChart))
+    return figures.figures[0], chart.described[-1]
+
+
+@pytest.mark.parametrize("audience", ["public", "internal"])
+def test_the_k_that_was_reached_is_shown_beside_the_one_asked_for(tmp_path, audience):
+    figure, policy = reached(tmp_path, 14, 11, audience)
+    assert (figure.label, figure.value) == ("Reached", "k = 14")
+    assert figure.meaning.endswith("; k = 11 was promised")
+    assert policy.startswith("policy 1: k = 14 (11 asked for), 2 features")
+
+
+@pytest.mark.parametrize("audience", ["public", "internal"])
+def test_a_k_that_was_just_reached_is_shown_once(tmp_path, audience):
+    figure, policy = reached(tmp_path, 11, 11, audience)
+    assert (figure.label, figure.value) == ("Promised", "k = 11")
+    assert "promised" not in figure.meaning
+    assert policy.startswith("policy 1: k = 11, 2 features")
+
+
+def test_the_public_sees_no_k_reached_that_counts_few(tmp_path):
+    assert reached(tmp_path, 7, 5, "public")[0].value == "k = 5"
 
 
 def evidence():

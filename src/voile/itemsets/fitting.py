@@ -30,7 +30,17 @@ from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
 
 BLOCKED = 30
-FIRST = ("k", "features", "anonymity", "exact_anonymity", "unique_share", "utility", "bound")
+FIRST = (
+    "k",
+    "k_reached",
+    "features",
+    *figures(None),
+    "anonymity",
+    "exact_anonymity",
+    "unique_share",
+    "utility",
+    "bound",
+)
 SIZES = (1, 2, 5, 11, 50, 200)
 """Where containment groups are told apart by size: 1, 2 to 4, 5 to 10, ..."""
 
@@ -112,9 +122,15 @@ def _figures(family: Family, points: list[Point], told: list[dict[str, Any]]) ->
     """Return a row for each policy: what it promises, keeps and tells."""
     rows = []
     for number, (point, told_of) in enumerate(zip(points, told, strict=True)):
-        known = {"k": point.k, "utility": point.utility, "bound": point.bound, **told_of}
-        known |= _left_out(family, point)
-        first = {name: known[name] for name in (*figures(None), *FIRST) if name in known}
+        known = {
+            "k": point.k,
+            "k_reached": round(1 / point.risk),
+            "utility": point.utility,
+            "bound": point.bound,
+            **told_of,
+            **_left_out(family, point),
+        }
+        first = {name: known[name] for name in FIRST if name in known}
         rows.append({"number": number, "risk": point.risk, "loss": point.loss, **first, **known})
     types = {"bound": pa.float64(), "label_diversity": pa.int64()}
     types |= dict.fromkeys([*figures(None), *intervals(None)], pa.float64())

@@ -24,6 +24,7 @@ from voile.report.sections import (
     Section,
     frontier_chart,
 )
+from voile.report.suppression import is_few
 from voile.report.wording import share, share_of
 
 SIZES = ("1", "2 to 4", "5 to 10", "11 to 49", "50 to 199", "200 and more")
@@ -51,11 +52,14 @@ def sections(
         found = story_of(Content.of(subject), None)
         story: Mapping[str, Any] = for_audience(found, audience, STATING)
         public: Mapping[str, Any] = {}
+        counted: Mapping[str, Any] = {}
     else:
-        story = for_audience((subject.private or {}).get("story", {}), audience, STATING)
+        private = subject.private or {}
+        story = for_audience(private.get("story", {}), audience, STATING)
+        counted = for_audience(private.get("figures", {}), audience, STATING)
         public = subject.public
     parts = [
-        _summary(story, public, audience),
+        _summary(story, public, counted, audience),
         _frontier(story),
         _features(story),
         _groups(story, audience),
@@ -72,7 +76,12 @@ def _knows(m: int | None, *, absences: bool) -> str:
     return thing if m is None else f"{thing}, {m} at most of all that"
 
 
-def _summary(story: Mapping[str, Any], public: Mapping[str, Any], audience: Audience) -> Section:
+def _summary(
+    story: Mapping[str, Any],
+    public: Mapping[str, Any],
+    counted: Mapping[str, Any],
+    audience: Audience,
+) -> Section:
     if not public:
         before, found = story["before"], story["found"]
         said = (
@@ -84,14 +93,9 @@ def _summary(story: Mapping[str, Any], public: Mapping[str, Any], audience: Audi
         return Section("summary", "In short", (Prose(said),), first=True)
     asked, figures = public["constraints"], public["figures"]
     features = sum(len(column["values"]) for column in public["policy"])
-    knows = _knows(asked["m"], absences=asked["absences"])
     of = f"of {story['before']['features']:,} in the source" if story else "of the source's"
     shown = [
-        Figure(
-            "Promised",
-            f"k = {asked['k']:,}",
-            f"people at least share whatever an adversary knows of {knows}",
-        ),
+        _least_shared(asked, counted, audience),
         Figure("Features published", f"{features:,}", of),
     ]
     if "loss" in figures:
@@ -111,6 +115,18 @@ def _summary(story: Mapping[str, Any], public: Mapping[str, Any], audience: Audi
     if story.get("chosen"):
         blocks.append(Prose(_chosen(story)))
     return Section("summary", "In short", tuple(blocks), first=True)
+
+
+def _least_shared(
+    asked: Mapping[str, Any], counted: Mapping[str, Any], audience: Audience
+) -> Figure:
+    """Say the k that the release reaches; to the public what was promised where that is few."""
+    k, reached = asked["k"], int(counted.get("anonymity", 0))
+    knows = _knows(asked["m"], absences=asked["absences"])
+    shared = f"people at least share whatever an adversary knows of {knows}"
+    if reached <= k or (audience == "public" and is_few(reached)):
+        return Figure("Promised", f"k = {k:,}", shared)
+    return Figure("Reached", f"k = {reached:,}", f"{shared}; k = {k:,} was promised")
 
 
 def _classifies(chosen: Mapping[str, Any], before: Mapping[str, Any]) -> Figure:
@@ -154,16 +170,25 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
         return None
     shown = story["frontier"]
     described = tuple(
-        f"policy {n}: k = {k:,}, {features:,} features, loss {share(loss)}"
-        + ("" if auc is None else f", AUC {auc:.3f}")
-        for n, k, features, loss, auc in zip(
-            *(shown[name] for name in ("number", "k", "features", "loss")),
+        f"policy {n}: k = {_reached(asked, round(1 / risk))}, {features:,} features, "
+        f"loss {share(loss)}" + ("" if auc is None else f", AUC {auc:.3f}")
+        for n, asked, risk, features, loss, auc in zip(
+            *(shown[name] for name in ("number", "k", "risk", "features", "loss")),
             shown.get("auc_svm", [None] * len(shown["k"])),
             strict=True,
         )
     )
     chart = frontier_chart(story, described, RISK, LOSS)
     return Section("frontier", "Risk-utility frontier", (chart,))
+
+
+def _reached(asked: int, reached: int) -> str:
+    """Write the k that a policy reaches, and the one that was asked for where it is another.
+
+    >>> _reached(11, 14), _reached(11, 11)
+    ('14 (11 asked for)', '11')
+    """
+    return f"{reached:,}" + f" ({asked:,} asked for)" * (reached != asked)
 
 
 def _features(story: Mapping[str, Any]) -> Section | None:

@@ -107,6 +107,23 @@ def test_a_frontier_of_nothing_says_so() -> None:
     assert "stairs" not in drawing.plots[0][1]
 
 
+@pytest.mark.parametrize(
+    ("policies", "shown"),
+    [
+        ([], []),
+        ([(0.0005, 1.0), (0.07, 0.5), (0.3, 0.21)], [(0.1, 0.5), (0.5, 0.25)]),
+        ([(0.0005, 1.0), (0.07, 0.989)], [(0.001, 1.0)]),
+        ([(0.07, 0.989)], [(0.1, 1.0)]),
+    ],
+)
+def test_the_public_sees_each_frontier_that_there_is(
+    policies: list[tuple[float, float]], shown: list[tuple[float, float]]
+) -> None:
+    public = frontier_chart.coarse(chart(policies))
+    assert list(zip(public.risk, public.loss, strict=True)) == shown
+    assert (frontier_chart.draw(public).summary == "No policy to show.") == (not policies)
+
+
 def test_a_risk_of_zero_stands_apart_on_the_log_axis() -> None:
     plot = frontier_chart.draw(chart([(0.0, 1.0), (0.001, 0.5), (1.0, 0.0)])).plots[1][1]
     texts = [e.text for e in parsed(plot).iter("text")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, floor
+from math import ceil, floor, inf
 
 from markupsafe import Markup
 
@@ -90,14 +90,16 @@ def coarse(chart: FrontierChart) -> FrontierChart:
     """Return what the public may see of a frontier: the least loss at a few levels of risk.
 
     Whoever knows all rows but one finds the last by the exact places of hundreds of policies. A
-    level's loss is rounded up, what is proved of it down, to steps of 5%.
+    level's loss is rounded up, what is proved of it down, to steps of 5%. That all is lost at a
+    level is left out, unless there is nothing else to show.
     """
     policies = list(zip(chart.risk, chart.loss, strict=True))
     shown: list[Point] = []
     for level in LEVELS[::-1]:
-        least = min((loss for risk, loss in policies if risk <= level), default=1.0)
-        if (loss := _step(least, ceil)) < (shown[-1][1] if shown else 1.0):
+        within = [loss for risk, loss in policies if risk <= level]
+        if within and (loss := _step(min(within), ceil)) < (shown[-1][1] if shown else inf):
             shown.append((level, loss))
+    shown = [stop for stop in shown if stop[1] < 1.0] or shown
     measure = chart.risk_name
     return replace(
         chart,
