@@ -87,6 +87,26 @@ def test_an_identifier_is_known_by_its_values(kind, values):
     assert (column.role, kind in column.why) == ("identifier", True), column
 
 
+CITIES = ["Madison", "Jackson", "Austin", "Charlotte", "Houston", "Lincoln", "Florence"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [
+        ("city", CITIES, "quasi"),
+        ("home_city", CITIES, "quasi"),
+        ("City name", CITIES, "quasi"),
+        ("Wohnort", CITIES, "quasi"),
+        ("city manager", CITIES, "identifier"),
+        ("x", CITIES, "identifier"),
+        ("city", [f"{one} {a}{b}" for one in CITIES for a in "xyz" for b in "xyz"], "identifier"),
+    ],
+)
+def test_a_few_places_that_are_called_as_people_are_no_names(name, values, role):
+    table = {name: [values[i % len(values)] for i in range(N)]}
+    assert proposed(**table)[name].role == role
+
+
 @pytest.mark.parametrize(
     "values",
     [

@@ -45,7 +45,9 @@ def test_numbers_are_readings_and_what_could_tell_the_class_is_dropped(tmp_path)
 
 def test_an_id_of_one_row_each_is_the_subject_where_it_is_the_only_one():
     one = {**TABLE, "patient_id": np.arange(N)}
-    assert examine_readings(open_source(pa.table(one))).subject == "patient_id"
+    found = examine_readings(open_source(pa.table(one)))
+    assert found.subject == "patient_id"
+    assert "repeats" not in found.to_toml()
     two = pa.table({**one, "visit_id": np.arange(N)})
     assert examine_readings(open_source(two)).subject is None
 

@@ -63,6 +63,17 @@ def find_words(name: str) -> tuple[Words, str] | None:
     return None
 
 
+def is_of_places(name: str) -> bool:
+    """Whether a column's name says that its values are places.
+
+    >>> [is_of_places(name) for name in ("home_city", "city name", "city manager", "patient")]
+    [True, True, False, False]
+    """
+    found = find_words(name)
+    ends = ends_in(name, "place") or ends_in(name, "name")
+    return ends and found is not None and found[0] is glossary()["place"]
+
+
 def mentions(name: str, *meanings: str) -> bool:
     """Whether a column's name speaks of one of these: ``people`` in ``patient_id``."""
     return any(glossary()[meaning].found_in(name) for meaning in meanings)

@@ -8,9 +8,7 @@ from typing import Any
 
 from voile.data.roles import Role
 from voile.proposals.column_words import ends_in, find_words, mentions
-from voile.proposals.seen import Seen, printable
-
-FEW = 0.2  # of rows: an id with fewer distinct values names places rather than people
+from voile.proposals.seen import FEW, Seen, printable
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class Proposal:
         """Return the roles file, with the reason beside every column."""
         subject = '# subject = "COLUMN" says who a row is about; without it, a row is a person'
         if self.subject is not None:
-            subject = f"subject = {_text(self.subject)}  # repeats: one person, many rows"
+            subject = f"subject = {_text(self.subject)}  # rows with one value are one person's"
         entries = [f"{_key(c.name)} = {_value(c)}" for c in self.columns]
         width = min(max(map(len, entries), default=0), 44)
         lines = [

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from voile.proposals.column_words import is_of_places
 from voile.proposals.values import (
     Values,
     are_names,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 ROWS = 100_000  # looked at
 LEAST_ROWS = 50  # below these, every column looks unique
 NEARLY_UNIQUE = 0.9  # distinct values among those that are there
+FEW = 0.2  # of rows: fewer distinct values name places rather than people
 MANY = 0.5  # as much: neither a category nor one a row
 FREE_TEXT = 30  # characters, on average
 DAY_WIDTH = 8  # digits of 20240131
@@ -146,6 +148,8 @@ def _looked_at(seen: Seen, values: Values) -> Seen:
 def _identifiers(seen: Seen, values: Values) -> str | None:
     if seen.kind != "text" or seen.free_text or (seen.number and seen.width < ID_WIDTH):
         return None
+    if is_of_places(seen.name) and seen.distinct < FEW * seen.present:
+        return find_identifiers(values)  # Jackson and Madison are cities as well
     return find_identifiers(values) or ("people's names" if are_names(values) else None)
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voile.proposals.column_words import ends_in, find_words
-from voile.proposals.proposal import FEW, ColumnProposal, Proposal, find_subject, identifying
-from voile.proposals.seen import LEAST_ROWS, ROWS, Seen, first_rows, look, printable
+from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
+from voile.proposals.seen import FEW, LEAST_ROWS, ROWS, Seen, first_rows, look, printable
 
 if TYPE_CHECKING:
     from voile.data import Source
