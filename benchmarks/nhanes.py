@@ -23,8 +23,8 @@ from sklearn.svm import SVC
 from voile.core.errors import RequestError
 from voile.core.evidence import Rate
 from voile.signals import PrivacyMap, SignalsWarning, mutual_information
-from voile.signals.methods import METHODS
-from voile.signals.methods.affine import LearnedAffine
+from voile.signals.maps.registry import METHODS
+from voile.signals.paper.affine import LearnedAffine
 
 SEEDS = 10
 GRID = {"svc__C": [1.0, 10.0, 100.0], "svc__gamma": [0.5]}

@@ -19,8 +19,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from voile.signals import PrivacyMap, SignalsWarning, mutual_information
-from voile.signals.methods import METHODS, Private
-from voile.signals.methods.affine import LearnedAffine
+from voile.signals.maps.registry import METHODS
+from voile.signals.methods import Private
+from voile.signals.paper.affine import LearnedAffine
 
 SHARES = np.array([0.038, 0.642, 0.143, 0.177])
 # per class, of log weight in kg and log BMI in kg/m2: mean, standard deviation, skewness parameter

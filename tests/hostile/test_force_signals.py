@@ -13,8 +13,8 @@ from tests.signals.fhir.made import FIELDS, observation, way
 from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.signals.channel.store import FILE, Store
-from voile.signals.decoding import decode
 from voile.signals.fhir import encode
+from voile.signals.verbs.decode import decode
 
 OURS = "back.csv"
 

@@ -14,7 +14,7 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.signals import SignalsWarning
-from voile.signals.options import ApplyOptions, FitOptions
+from voile.signals.verbs.options import ApplyOptions, FitOptions
 from voile.signals.wing import apply, choose, decode, fit
 
 ROLES = {

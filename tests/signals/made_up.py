@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from voile.signals import PrivacyMap, SignalsWarning
-from voile.signals.methods.affine import LearnedAffine
+from voile.signals.paper.affine import LearnedAffine
 
 SCALES = np.array([[2.0, 1.0], [3.5, 0.6], [6.0, 2.0]])
 SHAPES = np.array([4.0, 3.0])

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from voile.data import Source
     from voile.keys.secret import Secret
     from voile.signals.channel import Broker, Login
-    from voile.signals.content import Content
     from voile.signals.sequences import SequenceCodec
+    from voile.signals.verbs.content import Content
 
 LAST = (1 << 16) - 1  # the last generation of keys
 OWN = ("subject", "session", "number")  # what each line of the clinic's file says first
@@ -85,7 +85,7 @@ def line_of(screen: Screen, **given: Any) -> tuple[Broker, Login | None]:
 
 def sequences_of(kit: str, kind: str) -> tuple[Content, SequenceCodec]:
     """Load a kit that holds a map of sequences."""
-    from voile.signals.content import Content
+    from voile.signals.verbs.content import Content
 
     content = Content.of(load_kit(Path(kit), kind))
     if content.sequence_codec is None:

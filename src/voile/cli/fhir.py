@@ -27,10 +27,10 @@ from voile.core.errors import RequestError
 from voile.data.files.outputs import READINGS, SET_ASIDE
 
 if TYPE_CHECKING:
-    from voile.signals.content import Content
     from voile.signals.fhir import Counts
     from voile.signals.fhir.files import Others
     from voile.signals.fhir.ways import Way
+    from voile.signals.verbs.content import Content
 
 
 def encode_fhir(kind: str) -> click.Command:
@@ -140,9 +140,9 @@ def _way(
 ) -> tuple[Content, Way]:
     """Return what the kit holds, and how it hides readings of the known subjects."""
     from voile.release.choice import Chosen
-    from voile.signals.content import Content, Policy
     from voile.signals.fhir import Sequences, Singles
     from voile.signals.maps.stored import mark_of
+    from voile.signals.verbs.content import Content, Policy
 
     opened = open_told(screen, classes, table, encoding)
     if policy is None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from voile.data import Source
     from voile.keys.secret import Secret
     from voile.signals.channel.recipient import Recipient, Subject
-    from voile.signals.content import Content
+    from voile.signals.verbs.content import Content
 
 REFUSED = 1
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from voile.data import Source
     from voile.signals.channel import Link, Sender, Taken
-    from voile.signals.content import Content
+    from voile.signals.verbs.content import Content
 
 LEFT = 1
 LIVE = "-"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from voile.signals.attack import Audit, audit
+    from voile.signals.adversary import Audit, audit
     from voile.signals.codec import Codec
     from voile.signals.information import Subjects, mutual_information
     from voile.signals.maps import PrivacyMap, SignalsWarning
@@ -29,7 +29,7 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
-        "Audit": "attack",
+        "Audit": "adversary",
         "Codec": "codec",
         "PrivacyMap": "maps",
         "SequenceCodec": "sequences",
@@ -37,7 +37,7 @@ __getattr__ = lazily(
         "Session": "sequences",
         "SignalsWarning": "maps",
         "Subjects": "information",
-        "audit": "attack",
+        "audit": "adversary",
         "mutual_information": "information",
     },
 )

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voile.core.lazy import VERBS, lazily
-from voile.signals.options import ApplyOptions, AttackOptions, FitOptions
+from voile.core.lazy import lazily
+from voile.signals.verbs.options import ApplyOptions, AttackOptions, FitOptions
 
 if TYPE_CHECKING:
-    from voile.signals.applying import apply
-    from voile.signals.attacking import attack
-    from voile.signals.decoding import decode
-    from voile.signals.fitting import choose, fit
-    from voile.signals.report import sections
-    from voile.signals.verifying import verify
+    from voile.signals.verbs.apply import apply
+    from voile.signals.verbs.attack import attack
+    from voile.signals.verbs.decode import decode
+    from voile.signals.verbs.fit import choose, fit
+    from voile.signals.verbs.report import sections
+    from voile.signals.verbs.verify import verify
 
 KIND = "signals"
 SUMMARY = "readings sent again and again to a recipient who knows each person's class"
@@ -38,4 +38,16 @@ __all__ = [
     "verify",
 ]
 
-__getattr__ = lazily(__name__, {**VERBS, "decode": "decoding"}, package="voile.signals")
+__getattr__ = lazily(
+    __name__,
+    {
+        "apply": "apply",
+        "attack": "attack",
+        "choose": "fit",
+        "decode": "decode",
+        "fit": "fit",
+        "sections": "report",
+        "verify": "verify",
+    },
+    package="voile.signals.verbs",
+)

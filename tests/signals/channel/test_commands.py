@@ -30,7 +30,7 @@ from voile.data import open_source
 from voile.signals.channel import Enrolment
 from voile.signals.channel.recipient import READINGS
 from voile.signals.channel.store import FILE
-from voile.signals.content import Content
+from voile.signals.verbs.content import Content
 
 A_COMMAND = Path(__file__).with_name("a_command.py")
 ROLES = """subject = "id"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.signals.codec import Assignment
-from voile.signals.place import Place
+from voile.signals.codec.place import Place
 
 
 def bits(joint):

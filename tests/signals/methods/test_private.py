@@ -14,7 +14,8 @@ from scipy.stats import chi2
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
 from voile.signals import PrivacyMap, Subjects, mutual_information
-from voile.signals.methods import METHODS, Private
+from voile.signals.maps.registry import METHODS
+from voile.signals.methods import Private
 from voile.signals.methods.noise import discrete_laplace
 from voile.signals.methods.private import MOST, counted, products
 

@@ -18,9 +18,9 @@ from voile.signals.codec.given import as_labels, as_table
 from voile.signals.codec.lattice import Lattice, dither
 from voile.signals.codec.nominal import Assignment
 from voile.signals.codec.pieces import Floats
+from voile.signals.codec.place import CLASSES, Place
 from voile.signals.codec.posterior import Posterior, after, chances_of, log_densities
 from voile.signals.codec.steps import STEPS, Arrays, Step
-from voile.signals.place import CLASSES, Place
 
 FORMAT = 1
 BATCH = 1 << 13  # readings worked on at once: they stay in the processor's cache

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
-from voile.signals.place import CLASSES
+from voile.signals.codec.place import CLASSES
 
 
 def as_table(X: ArrayLike, columns: int | None = None, *, mixed: bool = False) -> NDArray[Any]:

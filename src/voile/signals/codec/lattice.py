@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
 from voile.signals.codec.pieces import Floats
-from voile.signals.place import Place
+from voile.signals.codec.place import Place
 
 PLACES = 9
 # How far from the ends of its cell a dithered reading stays, in cells: far above rounding errors,

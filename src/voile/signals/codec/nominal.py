@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
-from voile.signals.place import Place
+from voile.signals.codec.place import Place
 
 NOMINAL = "nominal"  # what is declared of such a column, where others have a resolution
 

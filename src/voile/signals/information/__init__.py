@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from voile.signals.information.believing import Beliefs
+    from voile.signals.information.beliefs import Beliefs
     from voile.signals.information.mutual import Information, mutual_information
     from voile.signals.information.subjects import Known, Subjects
 
@@ -26,7 +26,7 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
-        "Beliefs": "believing",
+        "Beliefs": "beliefs",
         "Information": "mutual",
         "Known": "subjects",
         "Subjects": "subjects",

@@ -14,8 +14,8 @@ from voile.core.evidence import Z95
 from voile.keys.random import RandomState, streams
 from voile.signals.codec.given import as_labels, as_table
 from voile.signals.codec.pieces import Floats
+from voile.signals.codec.place import CLASSES
 from voile.signals.information.subjects import Known, Whose
-from voile.signals.place import CLASSES
 
 NEIGHBOURS = 3
 PERMUTATIONS = 100

@@ -12,8 +12,8 @@ from voile.core.errors import RequestError
 from voile.signals.codec import Lattice
 from voile.signals.codec.codec import Column
 from voile.signals.codec.nominal import NOMINAL, Assignment
+from voile.signals.codec.place import Place
 from voile.signals.information import Known
-from voile.signals.place import Place
 
 if TYPE_CHECKING:
     from voile.signals.methods import Sample

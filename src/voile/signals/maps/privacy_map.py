@@ -15,9 +15,9 @@ from voile.keys.random import Protective, RandomState
 from voile.signals.codec import Assignment, Codec, Lattice
 from voile.signals.codec.codec import MOST_PLACES
 from voile.signals.codec.given import as_given, as_labels, as_table
+from voile.signals.codec.place import CLASSES
 from voile.signals.information.subjects import Known, Whose
 from voile.signals.maps.columns import Resolution, columns_of, sample_of
-from voile.signals.place import CLASSES
 
 if TYPE_CHECKING:
     from voile.signals.codec import Posterior
@@ -307,7 +307,7 @@ class PrivacyMap:
 
     def _method(self) -> Method:
         """Return the method meant, all that can be checked without readings being right."""
-        from voile.signals.methods import METHODS
+        from voile.signals.maps.registry import METHODS
 
         _check_looks(self.base, self.strength)
         if not isinstance(self.method, str):

@@ -13,8 +13,8 @@ from voile.core.errors import RequestError
 from voile.keys.random import RandomState, streams
 from voile.signals.codec.codec import FARTHEST
 from voile.signals.codec.pieces import Floats
+from voile.signals.codec.place import Place
 from voile.signals.codec.steps import Affine, Curve, KnotheRosenblatt
-from voile.signals.place import Place
 
 # Normal scores at which laws are tabulated: beyond, curves go on straight.
 SCORES = np.linspace(-FARTHEST, FARTHEST, 171)

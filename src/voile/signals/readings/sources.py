@@ -17,7 +17,7 @@ from voile.core.errors import RequestError
 from voile.data import Source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.signals.place import Place
+from voile.signals.codec.place import Place
 from voile.signals.readings.forms import Cells, Form
 from voile.signals.readings.merging import PrivateSettings
 from voile.signals.readings.moments import order_rows, rank_moments

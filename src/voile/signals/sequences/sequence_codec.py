@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.signals.codec import Codec, Lattice
 from voile.signals.codec.pieces import Floats
+from voile.signals.codec.place import CLASSES
 from voile.signals.codec.steps import Arrays, KnotheRosenblatt
-from voile.signals.place import CLASSES
 from voile.signals.sequences.scalar import Path, Point, Rows, Triangular, terms, times
 
 T = TypeVar("T")

@@ -14,6 +14,7 @@ from voile.keys.random import RandomState
 from voile.signals.codec import Codec, Lattice
 from voile.signals.codec.given import as_labels, as_subjects, as_table
 from voile.signals.codec.pieces import Floats
+from voile.signals.codec.place import CLASSES
 from voile.signals.codec.steps import Affine, Bend, KnotheRosenblatt
 from voile.signals.maps.columns import Resolution, columns_of
 from voile.signals.maps.privacy_map import check_sizes
@@ -21,7 +22,6 @@ from voile.signals.methods.fitted import Sample
 from voile.signals.methods.layers import Settings, fit_layer
 from voile.signals.methods.smoothing import grid_over
 from voile.signals.methods.transport import CHOICES, choose, fit_chain, folds, logs
-from voile.signals.place import CLASSES
 from voile.signals.sequences.sequence_codec import Dynamics, SequenceCodec
 
 SHARPENING = Settings(degree=3, spread=3)

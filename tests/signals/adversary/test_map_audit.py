@@ -12,7 +12,7 @@ from tests.signals.days import days, fitted
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence
 from voile.signals import PrivacyMap, audit
-from voile.signals.attack.attackers import bayes, by_chances
+from voile.signals.adversary.attackers import bayes, by_chances
 
 
 def normals(n, seed):

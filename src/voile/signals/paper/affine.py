@@ -12,8 +12,8 @@ from voile.keys.random import RandomState, streams
 from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.codec.steps import Affine
 from voile.signals.methods.fitted import Fitted, Sample, normal_law, plain
-from voile.signals.methods.objectives import told_by
-from voile.signals.methods.optimisers import OPTIMISERS
+from voile.signals.paper.objectives import told_by
+from voile.signals.paper.optimisers import OPTIMISERS
 
 Objective: TypeAlias = Literal["histogram", "mixture", "neighbours"]
 Optimiser: TypeAlias = Literal["local", "evolution", "genetic", "cma"]

@@ -12,9 +12,9 @@ from voile.core.errors import TamperedError
 from voile.data import Source
 from voile.release.manifest import Release
 from voile.release.verify import Check, has_columns, recounted
-from voile.signals.applying import CLASSES, OUTSIDE
-from voile.signals.certify import messages, no_finer
 from voile.signals.readings import Form, ReadingSettings
+from voile.signals.verbs.apply import CLASSES, OUTSIDE
+from voile.signals.verbs.certify import messages, no_finer
 
 LEFT = "not measured again: it takes the map and the classes, which the kit and the holder have"
 

@@ -21,9 +21,9 @@ from voile.release.kit import Kit
 from voile.signals.codec import Codec, Lattice
 from voile.signals.maps import SignalsWarning
 from voile.signals.maps.stored import StoredMap, from_table, to_table
-from voile.signals.options import Base
 from voile.signals.readings import Reading
 from voile.signals.sequences import SequenceCodec
+from voile.signals.verbs.options import Base
 
 KIND = "signals"
 SEQUENCE = "sequence"

@@ -13,9 +13,9 @@ from sklearn.mixture import GaussianMixture
 from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, mutual_information
 from voile.signals.codec.steps import Affine
-from voile.signals.methods.affine import LearnedAffine, Objective
-from voile.signals.methods.objectives import by_histogram, told_by
-from voile.signals.methods.optimisers import OPTIMISERS
+from voile.signals.paper.affine import LearnedAffine, Objective
+from voile.signals.paper.objectives import by_histogram, told_by
+from voile.signals.paper.optimisers import OPTIMISERS
 
 pytestmark = pytest.mark.filterwarnings("ignore:a class has only")
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.signals.clinic import applied, fitted
 
-from voile.signals import applying
-from voile.signals.certify import fingerprint
+from voile.signals.verbs import apply as applying
+from voile.signals.verbs.certify import fingerprint
 
 
 @given(st.lists(st.floats(0, 100), min_size=4, max_size=12), st.data())

@@ -24,9 +24,10 @@ from voile.report.sections import (
     frontier_chart,
 )
 from voile.report.wording import listed, share, size, without_zeros
-from voile.signals.content import Content
-from voile.signals.report_pictures import breaks, in_words, overheard, recall
-from voile.signals.story import LEAKAGE, STATING, story_of
+from voile.signals.information.leakage import LEAKAGE
+from voile.signals.verbs.content import Content
+from voile.signals.verbs.report_charts import breaks, in_words, overheard, recall
+from voile.signals.verbs.report_data import STATING, story_of
 
 RISK = "risk, what messages reveal of the class", "100% = as much as readings themselves"
 LOSS = (

@@ -11,18 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 from voile.core.errors import RequestError
 from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.keys.random import RandomState, streams
-from voile.signals.attack import breaks
-from voile.signals.attack.attackers import Attacker, bayes, learners
-from voile.signals.attack.breaks import Break
+from voile.signals.adversary import breaks
+from voile.signals.adversary.attackers import Attacker, bayes, learners
+from voile.signals.adversary.breaks import Break
 from voile.signals.codec import Lattice
 from voile.signals.codec.given import as_labels, as_table
 from voile.signals.codec.pieces import Codes, Floats
+from voile.signals.codec.place import CLASSES
 from voile.signals.information import Information, mutual_information
+from voile.signals.information.leakage import leakage
 from voile.signals.information.subjects import Known, Subjects, Whose
 from voile.signals.maps import PrivacyMap
-from voile.signals.place import CLASSES
 from voile.signals.sequences import SequenceMap
-from voile.signals.story import LEAKAGE
 
 LENGTHS = (2, 5, 10, 30)
 FEWEST = 10  # subjects of a class, in each half, to learn from and to be tried on
@@ -79,12 +79,6 @@ class Audit:
             ),
             *(Finding("found", rate, by=each.name, of=name) for name, rate in named),
         )
-
-
-def leakage(told: Information) -> Note:
-    """Say how many bits of the class one message reveals."""
-    names = ("bits", "entropy", "low", "high", "null")
-    return Note(LEAKAGE, {name: getattr(told, name) for name in names})
 
 
 def _of_break(each: Break) -> Evidence:

@@ -25,14 +25,14 @@ from voile.data import open_source
 from voile.release.choice import Choice
 from voile.release.kit import Kit
 from voile.signals import Session
-from voile.signals.content import Content, Policy
-from voile.signals.estimating import Trials, points, trials
+from voile.signals.codec.place import CLASSES, Place
 from voile.signals.information.mutual import contributions
 from voile.signals.maps import SignalsWarning
-from voile.signals.methods import METHODS
-from voile.signals.options import FitOptions
-from voile.signals.place import CLASSES, Place
+from voile.signals.maps.registry import METHODS
+from voile.signals.maps.trials import Trials, points, trials
 from voile.signals.readings.sources import Rows, without_copies
+from voile.signals.verbs.content import Content, Policy
+from voile.signals.verbs.options import FitOptions
 from voile.signals.wing import choose, fit
 
 

@@ -11,9 +11,9 @@ from scipy.stats import chi2
 from voile.core.errors import RequestError
 from voile.keys.random import RandomState
 from voile.signals.codec.pieces import Floats
+from voile.signals.codec.place import Place
 from voile.signals.codec.steps import Affine
 from voile.signals.methods.fitted import SCORES, Fitted, Sample, plain, refuse_below
-from voile.signals.place import Place
 
 DIFFERENT = 1e-3  # shapes differ when a likelihood-ratio test says so at this level
 

@@ -25,15 +25,15 @@ from voile.release.apply import Applying, Batch, Made
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import Release
-from voile.signals.certify import Certificate, certify
 from voile.signals.codec import Codec
 from voile.signals.codec.lattice import OFF, Lattice
-from voile.signals.content import Content, Policy
 from voile.signals.maps import SignalsWarning
 from voile.signals.maps.stored import mark_of
-from voile.signals.options import ApplyOptions
 from voile.signals.readings.sources import Seen, nothing
-from voile.signals.story import STATING, story_of
+from voile.signals.verbs.certify import Certificate, certify
+from voile.signals.verbs.content import Content, Policy
+from voile.signals.verbs.options import ApplyOptions
+from voile.signals.verbs.report_data import STATING, story_of
 
 KEPT = ("label", "sensitive", "keep")
 PSEUDONYM = "pseudonym"  # the released column of subjects, whose own name may be an identifier's

@@ -18,14 +18,14 @@ from voile.data.roles import Roles
 from voile.keys.random import Protective
 from voile.release.kit import Kit
 from voile.release.manifest import CONTROL, ROW, ROWS, Release
-from voile.signals.attack.overheard import as_numbers
-from voile.signals.certify import messages
+from voile.signals.adversary.overheard import as_numbers
 from voile.signals.codec.pieces import Codes, Floats
-from voile.signals.content import KIND, Content, Policy
 from voile.signals.information import Beliefs
 from voile.signals.maps.stored import StoredMap, mark_of
-from voile.signals.options import AttackOptions
 from voile.signals.readings import Form, Reading, Rows
+from voile.signals.verbs.certify import messages
+from voile.signals.verbs.content import KIND, Content, Policy
+from voile.signals.verbs.options import AttackOptions
 
 LENGTHS = (2, 5, 10, 30)
 FEWEST = 10  # subjects of a class, in each half, to learn from and to be tried on

@@ -15,8 +15,8 @@ from scipy import stats
 from voile.signals.codec import Codec
 from voile.signals.codec.steps import Affine
 from voile.signals.maps.bases import BASES, class_steps
-from voile.signals.methods import exponential, gamma, normal, uniform
 from voile.signals.methods.fitted import Fitted, normal_law, plain
+from voile.signals.paper import exponential, gamma, normal, uniform
 
 CLASSES = 3
 SEEDS = st.integers(0, 2**32)

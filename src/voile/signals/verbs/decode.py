@@ -18,14 +18,14 @@ from voile.data.opening import split_output
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import Release, manifest_path
-from voile.signals.applying import PSEUDONYM
-from voile.signals.certify import messages
 from voile.signals.codec import Codec
 from voile.signals.codec.limits import RANGE
-from voile.signals.content import Content, Policy
 from voile.signals.maps.stored import StoredMap, mark_of
 from voile.signals.readings.forms import Form, type_named
 from voile.signals.readings.sources import Reading, subjects_of
+from voile.signals.verbs.apply import PSEUDONYM
+from voile.signals.verbs.certify import messages
+from voile.signals.verbs.content import Content, Policy
 
 
 class Decoded(NamedTuple):

@@ -8,9 +8,9 @@ from scipy import stats
 
 from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, mutual_information
+from voile.signals.codec.place import Place
 from voile.signals.methods import Sample
-from voile.signals.methods.gamma import Gamma, common_shape
-from voile.signals.place import Place
+from voile.signals.paper.gamma import Gamma, common_shape
 
 N = 6000
 

@@ -10,17 +10,14 @@ from typing import TYPE_CHECKING
 from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from voile.signals.attack.attackers import Attacker
-    from voile.signals.attack.auditing import Audit, audit
-    from voile.signals.attack.breaks import Break
-    from voile.signals.attack.scene import People, Scene
+    from voile.signals.adversary.attackers import Attacker
+    from voile.signals.adversary.breaks import Break
+    from voile.signals.adversary.map_audit import Audit, audit
 
 __all__ = [
     "Attacker",
     "Audit",
     "Break",
-    "People",
-    "Scene",
     "audit",
 ]
 
@@ -28,10 +25,8 @@ __getattr__ = lazily(
     __name__,
     {
         "Attacker": "attackers",
-        "Audit": "auditing",
+        "Audit": "map_audit",
         "Break": "breaks",
-        "People": "scene",
-        "Scene": "scene",
-        "audit": "auditing",
+        "audit": "map_audit",
     },
 )

@@ -5,13 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from voile.core.rounding import Stating
-from voile.signals.content import Content, Policy
+from voile.signals.verbs.content import Content, Policy
 
-LEAKAGE = (
-    "Messages reveal {bits:.3f} of {entropy:.3f} bits of the class, 95% interval {low:.3f} to "
-    "{high:.3f}; where there is nothing to reveal, 95 of 100 estimates lie below {null:.3f}."
-)
-"""The note of an attack whose values the report's headline names."""
 STATING = Stating(at_least=frozenset({"bits_low"}))
 
 

@@ -9,7 +9,7 @@ from tests.signals.clinic import applied, fitted
 
 from voile.core.evidence import Curve, Evidence, Finding, Note, Rate
 from voile.report import render
-from voile.signals.story import LEAKAGE
+from voile.signals.information.leakage import LEAKAGE
 from voile.signals.wing import sections
 
 STORY = Note("The adversary overhears.")

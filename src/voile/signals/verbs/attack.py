@@ -13,15 +13,16 @@ from voile.core.progress import Progress
 from voile.data import Source
 from voile.keys.random import streams
 from voile.release.manifest import Release
-from voile.signals.attack import Break, breaks
-from voile.signals.attack.attackers import Attacker, bayes, by_chances, learners
-from voile.signals.attack.auditing import OUTSIDE, leakage
-from voile.signals.attack.known import known_columns
-from voile.signals.attack.overheard import as_numbers, overheard
-from voile.signals.attack.scene import LENGTHS, People, Scene
+from voile.signals.adversary import Break, breaks
+from voile.signals.adversary.attackers import Attacker, bayes, by_chances, learners
+from voile.signals.adversary.known_columns import known_columns
+from voile.signals.adversary.map_audit import OUTSIDE
+from voile.signals.adversary.overheard import as_numbers, overheard
 from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.information import Information, Subjects, mutual_information
-from voile.signals.options import AttackOptions
+from voile.signals.information.leakage import leakage
+from voile.signals.verbs.options import AttackOptions
+from voile.signals.verbs.scene import LENGTHS, People, Scene
 
 STORY = (
     "The adversary overhears one message of each person, and knows the classes of half of them. "

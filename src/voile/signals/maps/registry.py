@@ -1,0 +1,22 @@
+"""The methods by which `PrivacyMap` and `fit` learn a map, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from voile.signals.methods import Method
+from voile.signals.methods.transport import Transport
+from voile.signals.paper.affine import LearnedAffine
+from voile.signals.paper.exponential import Exponential
+from voile.signals.paper.gamma import Gamma
+from voile.signals.paper.normal import Normal
+from voile.signals.paper.uniform import Uniform
+
+METHODS: Mapping[str, Method] = {
+    "transport": Transport(),
+    "normal": Normal(),
+    "exponential": Exponential(),
+    "gamma": Gamma(),
+    "uniform": Uniform(),
+    "affine": LearnedAffine(),
+}
