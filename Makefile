@@ -58,7 +58,7 @@ $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	$(BIN)/python -m voile.tables.searches
+	$(BIN)/python -m voile.tables.verbs.compile
 	@touch $(READY)
 
 # Pin every version anew, with hashes and without addresses. Needs uv on the PATH.

@@ -21,12 +21,13 @@ from voile.report import axes, svg
 from voile.report.charts.axes import Axis
 from voile.report.charts.svg import percent, tag
 from voile.report.sections import IntervalChart, Strip
-from voile.tables.hipaa import SafeHarborWarning, safe_harbor
-from voile.tables.policy import Policy
-from voile.tables.searches import SearchResult, search
-from voile.tables.searches.bisect import Bisect
+from voile.tables.paper.bisect import Bisect
+from voile.tables.policies.policy import Policy
+from voile.tables.policies.safe_harbor import SafeHarborWarning, safe_harbor
+from voile.tables.policies.space import PolicySpace
+from voile.tables.searches.result import SearchResult
 from voile.tables.searches.run import Run
-from voile.tables.space import PolicySpace
+from voile.tables.verbs.search import search
 
 POLICIES = 14_780
 SEEDS = {"random-chain": 20, "sublattice": 5}

@@ -10,9 +10,10 @@ from benchmarks.cook import cook_counts
 from benchmarks.tables import save
 from benchmarks.tennessee import RACES, tennessee_counts
 
-from voile.tables.counts import Counts
-from voile.tables.evaluator import Evaluator
-from voile.tables.searches import SearchResult, search
+from voile.tables.people.counts import Counts
+from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.searches.result import SearchResult
+from voile.tables.verbs.search import search
 
 EVALUATIONS = 14_780
 SEEDS = 5

@@ -13,10 +13,11 @@ from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
 from voile.report.sections import LineChart, Series
-from voile.tables.evaluator import Evaluator
-from voile.tables.searches import search, steepest
-from voile.tables.searches.chains import RandomChain
-from voile.tables.searches.sublattice import SublatticeSearch
+from voile.tables.paper.chains import RandomChain
+from voile.tables.paper.sublattice import SublatticeSearch
+from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.searches import steepest
+from voile.tables.verbs.search import search
 
 POLICIES = 14_780
 FIRST = 1_000

@@ -15,8 +15,8 @@ from benchmarks.data import folder
 from benchmarks.tables import save
 
 from voile.core.frontier import Frontier
-from voile.tables.searches import search
-from voile.tables.space import PolicySpace
+from voile.tables.policies.space import PolicySpace
+from voile.tables.verbs.search import search
 
 QUASI = (
     *("sex", "age", "race", "marital-status"),

@@ -10,10 +10,13 @@ from benchmarks.cook import cook_counts
 from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
-from voile.tables.counts import Constraints, Counts
-from voile.tables.evaluator import Evaluator
-from voile.tables.searches import SearchResult, __main__, best, search
+from voile.tables.people.counts import Constraints, Counts
+from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.searches import best
+from voile.tables.searches.result import SearchResult
 from voile.tables.searches.run import Run
+from voile.tables.verbs import compile
+from voile.tables.verbs.search import search
 
 SECONDS = 60
 EVALUATIONS = 14_780
@@ -115,7 +118,7 @@ def lattices(counts: Counts) -> tuple[str, ...]:
 
 
 def main() -> None:
-    __main__.main()  # compiles, not timed
+    compile.main()  # compiles, not timed
     tennessee = tennessee_counts()
     save(
         "best",

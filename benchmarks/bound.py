@@ -12,10 +12,11 @@ from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
 from voile.core.frontier import Frontier
-from voile.tables.bounds import Bound, bound
-from voile.tables.counts import Counts
-from voile.tables.evaluator import Evaluator
-from voile.tables.searches import search
+from voile.tables.bounds.bound import bound
+from voile.tables.bounds.result import Bound
+from voile.tables.people.counts import Counts
+from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.verbs.search import search
 
 SECONDS = 60
 LONG = 600

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.frontier import Frontier
-from voile.tables.evaluator import Evaluator, Policies, Scores
+from voile.tables.scoring.evaluator import Evaluator, Policies, Scores
 from voile.tables.searches.run import Limit, Run
 
 Strategy = Callable[[Run], None]

@@ -32,8 +32,8 @@ import duckdb
 import numpy as np
 from benchmarks.data import folder
 
-from voile.tables.counts import Counts
-from voile.tables.margins import Margin, fit_margins
+from voile.tables.people.counts import Counts
+from voile.tables.people.margins import Margin, fit_margins
 
 SEED = 2010
 SEXES = ("Female", "Male")

@@ -1,7 +1,8 @@
 """Measure k, l and t on Adult with 8 quasi-identifiers: ours against pyCANON, in one run.
 
 Both start from one pandas frame. pyCANON walks over the classes once for each measure; ours
-counts classes by sensitive value once, and computes every measure of `voile.tables.measures`.
+counts classes by sensitive value once, and computes every measure of
+`voile.tables.scoring.disclosure`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import pyarrow as pa
 from benchmarks.data import folder
 from pycanon import anonymity
 
-from voile.tables.measures import MEASURES, Classes, disclosure
+from voile.tables.scoring.disclosure import MEASURES, Classes, disclosure
 
 COLUMNS = (
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),

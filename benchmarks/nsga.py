@@ -20,9 +20,9 @@ from pymoo.operators.sampling.rnd import BinaryRandomSampling
 from pymoo.optimize import minimize
 
 from voile.core.frontier import Frontier
-from voile.tables.evaluator import Evaluator
-from voile.tables.searches import search
+from voile.tables.scoring.evaluator import Evaluator
 from voile.tables.searches.run import Limit, Run
+from voile.tables.verbs.search import search
 
 SIZES = (14_780, 269_747)
 POPULATION = 100

@@ -24,14 +24,14 @@ from benchmarks.data import folder
 from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
-from voile.tables.counts import Counts
-from voile.tables.domain import Domain, Reading
-from voile.tables.evaluator import Evaluator
-from voile.tables.hipaa import off_lattice, small_areas
-from voile.tables.ordering import in_order
-from voile.tables.searches import search
-from voile.tables.settings import QuasiSettings
-from voile.tables.tours import length, on_the_globe
+from voile.tables.domains.domain import Domain, Reading
+from voile.tables.domains.ordering import in_order
+from voile.tables.domains.settings import QuasiSettings
+from voile.tables.domains.tours import length, on_the_globe
+from voile.tables.people.counts import Counts
+from voile.tables.policies.safe_harbor import off_lattice, small_areas
+from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.verbs.search import search
 
 ZIP = 3
 RANDOM = 5

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from benchmarks.data import folder
 
-from voile.tables.counts import Counts
+from voile.tables.people.counts import Counts
 
 COLUMNS = ("age", "sex", "race", "zip")
 RACES = ("White", "Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other")

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from voile.core.frontier import Frontier
 from voile.report.sections import LineChart, Series
-from voile.tables.evaluator import Evaluator, Scores
-from voile.tables.searches.chains import RandomChain
+from voile.tables.paper.chains import RandomChain
+from voile.tables.paper.sublattice import Rectangle, update_probability
+from voile.tables.scoring.evaluator import Evaluator, Scores
 from voile.tables.searches.run import DIGITS
-from voile.tables.searches.sublattice import Rectangle, update_probability
 
 SUBLATTICES = 24_240
 FRONTIERS = 21

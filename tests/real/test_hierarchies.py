@@ -9,8 +9,8 @@ from itertools import pairwise
 import pyarrow as pa
 import pytest
 
-from voile.tables.hierarchy import hierarchy_domain, read_hierarchy
-from voile.tables.space import PolicySpace
+from voile.tables.domains.hierarchy import hierarchy_domain, read_hierarchy
+from voile.tables.policies.space import PolicySpace
 
 pytestmark = pytest.mark.real
 LEVELS = {

@@ -13,10 +13,10 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.release.kit import Kit
-from voile.tables.content import Content
-from voile.tables.hipaa import SafeHarborWarning, safe_harbor
-from voile.tables.options import ApplyOptions, AttackOptions, FitOptions
-from voile.tables.space import PolicySpace
+from voile.tables.policies.safe_harbor import SafeHarborWarning, safe_harbor
+from voile.tables.policies.space import PolicySpace
+from voile.tables.verbs.content import Content
+from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
 from voile.tables.wing import apply, attack, choose, fit, verify
 
 pytestmark = pytest.mark.real

@@ -277,7 +277,7 @@ def test_what_is_no_policy_file_is_refused(tmp_path, text, said):
 
 def test_a_kit_that_lacks_what_its_wing_wrote_is_refused():
     from voile.core.errors import TamperedError
-    from voile.tables.content import Content
+    from voile.tables.verbs.content import Content
 
     with pytest.raises(TamperedError, match="the kit lacks"):
         Content.of(Kit("tables", "private", {"policies": 0}))

@@ -110,8 +110,8 @@ def _sentences(release: Path) -> tuple[str, ...]:
     """Say as the public report does: the risk now, what was lost, what beats Safe Harbor."""
     from voile.core.rounding import for_audience
     from voile.release.manifest import Release
-    from voile.tables.story import STATING
-    from voile.tables.wording import three_sentences
+    from voile.tables.verbs.report_data import STATING
+    from voile.tables.verbs.wording import three_sentences
 
     private = Release.open(release).private
     assert private is not None

@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING
 from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from voile.tables.bounds import bound
-    from voile.tables.counts import Constraints
-    from voile.tables.generalising import generalise
-    from voile.tables.hipaa import safe_harbor
-    from voile.tables.policy import Policy
-    from voile.tables.searches import search
-    from voile.tables.space import PolicySpace
+    from voile.tables.bounds.bound import bound
+    from voile.tables.people.counts import Constraints
+    from voile.tables.policies.policy import Policy
+    from voile.tables.policies.safe_harbor import safe_harbor
+    from voile.tables.policies.space import PolicySpace
+    from voile.tables.recoding.generalise import generalise
+    from voile.tables.verbs.search import search
 
 __all__ = ["Constraints", "Policy", "PolicySpace", "bound", "generalise", "safe_harbor", "search"]
 
 __getattr__ = lazily(
     __name__,
     {
-        "Constraints": "counts",
-        "Policy": "policy",
-        "generalise": "generalising",
-        "PolicySpace": "space",
-        "bound": "bounds",
-        "safe_harbor": "hipaa",
-        "search": "searches",
+        "Constraints": "people.counts",
+        "Policy": "policies.policy",
+        "PolicySpace": "policies.space",
+        "bound": "bounds.bound",
+        "generalise": "recoding.generalise",
+        "safe_harbor": "policies.safe_harbor",
+        "search": "verbs.search",
     },
 )

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voile.core.lazy import VERBS, lazily
-from voile.tables.options import ApplyOptions, AttackOptions, FitOptions
+from voile.core.lazy import lazily
+from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
 
 if TYPE_CHECKING:
-    from voile.tables.applying import apply
-    from voile.tables.attacking import attack
-    from voile.tables.fitting import choose, fit
-    from voile.tables.report import sections
-    from voile.tables.verifying import verify
+    from voile.tables.verbs.apply import apply
+    from voile.tables.verbs.attack import attack
+    from voile.tables.verbs.fit import choose, fit
+    from voile.tables.verbs.report import sections
+    from voile.tables.verbs.verify import verify
 
 KIND = "tables"
 SUMMARY = "records with quasi-identifiers: age, sex, race, ZIP code"
@@ -36,4 +36,15 @@ __all__ = [
     "verify",
 ]
 
-__getattr__ = lazily(__name__, VERBS, package="voile.tables")
+__getattr__ = lazily(
+    __name__,
+    {
+        "apply": "apply",
+        "attack": "attack",
+        "choose": "fit",
+        "fit": "fit",
+        "sections": "report",
+        "verify": "verify",
+    },
+    package="voile.tables.verbs",
+)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from voile.tables.counts import Constraints, Counts
-from voile.tables.evaluator import Evaluator
+from voile.tables.people.counts import Constraints, Counts
+from voile.tables.scoring.evaluator import Evaluator
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ import pytest
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
-from voile.tables.bounds import bound
-from voile.tables.counts import Constraints, Counts
-from voile.tables.evaluator import Evaluator
-from voile.tables.group_measures import GroupMeasure, matches
-from voile.tables.searches import search
+from voile.tables.bounds.bound import bound
+from voile.tables.people.counts import Constraints, Counts
+from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.scoring.group_measures import GroupMeasure, matches
+from voile.tables.verbs.search import search
 
 WEIGHTS = (0.05, 0.4, 1.0, 3.0, 40.0)
 EXACT = 1e-9
@@ -202,7 +202,7 @@ def test_ctrl_c_before_the_first_step_is_no_bound_either(some_counts, space_of, 
 
     space = space_of(some_counts(12, sizes=(6, 2, 6)))
     frontier = search(space).frontier
-    monkeypatch.setattr("voile.tables.bounds.take_up", press_ctrl_c)
+    monkeypatch.setattr("voile.tables.bounds.bound.take_up", press_ctrl_c)
     found = bound(space, frontier)
     assert found.stopped == "interrupted"
     assert np.isnan(found.bound).all()

@@ -15,8 +15,8 @@ import json
 from dataclasses import dataclass
 import numpy as np
 from voile.tables import bound, search
-from voile.tables.counts import Counts
-from voile.tables.evaluator import Evaluator
+from voile.tables.people.counts import Counts
+from voile.tables.scoring.evaluator import Evaluator
 
 @dataclass(frozen=True)
 class Space:

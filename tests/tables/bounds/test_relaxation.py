@@ -10,8 +10,8 @@ import pytest
 from voile.tables.bounds.nesting import Nesting
 from voile.tables.bounds.pricing import priced
 from voile.tables.bounds.relaxation import Relaxation, Stopped, path, through, ways
-from voile.tables.counts import Constraints
-from voile.tables.evaluator import Evaluator
+from voile.tables.people.counts import Constraints
+from voile.tables.scoring.evaluator import Evaluator
 
 SIZES = (3, 2, 4)  # the last is the inner, the first the outer, the second the rest
 WEIGHTS = np.array([0.3, 5.0])

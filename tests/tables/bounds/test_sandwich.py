@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.frontier import Frontier
-from voile.tables.bounds import bound
+from voile.tables.bounds.bound import bound
 from voile.tables.bounds.envelope import area, hull
 from voile.tables.bounds.sandwich import between
-from voile.tables.searches import search
+from voile.tables.verbs.search import search
 
 inner = st.tuples(st.integers(1, 30), st.integers(1, 30))
 points = st.lists(inner, max_size=20).map(

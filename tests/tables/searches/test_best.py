@@ -10,12 +10,12 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import InfeasibleError
-from voile.tables.counts import Counts
-from voile.tables.evaluator import Evaluator
-from voile.tables.searches import search
+from voile.tables.people.counts import Counts
+from voile.tables.scoring.evaluator import Evaluator
 from voile.tables.searches.best import explore, seek
 from voile.tables.searches.run import Limit, Run
 from voile.tables.searches.steepest import descend
+from voile.tables.verbs.search import search
 
 
 @dataclass(frozen=True)

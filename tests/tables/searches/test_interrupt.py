@@ -15,9 +15,9 @@ SEARCH = """
 import json, sys
 from dataclasses import dataclass
 import numpy as np
-from voile.tables.counts import Counts
-from voile.tables.evaluator import Evaluator
-from voile.tables.searches import search
+from voile.tables.people.counts import Counts
+from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.verbs.search import search
 
 @dataclass(frozen=True)
 class Space:

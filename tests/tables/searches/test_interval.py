@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from voile.core.errors import InfeasibleError
 from voile.tables.kernels.interval import flips
 from voile.tables.kernels.scratch import by_lead, score
-from voile.tables.searches import search
 from voile.tables.searches.interval import Aim, attributes_of, better, explore, settle
 from voile.tables.searches.run import Run
+from voile.tables.verbs.search import search
 
 seeds = st.integers(0, 2**32)
 limits = st.fixed_dictionaries(

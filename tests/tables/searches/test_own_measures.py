@@ -9,9 +9,10 @@ import pytest
 
 from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
-from voile.tables.counts import Constraints
-from voile.tables.evaluator import Evaluator
-from voile.tables.searches import STRATEGIES, best, search
+from voile.tables.people.counts import Constraints
+from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.searches import best
+from voile.tables.verbs.search import STRATEGIES, search
 
 REQUIRED, FORBIDDEN = np.eye(6, dtype=bool)[[2, 4]]
 LIMITS = {

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
-from voile.tables.counts import Constraints, Counts
-from voile.tables.evaluator import Evaluator
-from voile.tables.searches import STRATEGIES, search
+from voile.tables.people.counts import Constraints, Counts
+from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.verbs.search import STRATEGIES, search
 
 
 @dataclass(frozen=True)

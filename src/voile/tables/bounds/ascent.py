@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from voile.tables.bounds.relaxation import Bits, Floats, Ints, Relaxation, path, through, ways
-from voile.tables.evaluator import Policies
+from voile.tables.scoring.evaluator import Policies
 
 TRIALS = 8
 STALLED = 5

@@ -15,8 +15,8 @@ from voile.core.errors import RequestError
 from voile.tables.kernels.cells import Cells
 
 if TYPE_CHECKING:
-    from voile.tables.evaluator import Policies
     from voile.tables.kernels.nested import Nest
+    from voile.tables.scoring.evaluator import Policies
 
 MOST = 2**12
 WHOLE = 2**22

@@ -15,8 +15,8 @@ from voile.tables.bounds.nesting import Nesting
 from voile.tables.bounds.pricing import priced
 from voile.tables.bounds.relaxation import Relaxation, ways
 from voile.tables.bounds.result import Progress
-from voile.tables.evaluator import Policies
 from voile.tables.kernels.cells import SLACK
+from voile.tables.scoring.evaluator import Policies
 from voile.tables.searches.interval import Aim, attributes_of, penalties, settle
 from voile.tables.searches.run import Run
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.tables.bounds.nesting import Nesting
-from voile.tables.evaluator import Evaluator
 from voile.tables.kernels.cells import SLACK
+from voile.tables.scoring.evaluator import Evaluator
 
 Bits = NDArray[np.bool_]
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.tables.counts import Constraints, Counts
+from voile.tables.people.counts import Constraints, Counts
 
 MOST_COMBINATIONS = 2**62
 SLACK = 1e-9

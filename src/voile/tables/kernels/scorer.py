@@ -1,100 +1,77 @@
-"""Score policies by the compiled kernels: eq. 2-4 over the cells of one lattice."""
+"""What every search asks of the code that scores policies."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache, cached_property
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.kernels import interval, scratch, walk
-from voile.tables.kernels.cells import Cells, Rules
-from voile.tables.kernels.lattice import Lattice, lattice
-from voile.tables.scorer import Bits, Descent, Sums
+Bits = NDArray[np.bool_]
+Sums = NDArray[np.float64]
+"""(..., 3): the sum behind risk, the sum behind loss, the subjects suppressed."""
 
-PIECE = 128
-BATCH = 2**15
-FEW = 8  # cuts of an attribute that are quicker to score from scratch
+RISK, LOSS, SUPPRESSED = range(3)
 
 
-class CompiledScorer:
-    """A `Scorer` that keeps the cells sorted by each attribute, and a lattice at the bottom."""
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """Some steps of a steepest chain, each with all policies one merge further.
 
-    def __init__(self, cells: Cells, rules: Rules) -> None:
-        self.cells = cells
-        self.rules = rules
-        self.by_lead = cache(lambda lead: scratch.by_lead(cells, lead))
+    Parameters
+    ----------
+    on_the_way : (steps, n_bits) bool, the policies that the chain goes through.
+    step, bit : (m,) int, policy i is `on_the_way[step[i]]` without cut `bit[i]`.
+    sums : (m, 3) of those.
+    """
+
+    on_the_way: Bits
+    step: NDArray[np.integer]
+    bit: NDArray[np.integer]
+    sums: Sums
+
+    def policies(self, which: NDArray[np.intp]) -> Bits:
+        """Return policies of `sums`, by their indices."""
+        rows: Bits = self.on_the_way[self.step[which]]
+        rows[np.arange(len(which)), self.bit[which]] = False
+        return rows
+
+
+class Scorer(Protocol):
+    """Scores the policies of one lattice, (n_bits,) bool, by sums over generalised cells.
+
+    `sizes` are the values of each attribute; attribute d has sizes[d] - 1 bits. All sums are
+    over cells, so that with the other attributes' partition fixed they are sums over the
+    intervals of one attribute.
+    """
 
     @property
     def sizes(self) -> NDArray[np.int64]:
         """Values of each attribute, on this lattice."""
-        return self.cells.sizes
-
-    @cached_property
-    def _bottom(self) -> Lattice:
-        return lattice(self.cells, self.rules)
 
     def score(self, policies: Bits) -> Sums:
-        """Score from scratch. Cost: O(cells + combinations of all attributes but one) each."""
-        return self.score_and_largest_risk(policies)[0]
-
-    def score_and_largest_risk(self, policies: Bits) -> tuple[Sums, NDArray[np.float64]]:
-        """Score from scratch; return beside the sums the largest 1 / g of a kept cell, (m,)."""
-        *sums, largest = scratch.score(self.by_lead(None), self.rules, policies)
-        return np.stack(sums, axis=1), largest
+        """Score (m, n_bits) policies from scratch."""
 
     def walk(self, start: Bits, order: NDArray[np.intp]) -> Iterator[Sums]:
-        """Merge cell by cell. Cost of a chain: O(cells log cells) for each attribute."""
-        at = self._at(start)
-        for begin in range(0, len(order), PIECE):
-            piece = order[begin : begin + PIECE]
-            risk, nats, suppressed = (np.empty(len(piece)) for _ in range(3))
-            walk.follow(at, piece, risk, nats, suppressed)
-            yield np.stack([risk, nats, suppressed], axis=1)
+        """Merge `start` at each cut of `order` in turn; yield the sums after each, in pieces."""
 
     def descend(
         self, start: Bits, free: Bits, *, rescue: bool, allowed: float
     ) -> Iterator[Descent]:
-        """Keep what each merge would change; a merge changes only what its two slabs touch."""
-        at, open_bits, policy = self._at(start), start & free, start
-        change = walk.changes(at)
-        guide = walk.BY_BOTH if rescue else walk.BY_RISK
-        while (left := int(open_bits.sum())) > 0:
-            steps = min(left, max(1, BATCH // left))
-            risk, nats, suppressed = (np.empty(steps * left) for _ in range(3))
-            merged = np.empty(steps, dtype=np.int32)
-            count, bits = walk.descend(
-                at, change, open_bits, guide, allowed, steps, risk, nats, suppressed, merged
-            )
-            on_the_way = np.tile(policy, (steps, 1))
-            on_the_way[:, merged] = ~np.tri(steps, k=-1, dtype=np.bool_)
-            sums = np.stack([risk[:count], nats[:count], suppressed[:count]], axis=1)
-            step = np.repeat(np.arange(steps), left - np.arange(steps))
-            yield Descent(on_the_way, step, bits[:count], sums)
-            policy = on_the_way[-1].copy()
-            policy[merged[-1]] = False
+        """Merge `start` at its `free` cuts, each time where most risk goes for the loss.
+
+        Merges that cost nothing come first. With `rescue`, while more than `allowed` subjects
+        are suppressed the share of them that a merge frees counts as risk taken away.
+        """
 
     def flips(self, policies: Bits) -> Sums:
-        """Score merges like splits, from each policy's own cells. Cost: O(attributes x cells)."""
-        sums = np.empty((*policies.shape, 3))
-        ends = np.cumsum(self.sizes - 1)
-        for policy, filled in zip(policies, sums, strict=True):
-            for d, (end, size) in enumerate(zip(ends, self.sizes, strict=True)):
-                bits = slice(end - size + 1, end)
-                if size > FEW + 1:
-                    interval.flips(self.by_lead(d), self.rules, policy, filled[bits])
-                else:
-                    filled[bits] = self.score(policy ^ np.eye(len(policy), dtype=np.bool_)[bits])
-        return sums
+        """Score what differs in one cut from each of `policies`: (m, n_bits, 3)."""
 
     def intervals(self, attribute: int, policy: Bits, last: NDArray[np.int64]) -> Sums:
-        """Go through the intervals value by value. Cost: O(values x cells)."""
-        return interval.score_intervals(self.by_lead(attribute), self.rules, policy, last)
+        """Score each interval of one attribute, the others partitioned as in `policy`.
 
-    def _at(self, policy: Bits) -> Lattice:
-        """Return the lattice's state at a policy."""
-        at, merged = self._bottom.copy(), np.flatnonzero(~policy)
-        if len(merged):
-            walk.follow(at, merged, *(np.empty(len(merged)) for _ in range(3)))
-        return at
+        Returns (values, values, 3): row i, column j >= i is the interval from value i to j, for
+        j up to `last[i]`; the rest is undefined.
+        """

@@ -13,7 +13,7 @@ from voile.tables.searches.run import Run
 from voile.tables.searches.slopes import slopes
 
 if TYPE_CHECKING:
-    from voile.tables.evaluator import Policies
+    from voile.tables.scoring.evaluator import Policies
 
 WEIGHTS = 64
 PENALTIES = (0.0, 3.0)

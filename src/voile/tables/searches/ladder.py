@@ -14,7 +14,7 @@ from voile.tables.searches.run import Run
 from voile.tables.searches.slopes import slopes
 
 if TYPE_CHECKING:
-    from voile.tables.evaluator import Policies
+    from voile.tables.scoring.evaluator import Policies
 
 ROUND = 16
 SMALL = 8

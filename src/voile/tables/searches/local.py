@@ -13,7 +13,7 @@ from voile.tables.searches.run import Run
 from voile.tables.searches.slopes import LEAST_RISK
 
 if TYPE_CHECKING:
-    from voile.tables.evaluator import Policies
+    from voile.tables.scoring.evaluator import Policies
 
 BATCH = 32
 

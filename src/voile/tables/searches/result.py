@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.frontier import Frontier
-from voile.tables.evaluator import Evaluator
+from voile.tables.scoring.evaluator import Evaluator
 
 
 class Space(Protocol):

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
-from voile.tables.evaluator import Scores
+from voile.tables.scoring.evaluator import Scores
 from voile.tables.searches.run import Run
 
 BATCH = 64

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import InfeasibleError
 from voile.core.frontier import Frontier
-from voile.tables.counts import Constraints
-from voile.tables.evaluator import Evaluator, Policies, Scores
 from voile.tables.kernels.cells import SLACK
+from voile.tables.people.counts import Constraints
+from voile.tables.scoring.evaluator import Evaluator, Policies, Scores
 from voile.tables.searches.result import Checkpoint
 
 ASKED = ("k", "max_risk", "l_diversity")

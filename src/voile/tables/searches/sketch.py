@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.scorer import LOSS, RISK, Descent, Sums
+from voile.tables.kernels.scorer import LOSS, RISK, Descent, Sums
 from voile.tables.searches.run import Run
 
 if TYPE_CHECKING:
-    from voile.tables.evaluator import Policies
+    from voile.tables.scoring.evaluator import Policies
 
 NOTHING = 1e-13
 

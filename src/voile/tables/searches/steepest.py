@@ -10,7 +10,7 @@ from voile.core.errors import VoileError
 from voile.tables.searches.run import Run
 
 if TYPE_CHECKING:
-    from voile.tables.evaluator import Policies
+    from voile.tables.scoring.evaluator import Policies
 
 CHECKED = 8
 DRIFT = 1e-9

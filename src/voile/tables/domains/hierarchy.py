@@ -1,0 +1,186 @@
+"""Trees of values: domains that are partially ordered, put into an order that keeps their groups.
+
+Limitation 1 of the paper: values that have groups and no order. Depth first through a tree, every
+group is a run of its leaves, so a tree gives a domain in which each level of groups is a set of
+cuts: a node of ARX's hierarchies is a policy, and the lattice holds many more. What is no tree
+(a value with two parents, levels that do not nest) has no such order in general, and is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError, SourceError
+from voile.tables.domains.domain import Domain, Reading
+from voile.tables.domains.public_files import read_rows
+from voile.tables.domains.settings import QuasiSettings
+
+ROOT = "*"
+
+
+def read_tree(wanted: QuasiSettings) -> list[tuple[str, ...]] | None:
+    """Read the tree that a column's settings name, None where they name none."""
+    if wanted.hierarchy is not None:
+        return read_hierarchy(wanted.hierarchy)
+    return None if wanted.parents is None else read_parents(wanted.parents)
+
+
+def read_hierarchy(path: Path, *, delimiter: str | None = None) -> list[tuple[str, ...]]:
+    """Read an ARX hierarchy file: one tuple a value, from the value itself to the coarsest."""
+    rows = read_rows(path, "hierarchy", delimiter=delimiter)
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(rows[0]):
+            raise SourceError(
+                f"row {number} has {len(row)} levels, row 1 has {len(rows[0])}", where=str(path)
+            )
+    return rows
+
+
+def read_parents(path: Path, *, delimiter: str | None = None) -> list[tuple[str, ...]]:
+    """Read a tree written as its branches, ``value;parent`` a line without a header, as rows.
+
+    What is nobody's parent is a value. Groups of one distance from the root are a level; a value
+    nearer to it than others stays itself on the finer ones. Several roots meet in ``*``.
+
+    Raises
+    ------
+    SourceError : the file cannot be read, or a row has not two cells.
+    RequestError : it is no tree: something has two parents, or is its own ancestor.
+    """
+    parent: dict[str, str] = {}
+    for number, row in enumerate(read_rows(path, "parents", delimiter=delimiter), 1):
+        if len(row) != 2:
+            raise SourceError(f"row {number} has {len(row)} cells, not two", where=str(path))
+        if row[0] in parent:
+            raise RequestError(
+                f"row {number} gives a value a second parent, and in a tree each has one",
+                where=str(path),
+                instead="leave one of the two rows out",
+            )
+        parent[row[0]] = row[1]
+    if len(set(parent.values()) - set(parent)) > 1:
+        roots = set(parent.values()) - set(parent) - {ROOT}
+        parent |= dict.fromkeys(sorted(roots), ROOT)
+    ways = [_way_up(path, parent, number, value) for number, value in enumerate(parent, 1)]
+    groups = set(parent.values())
+    leaves = [way for way in ways if way[0] not in groups]
+    depth = max(len(way) for way in leaves)
+    return [(way[0],) * (depth - len(way)) + way for way in leaves]
+
+
+def _way_up(path: Path, parent: dict[str, str], number: int, value: str) -> tuple[str, ...]:
+    way = {value: None}
+    while value in parent:
+        value = parent[value]
+        if value in way:
+            raise RequestError(
+                f"the parents above row {number} lead round in a circle, so this is no tree",
+                where=str(path),
+            )
+        way[value] = None
+    return tuple(way)
+
+
+def hierarchy_domain(
+    column: str,
+    rows: Sequence[Sequence[str]],
+    *,
+    nullable: bool = False,
+    reading: Reading | None = None,
+) -> Domain:
+    """Order the leaves so that every level's groups are contiguous, and keep the levels' cuts.
+
+    Groups stand in the order in which the file first names them, level by level from the
+    coarsest. Null, where `nullable`, is last and a group of its own below the coarsest level.
+
+    Raises
+    ------
+    RequestError : the levels are not nested, or a value stands twice.
+
+    >>> domain = hierarchy_domain("d", [("a", "x", "*"), ("b", "y", "*"), ("c", "x", "*")])
+    >>> domain.values, domain.levels[1]
+    (('a', 'c', 'b'), (False, True))
+    """
+    reading = reading or Reading("listed")
+    _check_nested(column, rows)
+    depth = len(rows[0])
+    ranks: list[dict[str, int]] = []
+    for level in range(depth):
+        ranks.append({})
+        for row in rows:
+            ranks[level].setdefault(row[level], len(ranks[level]))
+    ordered = sorted(rows, key=lambda row: [ranks[i][row[i]] for i in reversed(range(depth))])
+    levels = [[a[level] != b[level] for a, b in pairwise(ordered)] for level in range(depth)]
+    if nullable:
+        for cuts in levels:
+            cuts.append(any(cuts) or cuts is levels[0])
+    values = tuple(reading(row[0]) for row in ordered) + (None,) * nullable
+    return Domain(column, values, reading, levels=tuple(tuple(cuts) for cuts in levels))
+
+
+def _check_nested(column: str, rows: Sequence[Sequence[str]]) -> None:
+    leaves: set[str] = set()
+    for number, row in enumerate(rows, 1):
+        if row[0] in leaves:
+            raise RequestError(
+                f"row {number} of the hierarchy places a value again, and in a tree each has one "
+                "place",
+                where=f"column {column}",
+                instead="leave one of the two rows out",
+            )
+        leaves.add(row[0])
+    for level in range(len(rows[0]) - 1):
+        parents: dict[str, str] = {}
+        for number, row in enumerate(rows, 1):
+            if parents.setdefault(row[level], row[level + 1]) != row[level + 1]:
+                raise RequestError(
+                    f"level {level + 1} of the hierarchy is not nested in level {level + 2}: "
+                    f"row {number} puts a group under a second parent",
+                    where=f"column {column}",
+                    instead="name the groups apart",
+                )
+
+
+def level_cuts(
+    domain: Domain, *, finest: int | None = None, coarsest: int | None = None
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return the cuts that must stay and that must go for groups between two levels of a tree.
+
+    Parameters
+    ----------
+    finest : no policy splits a group of this level; 0 is the values themselves.
+    coarsest : no policy merges two groups of this level; the same as `finest` fixes the level.
+
+    Returns
+    -------
+    Two (n - 1,) bool, what `Constraints` calls required and forbidden.
+
+    Raises
+    ------
+    RequestError : the domain has no tree, or no such levels.
+
+    >>> rows = [("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*")]
+    >>> [cuts.tolist() for cuts in level_cuts(hierarchy_domain("d", rows), finest=1)]
+    [[False, False], [True, False]]
+    """
+    if not domain.levels:
+        raise RequestError(
+            "levels are asked for, and no hierarchy is given", where=f"column {domain.column}"
+        )
+    last = len(domain.levels) - 1
+    fine = 0 if finest is None else finest
+    coarse = last if coarsest is None else coarsest
+    if not 0 <= fine <= coarse <= last:
+        raise RequestError(
+            f"there are no levels from {fine} to {coarse}",
+            where=f"column {domain.column}",
+            instead=f"levels are 0 (the values) to {last}, the finest first",
+        )
+    levels = np.array(domain.levels, dtype=np.bool_)
+    required = np.zeros_like(levels[0]) if coarsest is None else levels[coarsest]
+    return required, ~levels[fine]

@@ -1,0 +1,142 @@
+"""The order of a domain whose values have none of their own: it decides which can be merged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.tables.domains.domain import Domain, Reading
+from voile.tables.domains.public_files import read_number, read_places, read_text
+from voile.tables.domains.settings import ORDERS, ByNumber, ByPlace, Order
+from voile.tables.policies.safe_harbor import Areas, area_blocks, is_zip, off_lattice, small_areas
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+
+def in_order(
+    domain: Domain, subjects: Floats, people: Floats | None, order: Order | None
+) -> Domain:
+    """Put a domain's values into the order asked for; null, where there is one, stays last.
+
+    Parameters
+    ----------
+    domain : in its natural order: numbers, dates and text each by value.
+    subjects : (values,) of the sample.
+    people : (values,) of the population, None where no table counts it: then the list of small
+        three-digit areas is that of the 2010 census.
+    order : as in `QuasiSettings`. None keeps natural order, but puts names (text that is not all
+        digits) by how many subjects have them, most first, and ZIP codes so that Safe Harbor can
+        be said in them. Rare names then lie side by side and merge with each other first: on the
+        Tennessee pair that takes a tenth off the frontier's area against the alphabet. Labels
+        do not tell this order: they name values in the alphabet's.
+
+    Raises
+    ------
+    SourceError, RequestError : a file that cannot be read or does not say something of every
+        value once; an order by people where no table counts them; three-digit areas of numbers.
+
+    Guaranteed: the same values, counts and files give the same order; values that are equal in
+    what orders them keep their natural order. Cost: O(n log n); by distance see `tours.tour`.
+    """
+    match order:
+        case None:
+            return _by_default(domain, subjects, people)
+        case "natural":
+            return domain
+        case tuple() | Path():
+            return _listed(domain, _given(domain.column, order))
+        case "common":
+            return _arranged(domain, _by_number(-subjects, _blocks(domain, people, None)))
+        case "population" | "zip3-population":
+            within = "zip3" if order == "zip3-population" else None
+            counted = _counted(domain, people)
+            return _arranged(domain, _by_number(-counted, _blocks(domain, people, within)))
+        case ByNumber():
+            numbers = read_number(order.by, domain, order.column)
+            return _arranged(domain, _by_number(numbers, _blocks(domain, people, order.within)))
+        case ByPlace():
+            places = read_places(order.near, domain)
+            return _arranged(domain, _by_place(places, _blocks(domain, people, order.within)))
+        case _:
+            return _arranged(domain, np.concatenate(_blocks(domain, people, "zip3")))
+
+
+def _by_default(domain: Domain, subjects: Floats, people: Floats | None) -> Domain:
+    if is_zip(domain):
+        on_lattice = off_lattice(domain, _areas(domain, people)) is None
+        return domain if on_lattice else in_order(domain, subjects, people, "zip3")
+    return in_order(domain, subjects, people, "common" if _is_named(domain) else "natural")
+
+
+def _is_named(domain: Domain) -> bool:
+    known = [v for v in domain.values if v is not None]
+    return domain.reading.kind == "text" and not all(str(v).isdigit() for v in known)
+
+
+def _blocks(domain: Domain, people: Floats | None, within: str | None) -> list[Places]:
+    """Return the known values' positions, in the blocks that the order must keep together."""
+    if within is None:
+        return [np.arange(len(domain) - domain.nullable)]
+    return area_blocks(domain, _areas(domain, people))
+
+
+def _areas(domain: Domain, people: Floats | None) -> Areas:
+    if people is None:
+        return small_areas(domain, np.zeros(len(domain)), "2010")
+    return small_areas(domain, people)
+
+
+def _by_number(numbers: Floats, blocks: Sequence[Places]) -> Places:
+    return np.concatenate([b[np.argsort(numbers[b], kind="stable")] for b in blocks])
+
+
+def _by_place(places: Floats, blocks: Sequence[Places]) -> Places:
+    from voile.tables.domains.tours import on_the_globe, tour_through
+
+    return tour_through(on_the_globe(places[:, 0], places[:, 1]), blocks)
+
+
+def _counted(domain: Domain, people: Floats | None) -> Floats:
+    if people is None:
+        raise RequestError(
+            "no population table counts people by this column, and its order asks for them",
+            where=f"column {domain.column}",
+            instead='give one, or take order = "common", which counts the source',
+        )
+    return people
+
+
+def _arranged(domain: Domain, positions: Places) -> Domain:
+    return _listed(domain, [str(domain.values[i]) for i in positions])
+
+
+def _listed(domain: Domain, values: Sequence[str]) -> Domain:
+    nulls = (None,) if domain.nullable else ()
+    return Domain(domain.column, (*values, *nulls), Reading("listed"))
+
+
+def _given(column: str, order: tuple[str, ...] | Path) -> tuple[str, ...]:
+    if isinstance(order, tuple):
+        values = order
+    else:
+        text = read_text(
+            order,
+            "order",
+            where=f"column {column}, {order}",
+            instead=f"orders that need no file are {', '.join(ORDERS)}",
+        )
+        values = tuple(line for line in text.split("\n") if line)
+    if len(set(values)) < len(values):
+        raise RequestError("a value stands twice in the order", where=f"column {column}")
+    if len(values) < 2:
+        raise RequestError(
+            "the order names fewer than two values",
+            where=f"column {column}",
+            instead="name every value of the data",
+        )
+    return values

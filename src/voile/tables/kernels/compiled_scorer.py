@@ -1,0 +1,100 @@
+"""Score policies by the compiled kernels: eq. 2-4 over the cells of one lattice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache, cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.tables.kernels import interval, scratch, walk
+from voile.tables.kernels.cells import Cells, Rules
+from voile.tables.kernels.lattice import Lattice, lattice
+from voile.tables.kernels.scorer import Bits, Descent, Sums
+
+PIECE = 128
+BATCH = 2**15
+FEW = 8  # cuts of an attribute that are quicker to score from scratch
+
+
+class CompiledScorer:
+    """A `Scorer` that keeps the cells sorted by each attribute, and a lattice at the bottom."""
+
+    def __init__(self, cells: Cells, rules: Rules) -> None:
+        self.cells = cells
+        self.rules = rules
+        self.by_lead = cache(lambda lead: scratch.by_lead(cells, lead))
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Values of each attribute, on this lattice."""
+        return self.cells.sizes
+
+    @cached_property
+    def _bottom(self) -> Lattice:
+        return lattice(self.cells, self.rules)
+
+    def score(self, policies: Bits) -> Sums:
+        """Score from scratch. Cost: O(cells + combinations of all attributes but one) each."""
+        return self.score_and_largest_risk(policies)[0]
+
+    def score_and_largest_risk(self, policies: Bits) -> tuple[Sums, NDArray[np.float64]]:
+        """Score from scratch; return beside the sums the largest 1 / g of a kept cell, (m,)."""
+        *sums, largest = scratch.score(self.by_lead(None), self.rules, policies)
+        return np.stack(sums, axis=1), largest
+
+    def walk(self, start: Bits, order: NDArray[np.intp]) -> Iterator[Sums]:
+        """Merge cell by cell. Cost of a chain: O(cells log cells) for each attribute."""
+        at = self._at(start)
+        for begin in range(0, len(order), PIECE):
+            piece = order[begin : begin + PIECE]
+            risk, nats, suppressed = (np.empty(len(piece)) for _ in range(3))
+            walk.follow(at, piece, risk, nats, suppressed)
+            yield np.stack([risk, nats, suppressed], axis=1)
+
+    def descend(
+        self, start: Bits, free: Bits, *, rescue: bool, allowed: float
+    ) -> Iterator[Descent]:
+        """Keep what each merge would change; a merge changes only what its two slabs touch."""
+        at, open_bits, policy = self._at(start), start & free, start
+        change = walk.changes(at)
+        guide = walk.BY_BOTH if rescue else walk.BY_RISK
+        while (left := int(open_bits.sum())) > 0:
+            steps = min(left, max(1, BATCH // left))
+            risk, nats, suppressed = (np.empty(steps * left) for _ in range(3))
+            merged = np.empty(steps, dtype=np.int32)
+            count, bits = walk.descend(
+                at, change, open_bits, guide, allowed, steps, risk, nats, suppressed, merged
+            )
+            on_the_way = np.tile(policy, (steps, 1))
+            on_the_way[:, merged] = ~np.tri(steps, k=-1, dtype=np.bool_)
+            sums = np.stack([risk[:count], nats[:count], suppressed[:count]], axis=1)
+            step = np.repeat(np.arange(steps), left - np.arange(steps))
+            yield Descent(on_the_way, step, bits[:count], sums)
+            policy = on_the_way[-1].copy()
+            policy[merged[-1]] = False
+
+    def flips(self, policies: Bits) -> Sums:
+        """Score merges like splits, from each policy's own cells. Cost: O(attributes x cells)."""
+        sums = np.empty((*policies.shape, 3))
+        ends = np.cumsum(self.sizes - 1)
+        for policy, filled in zip(policies, sums, strict=True):
+            for d, (end, size) in enumerate(zip(ends, self.sizes, strict=True)):
+                bits = slice(end - size + 1, end)
+                if size > FEW + 1:
+                    interval.flips(self.by_lead(d), self.rules, policy, filled[bits])
+                else:
+                    filled[bits] = self.score(policy ^ np.eye(len(policy), dtype=np.bool_)[bits])
+        return sums
+
+    def intervals(self, attribute: int, policy: Bits, last: NDArray[np.int64]) -> Sums:
+        """Go through the intervals value by value. Cost: O(values x cells)."""
+        return interval.score_intervals(self.by_lead(attribute), self.rules, policy, last)
+
+    def _at(self, policy: Bits) -> Lattice:
+        """Return the lattice's state at a policy."""
+        at, merged = self._bottom.copy(), np.flatnonzero(~policy)
+        if len(merged):
+            walk.follow(at, merged, *(np.empty(len(merged)) for _ in range(3)))
+        return at

@@ -1,0 +1,298 @@
+"""From tables of people to ordered domains and counts: the only look at the data that fit takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError, nearest
+from voile.data import Source
+from voile.engines.counting import count_combinations
+from voile.tables.domains.domain import OUTSIDE, Domain, Reading, build_domain, infer_reading
+from voile.tables.domains.hierarchy import hierarchy_domain, read_tree
+from voile.tables.domains.ordering import in_order
+from voile.tables.domains.settings import QuasiSettings
+from voile.tables.people.counts import Counts
+from voile.tables.people.population import Population
+
+MOST_COMBINATIONS = 2**62
+MOST_OUTCOMES = 100
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """Distinct combinations of some quasi-identifiers: raw cells by column, and their counts."""
+
+    columns: tuple[str, ...]
+    table: pa.Table
+
+    @property
+    def count(self) -> NDArray[np.float64]:
+        """Subjects or people of each combination."""
+        return np.asarray(self.table.column("count").to_numpy(), dtype=np.float64)
+
+    def distinct(self, column: str) -> pa.Array:
+        """Return the distinct cells of a column, null among them where it occurs."""
+        return self.table.column(column).unique()
+
+
+def count_sample(source: Source, quasi: Sequence[str], subject: str | None) -> Combinations:
+    """Count subjects by combination of the quasi-identifiers."""
+    check_quasi(source, quasi)
+    return Combinations(tuple(quasi), count_combinations(source, list(quasi), subject=subject))
+
+
+def count_population(source: Source, quasi: Sequence[str], people: str) -> Combinations:
+    """Count people by combination of those quasi-identifiers that the table has."""
+    if people not in source.columns:
+        raise RequestError(
+            f"the population table has no column {people} that counts people",
+            where=source.name,
+            instead=f"name it with --people; {nearest(people, source.columns)}",
+        )
+    shared = [column for column in quasi if column in source.columns]
+    if not shared:
+        raise RequestError(
+            "the population table has none of the quasi-identifiers", where=source.name
+        )
+    return Combinations(tuple(shared), count_combinations(source, shared, weight=people))
+
+
+def check_quasi(source: Source, quasi: Sequence[str]) -> None:
+    """Refuse quasi-identifiers that are not columns, stand twice, or are floats."""
+    if not quasi:
+        raise RequestError("no quasi-identifier is named", where=source.name)
+    for column in quasi:
+        if column not in source.columns:
+            raise RequestError(
+                f"quasi-identifier {column} is not a column",
+                where=source.name,
+                instead=nearest(column, source.columns),
+            )
+        if list(quasi).count(column) > 1:
+            raise RequestError(f"quasi-identifier {column} is named twice")
+        infer_reading(column, source.columns[column], ())
+
+
+def build_domains(
+    quasi: Sequence[str],
+    sample: Combinations,
+    populations: Sequence[Combinations],
+    settings: Mapping[str, Mapping[str, Any]],
+) -> tuple[Domain, ...]:
+    """Order the values of sample and populations into one domain for each quasi-identifier."""
+    domains = []
+    for column in quasi:
+        tables = [c for c in (sample, *populations) if column in c.columns]
+        wanted = QuasiSettings.read(column, settings.get(column, {}))
+        domains.append(_build(column, tables, wanted))
+    if prod(len(domain) for domain in domains) >= MOST_COMBINATIONS:
+        raise RequestError(
+            f"the domains multiply to more than 2^62 combinations ({_sizes(domains)})",
+            instead="use fewer quasi-identifiers, or coarser ones",
+        )
+    return tuple(domains)
+
+
+def _sizes(domains: Sequence[Domain]) -> str:
+    return " x ".join(f"{len(domain):,} {domain.column}" for domain in domains)
+
+
+def _build(column: str, tables: Sequence[Combinations], wanted: QuasiSettings) -> Domain:
+    cells = [table.distinct(column) for table in tables]
+    domain = _covering(_ordered(column, tables, cells, wanted), cells)
+    return replace(domain, declared=_declared(domain, cells[1:], wanted))
+
+
+def _ordered(
+    column: str, tables: Sequence[Combinations], cells: Sequence[pa.Array], wanted: QuasiSettings
+) -> Domain:
+    raw = [value for array in cells for value in array.to_pylist()]
+    tree = read_tree(wanted)
+    if tree is not None:
+        return hierarchy_domain(column, tree, nullable=None in raw)
+    reading = _reading(column, cells, raw, wanted)
+    domain = build_domain(column, raw, reading, fill=wanted.filling)
+    subjects = _by_value(domain, tables[0])
+    people = _by_value(domain, tables[-1]) if len(tables) > 1 else None
+    return in_order(domain, subjects, people, wanted.order)
+
+
+def _declared(
+    domain: Domain, public: Sequence[pa.Array], wanted: QuasiSettings
+) -> tuple[bool, ...]:
+    """Say which values the user has named: all of an order or a tree, else a population's."""
+    if wanted.names_values:
+        return tuple(value is not None for value in domain.values)
+    places = np.concatenate([np.zeros(0, np.int32), *(domain.codes(array) for array in public)])
+    found: list[bool] = np.isin(np.arange(len(domain)), places).tolist()
+    return tuple(found)
+
+
+def _by_value(domain: Domain, counted: Combinations) -> NDArray[np.float64]:
+    codes = domain.codes(counted.table.column(domain.column))
+    total = np.bincount(codes, weights=counted.count, minlength=len(domain))
+    return total.astype(np.float64)
+
+
+def _reading(
+    column: str, cells: Sequence[pa.Array], raw: Iterable[Any], wanted: QuasiSettings
+) -> Reading:
+    """Take the kind asked for, or that of the values; `by` and `form` are asked of dates alone."""
+    if wanted.kind is not None:
+        return Reading(wanted.kind, wanted.by, wanted.form)
+    found = {infer_reading(column, array.type, array.to_pylist()).kind for array in cells}
+    kind = found.pop() if len(found) == 1 else infer_reading(column, pa.string(), raw).kind
+    if wanted.form is not None or (kind != "date" and wanted.by != "day"):
+        kind = "date"
+    return Reading(kind, wanted.by, wanted.form)
+
+
+def _covering(domain: Domain, cells: Sequence[pa.Array]) -> Domain:
+    lacking = {
+        str(value)
+        for array in cells
+        for value in array.filter(pa.array(domain.codes(array) == OUTSIDE)).to_pylist()
+    }
+    if lacking:
+        raise RequestError(
+            f"{len(lacking):,} values of the data are not in the order or hierarchy given",
+            where=f"column {domain.column}",
+            instead="add them, written as in the data",
+        )
+    return domain
+
+
+def encode(
+    domains: Sequence[Domain], combinations: Combinations
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Return distinct positions (cells, attributes), lexicographically sorted, and their counts.
+
+    Raw cells that read as one value (``7`` and ``007``, two days of a month) become one.
+    """
+    codes = np.column_stack([d.codes(combinations.table.column(d.column)) for d in domains])
+    return distinct_rows(codes.astype(np.int32), combinations.count, [len(d) for d in domains])
+
+
+def distinct_rows(
+    codes: NDArray[np.int32], count: NDArray[np.float64], sizes: Sequence[int]
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Sum counts over equal rows of codes; rows come back in lexicographic order."""
+    keys = row_keys(codes, sizes)
+    distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    total = np.bincount(inverse, weights=count, minlength=len(distinct))
+    return codes[first], total.astype(np.float64)
+
+
+def row_keys(codes: NDArray[np.int32], sizes: Sequence[int]) -> NDArray[np.int64]:
+    """Number each row of codes by mixed radix, which keeps lexicographic order."""
+    keys = np.zeros(len(codes), dtype=np.int64)
+    for column, size in enumerate(sizes):
+        keys = keys * size + codes[:, column]
+    return keys
+
+
+def count_sensitive(
+    source: Source,
+    domains: Sequence[Domain],
+    codes: NDArray[np.int32],
+    sensitive: str | None,
+    subject: str | None,
+) -> NDArray[np.float64]:
+    """Count the sample by combination and by value of a sensitive column: (combinations, values).
+
+    Null counts as a value of its own. The values themselves are not kept.
+    """
+    if sensitive is None:
+        return np.zeros((len(codes), 0))
+    _check_column(source, "sensitive", sensitive)
+    return _count_values(source, domains, codes, sensitive, subject)
+
+
+def count_outcomes(
+    source: Source,
+    domains: Sequence[Domain],
+    codes: NDArray[np.int32],
+    outcomes: Sequence[str],
+    subject: str | None,
+) -> tuple[NDArray[np.float64], ...]:
+    """Count the sample by combination and by value of each outcome column; as `count_sensitive`.
+
+    Refuses an outcome of more than 100 values: hardly two subjects share one.
+    """
+    counted = []
+    for outcome in outcomes:
+        _check_column(source, "outcome", outcome)
+        if outcome in [domain.column for domain in domains]:
+            raise RequestError(f"outcome {outcome} is a quasi-identifier as well")
+        counted.append(_count_values(source, domains, codes, outcome, subject))
+        if (values := counted[-1].shape[1]) > MOST_OUTCOMES:
+            raise RequestError(
+                f"outcome {outcome} has {values:,} values and at most {MOST_OUTCOMES} are counted",
+                where=source.name,
+                instead="put them in bands",
+            )
+    return tuple(counted)
+
+
+def _check_column(source: Source, role: str, column: str) -> None:
+    if column not in source.columns:
+        raise RequestError(
+            f"{role} column {column} is not a column",
+            where=source.name,
+            instead=nearest(column, source.columns),
+        )
+
+
+def _count_values(
+    source: Source,
+    domains: Sequence[Domain],
+    codes: NDArray[np.int32],
+    column: str,
+    subject: str | None,
+) -> NDArray[np.float64]:
+    sizes = [len(domain) for domain in domains]
+    quasi = [domain.column for domain in domains]
+    table = count_combinations(source, [*quasi, column], subject=subject)
+    own = np.column_stack([d.codes(table.column(d.column)) for d in domains]).astype(np.int32)
+    cell = np.searchsorted(row_keys(codes, sizes), row_keys(own, sizes))
+    value = table.column(column).combine_chunks().dictionary_encode(null_encoding="encode")
+    counted = np.zeros((len(codes), len(value.dictionary)))
+    np.add.at(counted, (cell, value.indices.to_numpy()), table.column("count").to_numpy())
+    return counted
+
+
+def join(
+    domains: Sequence[Domain],
+    codes: NDArray[np.int32],
+    sample: NDArray[np.float64],
+    population: Population,
+    sensitive: NDArray[np.float64],
+    outcomes: Sequence[NDArray[np.float64]] = (),
+) -> Counts:
+    """Bring sample and population onto one list of combinations, zero where one lacks it."""
+    sizes = tuple(len(domain) for domain in domains)
+    stacked = np.concatenate((codes, population.codes))
+    keys = row_keys(stacked, sizes)
+    distinct, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    of_sample, of_people = place[: len(codes)], place[len(codes) :]
+    counts = Counts(
+        sizes,
+        stacked[first],
+        np.zeros(len(distinct)),
+        np.zeros(len(distinct)),
+        np.zeros((len(distinct), sensitive.shape[1])),
+        tuple(np.zeros((len(distinct), counted.shape[1])) for counted in outcomes),
+    )
+    counts.sample[of_sample] = sample
+    counts.population[of_people] = population.people
+    counts.sensitive[of_sample] = sensitive
+    for whole, counted in zip(counts.outcomes, outcomes, strict=True):
+        whole[of_sample] = counted
+    return counts

@@ -1,0 +1,321 @@
+"""How many people share each combination of quasi-identifiers, from what is known of them.
+
+A population comes as counts by all quasi-identifiers, by some of them, as several such tables
+(margins), as a sampling fraction, or not at all. Each becomes one column of people, and says in
+words how it was made and what it assumes.
+
+People may be fractional: they are then expected people. An adversary's group is in every case
+counted as g = max(subjects, people, 1), so a fitted .3 of a person is never a risk above 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.report.wording import listed
+from voile.tables.domains.domain import Domain
+from voile.tables.people.margins import Margin, check_memory, fit_margins
+
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Table = tuple[tuple[str, ...], Codes, Floats]
+
+
+@dataclass(frozen=True)
+class Population(Brief):
+    """Count people by combination, and say where the counts come from.
+
+    Parameters
+    ----------
+    codes : (m, q) int32, distinct combinations in lexicographic order, as in `Counts`.
+    people : (m,) float64 > 0; whole numbers where they were counted, expected ones otherwise.
+    how : ends the sentence "The population is ...".
+    assumptions : sentences a reader must agree with to believe the counts.
+    known : whether a table counted people; else they are the sample's, or estimated from it.
+    """
+
+    shows = ("how",)
+
+    codes: Codes
+    people: Floats
+    how: str
+    assumptions: tuple[str, ...] = ()
+    known: bool = True
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Count what the sample has and the population lacks: groups, and the subjects in them."""
+
+    groups: int
+    records: float
+
+
+def population_of(
+    domains: Sequence[Domain],
+    codes: Codes,
+    sample: Floats,
+    tables: Sequence[Table] = (),
+    *,
+    fraction: float | None = None,
+    gap: Literal["error", "sample"] = "error",
+) -> Population:
+    """Make one population of whatever is known of it.
+
+    Parameters
+    ----------
+    domains : the quasi-identifiers.
+    codes, sample : (c, q) int32 distinct combinations of the sample, and (c,) their subjects.
+    tables : columns, (m, columns) positions in their domains, and (m,) people, for each table.
+    fraction : in (0, 1), the share of the population that the sample is of; instead of tables.
+    gap : what to do about records whose combination has no people: refuse, or count the
+        combination as large as it is in the sample.
+
+    Returns
+    -------
+    `from_counts`, `from_subset`, `from_margins`, `from_fraction` or `from_sample`, by what is
+    given; several tables that leave a quasi-identifier out are first fitted, then spread.
+
+    Raises
+    ------
+    RequestError : tables and a fraction, a negative count, a gap, margins that disagree, or more
+        combinations than memory.
+    """
+    if tables and fraction is not None:
+        raise RequestError(
+            "a population table and a sampling fraction are both given", instead="give one"
+        )
+    if fraction is not None:
+        return from_fraction(codes, sample, fraction)
+    if not tables:
+        return from_sample(codes, sample)
+    known, table = tables[0][0], tables[0]
+    covered = [d for d in domains if any(d.column in columns for columns, _, _ in tables)]
+    if len(tables) > 1:
+        fitted = from_margins(covered, tables)
+        known, table = _names(covered), (_names(covered), fitted.codes, fitted.people)
+    else:
+        fitted = from_counts(covered, table[1], table[2])
+    if len(known) < len(domains):
+        spread = from_subset(domains, table, codes, sample)
+        both = (*fitted.assumptions, *spread.assumptions)
+        fitted = replace(spread, how=f"{fitted.how}, {spread.how}", assumptions=both)
+    return fill_gaps(domains, codes, sample, fitted, how=gap)
+
+
+def from_counts(domains: Sequence[Domain], codes: Codes, people: Floats) -> Population:
+    """Take counts by all quasi-identifiers as they are; equal rows add up, empty ones go.
+
+    >>> from voile.tables.domains.domain import Reading
+    >>> ages = Domain("age", (30, 31, 32), Reading("number"))
+    >>> found = from_counts([ages], np.array([[2], [0], [2]], np.int32), np.array([1.0, 4.0, 2.0]))
+    >>> found.codes.tolist(), found.people.tolist(), found.how
+    ([[0], [2]], [4.0, 3.0], 'counted by age')
+    """
+    _check(people)
+    return Population(*_distinct(domains, codes, people), f"counted by {listed(_names(domains))}")
+
+
+def from_subset(
+    domains: Sequence[Domain], table: Table, codes: Codes, sample: Floats
+) -> Population:
+    """Spread people who are counted by some quasi-identifiers over the others.
+
+    Within each group of the table, people are spread over the combinations of the missing
+    attributes in proportion to the sample as a whole. Not to the sample within that group: one
+    record alone in a group would then have the whole group to hide in.
+
+    Raises
+    ------
+    RequestError : a negative count, an empty sample, or groups x combinations above memory.
+
+    Cost: O(groups of the table x combinations of the missing attributes) time and memory.
+    """
+    columns, own, people = table
+    _check(people)
+    given = [i for i, d in enumerate(domains) if d.column in columns]
+    lacking = [i for i in range(len(domains)) if i not in given]
+    others, weight = _distinct([domains[i] for i in lacking], codes[:, lacking], sample)
+    if not len(others):
+        raise RequestError("an empty sample does not say how the population spreads")
+    check_memory((len(own), len(others)), bytes_a_cell=16 + 12 * len(domains))
+    crossed = np.empty((len(own) * len(others), len(domains)), dtype=np.int32)
+    crossed[:, given] = np.repeat(own, len(others), axis=0)
+    crossed[:, lacking] = np.tile(others, (len(own), 1))
+    spread = np.outer(people, weight / weight.sum()).ravel()
+    missing, known = (listed([domains[i].column for i in s]) for s in (lacking, given))
+    assumption = (
+        f"People are assumed to spread over {missing} as the sample does, "
+        f"whatever their {known}; combinations of {missing} that the sample lacks have nobody."
+    )
+    return Population(
+        *_distinct(domains, crossed, spread), f"spread over {missing} as the sample", (assumption,)
+    )
+
+
+def from_margins(
+    domains: Sequence[Domain], tables: Sequence[Table], *, reconcile: float = 0.0
+) -> Population:
+    """Fit several tables by iterative proportional fitting; see `fit_margins`.
+
+    Every quasi-identifier lies in at least one table; the most trusted table comes first.
+
+    Raises
+    ------
+    RequestError : a negative count, tables that disagree by more than `reconcile`, a product of
+        the domains that memory cannot hold, or no table with these margins.
+    """
+    sizes = [len(d) for d in domains]
+    check_memory(sizes, bytes_a_cell=16 + 12 * len(domains))
+    names = _names(domains)
+    margins = []
+    for columns, codes, people in tables:
+        _check(people)
+        axes = tuple(names.index(c) for c in columns)
+        counts = np.zeros([sizes[d] for d in axes])
+        np.add.at(counts, tuple(codes.T), people)
+        margins.append(Margin(axes, counts))
+    fitted = fit_margins(sizes, margins, reconcile=reconcile)
+    if fitted.largest_error > 1e-6 * max(float(fitted.counts.sum()), 1.0):
+        raise RequestError(
+            f"no counts have all these margins: after {fitted.iterations} rounds one is still "
+            f"{fitted.largest_error:,.3g} people off",
+            where="population tables",
+            instead="give tables of one census, or fewer of them",
+        )
+    by = "; ".join(listed(columns) for columns, _, _ in tables)
+    filled = fitted.counts > 0
+    return Population(
+        np.argwhere(filled).astype(np.int32),
+        fitted.counts[filled],
+        f"fitted by iterative proportional fitting to {len(tables)} tables (by {by})",
+        ("Attributes that no table counts together are assumed to be independent.",),
+    )
+
+
+def from_fraction(codes: Codes, sample: Floats, fraction: float) -> Population:
+    """Estimate the people of a combination as its subjects n divided by the sampling fraction.
+
+    Unbiased for a group fixed before the sample is drawn; of groups seen because somebody was
+    drawn from them, too large: a sample unique counts as 1 / fraction people though she may be
+    unique. `estimate_uniques` says how many are.
+
+    >>> from_fraction(np.array([[0]], np.int32), np.array([3.0]), 0.1).people.tolist()
+    [30.0]
+    """
+    if not 0 < fraction < 1:
+        raise RequestError(
+            f"the sampling fraction {fraction:g} is not between 0 and 1",
+            instead="leave it out if the sample is the population",
+        )
+    return Population(
+        codes,
+        sample / fraction,
+        f"estimated as the source divided by the sampling fraction {fraction:.3g}",
+        (
+            f"Every person is assumed equally likely, {fraction:.3g}, to be in the source.",
+            "Groups that the sample shows are on average smaller than so estimated; the number "
+            "of people unique in the population is estimated apart.",
+        ),
+        known=False,
+    )
+
+
+def from_sample(codes: Codes, sample: Floats) -> Population:
+    """Take the sample as the population: all that is known of who an adversary could mix up."""
+    return Population(
+        codes,
+        sample.astype(np.float64),
+        "not known: the source itself is counted as the population",
+        (
+            "An adversary is assumed to know that her target is in the source (prosecutor risk): "
+            "people outside of it hide nobody. The true risk is at most what is shown.",
+        ),
+        known=False,
+    )
+
+
+def gaps(domains: Sequence[Domain], codes: Codes, sample: Floats, population: Population) -> Gap:
+    """Count the sample's combinations that have no people, and their subjects."""
+    absent = _absent(domains, codes, population)
+    return Gap(int(absent.sum()), float(sample[absent].sum()))
+
+
+def fill_gaps(
+    domains: Sequence[Domain],
+    codes: Codes,
+    sample: Floats,
+    population: Population,
+    *,
+    how: Literal["error", "sample"] = "error",
+) -> Population:
+    """Count combinations that the population lacks as large as in the sample, or refuse them.
+
+    Parameters
+    ----------
+    how : ``error`` raises a `RequestError` with the number of records; ``sample`` adds the
+        combinations, with their subjects as people.
+    """
+    found = gaps(domains, codes, sample, population)
+    if not found.groups:
+        return population
+    what = f"{found.records:,.6g} records in {found.groups:,} groups"
+    if how == "error":
+        raise RequestError(
+            f"{what} have no people in the population table",
+            where=f"columns {listed(_names(domains))}",
+            instead="correct the population, or count them by the sample: --population-gap sample",
+        )
+    absent = _absent(domains, codes, population)
+    filled = _distinct(
+        domains,
+        np.concatenate((population.codes, codes[absent])),
+        np.concatenate((population.people, sample[absent])),
+    )
+    said = f"{what}, which the population lacks, are counted as if the source held all such people."
+    return replace(
+        population,
+        codes=filled[0],
+        people=filled[1],
+        assumptions=(*population.assumptions, said),
+    )
+
+
+def _absent(domains: Sequence[Domain], codes: Codes, population: Population) -> NDArray[np.bool_]:
+    """Say which rows of codes the population does not have."""
+    return ~np.isin(_keys(domains, codes), _keys(domains, population.codes))
+
+
+def _keys(domains: Sequence[Domain], codes: Codes) -> NDArray[np.int64]:
+    """Number combinations so that lexicographic order is kept; domains multiply to < 2^62."""
+    sizes = tuple(len(d) for d in domains)
+    return np.asarray(np.ravel_multi_index(tuple(codes.T), sizes), dtype=np.int64)
+
+
+def _distinct(domains: Sequence[Domain], codes: Codes, people: Floats) -> tuple[Codes, Floats]:
+    """Add up equal rows and leave out empty ones; lexicographic order."""
+    keys, first, place = np.unique(_keys(domains, codes), return_index=True, return_inverse=True)
+    total = np.zeros(len(keys))
+    np.add.at(total, place, people)
+    return codes[first[total > 0]], total[total > 0]
+
+
+def _check(people: Floats) -> None:
+    wrong = int((~np.isfinite(people) | (people < 0)).sum())
+    if wrong:
+        raise RequestError(
+            f"{wrong:,} counts of people are negative or not numbers", where="population table"
+        )
+    if not people.sum() > 0:
+        raise RequestError("it counts nobody", where="population table")
+
+
+def _names(domains: Sequence[Domain]) -> tuple[str, ...]:
+    return tuple(d.column for d in domains)

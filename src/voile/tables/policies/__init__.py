@@ -1,0 +1,1 @@
+"""Policies: bit-strings over ordered domains, the space of them all, and Safe Harbor."""

@@ -1,0 +1,72 @@
+"""Policies that beat another one, and how they differ from it, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.frontier import Frontier
+from voile.report.wording import listed
+from voile.tables.policies.policy import Policy
+
+
+def most_different(
+    frontier: Frontier, beaten: tuple[float, float], *, most: int = 3
+) -> NDArray[np.intp]:
+    """Pick up to `most` policies that beat a (risk, loss), as unlike each other as can be.
+
+    The first loses least; each next one is farthest, in cuts, from those picked (Gonzalez 1985).
+    Policies that differ in fewer than 1 in 20 of the first one's cuts are not picked.
+    """
+    beating = frontier.dominating(*beaten)
+    if not len(beating):
+        return beating
+    rows = np.asarray(frontier.policies)[beating]
+    picked = [int(np.argmin(frontier.loss[beating]))]
+    distance = (rows != rows[picked[0]]).sum(axis=1)
+    while len(picked) < most and distance.max() > rows[picked[0]].sum() / 20:
+        picked.append(int(np.argmax(distance)))
+        distance = np.minimum(distance, (rows != rows[picked[-1]]).sum(axis=1))
+    return beating[picked]
+
+
+def in_words(
+    policy: Policy,
+    scores: tuple[float, float],
+    other: Policy,
+    other_scores: tuple[float, float],
+    name: str,
+) -> str:
+    """Say how a policy differs from a named one: what it merges more, what it keeps finer.
+
+    Scores are (risk, loss).
+    """
+    finer: list[str] = []
+    coarser: list[str] = []
+    moved: list[str] = []
+    same: list[str] = []
+    for column, intervals in policy.intervals.items():
+        own, its = len(intervals), len(other.intervals[column])
+        if policy.intervals[column] == other.intervals[column]:
+            same.append(column)
+        elif own == its:
+            moved.append(column)
+        else:
+            said = f"{own} group{'s' * (own != 1)} where {name} has {its}"
+            if own > its:
+                finer.append(f"{column} in {said}")
+            else:
+                coarser.append(f"{column} into {said}")
+    parts = [f"it keeps {listed(finer)}"] if finer else []
+    parts += [f"it merges {listed(coarser)}"] if coarser else []
+    parts += [f"it cuts {listed(moved)} elsewhere"] if moved else []
+    parts += [f"{listed(same)} stays as in {name}"] if same else []
+    risk, loss = (_change(*pair) for pair in zip(scores, other_scores, strict=True))
+    return f"Risk {risk}, loss {loss}: {'; '.join(parts)}."
+
+
+def _change(own: float, its: float) -> str:
+    share = own / its - 1 if its else 0.0
+    if abs(share) < 0.005:
+        return "equal"
+    return f"{abs(share):.0%} {'lower' if share < 0 else 'higher'}"

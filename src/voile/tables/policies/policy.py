@@ -1,0 +1,182 @@
+"""A policy: which cuts of each ordered domain are kept (3.2.1), printed and kept as intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.tables.domains.domain import Domain, Value
+
+
+@dataclass(frozen=True)
+class Interval(Brief):
+    """Values `first`..`last` of a domain, by position, both included, and how they are written."""
+
+    shows = ("width",)
+
+    first: int
+    last: int
+    label: str
+
+    @property
+    def width(self) -> int:
+        """How many values it covers."""
+        return self.last - self.first + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Policy(Brief):
+    """One bit-string over ordered domains; bit 1 keeps the cut between two neighbours.
+
+    Parameters
+    ----------
+    domains : the quasi-identifiers' domains, in order.
+    bits : (sum of len(domain) - 1,) bool, concatenated in that order.
+    notes : what whoever made it has to say of it.
+
+    >>> from voile.tables.domains.domain import Reading
+    >>> age = Domain("age", tuple(range(106)), Reading("integer"))
+    >>> policy = Policy((age,), np.isin(np.arange(105), [17, 44]))
+    >>> print(policy.describe())
+    age 0-17 18-44 45-105
+    >>> policy
+    Policy(columns=('age',))
+    """
+
+    shows = ("columns",)
+
+    domains: tuple[Domain, ...]
+    bits: NDArray[np.bool_]
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        expected = sum(len(domain) - 1 for domain in self.domains)
+        if self.bits.shape != (expected,) or self.bits.dtype != np.bool_:
+            raise ValueError(f"bits must be {expected} booleans")
+        object.__setattr__(self, "bits", self.bits.copy())
+        self.bits.setflags(write=False)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Policy):
+            return NotImplemented
+        return self.domains == other.domains and bool(np.array_equal(self.bits, other.bits))
+
+    def __hash__(self) -> int:
+        return hash(self.bits.tobytes())
+
+    def __le__(self, other: Policy) -> bool:
+        """Whether self is at least as general as other: its cuts are a subset (Def. 3.3)."""
+        return bool(np.all(~self.bits | other.bits))
+
+    def __and__(self, other: Policy) -> Policy:
+        """Return the greatest lower bound: the cuts that both keep (Def. 3.4)."""
+        return Policy(self.domains, self.bits & other.bits)
+
+    def cuts(self) -> Iterator[tuple[Domain, NDArray[np.bool_]]]:
+        """Yield each domain with its own bits."""
+        start = 0
+        for domain in self.domains:
+            yield domain, self.bits[start : start + len(domain) - 1]
+            start += len(domain) - 1
+
+    @cached_property
+    def intervals(self) -> dict[str, tuple[Interval, ...]]:
+        """The intervals of each column, in order."""
+        return {domain.column: _intervals(domain, cuts) for domain, cuts in self.cuts()}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The quasi-identifiers, in order."""
+        return tuple(domain.column for domain in self.domains)
+
+    def describe(self) -> str:
+        """Write every column's intervals, for the holder alone: their ends are raw values."""
+        return "\n".join(
+            f"{column} {' '.join(interval.label for interval in intervals)}"
+            for column, intervals in self.intervals.items()
+        )
+
+    def interval_of(self, domain: Domain) -> NDArray[np.int32]:
+        """Return, for each position of the domain, the number of its interval."""
+        for own, cuts in self.cuts():
+            if own.column == domain.column:
+                return np.concatenate(([0], np.cumsum(cuts))).astype(np.int32)
+        raise KeyError(domain.column)
+
+    def to_data(self) -> dict[str, list[list[str]]]:
+        """Return the intervals as [first, last] texts by column; null is the empty text.
+
+        An empty text, and one that begins with a quote, stand in quotes.
+        """
+        return {
+            domain.column: [
+                [_text(domain.values[i.first]), _text(domain.values[i.last])]
+                for i in self.intervals[domain.column]
+            ]
+            for domain in self.domains
+        }
+
+    @classmethod
+    def from_data(cls, domains: Sequence[Domain], data: Mapping[str, Any]) -> Policy:
+        """Read back what `to_data` wrote; the intervals must cover each domain in order.
+
+        Raises
+        ------
+        RequestError : a column is missing or unknown, or its intervals leave a gap or overlap.
+        """
+        if not isinstance(data, Mapping):
+            raise RequestError("the policy does not give each column its intervals")
+        unknown = sorted(set(data) - {domain.column for domain in domains})
+        if unknown:
+            raise RequestError(f"the policy names {unknown[0]}, which is not a quasi-identifier")
+        bits = [_read_cuts(domain, data.get(domain.column)) for domain in domains]
+        return cls(tuple(domains), np.concatenate(bits))
+
+
+def _intervals(domain: Domain, cuts: NDArray[np.bool_]) -> tuple[Interval, ...]:
+    ends = [*np.flatnonzero(cuts).tolist(), len(domain) - 1]
+    starts = [0, *(end + 1 for end in ends[:-1])]
+    bounds = list(zip(starts, ends, strict=True))
+    labels = domain.labels(bounds)
+    return tuple(Interval(a, b, label) for (a, b), label in zip(bounds, labels, strict=True))
+
+
+def _text(value: Value) -> str:
+    if value is None:
+        return ""
+    text = str(value)
+    return f'"{text}"' if not text or text.startswith('"') else text
+
+
+def _read_cuts(domain: Domain, intervals: Any) -> NDArray[np.bool_]:
+    where = f"policy, column {domain.column}"
+    if not intervals:
+        raise RequestError("the policy has no intervals", where=where)
+    pairs = isinstance(intervals, list) and all(
+        isinstance(pair, list) and len(pair) == 2 for pair in intervals
+    )
+    if not pairs:
+        raise RequestError("intervals are pairs, [first, last]", where=where)
+    position = {_text(value): i for i, value in enumerate(domain.values)}
+    cuts = np.zeros(len(domain) - 1, dtype=np.bool_)
+    start = 0
+    for number, (first, last) in enumerate(intervals, 1):
+        if position.get(str(first)) != start or position.get(str(last), -1) < start:
+            raise RequestError(
+                f"interval {number} does not go on where the one before it ends",
+                where=where,
+                instead="intervals are [first, last] in the domain's order, without gaps",
+            )
+        start = position[str(last)] + 1
+        if start < len(domain):
+            cuts[start - 1] = True
+    if start != len(domain):
+        raise RequestError("the intervals end before the domain does", where=where)
+    return cuts

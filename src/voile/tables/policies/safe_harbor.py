@@ -1,0 +1,296 @@
+"""Safe Harbor's generalisation of these columns, as a policy (45 CFR 164.514(b)(2)).
+
+ZIP codes to their first three digits, three-digit areas of 20,000 people or fewer in one group;
+ages over 89 in one group, 89 not among them; dates to years. Other columns stay as they are. It
+is a generalisation of these columns only: the rule asks for more (identifiers, actual knowledge).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError, nearest
+from voile.tables.domains.domain import Domain
+from voile.tables.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from voile.tables.policies.space import PolicySpace
+
+SMALL_AREA = 20_000
+SMALL = "000"
+ROUNDING = 1e-6
+LAST_SINGLE_AGE = 89
+Vintage = Literal["population", "2000", "2010"]
+
+# Three-digit areas of 20,000 people or fewer: Census 2000 as in HHS's guidance of 2012, and the
+# same rule over Census 2010.
+SMALL_AREAS: dict[str, frozenset[str]] = {
+    "2000": frozenset(
+        (
+            "036", "059", "063", "102", "203", "556", "692", "790", "821",
+            "823", "830", "831", "878", "879", "884", "890", "893",
+        )
+    ),
+    "2010": frozenset(
+        (
+            "036", "059", "102", "202", "203", "204", "205", "369", "556",
+            "692", "753", "772", "821", "823", "878", "879", "884", "893",
+        )
+    ),
+}  # fmt: skip
+ZIP = re.compile(r"\d{5}(-\d{4})?\Z")
+ZIP_NAME = re.compile(r"zip|zcta|post", re.IGNORECASE)
+BIRTH = re.compile(r"birth|born|\bdob\b", re.IGNORECASE)
+
+
+class SafeHarborWarning(UserWarning):
+    """What the population table cannot tell about a three-digit area."""
+
+
+@dataclass(frozen=True)
+class Areas:
+    """Three-digit ZIP areas of a domain: `names[a]`, `people[a]`, whether it is `small[a]`."""
+
+    names: tuple[str, ...]
+    people: NDArray[np.float64]
+    small: NDArray[np.bool_]
+
+
+def safe_harbor(
+    space: PolicySpace,
+    *,
+    zip_column: str | None = None,
+    age_column: str | None = None,
+    vintage: Vintage | None = None,
+    on: dt.date | None = None,
+) -> Policy:
+    """Return Safe Harbor's generalisation of the space's columns.
+
+    Parameters
+    ----------
+    zip_column, age_column : found by their values and names where not given.
+    vintage : which list of small areas: counted in the ``population`` table, or the dated lists
+        of the ``2000`` or ``2010`` census. None counts where there is a table, else takes 2010's.
+    on : the day at which ages are counted, for columns of birth dates: years of birth that tell
+        of an age over 89 are then grouped.
+
+    Returns
+    -------
+    Policy whose ``notes`` say what was done to which column and what could not be known.
+
+    Raises
+    ------
+    RequestError : the order of ZIP codes keeps the rule off this lattice.
+
+    Warns
+    -----
+    SafeHarborWarning : a small area that the dated lists do not have: the population table
+        probably holds only a part of it.
+    """
+    zips = zip_column or _find(space.domains, is_zip, named=ZIP_NAME)
+    ages = age_column or _find(space.domains, is_age)
+    for given in (zip_column, age_column):
+        if given is not None and given not in space.quasi:
+            raise RequestError(
+                f"{given} is not a quasi-identifier", instead=nearest(given, space.quasi)
+            )
+    if vintage is None:
+        vintage = "population" if space.population.known else "2010"
+    bits, notes = [], []
+    for domain in space.domains:
+        if domain.column == zips:
+            areas = small_areas(domain, space.people_by_value(domain.column), vintage)
+            cuts, said = _zip_cuts(domain, areas, vintage), _zip_notes(domain, areas, vintage)
+        elif domain.column == ages:
+            cuts, said = _age_cuts(domain), [f"{domain.column}: ages over 89 are one group"]
+        elif domain.reading.kind == "date":
+            cuts, said = _year_cuts(domain, on)
+        else:
+            cuts, said = np.ones(len(domain) - 1, dtype=np.bool_), []
+        bits.append(cuts)
+        notes += said
+    if zips is None:
+        notes.append("no column of ZIP codes was found")
+    if ages is None:
+        notes.append("no column of ages was found")
+    return Policy(space.domains, np.concatenate(bits), notes=tuple(notes))
+
+
+def is_zip(domain: Domain) -> bool:
+    """Whether every value is a five-digit ZIP code kept as text."""
+    known = [v for v in domain.values if v is not None]
+    return all(isinstance(v, str) and ZIP.match(v) for v in known)
+
+
+def is_age(domain: Domain) -> bool:
+    """Whether this is a column of whole years called age."""
+    return domain.reading.kind == "integer" and bool(
+        re.search(r"(^|_)age(_|$)", domain.column, re.IGNORECASE)
+    )
+
+
+def small_areas(
+    domain: Domain, people: NDArray[np.float64], vintage: Vintage = "population"
+) -> Areas:
+    """Count the people of each three-digit area and say which are small.
+
+    An area of exactly 20,000 people is small; one of 20,001 is not.
+    """
+    names = [_area(value) for value in domain.values]
+    distinct = tuple(dict.fromkeys(name for name in names if name))
+    totals = np.array(
+        [people[[n == name for n in names]].sum() for name in distinct], dtype=np.float64
+    )
+    if vintage == "population":
+        small = totals <= SMALL_AREA + ROUNDING
+    else:
+        small = np.array([name in SMALL_AREAS[vintage] for name in distinct])
+    return Areas(distinct, totals, small)
+
+
+def area_blocks(domain: Domain, areas: Areas) -> list[NDArray[np.intp]]:
+    """Return where the ZIP codes of each three-digit area stand, areas in order, small ones last.
+
+    Any order that keeps these blocks, whatever it does within them, keeps Safe Harbor on the
+    lattice: the small ones lie side by side (as 000).
+
+    Raises
+    ------
+    RequestError : the values are no text, so that their leading zeros are lost.
+    """
+    _check_text(domain)
+    own = np.array([_area(value) for value in domain.values if value is not None])
+    small = _small(areas)
+    names = sorted(set(own.tolist()), key=lambda name: (name in small, name))
+    return [np.flatnonzero(own == name) for name in names]
+
+
+def off_lattice(domain: Domain, areas: Areas) -> str | None:
+    """Say why Safe Harbor is no policy of a domain's order; None where it is one.
+
+    It is one where the ZIP codes of each three-digit area are side by side, and those of all the
+    small areas are, too: a policy merges neighbours only.
+
+    >>> from voile.tables.domains.domain import Reading
+    >>> zips = Domain("zip", ("37010", "03601", "37011"), Reading("listed"))
+    >>> off_lattice(zips, small_areas(zips, np.array([30_000, 5, 30_000])))
+    'this order of ZIP codes tears 1 of 2 three-digit areas apart'
+    """
+    groups = _groups(domain, areas)
+    runs = Counter(group for group, _ in groupby(groups))
+    torn = {group for group, times in runs.items() if times > 1}
+    known = [str(value) for value in domain.values if value is not None]
+    order = "numeric order" if known == sorted(known) else "this order"
+    said = []
+    if torn - {SMALL}:
+        whole = len(set(groups) - {SMALL, None}) + int(areas.small.sum())
+        said.append(f"tears {len(torn - {SMALL})} of {whole} three-digit areas apart")
+    if SMALL in torn:
+        small = int(areas.small.sum())
+        said.append(f"does not put the {small} small three-digit areas side by side")
+    return f"{order} of ZIP codes {' and '.join(said)}" if said else None
+
+
+def _find(
+    domains: Sequence[Domain],
+    test: Callable[[Domain], bool],
+    named: re.Pattern[str] = re.compile(""),
+) -> str | None:
+    """Return the first column that passes the test, one whose name fits before the others."""
+    found = [domain.column for domain in domains if test(domain)]
+    fitting = [column for column in found if named.search(column)]
+    return next(iter(fitting + found), None)
+
+
+def _area(value: object) -> str:
+    return str(value)[:3] if value is not None else ""
+
+
+def _small(areas: Areas) -> set[str]:
+    return {name for name, is_small in zip(areas.names, areas.small, strict=True) if is_small}
+
+
+def _groups(domain: Domain, areas: Areas) -> list[str | None]:
+    """Return the group that Safe Harbor puts each value into; null is one of its own."""
+    small = _small(areas)
+    names = [None if value is None else _area(value) for value in domain.values]
+    return [SMALL if name in small else name for name in names]
+
+
+def _check_text(domain: Domain) -> None:
+    if not all(value is None or isinstance(value, str) for value in domain.values):
+        raise RequestError(
+            "three-digit areas are asked for, and the values are no text",
+            where=f"column {domain.column}",
+            instead="write ZIP codes as text of five digits, leading zeros included",
+        )
+
+
+def _zip_cuts(domain: Domain, areas: Areas, vintage: Vintage) -> NDArray[np.bool_]:
+    _check_text(domain)
+    off = off_lattice(domain, areas)
+    if off is not None:
+        raise RequestError(
+            f"Safe Harbor is not on this lattice, since {off}",
+            where=f"column {domain.column}",
+            instead='take order = "zip3" or "zip3-population", or order within = "zip3"'
+            if vintage == "population"
+            else f"order them by a list that has the small areas of the {vintage} census last",
+        )
+    return np.array([a != b for a, b in pairwise(_groups(domain, areas))], dtype=np.bool_)
+
+
+def _zip_notes(domain: Domain, areas: Areas, vintage: Vintage) -> list[str]:
+    grouped = int(areas.small.sum())
+    by_table = vintage == "population"
+    known_by = "counted in the population table" if by_table else f"list of the {vintage} census"
+    notes = [
+        f"{domain.column}: first three digits; {grouped} areas of {SMALL_AREA:,} people or fewer "
+        f"in one group ({known_by})"
+    ]
+    listed = SMALL_AREAS["2000"] | SMALL_AREAS["2010"]
+    partial = [n for n, s in zip(areas.names, areas.small, strict=True) if s and n not in listed]
+    if by_table and partial:
+        note = (
+            f"{domain.column}: the population table counts {SMALL_AREA:,} people or fewer in "
+            f"{len(partial)} three-digit areas that no census lists as small "
+            f"({', '.join(partial[:5])}{', ...' if len(partial) > 5 else ''}); "
+            "they probably cross its edge"
+        )
+        warnings.warn(note, SafeHarborWarning, stacklevel=4)
+        notes.append(note)
+    return notes
+
+
+def _age_cuts(domain: Domain) -> NDArray[np.bool_]:
+    if domain.reading.kind != "integer":
+        raise RequestError("ages must be whole years", where=f"column {domain.column}")
+    old = [isinstance(v, int) and v > LAST_SINGLE_AGE for v in domain.values]
+    return np.array([not (a and b) for a, b in pairwise(old)], dtype=np.bool_)
+
+
+def _year_cuts(domain: Domain, on: dt.date | None) -> tuple[NDArray[np.bool_], list[str]]:
+    years = [None if v is None else int(str(v)[:4]) for v in domain.values]
+    notes = [f"{domain.column}: dates become years"]
+    if BIRTH.search(domain.column):
+        if on is None:
+            notes.append(
+                f"{domain.column}: years of birth are not grouped over age 89, since the day at "
+                "which ages are counted was not given"
+            )
+        else:
+            oldest = on.year - LAST_SINGLE_AGE - 1
+            years = [y if y is None or y > oldest else oldest for y in years]
+            notes.append(f"{domain.column}: years of birth up to {oldest} are one group")
+    cuts = [a != b for a, b in pairwise(years)]
+    return np.array(cuts, dtype=np.bool_), notes

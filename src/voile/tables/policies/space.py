@@ -1,0 +1,303 @@
+"""The space of policies over a table: its domains, its counts, and what each policy scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError, nearest
+from voile.data import open_source
+from voile.tables.domains.domain import Domain
+from voile.tables.domains.hierarchy import level_cuts
+from voile.tables.domains.settings import QuasiSettings
+from voile.tables.people import combinations
+from voile.tables.people.counts import Constraints, Counts
+from voile.tables.people.population import Population, population_of
+from voile.tables.policies.policy import Policy
+from voile.tables.scoring.disclosure import Classes, disclosure
+from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.scoring.group_measures import GroupMeasure, information, matches, sees_outcomes
+from voile.tables.scoring.named_measures import measure_named
+
+Bits = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Settings = Mapping[str, Mapping[str, Any]]
+
+
+class PolicySpace:
+    """All policies over a table's quasi-identifiers, scored against a population.
+
+    Reads the data once, by GROUP BY where it lives; keeps only distinct combinations.
+
+    Parameters
+    ----------
+    sample : the table to release: a path, a database table, or a frame (see `open_source`).
+    population : a table that counts people by all quasi-identifiers or some of them; several such
+        tables are margins, fitted by iterative proportional fitting; None counts the sample
+        itself, so that g is a group's size in the release.
+    quasi : its quasi-identifiers, at least one; none may be a float.
+    subject : column whose equal values are one person.
+    people : column of the population tables that counts, whole numbers >= 0.
+    sensitive : a column whose values in each group are counted, for l-diversity.
+    fraction : in (0, 1), share of the population that the sample is of, where no table is given.
+    settings : by column, what `QuasiSettings` takes: kind, order, hierarchy, cuts to keep...
+    constraints : which policies are allowed.
+    population_gap : ``error`` refuses records whose group the population lacks; ``sample`` counts
+        such a group as large as it is in the sample.
+    risk, loss : the measures, by name or as `GroupMeasure`s; None is eq. 2 and eq. 4. See
+        `measure_named`.
+    outcomes : columns that a measure looks at, as `mutual-information` does.
+
+    Raises
+    ------
+    RequestError : a column that is not there, a float, a domain of one value, a population
+        without counts or with negative ones, records it lacks, more combinations than memory.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> sample = pa.table({"age": [30, 31, 30], "sex": ["f", "m", "m"]})
+    >>> space = PolicySpace(sample, quasi=["age", "sex"])
+    >>> space.n_bits, space.evaluate(np.array([space.bottom, space.top]))[0].round(3).tolist()
+    (2, [1.0, 0.333])
+    """
+
+    def __init__(
+        self,
+        sample: Any,
+        population: Any = None,
+        quasi: Sequence[str] = (),
+        *,
+        subject: str | None = None,
+        people: str = "people",
+        sensitive: str | None = None,
+        fraction: float | None = None,
+        settings: Settings | None = None,
+        constraints: Constraints | None = None,
+        population_gap: Literal["error", "sample"] = "error",
+        risk: str | GroupMeasure | None = None,
+        loss: str | GroupMeasure | None = None,
+        outcomes: Sequence[str] = (),
+    ) -> None:
+        if isinstance(outcomes, str):
+            raise RequestError("outcomes is one text", instead="give a list of columns")
+        risk_of, loss_of = measure_named("risk", risk), measure_named("loss", loss)
+        source = open_source(sample)
+        if subject is not None and subject not in source.columns:
+            raise RequestError(
+                f"subject {subject} is not a column", instead=nearest(subject, source.columns)
+            )
+        counted = combinations.count_sample(source, quasi, subject)
+        tables = [
+            combinations.count_population(open_source(table), quasi, people)
+            for table in _several(population)
+        ]
+        domains = combinations.build_domains(quasi, counted, tables, settings or {})
+        codes, count = combinations.encode(domains, counted)
+        joined = population_of(
+            domains,
+            codes,
+            count,
+            [(t.columns, *combinations.encode(_only(domains, t.columns), t)) for t in tables],
+            fraction=fraction,
+            gap=population_gap,
+        )
+        by_value = combinations.count_sensitive(source, domains, codes, sensitive, subject)
+        by_outcome = combinations.count_outcomes(source, domains, codes, outcomes, subject)
+        counts = combinations.join(domains, codes, count, joined, by_value, by_outcome)
+        limits = with_cuts(domains, constraints or Constraints(), settings or {})
+        self._set(domains, counts, limits, joined, risk_of(counts), loss_of(counts))
+        if outcomes and not (sees_outcomes(self.risk) or sees_outcomes(self.loss)):
+            raise RequestError(
+                "outcomes are named and neither risk nor loss looks at them",
+                instead="ask for the loss mutual-information",
+            )
+
+    def _set(
+        self,
+        domains: Sequence[Domain],
+        counts: Counts,
+        constraints: Constraints,
+        how: Population,
+        risk: GroupMeasure,
+        loss: GroupMeasure,
+    ) -> None:
+        self.domains = tuple(domains)
+        self.counts = counts
+        self.constraints = constraints
+        self.population = how
+        self.risk, self.loss = risk, loss
+
+    @classmethod
+    def of(
+        cls,
+        domains: Sequence[Domain],
+        counts: Counts,
+        constraints: Constraints,
+        how: Population,
+        *,
+        risk: GroupMeasure | None = None,
+        loss: GroupMeasure | None = None,
+    ) -> PolicySpace:
+        """Build a space from what one was made of, without data."""
+        space = cls.__new__(cls)
+        space._set(domains, counts, constraints, how, risk or matches(), loss or information())
+        return space
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers, in order."""
+        return tuple(domain.column for domain in self.domains)
+
+    @property
+    def n_bits(self) -> int:
+        """Length of a policy."""
+        return sum(len(domain) - 1 for domain in self.domains)
+
+    @property
+    def top(self) -> Bits:
+        """The most general policy: no cut."""
+        return np.zeros(self.n_bits, dtype=np.bool_)
+
+    @property
+    def bottom(self) -> Bits:
+        """The source as it is: every cut."""
+        return np.ones(self.n_bits, dtype=np.bool_)
+
+    @cached_property
+    def evaluator(self) -> Evaluator:
+        """What scores policies."""
+        return Evaluator(
+            self.counts, self.constraints, risk=self.risk, loss=self.loss, columns=self.quasi
+        )
+
+    def evaluate(self, policies: Bits) -> tuple[Floats, Floats]:
+        """Return relative risk (eq. 2-3) and normalised loss (eq. 4), or others, of each policy.
+
+        Parameters
+        ----------
+        policies : (m, n_bits) bool.
+
+        Returns
+        -------
+        Two (m,) float64 in [0, 1]. Cost: O(m cells).
+        """
+        return self.evaluator.evaluate(policies)
+
+    def policy(self, bits: Bits) -> Policy:
+        """Return one bit-string as a policy with its intervals."""
+        return Policy(self.domains, np.array(bits, dtype=np.bool_))
+
+    def people_by_value(self, column: str) -> Floats:
+        """Count the population by the values of one domain."""
+        place = self.quasi.index(column)
+        return np.bincount(
+            self.counts.codes[:, place],
+            weights=self.counts.population,
+            minlength=len(self.domains[place]),
+        ).astype(np.float64)
+
+    def groups(self, policy: Policy) -> tuple[NDArray[np.int32], Classes, Bits]:
+        """Return the equivalence classes that a policy makes of the sample.
+
+        Returns
+        -------
+        (groups, attributes) interval numbers; their counts; and which groups the constraints
+        allow, the others being suppressed.
+        """
+        own = np.column_stack(
+            [policy.interval_of(d)[self.counts.codes[:, i]] for i, d in enumerate(self.domains)]
+        ).astype(np.int32)
+        sizes = [len(policy.intervals[column]) for column in self.quasi]
+        keys = combinations.row_keys(own, sizes)
+        distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+
+        def add(weights: Floats) -> Floats:
+            total = np.bincount(inverse, weights=weights, minlength=len(distinct))
+            return total.astype(np.float64)
+
+        sample, people = add(self.counts.sample), add(self.counts.population)
+        values = [add(v) for v in self.counts.sensitive.T]
+        sensitive = np.column_stack(values) if values else np.zeros((len(distinct), 0))
+        seen = sample > 0
+        classes = Classes(sample[seen], people[seen], sensitive[seen])
+        return own[first][seen], classes, self.allowed(classes)
+
+    def allowed(self, classes: Classes) -> Bits:
+        """Say which groups meet the constraints that hold for a group alone."""
+        rules = self.constraints
+        return np.asarray(
+            (classes.group >= rules.k - 1e-9)
+            & (classes.people * rules.max_risk >= 1 - 1e-9)
+            & ((rules.l_diversity <= 1) | ((classes.sensitive > 0).sum(1) >= rules.l_diversity))
+        )
+
+    def disclosure(self, policy: Policy) -> dict[str, float]:
+        """Return every measure of what a policy's release discloses, by name."""
+        _, classes, kept = self.groups(policy)
+        released = Classes(classes.sample[kept], classes.population[kept], classes.sensitive[kept])
+        return disclosure(released, suppressed=float(classes.sample[~kept].sum()))
+
+
+def with_cuts(
+    domains: Sequence[Domain], constraints: Constraints, settings: Settings
+) -> Constraints:
+    """Add the cuts that the settings say must stay or go."""
+    wanted = [QuasiSettings.read(d.column, settings.get(d.column, {})) for d in domains]
+    both = [_fixed(domain, asked) for domain, asked in zip(domains, wanted, strict=True)]
+    required, forbidden = (np.concatenate(cuts) for cuts in zip(*both, strict=True))
+    if not (required | forbidden).any():
+        return constraints
+    return replace(
+        constraints,
+        required=_with(required, constraints.required),
+        forbidden=_with(forbidden, constraints.forbidden),
+    )
+
+
+def _with(cuts: Bits, given: Bits | None) -> Bits:
+    return cuts if given is None else cuts | given
+
+
+def _fixed(domain: Domain, asked: QuasiSettings) -> tuple[Bits, Bits]:
+    """Return which cuts of a column must stay, and which must go."""
+    stay, go = _cuts_after(domain, asked.keep_cuts), _cuts_after(domain, asked.drop_cuts)
+    if asked.finest is not None or asked.coarsest is not None:
+        between = level_cuts(domain, finest=asked.finest, coarsest=asked.coarsest)
+        stay, go = stay | between[0], go | between[1]
+    if np.any(stay & go):
+        raise RequestError(
+            "a cut is both to keep and to drop", where=f"roles, column {domain.column}"
+        )
+    return stay, go
+
+
+def _cuts_after(domain: Domain, values: Sequence[Any]) -> Bits:
+    cuts = np.zeros(len(domain) - 1, dtype=np.bool_)
+    for value in values:
+        place = domain.code(value)
+        if not 0 <= place < len(cuts):
+            raise RequestError(
+                "a cut is asked for after a value that is not in the domain, or is its last",
+                where=f"roles, column {domain.column}",
+            )
+        cuts[place] = True
+    return cuts
+
+
+def _several(population: Any) -> Iterator[Any]:
+    if population is None:
+        return
+    if isinstance(population, (list, tuple)):
+        yield from population
+    else:
+        yield population
+
+
+def _only(domains: Sequence[Domain], columns: Sequence[str]) -> list[Domain]:
+    return [domain for domain in domains if domain.column in columns]

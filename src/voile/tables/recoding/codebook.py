@@ -1,0 +1,246 @@
+"""What a recipient may know of a policy: each column's intervals, enough to recode a register.
+
+The public manifest carries it; the adversary of `attack` has it, and no kit.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.errors import TamperedError
+from voile.tables.domains.domain import By, Domain, Kind, NotInKind, Reading
+from voile.tables.domains.labels import MISSING
+from voile.tables.recoding.naming import Name
+
+UNKNOWN = -1
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One interval as it is published.
+
+    Parameters
+    ----------
+    label : as it stands in the release.
+    first, last : its ends as text, the missing value left out; None where it is open, or holds
+        nothing else.
+    below : of decimals, an end that is not included, in the place of `last`.
+    missing : whether records with no value are in it.
+    values : its values, in the alphabet's order, where the domain's own is not one to know.
+    """
+
+    label: str
+    first: str | None
+    last: str | None
+    below: str | None = None
+    missing: bool = False
+    values: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, name: Name, *, listed: bool) -> Entry:
+        """Write a name as text."""
+        first, last, below = (
+            None if end is None else str(end) for end in (name.first, name.last, name.below)
+        )
+        values = tuple(sorted(map(str, name.values))) if listed else ()
+        return cls(name.label, first, last, below, name.missing, values)
+
+    @property
+    def bounds(self) -> tuple[str | None, str | None]:
+        """What stands in the place of the label where two bounds are released."""
+        return self.first, self.last if self.below is None else self.below
+
+
+@dataclass(frozen=True)
+class CodedColumn:
+    """One generalised column of a release.
+
+    Parameters
+    ----------
+    column : the quasi-identifier. released : its columns in the release, one label or two bounds.
+    kind, by, form : how its raw values are read, as in `Reading`.
+    """
+
+    column: str
+    released: tuple[str, ...]
+    kind: Kind
+    by: By
+    form: str | None
+    entries: tuple[Entry, ...]
+
+    @classmethod
+    def of(cls, domain: Domain, names: Sequence[Name], *, bounds: bool) -> CodedColumn:
+        """Describe a domain's intervals by their names."""
+        column, reading = domain.column, domain.reading
+        shown = [str(value) for name in names for value in name.values]
+        listed = reading.kind == "listed" or (
+            reading.kind == "text" and not all(value.isdigit() for value in shown)
+        )
+        return cls(
+            column,
+            (f"{column}_low", f"{column}_high") if bounds else (column,),
+            reading.kind,
+            reading.by,
+            reading.form,
+            tuple(Entry.of(name, listed=listed) for name in names),
+        )
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> CodedColumn:
+        """Read back what `dataclasses.asdict` and JSON made of one."""
+        entries = tuple(Entry(**{**e, "values": tuple(e["values"])}) for e in data["entries"])
+        reading = (data["kind"], data["by"], data["form"])
+        return cls(data["column"], tuple(data["released"]), *reading, entries)
+
+    @cached_property
+    def _of_released(self) -> dict[tuple[str | None, ...], int]:
+        if len(self.released) == 1:
+            return {(entry.label,): i for i, entry in enumerate(self.entries)}
+        return {entry.bounds: i for i, entry in enumerate(self.entries)}
+
+    def released_codes(self, columns: Sequence[pa.Array]) -> NDArray[np.int32]:
+        """Return the interval number of every released row.
+
+        Raises
+        ------
+        TamperedError : a cell is none of the published intervals.
+        """
+        encoded = [_encoded(column) for column in columns]
+        if len(encoded) == 1:
+            ((texts, places),) = encoded
+            found = [self._of_released.get((text,), UNKNOWN) for text in texts]
+            codes = np.array(found, dtype=np.int32)[places]
+        else:
+            (lows, at_low), (highs, at_high) = encoded
+            grid = [[self._of_released.get((a, b), UNKNOWN) for b in highs] for a in lows]
+            codes = np.array(grid, dtype=np.int32).reshape(len(lows), len(highs))[at_low, at_high]
+        if len(codes) and codes.min() < 0:
+            raise TamperedError(
+                f"row {int(codes.argmin()) + 1} holds none of the policy's intervals",
+                where=f"column {self.column}",
+            )
+        return codes
+
+    def recode(self, column: pa.Array) -> NDArray[np.int32]:
+        """Return the interval that each raw cell falls in, as the policy does.
+
+        A value that is in no published interval has a number of its own, the first that is none
+        of theirs; -1 stands for what cannot be read.
+        """
+        missing = next((i for i, entry in enumerate(self.entries) if entry.missing), UNKNOWN)
+        texts, places = _encoded(column)
+        found = [missing if text is None else self._find(text) for text in texts]
+        return np.array(found, dtype=np.int32)[places]
+
+    def register_codes(self, column: pa.Array) -> NDArray[np.int32]:
+        """Return the same for a register, where null or blank is what it does not know: -1."""
+        texts, places = _encoded(column)
+        known = [text is not None and (text in self._of_value or text.strip()) for text in texts]
+        found = [self._find(str(t)) if k else UNKNOWN for t, k in zip(texts, known, strict=True)]
+        return np.array(found, dtype=np.int32)[places]
+
+    @cached_property
+    def _of_value(self) -> dict[str, int]:
+        return {value: i for i, entry in enumerate(self.entries) for value in entry.values}
+
+    @cached_property
+    def _reaches(self) -> tuple[list[int], list[Any]]:
+        """The intervals that hold values, in order, and where all but an open one begin."""
+        numbers = [i for i, entry in enumerate(self.entries) if entry.label != MISSING]
+        read = Reading(self.kind, self.by)
+        firsts = [self.entries[i].first for i in numbers]
+        return numbers, [read(first) for first in firsts if first is not None]
+
+    def _find(self, text: str) -> int:
+        elsewhere = len(self.entries)
+        if self._of_value:
+            return self._of_value.get(text, elsewhere)
+        numbers, firsts = self._reaches
+        try:
+            value: Any = Reading(self.kind, self.by, self.form)(text)
+        except NotInKind:
+            return UNKNOWN
+        place = bisect_right(firsts, value) - 1 + len(numbers) - len(firsts)
+        if place < 0 or not self._reaches_to(self.entries[numbers[place]], value):
+            return elsewhere
+        return numbers[place]
+
+    def _reaches_to(self, entry: Entry, value: Any) -> bool:
+        read = Reading(self.kind, self.by)
+        if entry.below is not None:
+            return bool(value < read(entry.below))
+        return entry.last is None or bool(value <= read(entry.last))
+
+
+@dataclass(frozen=True)
+class Codebook:
+    """All generalised columns of a release."""
+
+    columns: tuple[CodedColumn, ...]
+
+    def to_data(self) -> list[dict[str, Any]]:
+        """Return plain data for a manifest."""
+        return [asdict(column) for column in self.columns]
+
+    @classmethod
+    def from_data(cls, data: Sequence[Mapping[str, Any]]) -> Codebook:
+        """Read back what `to_data` made."""
+        return cls(tuple(CodedColumn.from_data(column) for column in data))
+
+    @property
+    def released(self) -> list[str]:
+        """The release's columns that it describes."""
+        return [name for column in self.columns for name in column.released]
+
+    def released_codes(self, table: pa.Table) -> NDArray[np.int32]:
+        """Return (rows, attributes) int32, the interval numbers of released rows."""
+        return _stacked(
+            [c.released_codes([table.column(r) for r in c.released]) for c in self.columns],
+            table.num_rows,
+        )
+
+    def register_codes(self, table: pa.Table) -> NDArray[np.int32]:
+        """Return (rows, attributes) int32 of a register's raw cells; -1 for what it lacks.
+
+        A value that no released row can have is not lacking: it agrees with none.
+        """
+        absent = np.full(table.num_rows, UNKNOWN, dtype=np.int32)
+        return _stacked(
+            [
+                c.register_codes(table.column(c.column))
+                if c.column in table.column_names
+                else absent
+                for c in self.columns
+            ],
+            table.num_rows,
+        )
+
+    def recode(self, table: pa.Table) -> NDArray[np.int32]:
+        """Return (rows, attributes) int32 of raw cells; see `CodedColumn.recode`."""
+        return _stacked([c.recode(table.column(c.column)) for c in self.columns], table.num_rows)
+
+
+def _stacked(columns: Sequence[NDArray[np.int32]], rows: int) -> NDArray[np.int32]:
+    return np.column_stack(columns) if columns else np.zeros((rows, 0), dtype=np.int32)
+
+
+def _encoded(column: pa.Array | pa.ChunkedArray) -> tuple[list[str | None], NDArray[np.int64]]:
+    """Return the distinct cells as text, and each row's place among them."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode(null_encoding="encode")
+    raw = column.dictionary.to_pylist()
+    indices = column.indices
+    if indices.null_count:
+        indices, raw = indices.fill_null(len(raw)), [*raw, None]
+    texts = [None if value is None else str(value) for value in raw]
+    return texts, np.asarray(indices.to_numpy(zero_copy_only=False), dtype=np.int64)

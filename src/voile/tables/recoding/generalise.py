@@ -1,0 +1,78 @@
+"""A policy applied to a frame, for who works in Python and writes no file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from voile.core.errors import RequestError
+from voile.data import open_source, to_frame
+from voile.keys.random import Protective
+from voile.tables.policies.policy import Policy
+from voile.tables.recoding.published import Published
+from voile.tables.recoding.recoder import Recoder
+
+FRAMES: dict[str, Literal["pandas", "polars"]] = {"pandas": "pandas", "polars": "polars"}
+
+
+def generalise(
+    policy: Policy, data: Any, *, keep: Sequence[str] = (), keep_order: bool = False
+) -> Any:
+    """Return a table with a policy's intervals in place of its quasi-identifiers.
+
+    No column but those and the ones named in `keep` comes back. Nothing is suppressed, certified
+    or written: `voile tables apply` does that.
+
+    Parameters
+    ----------
+    data : what `open_source` takes. keep : columns to return as they are.
+    keep_order : keep the rows' order, which links two releases; else it is drawn anew.
+
+    Returns
+    -------
+    A frame of the kind that came in; an Arrow table of anything else.
+
+    Raises
+    ------
+    RequestError : a row holds a value outside its domain, with how many and in which column.
+
+    Cost: the whole table in memory.
+
+    >>> from voile.tables.policies.space import PolicySpace
+    >>> people = pa.table({"age": [30, 31, 45], "name": ["a", "b", "c"]})
+    >>> space = PolicySpace(people, quasi=["age"])
+    >>> generalise(space.policy(space.top), people).to_pydict()
+    {'age': ['any', 'any', 'any']}
+    """
+    source = open_source(data)
+    columns = [*(domain.column for domain in policy.domains), *keep]
+    schema = source.schema(columns)
+    table = pa.Table.from_batches(source.batches(columns), schema)
+    batch = table.combine_chunks().to_batches()
+    rows = batch[0] if batch else pa.RecordBatch.from_pylist([], schema)
+    recoded = Recoder(policy)(rows)
+    for place, domain in enumerate(policy.domains):
+        if outside := int((recoded.intervals[:, place] < 0).sum()):
+            raise RequestError(
+                f"{outside:,} rows hold a value outside the policy's domain",
+                where=f"column {domain.column}",
+                instead="leave them out, or make the policy with them",
+            )
+    published = Published.of(
+        policy,
+        [
+            np.isin(np.arange(len(domain)), values)
+            for domain, values in zip(policy.domains, recoded.values.T, strict=True)
+        ],
+    )
+    for place, domain in enumerate(policy.domains):
+        (labels,) = published.written(domain.column, recoded.intervals[:, place])
+        at = table.column_names.index(domain.column)
+        table = table.set_column(at, domain.column, labels.cast(pa.string()))
+    if not keep_order:
+        order = Protective().generator().permutation(table.num_rows)
+        table = table.take(pa.array(order))
+    return to_frame(table, like=FRAMES.get(source.kind, "arrow"))

@@ -1,0 +1,215 @@
+"""How a release names its intervals: by what its rows show, and by what is public whoever has it.
+
+A value that only suppressed, set-aside or held-out people have is in no name. An interval that no
+row is in has none at all.
+
+- An end that the user declared is written as it is.
+- The outermost interval of a scale is open: `85 and over`.
+- A cut between whole numbers or dates without gaps stands where it is: `20-29`, `30-39`.
+- A cut in a gap goes by the roundest number above the nearest value shown below it, up to the
+  nearest value shown above it: neither of them is told.
+- Of text, what is shown of an interval is listed, or its first and last where all are digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.round_cuts import roundest, roundest_decimal
+from voile.tables.domains.domain import By, Domain, Value, from_ordinal, to_ordinal
+from voile.tables.domains.labels import (
+    MISSING,
+    Style,
+    in_one_style,
+    label_intervals,
+    label_range,
+    style_for,
+)
+from voile.tables.policies.policy import Interval
+
+Mask = NDArray[np.bool_]
+ANY = "any"
+
+
+@dataclass(frozen=True)
+class Name(Brief):
+    """How one interval of a policy is named.
+
+    Parameters
+    ----------
+    number : of the interval in the policy.
+    label : as it stands in the release.
+    first, last : its ends, both included, the missing value left out; None where it is open.
+    below : in the place of `last`, an end that is not included: decimals have no number before.
+    missing : whether records with no value are in it.
+    values : what is shown of it, in the domain's order, the missing value left out.
+    """
+
+    shows = ("label",)
+
+    number: int
+    label: str
+    first: Value
+    last: Value
+    below: Value
+    missing: bool
+    values: tuple[Value, ...]
+
+
+def name_intervals(
+    domain: Domain, intervals: Sequence[Interval], released: Mask
+) -> tuple[Name, ...]:
+    """Name the intervals that rows of a release are in, in order.
+
+    Parameters
+    ----------
+    released : (values,) bool, the values of the domain that some released row has.
+
+    Guaranteed: no name holds a value that is neither released nor declared, unless a cut stands
+    there by the rules above; another such value in its place changes no name. Cost: O(values).
+
+    >>> from voile.tables.domains.domain import Reading
+    >>> age = Domain("age", (20, 21, 45, 59, 108), Reading("integer"))
+    >>> whole = [Interval(0, 1, ""), Interval(2, 3, ""), Interval(4, 4, "")]
+    >>> [n.label for n in name_intervals(age, whole, np.array([1, 1, 1, 0, 0], dtype=bool))]
+    ['under 30', '30 and over']
+    """
+    kept = [(n, i) for n, i in enumerate(intervals) if released[i.first : i.last + 1].any()]
+    shown = released | domain.is_declared
+    numbers = [number for number, _ in kept]
+    own = [i for _, i in kept]
+    named = _on_a_scale(domain, own, shown) if domain.is_scale else _of_text(domain, own, shown)
+    return tuple(Name(number, *parts) for number, parts in zip(numbers, named, strict=True))
+
+
+def _of_text(domain: Domain, intervals: Sequence[Interval], shown: Mask) -> list[tuple[Any, ...]]:
+    values = [value for value, is_shown in zip(domain.values, shown, strict=True) if is_shown]
+    before = np.concatenate(([0], np.cumsum(shown)))
+    bounds = [(int(before[i.first]), int(before[i.last + 1]) - 1) for i in intervals]
+    labels = label_intervals(domain.reading.kind, domain.reading.by, values, bounds)
+    named = []
+    for (first, last), label in zip(bounds, labels, strict=True):
+        own = values[first : last + 1]
+        known = tuple(value for value in own if value is not None)
+        ends = (known[0], known[-1]) if known else (None, None)
+        named.append((label, *ends, None, None in own, known))
+    return named
+
+
+def _on_a_scale(
+    domain: Domain, intervals: Sequence[Interval], shown: Mask
+) -> list[tuple[Any, ...]]:
+    scale = _Scale(domain, shown)
+    ends = [scale.ends(interval) for interval in intervals]
+    values = [value for value, is_shown in zip(domain.values, shown, strict=True) if is_shown]
+    style = style_for(domain.reading.kind, domain.reading.by, values)
+    dates = domain.reading.kind == "date"
+
+    def labels(style: Style) -> tuple[str, ...]:
+        return tuple(one.label(style, dates=dates) for one in ends)
+
+    written = in_one_style(labels, style)
+    return [
+        (label, one.first, one.last, one.below, one.missing, one.values)
+        for label, one in zip(written, ends, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class _Ends:
+    first: Value
+    last: Value
+    below: Value
+    missing: bool
+    values: tuple[Value, ...]
+    after: Value = None
+    """What follows `last` at a cut between whole numbers or dates."""
+
+    def label(self, style: Style, *, dates: bool) -> str:
+        parts = [self._known(style, dates=dates)] if self.values else []
+        return "|".join(parts + [MISSING] * self.missing)
+
+    def _known(self, style: Style, *, dates: bool) -> str:
+        if self.first is None:
+            return self._up_to(dates=dates)
+        if self.below is not None:
+            return f"{self.first} to below {self.below}"
+        if self.last is None:
+            return f"{self.first} and {'later' if dates else 'over'}"
+        return label_range(self.first, self.last, style)
+
+    def _up_to(self, *, dates: bool) -> str:
+        end = self.below if self.after is None else self.after
+        if end is not None:
+            return f"{'before' if dates else 'under'} {end}"
+        return ANY if self.last is None else f"up to {self.last}"
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Place the cuts of a domain of numbers or dates."""
+
+    domain: Domain
+    shown: Mask
+
+    @cached_property
+    def _places(self) -> NDArray[np.intp]:
+        """Where the known values that are shown stand."""
+        return np.flatnonzero(self.shown[: len(self.domain) - self.domain.nullable])
+
+    def ends(self, interval: Interval) -> _Ends:
+        """Return how far an interval is said to reach."""
+        domain = self.domain
+        null = domain.values[interval.last] is None
+        first, last = interval.first, interval.last - null
+        own = self._places[(self._places >= first) & (self._places <= last)]
+        values = tuple(domain.values[i] for i in own)
+        missing = bool(null and self.shown[interval.last])
+        if not values:
+            return _Ends(None, None, None, missing, ())
+        if first == last:
+            return _Ends(values[0], values[0], None, missing, values)
+        low = domain.values[first] if domain.is_declared[first] else self._cut(first)
+        if domain.is_declared[last]:
+            return _Ends(low, domain.values[last], None, missing, values)
+        top = self._cut(last + 1)
+        if top is None or domain.reading.kind == "decimal":
+            return _Ends(low, None, top, missing, values)
+        before = from_ordinal(to_ordinal(top, domain.reading) - 1, domain.reading)
+        return _Ends(low, before, None, missing, values, top)
+
+    def _cut(self, place: int) -> Value:
+        """Return the least value that is said to lie above the cut before a place, if there is."""
+        at = int(np.searchsorted(self._places, place))
+        if at in (0, len(self._places)):
+            return None
+        if self.domain.is_contiguous:
+            return self.domain.values[place]
+        below, above = (self.domain.values[i] for i in self._places[at - 1 : at + 1])
+        return _between(below, above, self.domain)
+
+
+def _between(below: Any, above: Any, domain: Domain) -> Value:
+    reading = domain.reading
+    if reading.kind == "decimal":
+        return roundest_decimal(below, above)
+    if reading.kind == "integer" or reading.by == "year":
+        return roundest(below, above)
+    return _round_date(below, above, reading.by)
+
+
+def _round_date(below: str, above: str, by: By) -> str:
+    """Return the first day of a round year where one lies between, else of a month, else a day."""
+    if below[:4] < above[:4]:
+        return f"{roundest(int(below[:4]), int(above[:4])):04d}-01{'' if by == 'month' else '-01'}"
+    if by == "day" and below[:7] == above[:7]:
+        return f"{below[:8]}{(int(below[8:]) + 1 + int(above[8:])) // 2:02d}"
+    month = (int(below[5:7]) + 1 + int(above[5:7])) // 2
+    return f"{below[:4]}-{month:02d}{'' if by == 'month' else '-01'}"

@@ -1,0 +1,201 @@
+"""What each column of a source becomes in the release, decided before the first row is read."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.data.roles import Role, Roles
+from voile.keys.pseudonyms import pseudonyms_of, shift_dates
+from voile.keys.secret import Secret
+from voile.tables.domains.domain import Domain
+from voile.tables.domains.settings import KeptSettings
+from voile.tables.policies.policy import Policy
+from voile.tables.recoding.published import Published
+from voile.tables.recoding.recoder import Recoded
+
+ISO_DATE = r"^\d{4}-\d{2}-\d{2}$"
+RELEASED = ("quasi", "sensitive", "label", "keep")
+Made = tuple[pa.Array, NDArray[np.bool_] | None]
+Make = Callable[[pa.RecordBatch, Recoded], Made]
+
+
+@dataclass(frozen=True)
+class Output:
+    """Columns of the release that one source column becomes.
+
+    Parameters
+    ----------
+    source : the source's column. role : its role; a pseudonym's is ``identifier``.
+    fields : the release's. what : in words, for the codebook.
+    make : returns an array for a batch, and which rows could not be made, if any: of a
+        quasi-identifier the numbers of the intervals, which have no names before the last row.
+    """
+
+    source: str
+    role: Role
+    fields: tuple[pa.Field, ...]
+    what: str
+    make: Make
+
+    @property
+    def made(self) -> pa.Field:
+        """What `make` gives."""
+        return pa.field(self.source, pa.int32()) if self.role == "quasi" else self.fields[0]
+
+    def written(self, array: pa.Array, published: Published) -> list[pa.Array]:
+        """Return the release's columns of rows that are released."""
+        if self.role != "quasi":
+            return [array]
+        return published.written(self.source, array.to_numpy())
+
+
+def plan(
+    policy: Policy,
+    roles: Roles,
+    types: Mapping[str, pa.DataType],
+    *,
+    bounds: bool,
+    secret: Secret | None,
+    pseudonyms: bool = True,
+) -> tuple[Output, ...]:
+    """Decide each column, in the source's order; identifiers, text and dropped ones never appear.
+
+    The subject appears as a pseudonym, or not at all: not without `secret`, nor `pseudonyms`.
+
+    Raises
+    ------
+    RequestError : a setting that is not known, a date shift without a secret or a subject, a
+        subject of floats, or two output columns of one name.
+    """
+    outputs = []
+    domains = {domain.column: domain for domain in policy.domains}
+    if roles.subject is not None and secret is not None:
+        _check_subject(roles.subject, types[roles.subject])
+    named = secret if pseudonyms and pseudonymous(roles) else None
+    for name, type_ in types.items():
+        role = roles.columns[name].role
+        if role == "quasi":
+            outputs.append(_quasi(policy, domains[name], bounds=bounds))
+        elif name == roles.subject:
+            outputs += [_pseudonym(name, named)] if named is not None else []
+        elif role in RELEASED:
+            days = KeptSettings.read(name, roles.columns[name].settings).shift_days
+            if days is None:
+                outputs.append(_kept(name, role, type_))
+            else:
+                outputs.append(_shifted(name, role, type_, roles.subject, secret, days))
+    names = [field.name for output in outputs for field in output.fields]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise RequestError(f"two columns of the release would be called {twice[0]}")
+    return tuple(outputs)
+
+
+def pseudonymous(roles: Roles) -> str | None:
+    """Return the column that a release has pseudonyms of: the subject's, unless it is dropped."""
+    subject = roles.subject
+    hidden = subject is None or roles.columns[subject].role in ("quasi", "drop")
+    return None if hidden else subject
+
+
+def _check_subject(name: str, type_: pa.DataType) -> None:
+    if not (pa.types.is_integer(type_) or pa.types.is_string(type_)):
+        raise RequestError(
+            f"the subject is {type_}",
+            where=f"column {name}",
+            instead="make it text or whole numbers",
+        )
+
+
+def _kept(name: str, role: Role, type_: pa.DataType) -> Output:
+    return Output(
+        name,
+        role,
+        (pa.field(name, type_),),
+        "as in the source",
+        lambda b, _: (b.column(name), None),
+    )
+
+
+def _quasi(policy: Policy, domain: Domain, *, bounds: bool) -> Output:
+    name = domain.column
+    place = [d.column for d in policy.domains].index(name)
+    fields = (pa.field(name, pa.dictionary(pa.int32(), pa.string())),)
+    what = "generalised to intervals"
+    if bounds:
+        type_ = pa.int64() if domain.reading.kind == "integer" else pa.string()
+        fields = tuple(pa.field(f"{name}_{end}", type_) for end in ("low", "high"))
+        what += ", first and last value"
+    return Output(name, "quasi", fields, what, lambda _, r: (pa.array(r.intervals[:, place]), None))
+
+
+def _pseudonym(name: str, secret: Secret) -> Output:
+    def make(batch: pa.RecordBatch, _: Recoded) -> Made:
+        people = batch.column(name)
+        nobody = _nobody(people)
+        names = pseudonyms_of(secret, pc.if_else(pa.array(nobody), "nobody", people.cast("string")))
+        return names, nobody
+
+    field = pa.field(name, pa.string())
+    return Output(name, "identifier", (field,), "pseudonym, keyed by a secret", make)
+
+
+def _shifted(
+    name: str,
+    role: Role,
+    type_: pa.DataType,
+    subject: str | None,
+    secret: Secret | None,
+    days: int,
+) -> Output:
+    if subject is None or secret is None:
+        raise RequestError(
+            "a date shift needs a subject and a secret",
+            where=f"column {name}",
+            instead="name the subject in the roles file and set VOILE_SECRET or --key-file",
+        )
+    text = pa.types.is_string(type_)
+    shifted = pa.date32() if text else type_
+
+    def make(batch: pa.RecordBatch, _: Recoded) -> Made:
+        dates, people = batch.column(name), batch.column(subject)
+        unreadable = np.zeros(len(batch), dtype=np.bool_)
+        if text:
+            dates, unreadable = _parsed(dates)
+        nobody = _nobody(people)
+        who = pc.if_else(pa.array(nobody), "nobody", people.cast("string"))
+        moved = shift_dates(secret, dates, who, days=days)
+        lost = moved.set_aside.to_numpy(zero_copy_only=False)
+        return moved.dates, lost | unreadable | nobody
+
+    what = f"shifted by up to {days} days, one shift a subject"
+    return Output(name, role, (pa.field(name, shifted),), what, make)
+
+
+def _nobody(people: pa.Array) -> NDArray[np.bool_]:
+    """Say which rows name no subject: null, or text that is blank."""
+    blank = pc.equal(pc.utf8_trim_whitespace(people.cast("string")), "")
+    return np.asarray(pc.fill_null(blank, True).to_numpy(zero_copy_only=False))
+
+
+def _parsed(text: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
+    """Read ISO dates; the mask says which cells are there and are none."""
+    iso = pc.fill_null(pc.match_substring_regex(text, ISO_DATE), False)
+    cells = zip(text.to_pylist(), iso.to_pylist(), strict=True)
+    dates = pa.array([_date(cell) if is_iso else None for cell, is_iso in cells], pa.date32())
+    lost = pc.and_(text.is_valid(), dates.is_null())
+    return dates, np.asarray(lost.to_numpy(zero_copy_only=False))
+
+
+def _date(cell: str) -> dt.date | None:
+    try:
+        return dt.date.fromisoformat(cell)
+    except ValueError:
+        return None

@@ -1,0 +1,99 @@
+"""A policy as one release shows it, decided when its last row is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.tables.domains.domain import Domain
+from voile.tables.policies.policy import Policy
+from voile.tables.recoding.codebook import UNKNOWN, Codebook, CodedColumn
+from voile.tables.recoding.naming import name_intervals
+
+
+@dataclass(frozen=True)
+class Published(Brief):
+    """What a release shows of a policy.
+
+    Parameters
+    ----------
+    codebook : of the intervals that released rows are in.
+    entry_of : by column, (intervals,) int32, each interval's place in the codebook; -1 for none.
+    widths : by column, (entries,) float64, the share of the values shown that each holds.
+    """
+
+    shows = ("codebook",)
+
+    policy: Policy
+    codebook: Codebook
+    entry_of: tuple[NDArray[np.int32], ...]
+    widths: tuple[NDArray[np.float64], ...]
+
+    @classmethod
+    def of(
+        cls, policy: Policy, released: Sequence[NDArray[np.bool_]], *, bounds: bool = False
+    ) -> Published:
+        """Name a policy's intervals by the values that released rows have.
+
+        Parameters
+        ----------
+        released : by column, (values,) bool.
+        bounds : whether the release holds two bounds in the place of a label.
+
+        Raises
+        ------
+        RequestError : two bounds do not tell an interval that is open on both sides from null.
+        """
+        columns, entry_of, widths = [], [], []
+        for domain, own in zip(policy.domains, released, strict=True):
+            intervals = policy.intervals[domain.column]
+            names = name_intervals(domain, intervals, own)
+            columns.append(CodedColumn.of(domain, names, bounds=bounds))
+            place = np.full(len(intervals), UNKNOWN, dtype=np.int32)
+            place[[name.number for name in names]] = np.arange(len(names))
+            entry_of.append(place)
+            held = np.array([len(name.values) + name.missing for name in names], dtype=np.float64)
+            widths.append(held / max(held.sum(), 1))
+            if bounds:
+                _check_bounds(columns[-1])
+        return cls(policy, Codebook(tuple(columns)), tuple(entry_of), tuple(widths))
+
+    def entries(self, place: int, domain: Domain) -> NDArray[np.int32]:
+        """Return, for each position of a domain, its place in the codebook; -1 for none."""
+        return np.asarray(self.entry_of[place][self.policy.interval_of(domain)])
+
+    def written(self, column: str, numbers: NDArray[np.int32]) -> list[pa.Array]:
+        """Write interval numbers of released rows as they stand in the release."""
+        place = [domain.column for domain in self.policy.domains].index(column)
+        coded = self.codebook.columns[place]
+        return _written(coded, self.entry_of[place][numbers])
+
+
+def _check_bounds(column: CodedColumn) -> None:
+    bounds = [entry.bounds for entry in column.entries]
+    if len(set(bounds)) < len(bounds):
+        raise RequestError(
+            "all known values are one interval, whose two open bounds read as a missing value",
+            where=f"column {column.column}",
+            instead="leave --bounds out, or choose a policy that cuts the column",
+        )
+
+
+def _written(column: CodedColumn, places: NDArray[np.int32]) -> list[pa.Array]:
+    indices = pa.array(places, pa.int32())
+    if len(column.released) == 1:
+        labels = pa.array([entry.label for entry in column.entries], pa.string())
+        return [pa.DictionaryArray.from_arrays(indices, labels)]
+    return [_ends(column, [e.bounds[i] for e in column.entries]).take(indices) for i in (0, 1)]
+
+
+def _ends(column: CodedColumn, ends: Sequence[str | None]) -> pa.Array:
+    if column.kind == "integer":
+        return pa.array([None if end is None else int(end) for end in ends], pa.int64())
+    return pa.array(ends, pa.string())

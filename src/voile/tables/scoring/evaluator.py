@@ -1,0 +1,271 @@
+"""Score policies exactly: relative risk (eq. 2-3), normalised loss (eq. 4), suppression.
+
+Or another risk and loss, where they are named.
+
+Source: Xia, Heatherly, Ding, Li, Malin, CODASPY 2013.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.tables.kernels.cells import SLACK, Cells, Rules
+from voile.tables.kernels.scorer import LOSS, RISK, SUPPRESSED, Scorer, Sums
+from voile.tables.people.counts import Constraints, Counts
+from voile.tables.scoring.group_measures import (
+    GroupMeasure,
+    Groups,
+    Spread,
+    Weighing,
+    information,
+    is_built_in,
+    matches,
+    refuse_undeclared,
+)
+from voile.tables.scoring.group_scorer import MeasuredScorer
+from voile.tables.scoring.monotone import check
+
+if TYPE_CHECKING:
+    from voile.tables.kernels.compiled_scorer import CompiledScorer
+
+Policies = NDArray[np.bool_]
+
+FLAT = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Hold what policies score, each (m,) float64 in [0, 1].
+
+    Parameters
+    ----------
+    risk : relative risk, 1 when the source is published untouched.
+    loss : share of what can be lost, 1 when all values are generalised to one.
+    suppressed : share of subjects dropped because their cell breaks a constraint.
+    """
+
+    risk: NDArray[np.float64]
+    loss: NDArray[np.float64]
+    suppressed: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RecordRisks(Brief):
+    """Hold what policies leave of each record's own risk, 1 / g, whatever risk was searched for.
+
+    Parameters
+    ----------
+    expected_matches : (m,) float64, the sum of 1 / g over the subjects released.
+    largest : (m,) float64 in [0, 1], the largest 1 / g of a record released; 0 if none is.
+    suppressed : (m,) float64 in [0, 1], share of subjects that are not released.
+    """
+
+    expected_matches: NDArray[np.float64]
+    largest: NDArray[np.float64]
+    suppressed: NDArray[np.float64]
+
+
+class Evaluator:
+    """Score policies over one table of counts.
+
+    A policy is a row of `n_bits` booleans: attribute d has sizes[d] - 1 of them, in order; True
+    keeps the cut between two neighbouring values. All False is the *top*, all True the *bottom*.
+
+    With n the subjects and g = max(people, subjects, 1) of a generalised cell of w combinations:
+
+    - risk is the sum of n / g over cells, divided by that sum at the bottom;
+    - loss is the mean over subjects of log(n_x w / n), n_x counting their own combination,
+      divided by that mean at the top: KL(P || Q), Q spreading each cell evenly.
+
+    With measures r and l of one's own, risk is the sum of r over cells, divided by that at the
+    bottom (0 where that is 0); loss is the sum of l less that at the bottom, divided by that
+    difference at the top (0 where they are equal).
+
+    Cells that break a constraint are *suppressed*: they add nothing to risk, and each of their
+    subjects counts as wholly lost (1 / subjects of the normalised loss, what a subject loses on
+    average at the top). Without suppression risk falls and loss rises as a policy becomes more
+    general (Defs 3.7, 3.8); with it, only the suppressed share is monotone: it falls. A loss
+    above 1, which suppressing the best kept cells can give, counts as 1.
+
+    Parameters
+    ----------
+    counts : what to score over; at least one subject.
+    constraints : which cells are suppressed; the default suppresses nothing.
+    risk, loss : the measures; the defaults are eq. 2 and eq. 4. Of one that is not ours the
+        monotonicity it declares is checked at the first score, see `monotone`. The compiled
+        kernels score `matches` with `information`; other pairs are scored in NumPy.
+    columns : names of the attributes, for what the check finds.
+
+    Raises
+    ------
+    RequestError : no subjects, 2**62 combinations or more, l-diversity without a sensitive
+        column, required and forbidden cuts that clash or are not (n_bits,) booleans, a risk that
+        does not declare that it falls, or a loss that it rises.
+    """
+
+    def __init__(
+        self,
+        counts: Counts,
+        constraints: Constraints | None = None,
+        *,
+        risk: GroupMeasure | None = None,
+        loss: GroupMeasure | None = None,
+        columns: Sequence[str] = (),
+    ) -> None:
+        self.counts = counts
+        self.constraints = Constraints() if constraints is None else constraints
+        self.risk = matches() if risk is None else risk
+        self.loss = information() if loss is None else loss
+        self._columns = columns
+        self.cells = Cells.of(counts)
+        self.n_bits = self.cells.n_bits
+        self.subjects = counts.subjects
+        self.required = _cuts(self.constraints.required, self.n_bits, "required")
+        self.forbidden = _cuts(self.constraints.forbidden, self.n_bits, "forbidden")
+        if not len(self.cells.n):
+            raise RequestError("there are no subjects to score policies on")
+        if self.constraints.l_diversity > 1 and not counts.sensitive.shape[1]:
+            raise RequestError("l-diversity needs a sensitive column")
+        if (self.required & self.forbidden).any():
+            raise RequestError("a cut is both required and forbidden")
+        refuse_undeclared(self.risk, "falls")
+        refuse_undeclared(self.loss, "rises")
+
+    def evaluate(self, policies: Policies) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return relative risk and normalised loss of each policy, (m, n_bits) bool.
+
+        Cost: O(m (cells + combinations of all attributes but one)).
+
+        >>> counts = Counts(
+        ...     sizes=(2,), codes=np.array([[0], [1]], np.int32), sample=np.array([1.0, 3.0]),
+        ...     population=np.array([2.0, 6.0]), sensitive=np.zeros((2, 0)),
+        ... )
+        >>> risk, loss = Evaluator(counts).evaluate(np.array([[False], [True]]))
+        >>> risk.tolist(), loss.tolist()
+        ([0.5, 1.0], [1.0, 0.0])
+        """
+        scores = self.scores(policies)
+        return scores.risk, scores.loss
+
+    def scores(self, policies: Policies) -> Scores:
+        """Return risk, loss and the share of subjects suppressed; as `evaluate` otherwise."""
+        return self.normalised(self._whole.score(self._checked(policies)))
+
+    def feasible(self, policies: Policies, scores: Scores) -> NDArray[np.bool_]:
+        """Say which policies suppress no more than allowed and respect the cuts asked for."""
+        rows = self._checked(policies)
+        allowed = scores.suppressed <= self.constraints.suppress + SLACK
+        allowed &= rows[:, self.required].all(axis=1)
+        return allowed & ~rows[:, self.forbidden].any(axis=1)
+
+    def normalised(self, sums: Sums) -> Scores:
+        """Turn (m, 3) sums of risk, loss and subjects suppressed into scores."""
+        risk, loss, subjects = self.units
+        return Scores(
+            risk=_share(sums[:, RISK], risk),
+            loss=_share(sums[:, LOSS], loss),
+            suppressed=sums[:, SUPPRESSED] / subjects,
+        )
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        """What scores the lattice that searches may use: without the forbidden cuts."""
+        return self._scorer_by(self.rules, ~self.forbidden) if self.forbidden.any() else self._whole
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the kernels score these measures: `matches` in any form, and eq. 4."""
+        return isinstance(self.risk.each, Weighing) and isinstance(self.loss.each, Spread)
+
+    @property
+    def units(self) -> tuple[float, float, float]:
+        """The sums that are a risk of 1, a loss of 1 and all subjects suppressed; 0 where flat."""
+        return (*self._ends, self.subjects)
+
+    @cached_property
+    def matches(self) -> float:
+        """Sum of 1 / g over subjects when nothing is generalised: their expected matches."""
+        return self._ends[0] if self.risk == matches() else _total(matches(), self._source)
+
+    def record_risks(self, policies: Policies) -> RecordRisks:
+        """Return each policy's expected matches and largest risk of a record. Cost: one scoring."""
+        sums, largest = self._by_record.score_and_largest_risk(self._checked(policies))
+        return RecordRisks(sums[:, RISK], largest, sums[:, SUPPRESSED] / self.subjects)
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The constraints as the kernels read them, and what the risk weighs."""
+        return self._weighed(Rules.of(self.constraints), self._ends[1] / self.subjects)
+
+    @cached_property
+    def _whole(self) -> Scorer:
+        return self._scorer_by(self.rules)
+
+    @cached_property
+    def _by_record(self) -> CompiledScorer:
+        from voile.tables.kernels.compiled_scorer import CompiledScorer
+
+        return CompiledScorer(self.cells, Rules.of(self.constraints))
+
+    @cached_property
+    def _source(self) -> Groups:
+        return Groups.of(self.counts)
+
+    @cached_property
+    def _ends(self) -> tuple[float, float]:
+        """The bottom's sum of risk and the top's of loss, nothing suppressed."""
+        for measure in (self.risk, self.loss):
+            if not is_built_in(measure):
+                check(measure, self.counts, columns=self._columns)
+        ends = np.array([[True] * self.n_bits, [False] * self.n_bits])
+        sums = self._scorer_by(self._weighed(Rules.of(Constraints()), 0.0)).score(ends)
+        loss = float(sums[1, LOSS])
+        return float(sums[0, RISK]), loss if loss > FLAT * _total(self.loss, self._source) else 0.0
+
+    def _weighed(self, rules: Rules, wholly_lost: float) -> Rules:
+        each = self.risk.each
+        if isinstance(each, Weighing):
+            rules = rules._replace(power=each.power, under=each.under)
+        return rules._replace(wholly_lost=wholly_lost)
+
+    def _scorer_by(self, rules: Rules, cuts: Policies | None = None) -> Scorer:
+        """Return what scores the lattice, or what is left of it where only `cuts` may be kept."""
+        if self.compiled:
+            from voile.tables.kernels.compiled_scorer import CompiledScorer
+
+            return CompiledScorer(self.cells if cuts is None else self.cells.coarsen(cuts), rules)
+        whole = MeasuredScorer.of(self.cells, self._source, rules, self.risk, self.loss)
+        return whole if cuts is None else whole.coarsened(cuts)
+
+    def _checked(self, policies: Policies) -> Policies:
+        rows = np.asarray(policies)
+        if rows.dtype != np.bool_ or rows.ndim != 2 or rows.shape[1] != self.n_bits:
+            raise RequestError(
+                f"policies must be booleans of shape (m, {self.n_bits})",
+                instead=f"these are {rows.dtype} of shape {rows.shape}",
+            )
+        return np.ascontiguousarray(rows)
+
+
+def _share(sums: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
+    return np.clip(sums / unit, 0.0, 1.0) if unit > 0 else np.zeros_like(sums)
+
+
+def _total(measure: GroupMeasure, groups: Groups) -> float:
+    return float(np.abs(measure.each(groups)).sum())
+
+
+def _cuts(cuts: Policies | None, n_bits: int, name: str) -> Policies:
+    if cuts is None:
+        return np.zeros(n_bits, dtype=np.bool_)
+    if cuts.shape != (n_bits,) or cuts.dtype != np.bool_:
+        raise RequestError(f"{name} cuts must be {n_bits} booleans")
+    return cuts

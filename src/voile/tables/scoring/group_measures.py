@@ -1,0 +1,300 @@
+"""Risks and losses that are sums over the groups a policy makes, eq. 2-4 among them.
+
+A search needs no more of a measure than this form: a number for each generalised group, summed,
+which falls (a risk) or rises (a loss) as groups are merged.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.core.measures import Measure, Monotone
+from voile.tables.people.counts import Counts
+from voile.tables.scoring.disclosure import SMALL_GROUP
+
+Floats = NDArray[np.float64]
+
+LEAST = 1e-300  # its log is finite, and 0 times it is 0
+SOURCE = "Xia et al., CODASPY 2013"
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Hold groups of records that a policy makes alike, each with at least one subject.
+
+    Parameters
+    ----------
+    subjects : (m,) float64 > 0, n, of the source.
+    people : (m,) float64 >= 0, of the population.
+    width : (m,) float64 >= 1, combinations of values that are generalised to this one.
+    outcomes : for each outcome column (m, values) float64, the group's subjects by its values.
+
+    A user's measure sees them read-only.
+    """
+
+    subjects: Floats
+    people: Floats
+    width: Floats
+    outcomes: tuple[Floats, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.subjects)
+
+    @classmethod
+    def of(cls, counts: Counts) -> Groups:
+        """Return the source's own combinations that have subjects, as groups."""
+        seen = np.flatnonzero(counts.sample > 0)
+        outcomes = tuple(counted[seen] for counted in counts.outcomes)
+        return cls(counts.sample[seen], counts.population[seen], np.ones(len(seen)), outcomes)
+
+    @property
+    def group(self) -> Floats:
+        """(m,) g, the group that an adversary chooses from: max(people, subjects, 1)."""
+        return np.maximum(np.maximum(self.people, self.subjects), 1.0)
+
+
+@dataclass(frozen=True)
+class GroupMeasure(Measure):
+    """Describe a risk or a loss that is a sum over groups, and compute it.
+
+    On a frontier it is put in [0, 1]. A risk is divided by its sum over the source's own
+    combinations. Of a loss that sum is taken away, and what is left divided by what is left of
+    one group of all, so that only differences count and a loss may be negative.
+
+    Parameters
+    ----------
+    name, title, unit, formula, source : see `Measure`.
+    generalising : ``falls`` for a risk, ``rises`` for a loss: what the sum does as a policy
+        becomes more general. Searches rely on it; what is declared is checked before.
+    each : from `Groups` of length m to (m,) finite numbers, those of a risk >= 0. What a group
+        counts must not depend on the others that it is asked with.
+
+    Examples
+    --------
+    The people one must look through to be sure of a record, in groups of fewer than 5:
+
+    >>> rare = GroupMeasure(
+    ...     "rare", "Records in groups of fewer than 5", "subjects", "sum of n over groups, g < 5",
+    ...     generalising="falls", each=lambda groups: groups.subjects * (groups.group < 5),
+    ... )
+    >>> rare.each(Groups(np.array([2.0, 3.0]), np.array([4.0, 9.0]), np.ones(2))).tolist()
+    [2.0, 0.0]
+    """
+
+    each: Callable[[Groups], Floats] = field(kw_only=True)
+
+
+def valued(measure: GroupMeasure, groups: Groups) -> Floats:
+    """Ask a measure what each group counts; refuse an answer that is not (m,) such numbers."""
+    found = measure.each(groups) if is_built_in(measure) else _answered(measure, groups)
+    if found.shape != (len(groups),) or found.dtype.kind not in "biuf":
+        raise RequestError(
+            f"{measure.name} gave {found.dtype} of shape {found.shape} for {len(groups)} groups",
+            instead="return one number for each group",
+        )
+    values: Floats = found.astype(np.float64)
+    if not np.isfinite(values).all():
+        raise RequestError(f"{measure.name} gave a number that is NaN or infinite for some group")
+    if measure.generalising == "falls" and (values < 0).any():
+        raise RequestError(f"{measure.name} gave a negative risk for some group")
+    return values
+
+
+def _answered(measure: GroupMeasure, groups: Groups) -> NDArray[Any]:
+    """Call a user's function: it may fail in any way, and must not write into the counts."""
+    shown = Groups(
+        _read_only(groups.subjects),
+        _read_only(groups.people),
+        _read_only(groups.width),
+        tuple(map(_read_only, groups.outcomes)),
+    )
+    try:
+        with redirect_stdout(sys.stderr):  # what it prints is no part of a result
+            return np.asarray(measure.each(shown))
+    except (Exception, SystemExit) as error:  # its words may quote what it was given
+        raise RequestError(
+            f"{measure.name} raised {type(error).__name__} when asked about {len(groups)} groups",
+            instead="call its function in Python to see why; what it is given is read-only",
+        ) from error
+
+
+def _read_only(counted: Floats) -> Floats:
+    view = counted.view()
+    view.flags.writeable = False
+    return view
+
+
+def refuse_undeclared(measure: GroupMeasure, declared: Monotone) -> None:
+    """Refuse a measure for a risk that does not declare that it falls, or a loss that it rises."""
+    if measure.generalising != declared:
+        raise RequestError(
+            f"{measure.name} does not declare that it {declared} as policies become more general",
+            instead='a risk declares generalising="falls", a loss generalising="rises"',
+        )
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """Weigh each subject 1 / g**power where g < under, and 0 elsewhere.
+
+    The weight falls as g grows, and g grows as groups are merged: the sum falls.
+    """
+
+    power: float
+    under: float
+
+    def __call__(self, groups: Groups) -> Floats:
+        """Return the sum of weights over each group's subjects."""
+        g = groups.group
+        return np.where(g < self.under, groups.subjects / g**self.power, 0.0)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Count the nats lost where a group's subjects are spread evenly over its combinations."""
+
+    def __call__(self, groups: Groups) -> Floats:
+        """Return each group's nats, less those of its combinations, which cancel."""
+        return groups.subjects * np.log(groups.width / groups.subjects)
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """Count what is not known of outcomes once the group is: n H(outcome | group), weighed.
+
+    Mutual information never rises under a function of what is observed, so this never falls.
+    """
+
+    weights: tuple[float, ...]
+
+    def __call__(self, groups: Groups) -> Floats:
+        """Return each group's nats, weighed by outcome."""
+        total = np.zeros(len(groups))
+        for weight, counted in zip(self.weights, groups.outcomes, strict=True):
+            total += weight * (_n_log_n(_by_row(counted)) - _by_row(_n_log_n(counted)))
+        return total
+
+
+def matches(*, power: float = 1.0, under: float | None = None) -> GroupMeasure:
+    """Return the risk that sums n / g**power over groups of fewer than `under` people.
+
+    Parameters
+    ----------
+    power : >= 0. 1 is the paper's risk (eq. 2): expected matches of an adversary who picks one
+        of the g at random. With 2 a record that is unique weighs 25 times one of a group of 5,
+        not 5 times: the matches right by chance twice. With 0 subjects are counted.
+    under : > 1; groups as large or larger count nothing. None counts all.
+
+    >>> matches(power=2).each(Groups(np.array([2.0]), np.array([4.0]), np.ones(1))).tolist()
+    [0.125]
+    """
+    if not 0 <= power < np.inf:
+        raise RequestError("power must be a number of 0 or more")
+    if under is not None and not under > 1:
+        raise RequestError("under must be more than 1, the smallest group there is")
+    weighing = Weighing(float(power), np.inf if under is None else float(under))
+    if weighing == Weighing(1.0, np.inf):
+        return _matches("matches", "Expected matches", "sum over records of 1 / g", weighing)
+    raised = "" if power == 1 else f"^{power:g}"
+    small = "" if under is None else f", where g < {under:g}"
+    return _matches(
+        "weighed_matches" if under is None else "small_groups",
+        "Weighed matches" if under is None else f"Matches in groups of fewer than {under:g}",
+        f"sum over records of 1 / g{raised}{small}",
+        weighing,
+    )
+
+
+def _matches(name: str, title: str, formula: str, each: Weighing) -> GroupMeasure:
+    return GroupMeasure(
+        name, title, "matches", formula, generalising="falls", source=SOURCE, each=each
+    )
+
+
+def small_groups() -> GroupMeasure:
+    """Return the risk of groups of fewer than 11 people: matches expected among their records.
+
+    A record in a group of 11 or more counts nothing, so that a policy without smaller groups has
+    a risk of 0 (the paper's second limitation: its risk lets many safe records hide a few).
+    """
+    return matches(under=SMALL_GROUP)
+
+
+def information() -> GroupMeasure:
+    """Return the loss of eq. 4: KL(P || Q), Q spreading each group's subjects evenly."""
+    return GroupMeasure(
+        "information",
+        "Information lost",
+        "nats",
+        "sum over subjects of log(n_x w / n)",
+        generalising="rises",
+        source=SOURCE,
+        each=Spread(),
+    )
+
+
+def mutual_information(outcomes: Sequence[Floats]) -> GroupMeasure:
+    """Return the loss 1 - I(group; outcome) / I(source's combination; outcome).
+
+    I is the mutual information of the counts; of several outcome columns the mean is taken. An
+    outcome that the source's combinations say nothing of adds nothing. Where combinations hold
+    few subjects I is too high, most of all at the source, and the loss is too.
+
+    Parameters
+    ----------
+    outcomes : as in `Counts`, at least one.
+    """
+    if not outcomes:
+        raise RequestError(
+            "mutual information needs an outcome column", instead="name one with --outcomes"
+        )
+    known = [_mutual(counted) for counted in outcomes]
+    least = [1e-12 * counted.sum() for counted in outcomes]
+    weights = [1 / i if i > low else 0.0 for i, low in zip(known, least, strict=True)]
+    return GroupMeasure(
+        "mutual_information",
+        "Information about the outcomes lost",
+        "share",
+        "1 - I(group; outcome) / I(combination; outcome)",
+        generalising="rises",
+        source="Shannon 1948",
+        each=Uncertainty(tuple(weights)),
+    )
+
+
+def _mutual(counted: Floats) -> float:
+    """Return N I(row; column) of a table of counts, in nats."""
+    ends = _n_log_n(counted.sum(keepdims=True)), _n_log_n(counted)
+    rows, columns = _n_log_n(_by_row(counted)), _n_log_n(counted.sum(axis=0))
+    return float(ends[0].sum() + ends[1].sum() - rows.sum() - columns.sum())
+
+
+def _n_log_n(n: Floats) -> Floats:
+    return n * np.log(np.maximum(n, LEAST))
+
+
+def _by_row(values: Floats) -> Floats:
+    """Sum each row; four times as fast as `sum` where rows are short."""
+    sums: Floats = np.einsum("ij->i", values)
+    return sums
+
+
+BUILT_IN = (Weighing, Spread, Uncertainty)
+
+
+def is_built_in(measure: GroupMeasure) -> bool:
+    """Whether a measure is ours: its monotonicity is proved, and not checked again."""
+    return isinstance(measure.each, BUILT_IN)
+
+
+def sees_outcomes(measure: GroupMeasure) -> bool:
+    """Whether a measure may look at outcome columns."""
+    return not isinstance(measure.each, (Weighing, Spread))

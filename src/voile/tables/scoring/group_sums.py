@@ -1,0 +1,115 @@
+"""What a generalised group adds to the sums that searches follow, by measures in NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.tables.kernels.cells import Rules
+from voile.tables.kernels.scorer import Sums
+from voile.tables.scoring.group_measures import GroupMeasure, Groups, valued
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+Scalar = TypeVar("Scalar", np.float64, np.uint64)
+
+PLAIN_RISK, PLAIN_LOSS, KEPT_RISK, KEPT_LOSS, SUPPRESSED = range(5)
+KEPT = slice(KEPT_RISK, SUPPRESSED + 1)
+BASE = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Hold what is counted of some groups, by row; all of it is summed when groups are merged.
+
+    Parameters
+    ----------
+    n, people : (m,) subjects and people.
+    more : (m, columns), first the loss of the source's combinations in the group (`BASE`), then
+        the group's subjects by value of each outcome column.
+    words : (m, words) one bit for each sensitive value present.
+    """
+
+    n: Floats
+    people: Floats
+    more: Floats
+    words: Words
+
+
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """Compute five sums of groups: plain risk and loss, what is kept of both, who is suppressed.
+
+    Parameters
+    ----------
+    risk, loss : the measures. rules : which groups are kept.
+    outcomes : where `Tally.more` holds each outcome column.
+    """
+
+    risk: GroupMeasure
+    loss: GroupMeasure
+    rules: Rules
+    outcomes: tuple[slice, ...]
+
+    def __call__(self, tally: Tally, width: Floats) -> Floats:
+        """Return (m, 5): what each group adds. Cost: that of the measures."""
+        if not len(width):
+            return np.zeros((0, 5))
+        groups = Groups(
+            tally.n, tally.people, width, tuple(tally.more[:, own] for own in self.outcomes)
+        )
+        sums = np.zeros((len(width), 5))
+        sums[:, PLAIN_RISK] = valued(self.risk, groups)
+        sums[:, PLAIN_LOSS] = valued(self.loss, groups) - tally.more[:, BASE]
+        sums[:, KEPT_RISK : KEPT_LOSS + 1] = sums[:, : PLAIN_LOSS + 1]
+        if self.rules.active:
+            gone = ~self._kept(groups, tally.words)
+            sums[gone, KEPT_RISK] = 0.0
+            sums[gone, KEPT_LOSS] = tally.n[gone] * self.rules.wholly_lost
+            sums[gone, SUPPRESSED] = tally.n[gone]
+        return sums
+
+    def _kept(self, groups: Groups, words: Words) -> NDArray[np.bool_]:
+        rules = self.rules
+        kept = (groups.subjects >= rules.least_n) & (groups.group >= rules.least_g)
+        if rules.least_l > 0:
+            kept &= np.bitwise_count(words).sum(axis=1) >= rules.least_l
+        return kept
+
+
+def by_row(row: Ints, sums: Floats, rows: int) -> Sums:
+    """Add up what is kept of each row's groups."""
+    kept: Sums = np.stack([added(row, part, rows) for part in sums[:, KEPT].T], axis=1)
+    return kept
+
+
+def added(at: Ints, values: Floats, room: int) -> Floats:
+    """Add up values by place."""
+    return np.bincount(at, values, room).astype(np.float64)
+
+
+def summed(values: Floats, group: Ints) -> Floats:
+    """Sum rows by group; groups are those that occur, in order."""
+    order = np.argsort(group, kind="stable")
+    return np.add.reduceat(values[order], _firsts(group[order]), axis=0)
+
+
+def united(words: Words, group: Ints) -> Words:
+    """Unite sets by group, as `_summed`."""
+    order = np.argsort(group, kind="stable")
+    return np.bitwise_or.reduceat(words[order], _firsts(group[order]), axis=0)
+
+
+def _firsts(ordered: Ints) -> Ints:
+    return np.flatnonzero(np.diff(ordered, prepend=-1))
+
+
+def scattered(rows: NDArray[Scalar], at: Ints, room: int) -> NDArray[Scalar]:
+    """Put rows, in order, at the distinct places of `at`; the rest is zero."""
+    made = np.zeros((room, rows.shape[1]), dtype=rows.dtype)
+    made[np.unique(at)] = rows
+    return made

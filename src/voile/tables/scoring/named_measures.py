@@ -1,0 +1,108 @@
+"""Risks and losses by name: ours, and a user's own as ``module:object``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
+from importlib import import_module
+from typing import Any, Literal
+
+from voile.core.errors import RequestError, nearest
+from voile.tables.people.counts import Counts
+from voile.tables.scoring.group_measures import (
+    GroupMeasure,
+    information,
+    matches,
+    mutual_information,
+    refuse_undeclared,
+    small_groups,
+)
+
+Kind = Literal["risk", "loss"]
+Maker = Callable[[Counts], GroupMeasure]
+
+NAMES: Mapping[Kind, Mapping[str, Maker]] = {
+    "risk": {"matches": lambda _: matches(), "small-groups": lambda _: small_groups()},
+    "loss": {
+        "information": lambda _: information(),
+        "mutual-information": lambda counts: mutual_information(counts.outcomes),
+    },
+}
+DEFAULTS: Mapping[Kind, str] = {"risk": "matches", "loss": "information"}
+
+
+def measure_named(kind: Kind, wanted: str | GroupMeasure | None) -> Maker:
+    """Return what makes a measure for a table: found by its name, or given.
+
+    Nothing of a table is needed to refuse a name. Do not call this with a name read from a kit:
+    ``module:object`` runs code.
+
+    Parameters
+    ----------
+    kind : ``risk`` or ``loss``.
+    wanted : ``matches`` (eq. 2) or ``small-groups``, ``information`` (eq. 4) or
+        ``mutual-information``; or ``module:object``, a `GroupMeasure` of a module in the working
+        directory or on the Python path; or a measure; None is the paper's.
+
+    Raises
+    ------
+    RequestError : there is none of that name, it is no `GroupMeasure`, or it does not declare
+        that it falls (a risk) or rises (a loss).
+    """
+    if wanted is None:
+        wanted = DEFAULTS[kind]
+    if isinstance(wanted, str) and ":" not in wanted:
+        if wanted not in NAMES[kind]:
+            raise RequestError(
+                f"no {kind} is called {wanted}, and your own would be module:object",
+                instead=nearest(wanted, NAMES[kind]),
+            )
+        return NAMES[kind][wanted]
+    measure = _imported(wanted) if isinstance(wanted, str) else wanted
+    if not isinstance(measure, GroupMeasure):
+        raise RequestError(
+            f"the {kind} {wanted if isinstance(wanted, str) else type(wanted).__name__} is no "
+            "GroupMeasure",
+            instead="make one with voile.tables.scoring.group_measures.GroupMeasure",
+        )
+    if not all(isinstance(word, str) for word in (measure.name, measure.title, measure.formula)):
+        raise RequestError(f"name, title and formula of the {kind} {measure.name} must be text")
+    refuse_undeclared(measure, "falls" if kind == "risk" else "rises")
+    return lambda _: measure
+
+
+def _imported(path: str) -> Any:
+    module, _, name = path.partition(":")
+    if not module or not name:
+        raise RequestError(f"{path} names no measure", instead="write module:object")
+    found = _module(module)
+    if not hasattr(found, name):
+        own = [known for known, value in vars(found).items() if isinstance(value, GroupMeasure)]
+        raise RequestError(
+            f"module {module} has no {name}",
+            instead=nearest(name, own) if own else "make a GroupMeasure of that name in it",
+        )
+    return getattr(found, name)
+
+
+def _module(module: str) -> Any:
+    sys.path.insert(0, os.getcwd())
+    try:
+        with redirect_stdout(sys.stderr):  # what it prints is no part of a result
+            return import_module(module)
+    except ModuleNotFoundError as error:
+        if not f"{module}.".startswith(f"{error.name}."):
+            raise RequestError(f"module {module} needs {error.name}, which is not there") from None
+        raise RequestError(
+            f"there is no module {module} in the working directory or on the Python path",
+            instead="leave .py out" if module.endswith(".py") else None,
+        ) from None
+    except (Exception, SystemExit) as error:  # a module runs, and may fail in any way
+        raise RequestError(
+            f"module {module} cannot be imported ({type(error).__name__})",
+            instead="import it in Python to see why",
+        ) from error
+    finally:
+        sys.path.remove(os.getcwd())

@@ -1,0 +1,1 @@
+"""What the tables wing does, a file a verb, and what these files share."""

@@ -1,0 +1,344 @@
+"""The wing's fourth verb: attack a release with what an adversary is said to hold and know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError, nearest
+from voile.core.evidence import Evidence, Note
+from voile.core.progress import Progress
+from voile.data import Source, open_source
+from voile.keys.random import streams
+from voile.release.manifest import CONTROL, Release
+from voile.tables.attack import Cases, Records, inference, linkage, singling_out
+from voile.tables.recoding.codebook import Codebook
+from voile.tables.verbs.options import AttackOptions
+
+MISSING = -1
+BY_REGISTER = Note(
+    "No population was given: whether a person is alone is judged by the adversary's register, "
+    "with its errors."
+)
+STRANGER = np.int64(-1)
+THRESHOLDS = (0.0, 0.5, 0.9)
+
+
+def attack(
+    release: Release,
+    truth: Source,
+    options: AttackOptions,
+    *,
+    seed: int | None,
+    progress: Progress,
+) -> tuple[Evidence, ...]:
+    """Act as three adversaries, and score each by true identity.
+
+    The adversary has the release and its public manifest. ``truth``, the source, and the private
+    folder's list of rows only score her. With a ``register`` she links; with a ``population`` or
+    register, what she singles out is confirmed; each sensitive column is inferred. People held
+    out of the kit, or in a ``control`` file, are the control.
+
+    Raises
+    ------
+    RequestError : no private folder to score against, another truth than the release was made
+        of, a column that is not there, or nothing to attack with.
+    """
+    release.check_hash()
+    scene = Scene(release, truth, options)
+    scene.check()
+    found = []
+    linking, singling, inferring = streams(seed, "linkage", "singling out", "inference")
+    if options.register_ is not None:
+        progress("linking", 0)
+        found.append(
+            linkage(
+                scene.known,
+                scene.register,
+                columns=scene.columns,
+                rng=linking,
+                overlap=options.overlap,
+                thresholds=sorted({*THRESHOLDS, options.threshold}),
+            )
+        )
+    if options.register_ is not None or options.population is not None:
+        progress("singling out", 0)
+        people = scene.register_quasi if options.population is None else scene.population
+        singled = singling_out(
+            scene.released,
+            people,
+            columns=scene.quasi,
+            rng=singling,
+            kept=scene.kept_codes,
+            held_out=scene.held_out,
+        )
+        if options.population is None:
+            singled = replace(singled, notes=(*singled.notes, BY_REGISTER))
+        found.append(singled)
+    for column in scene.sensitive:
+        progress(f"inferring {column}", 0)
+        found.append(
+            inference(
+                scene.cases(column),
+                columns=scene.quasi,
+                sensitive=column,
+                rng=inferring,
+                held_out=scene.cases_held_out(column),
+            )
+        )
+    return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Everything an attack is given, brought onto one list of true people and one set of codes."""
+
+    release: Release
+    truth: Source
+    options: AttackOptions
+
+    def check(self) -> None:
+        """Refuse what cannot be scored, and an attack that has nothing to do."""
+        self.release.check_truth(self.true_rows.num_rows, self.truth.name)
+        holds_people = self.options.register_ is not None or self.options.population is not None
+        if not holds_people and not self.sensitive:
+            raise RequestError(
+                "there is nothing to attack with",
+                instead="give the adversary a register or a population",
+            )
+
+    @cached_property
+    def codebook(self) -> Codebook:
+        """The published intervals."""
+        return Codebook.from_data(self.release.public["policy"])
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return tuple(column.column for column in self.codebook.columns)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the linking adversary knows: the quasi-identifiers and the kept columns named."""
+        return (*self.quasi, *self.options.knows)
+
+    @property
+    def sensitive(self) -> list[str]:
+        """The sensitive columns of the release."""
+        return [c["column"] for c in self.release.public["columns"] if c["role"] == "sensitive"]
+
+    @property
+    def kept(self) -> list[str]:
+        """The columns of the release that are neither generalised nor pseudonyms."""
+        own = ("quasi", "identifier")
+        return [c["column"] for c in self.release.public["columns"] if c["role"] not in own]
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """The release, in memory."""
+        source = self.release.rows()
+        table = pa.Table.from_batches(source.batches(), source.schema())
+        for column in self.options.knows:
+            if column not in self.kept:
+                raise RequestError(
+                    f"the adversary cannot know {column}: it is not a kept column of the release",
+                    instead=nearest(column, self.kept),
+                )
+        return table
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """The source's row of each released row."""
+        return self._private("rows.parquet")
+
+    @cached_property
+    def _held_rows(self) -> NDArray[np.int64]:
+        return self._private(CONTROL)
+
+    def _private(self, name: str) -> NDArray[np.int64]:
+        path = self.release.folder / name
+        if not path.exists():
+            raise RequestError(
+                "the private folder that scores an attack is not beside the release",
+                where=str(path),
+            )
+        source = open_source(path)
+        table = pa.Table.from_batches(source.batches(["row"]), source.schema(["row"]))
+        return np.asarray(table.column("row").to_numpy(), dtype=np.int64)
+
+    @cached_property
+    def person(self) -> str | None:
+        """The column that says who a row is; None when every row is a person."""
+        private = self.release.private or {}
+        named = self.options.person or private.get("roles", {}).get("subject")
+        if named is not None and named not in self.truth.columns:
+            raise RequestError(
+                f"truth has no column {named} that says who a row is",
+                where=self.truth.name,
+                instead=nearest(named, self.truth.columns),
+            )
+        return named
+
+    @cached_property
+    def true_rows(self) -> pa.Table:
+        """The source's columns that scoring needs."""
+        wanted = [*self.quasi, *self.sensitive, *([self.person] if self.person else [])]
+        columns = list(dict.fromkeys(wanted))
+        return pa.Table.from_batches(self.truth.batches(columns), self.truth.schema(columns))
+
+    @cached_property
+    def _people(self) -> dict[Any, int]:
+        """Number the true people by the text of their identity."""
+        return {}
+
+    def _numbers(self, column: pa.ChunkedArray) -> NDArray[np.int64]:
+        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+        people = self._people
+        known = [
+            STRANGER if name is None else people.setdefault(str(name), len(people))
+            for name in encoded.dictionary.to_pylist()
+        ]
+        places: NDArray[np.int32] = encoded.indices.to_numpy(zero_copy_only=False)
+        return np.array(known, dtype=np.int64)[places]
+
+    @cached_property
+    def who(self) -> NDArray[np.int64]:
+        """The person of each row of the source."""
+        if self.person is None:
+            return np.arange(self.true_rows.num_rows, dtype=np.int64)
+        numbers = self._numbers(self.true_rows.column(self.person))
+        # a row without a subject is a person of its own
+        return np.where(numbers == STRANGER, -2 - np.arange(len(numbers)), numbers)
+
+    @cached_property
+    def released(self) -> Records:
+        """The release over the quasi-identifiers."""
+        return Records(self.codebook.released_codes(self.table), self.who[self.rows])
+
+    @cached_property
+    def known(self) -> Records:
+        """The release over all that the adversary knows."""
+        names = self.options.knows
+        columns = [_coded(self.table.column(name), self._values(name)) for name in names]
+        return Records(_beside(self.released.codes, columns), self.released.subject)
+
+    @cached_property
+    def kept_codes(self) -> NDArray[np.int32] | None:
+        """The kept columns, each distinct value a number."""
+        columns = [_coded(self.table.column(name), {}) for name in self.kept]
+        return np.column_stack(columns) if columns else None
+
+    @cached_property
+    def _values_of(self) -> dict[str, dict[str, int]]:
+        return {}
+
+    def _values(self, column: str) -> dict[str, int]:
+        """Number a kept column's values alike in release and register."""
+        return self._values_of.setdefault(column, {})
+
+    @cached_property
+    def _register(self) -> pa.Table:
+        source = open_source(self.options.register_)
+        wanted = [*self.columns, *([self.person] if self.person else [])]
+        columns = [name for name in dict.fromkeys(wanted) if name in source.columns]
+        if self.person is None or self.person not in columns:
+            raise RequestError(
+                "the register does not say who a row is in the words of the source",
+                where=source.name,
+                instead="name the column with --person",
+            )
+        return pa.Table.from_batches(source.batches(columns), source.schema(columns))
+
+    @cached_property
+    def register_quasi(self) -> Records:
+        """The adversary's register over the quasi-identifiers."""
+        people = self._numbers(self._register.column(self.person))
+        return Records(self.codebook.register_codes(self._register), people)
+
+    @cached_property
+    def register(self) -> Records:
+        """The adversary's register over all that she knows."""
+        missing = np.full(self._register.num_rows, MISSING, dtype=np.int32)
+        columns = [
+            _coded(self._register.column(name), self._values(name))
+            if name in self._register.column_names
+            else missing
+            for name in self.options.knows
+        ]
+        return Records(_beside(self.register_quasi.codes, columns), self.register_quasi.subject)
+
+    @cached_property
+    def population(self) -> Records:
+        """The population table, a row for each of its people."""
+        source = open_source(self.options.population)
+        columns = [name for name in self.quasi if name in source.columns]
+        if len(columns) < len(self.quasi) or self.options.people not in source.columns:
+            raise RequestError(
+                "the population that confirms who is alone counts by every quasi-identifier",
+                where=source.name,
+            )
+        wanted = [*columns, self.options.people]
+        table = pa.Table.from_batches(source.batches(wanted), source.schema(wanted))
+        people = table.column(self.options.people).cast(pa.int64()).to_numpy()
+        codes = self.codebook.recode(table)
+        distinct, place = np.unique(codes, axis=0, return_inverse=True)
+        # Two of a group tell whether exactly one person fits as well as all of them would.
+        counted = np.minimum(np.bincount(place, weights=people), 2).astype(np.int64)
+        repeated = np.repeat(distinct, counted, axis=0)
+        strangers = -2 - self.true_rows.num_rows - np.arange(len(repeated), dtype=np.int64)
+        return Records(repeated, strangers)
+
+    @cached_property
+    def held_out(self) -> Records | None:
+        """People who were set aside before fitting, or come in a control file."""
+        table, people = self._control
+        return Records(self.codebook.recode(table), people) if table.num_rows else None
+
+    @cached_property
+    def _control(self) -> tuple[pa.Table, NDArray[np.int64]]:
+        """Rows of people who are not in the release, and who they are."""
+        if self.options.control is not None:
+            source = open_source(self.options.control)
+            named = [self.person] if self.person in source.columns else []
+            columns = [*self.quasi, *self.sensitive, *named]
+            table = pa.Table.from_batches(source.batches(columns), source.schema(columns))
+            if named:
+                return table, self._numbers(table.column(self.person))
+            own = -2 - self.true_rows.num_rows - np.arange(table.num_rows, dtype=np.int64)
+            return table, own
+        rows = self._held_rows
+        return self.true_rows.take(pa.array(rows)), self.who[rows]
+
+    def cases(self, column: str) -> Cases:
+        """The release with a sensitive column."""
+        return Cases(self.released, _coded(self.table.column(column), self._values(column)))
+
+    def cases_held_out(self, column: str) -> Cases | None:
+        """The control with the same column."""
+        if self.held_out is None:
+            return None
+        table, _ = self._control
+        return Cases(self.held_out, _coded(table.column(column), self._values(column)))
+
+
+def _beside(codes: NDArray[np.int32], columns: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
+    return np.column_stack([codes, *columns]).astype(np.int32)
+
+
+def _coded(column: pa.ChunkedArray, numbers: dict[str, int]) -> NDArray[np.int32]:
+    """Number a column's values by their text, going on from `numbers`; null is -1."""
+    encoded = column.combine_chunks()
+    if not pa.types.is_dictionary(encoded.type):
+        encoded = encoded.dictionary_encode(null_encoding="encode")
+    places = [
+        MISSING if value is None else numbers.setdefault(str(value), len(numbers))
+        for value in encoded.dictionary.to_pylist()
+    ]
+    indices = encoded.indices.fill_null(len(places)).to_numpy(zero_copy_only=False)
+    return np.asarray(np.array([*places, MISSING], dtype=np.int32)[indices])

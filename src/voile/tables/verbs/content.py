@@ -1,0 +1,293 @@
+"""What a tables kit holds, between memory and the kit's tables and facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.errors import DamagedError, RequestError
+from voile.core.frontier import Frontier
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
+from voile.release.kit import Kit
+from voile.tables.bounds.result import Bound
+from voile.tables.people.counts import Constraints, Counts
+from voile.tables.people.population import Population
+from voile.tables.policies.policy import Policy
+from voile.tables.policies.space import PolicySpace
+from voile.tables.scoring.evaluator import RecordRisks
+from voile.tables.scoring.group_measures import GroupMeasure
+from voile.tables.scoring.named_measures import DEFAULTS, NAMES, Kind, measure_named
+from voile.tables.verbs.content_tables import (
+    bound_facts,
+    bound_table,
+    constraint_facts,
+    count_table,
+    domain_facts,
+    domain_table,
+    packed,
+    read_bound,
+    read_constraints,
+    read_counts,
+    read_domains,
+    unpacked,
+    value_table,
+)
+
+KIND = "tables"
+SCORES = ("number", "risk", "loss", "mean_risk", "expected_matches", "suppressed")
+
+
+class Score(NamedTuple):
+    """What one policy scores: risk and loss as searched for, share suppressed, expected matches."""
+
+    risk: float
+    loss: float
+    suppressed: float
+    matches: float
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A measure that was searched for: the name it was asked for by, and how it is told of."""
+
+    name: str
+    title: str
+    formula: str
+
+    @classmethod
+    def of(cls, name: str, measure: GroupMeasure) -> Asked:
+        """Describe a measure."""
+        return cls(name, measure.title, measure.formula)
+
+    def ours(self, kind: Kind) -> bool:
+        """Whether it can be computed again: a kit holds no code, and runs none."""
+        return self.name in NAMES[kind]
+
+
+@dataclass(frozen=True, eq=False)
+class Content(Brief):
+    """A fitted family: the space, its frontier, and what applying and explaining them needs.
+
+    Parameters
+    ----------
+    space : domains, counts, constraints. frontier : its policies, (m, n_bits) bool.
+    records : what each of these leaves of a record's own risk.
+    roles : of the source's columns. hold_out : who was set aside.
+    sensitive : the column that l-diversity counts, if any; outcomes : those that the loss looks at.
+    measures : the ``risk`` and the ``loss`` that were searched for.
+    marks : named policies beside the frontier, such as ``safe-harbor``; mark_scores : of each, as
+        if nothing were suppressed of it.
+    absent : named policies that are not on this lattice, and why.
+    fraction : the share of the population that the source is of, where that is all that is known.
+    found : how the search went: strategy, evaluations, stopped.
+    bound : what was proved of all policies, where that was asked for.
+    """
+
+    space: PolicySpace
+    frontier: Frontier
+    records: RecordRisks
+    roles: Roles
+    hold_out: HoldOut
+    sensitive: str | None
+    outcomes: tuple[str, ...]
+    measures: Mapping[Kind, Asked]
+    marks: Mapping[str, Policy]
+    mark_scores: Mapping[str, Score]
+    absent: Mapping[str, str]
+    fraction: float | None
+    found: Mapping[str, Any]
+    bound: Bound | None = None
+
+    def score(self, policy: Policy) -> Score:
+        """Score one policy.
+
+        Raises
+        ------
+        RequestError : it is none of the frontier's, and the risk or the loss is a user's own,
+            which a kit does not hold.
+        """
+        scored = _score(self.space, policy)
+        own = [asked.name for kind, asked in self.measures.items() if not asked.ours(kind)]
+        if own:
+            same = np.flatnonzero((self.frontier.policies == policy.bits).all(axis=1))
+            if not len(same):
+                raise RequestError(
+                    f"an edited policy cannot be scored by {' and '.join(own)}: kits hold no code",
+                    instead="take a policy of the kit as it is",
+                )
+            point = self.frontier.point(int(same[0]))
+            return scored._replace(risk=point.risk, loss=point.loss)
+        return scored
+
+    @property
+    def risks(self) -> Mapping[str, NDArray[np.float64]]:
+        """The risks of each policy that one may choose by."""
+        return {"relative_risk": self.frontier.risk, "max_risk": self.records.largest}
+
+    def to_kit(self) -> Kit:
+        """Return the kit; it is private, since it holds raw values and small counts."""
+        space = self.space
+        facts = {
+            "policies": len(self.frontier),
+            "roles": self.roles.model_dump(mode="json"),
+            "domains": [domain_facts(domain) for domain in space.domains],
+            "constraints": constraint_facts(space.constraints),
+            "population": {
+                "how": space.population.how,
+                "assumptions": list(space.population.assumptions),
+                "known": space.population.known,
+            },
+            "hold_out": {"share": self.hold_out.share, "key": self.hold_out.key.hex()},
+            "sensitive": self.sensitive,
+            "outcomes": list(self.outcomes),
+            "measures": {kind: asdict(asked) for kind, asked in self.measures.items()},
+            "marks": {name: packed(mark.bits).hex() for name, mark in self.marks.items()},
+            "mark_scores": {name: list(score) for name, score in self.mark_scores.items()},
+            "mark_notes": {name: list(mark.notes) for name, mark in self.marks.items()},
+            "absent": dict(self.absent),
+            "fraction": self.fraction,
+            "bound": None if self.bound is None else bound_facts(self.bound),
+            **self.found,
+        }
+        tables = {
+            "frontier": self._frontier_table(),
+            "domains": domain_table(space.domains),
+            "counts": count_table(space),
+            "sensitive": value_table(space.counts.sensitive),
+            **{f"outcome_{i}": value_table(c) for i, c in enumerate(space.counts.outcomes)},
+        }
+        if self.bound is not None:
+            tables["bound"] = bound_table(self.bound)
+        return Kit(KIND, "private", facts, tables)
+
+    def _frontier_table(self) -> pa.Table:
+        frontier, records = self.frontier, self.records
+        matches = records.expected_matches
+        released = self.space.evaluator.subjects * (1 - records.suppressed)
+        return pa.table(
+            {
+                "number": np.arange(len(frontier)),
+                "risk": frontier.risk,
+                "loss": frontier.loss,
+                "mean_risk": np.divide(
+                    matches, released, out=np.zeros_like(matches), where=released > 0
+                ),
+                "max_risk": records.largest,
+                "expected_matches": matches,
+                "suppressed": records.suppressed,
+                "beats": self._beats(),
+                "policy": pa.array([packed(row) for row in frontier.policies], pa.binary()),
+            }
+        )
+
+    def _beats(self) -> list[str]:
+        """Name the marks that each policy of the frontier beats in both risk and loss."""
+        beaten: list[list[str]] = [[] for _ in range(len(self.frontier))]
+        for name, score in self.mark_scores.items():
+            for number in self.frontier.dominating(score.risk, score.loss):
+                beaten[number].append(name)
+        return [" ".join(names) for names in beaten]
+
+    @classmethod
+    def of(cls, kit: Kit) -> Content:
+        """Read a kit back; `TamperedError` when it lacks what a kit of tables holds."""
+        return kit.read(cls._of)
+
+    @classmethod
+    def _of(cls, kit: Kit) -> Content:
+        facts, tables = kit.facts, dict(kit.tables)
+        codes = [f"code_{i}" for i in range(len(facts["domains"]))]
+        tables["counts"] = kit.table("counts", numbers=[*codes, "sample", "population"])
+        tables["frontier"] = kit.table("frontier", numbers=SCORES, text=["beats"], raw=["policy"])
+        domains = read_domains(facts["domains"], tables["domains"])
+        outcomes = [tables[f"outcome_{i}"] for i in range(len(facts["outcomes"]))]
+        counts = read_counts(domains, tables["counts"], tables["sensitive"], outcomes)
+        people = facts["population"]
+        population = Population(
+            counts.codes,
+            counts.population,
+            people["how"],
+            tuple(people["assumptions"]),
+            people["known"],
+        )
+        n_bits = sum(len(domain) - 1 for domain in domains)
+        measures = {kind: Asked(**facts["measures"][kind]) for kind in DEFAULTS}
+        constraints = read_constraints(facts["constraints"], n_bits)
+        risk = _made("risk", measures, counts)
+        loss = _made("loss", measures, counts)
+        space = PolicySpace.of(domains, counts, constraints, population, risk=risk, loss=loss)
+        table = tables["frontier"]
+        rows = [unpacked(raw, n_bits) for raw in table.column("policy").to_pylist()]
+        frontier = Frontier.of(
+            table.column("risk").to_numpy(),
+            table.column("loss").to_numpy(),
+            np.array(rows, dtype=np.bool_).reshape(len(rows), n_bits),
+        )
+        roles, held = Roles.model_validate(facts["roles"]), facts["hold_out"]
+        if {d.column for d in domains} != set(roles.of("quasi")):
+            raise DamagedError("the kit's domains are not those of its roles")
+        marks = {
+            name: Policy(
+                domains, unpacked(bytes.fromhex(bits), n_bits), tuple(facts["mark_notes"][name])
+            )
+            for name, bits in facts["marks"].items()
+        }
+        return cls(
+            space,
+            frontier,
+            RecordRisks(
+                *(
+                    table.column(name).to_numpy()
+                    for name in ("expected_matches", "max_risk", "suppressed")
+                )
+            ),
+            roles,
+            HoldOut(held["share"], bytes.fromhex(held["key"]), roles.subject),
+            facts["sensitive"],
+            tuple(facts["outcomes"]),
+            measures,
+            marks,
+            {name: Score(*score) for name, score in facts["mark_scores"].items()},
+            facts["absent"],
+            facts["fraction"],
+            {name: facts[name] for name in ("strategy", "evaluations", "stopped")},
+            read_bound(facts["bound"], tables["bound"], frontier) if facts["bound"] else None,
+        )
+
+
+def score_marks(space: PolicySpace, marks: Mapping[str, Policy]) -> dict[str, Score]:
+    """Score named policies as if nothing were suppressed of them."""
+    plain = without_limits(space)
+    return {name: _score(plain, mark) for name, mark in marks.items()}
+
+
+def without_limits(space: PolicySpace) -> PolicySpace:
+    """Return the same space, nothing of which is suppressed or forbidden."""
+    return PolicySpace.of(
+        space.domains,
+        space.counts,
+        Constraints(),
+        space.population,
+        risk=space.risk,
+        loss=space.loss,
+    )
+
+
+def _score(space: PolicySpace, policy: Policy) -> Score:
+    rows = policy.bits[None]
+    scores, matches = space.evaluator.scores(rows), space.evaluator.record_risks(rows)
+    columns = (scores.risk, scores.loss, scores.suppressed, matches.expected_matches)
+    return Score(*(float(value) for (value,) in columns))
+
+
+def _made(kind: Kind, measures: Mapping[Kind, Asked], counts: Counts) -> GroupMeasure | None:
+    """Return a measure of ours by its name; nothing else that a kit names is ever looked up."""
+    asked = measures[kind]
+    return measure_named(kind, asked.name)(counts) if asked.ours(kind) else None

@@ -1,0 +1,170 @@
+"""The parts of a tables kit: from values in memory to facts and Arrow tables, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.errors import DamagedError
+from voile.core.frontier import Frontier
+from voile.tables.bounds.result import Bound
+from voile.tables.domains.domain import Domain, Reading
+from voile.tables.people.counts import Constraints, Counts
+from voile.tables.policies.space import PolicySpace
+
+
+def packed(bits: np.ndarray[Any, Any]) -> bytes:
+    """Return a policy as bytes."""
+    return np.packbits(bits).tobytes()
+
+
+def unpacked(raw: bytes, n_bits: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return bytes as a policy of `count` cuts."""
+    return np.unpackbits(np.frombuffer(raw, np.uint8), count=n_bits).astype(np.bool_)
+
+
+def domain_facts(domain: Domain) -> dict[str, Any]:
+    """Say how a domain's cells are read, and its levels."""
+    reading = domain.reading
+    return {
+        "column": domain.column,
+        "kind": reading.kind,
+        "by": reading.by,
+        "form": reading.form,
+        "levels": [packed(np.array(level)).hex() for level in domain.levels],
+    }
+
+
+def domain_table(domains: Sequence[Domain]) -> pa.Table:
+    """List the values of every domain, in order, and which are public whoever has them."""
+    return pa.table(
+        {
+            "column": [d.column for d in domains for _ in d.values],
+            "value": pa.array(
+                [None if v is None else str(v) for d in domains for v in d.values], pa.string()
+            ),
+            "declared": np.concatenate([d.is_declared for d in domains]),
+        }
+    )
+
+
+def read_domains(facts: Sequence[Mapping[str, Any]], table: pa.Table) -> tuple[Domain, ...]:
+    """Read domains back."""
+    values: dict[str, list[str | None]] = {}
+    declared: dict[str, list[bool]] = {}
+    for row in table.to_pylist():
+        values.setdefault(row["column"], []).append(row["value"])
+        declared.setdefault(row["column"], []).append(row["declared"])
+    domains = []
+    for fact in facts:
+        canonical = Reading(fact["kind"], fact["by"])
+        read = tuple(canonical(value) for value in values[fact["column"]])
+        levels = tuple(
+            tuple(unpacked(bytes.fromhex(level), len(read) - 1).tolist())
+            for level in fact["levels"]
+        )
+        reading = Reading(fact["kind"], fact["by"], fact["form"])
+        public = tuple(declared[fact["column"]])
+        domains.append(Domain(fact["column"], read, reading, levels, public))
+    return tuple(domains)
+
+
+def count_table(space: PolicySpace) -> pa.Table:
+    """Return subjects and people by combination."""
+    counts = space.counts
+    columns = {f"code_{i}": counts.codes[:, i] for i in range(len(counts.sizes))}
+    return pa.table({**columns, "sample": counts.sample, "population": counts.population})
+
+
+def value_table(counted: NDArray[np.float64]) -> pa.Table:
+    """Return counts by combination and value of one column, those that are not 0."""
+    cell, value = np.nonzero(counted)
+    columns = {"cell": cell, "value": value, "count": counted[cell, value]}
+    return pa.table({**columns, "values": np.full(len(cell), counted.shape[1])})
+
+
+def read_values(table: pa.Table, cells: int) -> NDArray[np.float64]:
+    """Read such counts back."""
+    values = int(table.column("values")[0].as_py()) if len(table) else 0
+    if values > len(table):  # each is counted at least once
+        raise DamagedError("the kit counts fewer values than it says")
+    counted = np.zeros((cells, values))
+    place = (table.column("cell").to_numpy(), table.column("value").to_numpy())
+    counted[place] = table.column("count").to_numpy()
+    return counted
+
+
+def read_counts(
+    domains: Sequence[Domain], table: pa.Table, sensitive: pa.Table, outcomes: Sequence[pa.Table]
+) -> Counts:
+    """Read the counts back."""
+    sizes = tuple(len(domain) for domain in domains)
+    codes = np.column_stack(
+        [table.column(f"code_{i}").to_numpy() for i in range(len(domains))]
+    ).astype(np.int32)
+    if (codes < 0).any() or (codes >= np.array(sizes)).any():
+        raise DamagedError("the kit counts values that its domains have not")
+    return Counts(
+        sizes,
+        codes,
+        table.column("sample").to_numpy().copy(),
+        table.column("population").to_numpy().copy(),
+        read_values(sensitive, len(codes)),
+        tuple(read_values(outcome, len(codes)) for outcome in outcomes),
+    )
+
+
+def bound_facts(bound: Bound) -> dict[str, Any]:
+    """Say what a proof holds beside its columns."""
+    return {"combos": len(bound.floors), "least_risk": bound.least_risk, "stopped": bound.stopped}
+
+
+def bound_table(bound: Bound) -> pa.Table:
+    """Return a proof's columns, weight by weight."""
+    floors = {f"floor_{i}": floor for i, floor in enumerate(bound.floors)}
+    return pa.table({**bound.frame(), **floors})
+
+
+def read_bound(facts: Mapping[str, Any], table: pa.Table, frontier: Frontier) -> Bound:
+    """Read a proof back, of the frontier it stands beside."""
+    columns = {name: table.column(name).to_numpy() for name in table.column_names}
+    floors = np.array([columns.pop(f"floor_{i}") for i in range(facts["combos"])])
+    return Bound(
+        **columns,
+        floors=floors,
+        least_risk=facts["least_risk"],
+        frontier=frontier,
+        stopped=facts["stopped"],
+    )
+
+
+def constraint_facts(constraints: Constraints) -> dict[str, Any]:
+    """Return constraints as JSON has them."""
+    return {
+        "k": constraints.k,
+        "max_risk": constraints.max_risk,
+        "l_diversity": constraints.l_diversity,
+        "suppress": constraints.suppress,
+        **{
+            name: None if bits is None else packed(bits).hex()
+            for name, bits in (
+                ("required", constraints.required),
+                ("forbidden", constraints.forbidden),
+            )
+        },
+    }
+
+
+def read_constraints(facts: Mapping[str, Any], n_bits: int) -> Constraints:
+    """Read constraints back."""
+    bits = {
+        name: None if facts[name] is None else unpacked(bytes.fromhex(facts[name]), n_bits)
+        for name in ("required", "forbidden")
+    }
+    return Constraints(
+        facts["k"], facts["max_risk"], facts["l_diversity"], facts["suppress"], **bits
+    )

@@ -1,0 +1,277 @@
+"""The wing's first two verbs: fit finds the frontier, choose picks one of its policies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from voile.core.errors import InfeasibleError, RequestError, nearest
+from voile.core.frontier import Frontier
+from voile.core.progress import Progress
+from voile.data import Source
+from voile.data.hold_out import HoldOut, Learnt
+from voile.data.roles import Roles
+from voile.keys.random import streams
+from voile.release.choice import Choice, Chosen
+from voile.release.kit import Kit
+from voile.tables.bounds.bound import bound, refuse_unbounded
+from voile.tables.domains.settings import PATHS, KeptSettings
+from voile.tables.paper.bisect import Bisect
+from voile.tables.paper.chains import RandomChain
+from voile.tables.paper.sublattice import SublatticeSearch
+from voile.tables.people.counts import Constraints
+from voile.tables.policies.policy import Policy
+from voile.tables.policies.safe_harbor import is_age, is_zip, safe_harbor
+from voile.tables.policies.space import PolicySpace
+from voile.tables.verbs.content import KIND, Asked, Content, score_marks
+from voile.tables.verbs.options import FitOptions
+from voile.tables.verbs.search import Strategy, search
+
+SAFE_HARBOR = "safe-harbor"
+CHAINED = ("random-chain", "sublattice", "bisect")
+OUTCOMES = ("sensitive", "label", "keep")
+"""Roles of columns that are released as they are."""
+
+
+def fit(
+    source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: Progress
+) -> Kit:
+    """Find the policies of a table that no other beats in risk and loss.
+
+    Reads the source once a GROUP BY; keeps distinct combinations only, in a private kit.
+
+    Raises
+    ------
+    RequestError : roles, columns or populations that do not fit; see `PolicySpace`.
+    InfeasibleError : no policy meets the constraints.
+    """
+    roles.check(source.columns)
+    for name in roles.of("sensitive", "label", "keep"):
+        KeptSettings.read(name, roles.columns[name].settings)
+    drawn = streams(seed, "hold-out", "search")
+    hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
+    sensitive = _sensitive(roles, options)
+    _check_outcomes(roles, options)
+    _check_strategy(options)
+    progress("counting", 0)
+    learnt = Learnt(source, hold_out) if options.hold_out else source
+    space = _space(learnt, roles, options, sensitive)
+    marks, absent = _marks(space, options)
+    if options.bound_seconds is not None:
+        refuse_unbounded(space.evaluator)
+    found = search(
+        space,
+        strategy=_strategy(space, options, marks),
+        evaluations=options.evaluations,
+        seconds=options.seconds,
+        random_state=drawn[1],
+        start=_start(space, options),
+        progress=lambda at: progress("searching", at.evaluations, options.evaluations),
+    )
+    proved = None
+    if options.bound_seconds is not None and found.stopped != "interrupted":
+        proved = bound(
+            space,
+            found.frontier,
+            seconds=options.bound_seconds,
+            progress=lambda at: progress("proving", at.bounded),
+        )
+    frontier = found.frontier if proved is None else proved.frontier
+    content = Content(
+        space,
+        frontier,
+        space.evaluator.record_risks(frontier.policies),
+        roles,
+        hold_out,
+        sensitive,
+        options.outcomes,
+        {
+            "risk": Asked.of(options.risk, space.risk),
+            "loss": Asked.of(options.loss, space.loss),
+        },
+        marks,
+        score_marks(space, marks),
+        absent,
+        options.fraction,
+        {
+            "strategy": found.strategy,
+            "evaluations": found.evaluations,
+            "stopped": found.stopped
+            if proved is None or proved.stopped != "interrupted"
+            else "interrupted",
+        },
+        proved,
+    )
+    return content.to_kit()
+
+
+def _space(source: Source, roles: Roles, options: FitOptions, sensitive: str | None) -> PolicySpace:
+    """Count the source and the population."""
+    return PolicySpace(
+        source,
+        list(options.population) or None,
+        roles.of("quasi"),
+        subject=roles.subject,
+        people=options.people,
+        sensitive=sensitive,
+        fraction=options.fraction,
+        settings={name: roles.settings_of(name, PATHS) for name in roles.of("quasi")},
+        constraints=Constraints(options.k, options.max_risk, options.l_diversity, options.suppress),
+        population_gap=options.population_gap,
+        risk=options.risk,
+        loss=options.loss,
+        outcomes=options.outcomes,
+    )
+
+
+def _strategy(
+    space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]
+) -> str | Strategy:
+    """Return the search asked for; `bisect` needs a risk, which Safe Harbor gives."""
+    order = options.chain_order
+    match options.strategy:
+        case "bisect":
+            return Bisect(_bisect_risk(space, options, marks), order=order)
+        case "random-chain" if order != "bits":
+            return RandomChain(order=order)
+        case "sublattice" if order != "bits":
+            return SublatticeSearch(order=order)
+        case name:
+            return name
+
+
+def _bisect_risk(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]) -> float:
+    if options.bisect_risk is not None:
+        return options.bisect_risk
+    if SAFE_HARBOR not in marks:
+        raise RequestError(
+            "bisect looks for policies of Safe Harbor's risk, which is not on this lattice",
+            instead="say the risk with --bisect-risk",
+        )
+    return float(space.evaluate(marks[SAFE_HARBOR].bits[None])[0][0])
+
+
+def _start(space: PolicySpace, options: FitOptions) -> Frontier | None:
+    """Return the policies of a kit whose columns and values are the same."""
+    if options.resume is None:
+        return None
+    earlier = Content.of(Kit.load(options.resume, KIND))
+    if [(d.column, d.values) for d in earlier.space.domains] != [
+        (d.column, d.values) for d in space.domains
+    ]:
+        raise RequestError(
+            "its columns or values are not this source's, so its policies mean nothing here",
+            where=str(options.resume),
+            instead="fit without it",
+        )
+    return earlier.frontier
+
+
+def choose(kit: Kit, choice: Choice) -> Chosen:
+    """Pick one policy of a kit's frontier, with every measure of what it discloses.
+
+    Raises
+    ------
+    InfeasibleError : no policy is within the limit, or none beats the named one.
+    RequestError : there is no policy of that number or name.
+    """
+    content = Content.of(kit)
+    number = choice.among(content.frontier, content.risks, partial(_beating, content))
+    policy = content.space.policy(content.frontier.policies[number])
+    return chosen_of(kit.id, content, policy, number, choice)
+
+
+def chosen_of(
+    kit_id: str,
+    content: Content,
+    policy: Policy,
+    number: int | None,
+    choice: Choice,
+    *,
+    edited: bool = False,
+) -> Chosen:
+    """Describe a policy with its figures, whether it is of the frontier or not."""
+    score = content.score(policy)
+    figures = {
+        "relative_risk": score.risk,
+        "loss": score.loss,
+        "suppressed": score.suppressed,
+        **content.space.disclosure(policy),
+    }
+    return Chosen(KIND, kit_id, number, choice, figures, policy.to_data(), edited)
+
+
+def _beating(content: Content, name: str) -> int:
+    if name in content.absent:
+        raise RequestError(f"{name} is not among these policies: {content.absent[name]}")
+    if name not in content.mark_scores:
+        raise RequestError(f"no policy is called {name}", instead=nearest(name, content.marks))
+    risk, loss, *_ = content.mark_scores[name]
+    beating = content.frontier.dominating(risk, loss)
+    if not len(beating):
+        raise InfeasibleError(
+            f"no policy found beats {name} in both risk ({risk:.4g}) and loss ({loss:.4g})",
+            instead=f"choose with --max-relative-risk {risk:.4g}, or search longer",
+        )
+    return int(beating[content.frontier.loss[beating].argmin()])
+
+
+def _check_outcomes(roles: Roles, options: FitOptions) -> None:
+    """Refuse an outcome that is not released as it is: what it tells is lost whatever is done."""
+    for name in options.outcomes:
+        role = roles.columns[name].role if name in roles.columns else None
+        if role not in (*OUTCOMES, None):
+            raise RequestError(
+                f"outcome {name} has the role {role}",
+                where="roles",
+                instead=f"an outcome is a column of role {', '.join(OUTCOMES[:-1])} or "
+                f"{OUTCOMES[-1]}",
+            )
+        if options.outcomes.count(name) > 1:
+            raise RequestError(f"outcome {name} is named twice")
+
+
+def _check_strategy(options: FitOptions) -> None:
+    """Refuse settings that the search asked for has no use for."""
+    if options.chain_order != "bits" and options.strategy not in CHAINED:
+        raise RequestError(
+            f"an order of chains is given, and the strategy is {options.strategy}",
+            instead=f"take --strategy {', '.join(CHAINED)}, or leave it out",
+        )
+    if options.bisect_risk is not None and options.strategy != "bisect":
+        raise RequestError(
+            f"a risk to bisect for is given, and the strategy is {options.strategy}",
+            instead="take --strategy bisect, or leave it out",
+        )
+
+
+def _sensitive(roles: Roles, options: FitOptions) -> str | None:
+    """Return the column that l-diversity counts; several only matter where it is asked for."""
+    columns: Sequence[str] = roles.of("sensitive")
+    if options.l_diversity > 1 and len(columns) != 1:
+        raise RequestError(
+            f"l-diversity needs one sensitive column and there are {len(columns)}",
+            where="roles",
+            instead="give the others the role keep or drop",
+        )
+    return columns[0] if options.l_diversity > 1 else None
+
+
+def _marks(space: PolicySpace, options: FitOptions) -> tuple[dict[str, Policy], dict[str, str]]:
+    """Return Safe Harbor where the columns it speaks of are there; else why it is not."""
+    asked = options.zip_column is not None or options.age_column is not None
+    if not asked and not any(is_zip(d) or is_age(d) for d in space.domains):
+        return {}, {SAFE_HARBOR: "no column of ZIP codes or ages was found"}
+    try:
+        found = safe_harbor(
+            space,
+            zip_column=options.zip_column,
+            age_column=options.age_column,
+            vintage=options.vintage,
+            on=options.on,
+        )
+    except RequestError as error:
+        if asked:
+            raise
+        return {}, {SAFE_HARBOR: str(error)}
+    return {SAFE_HARBOR: found}, {}

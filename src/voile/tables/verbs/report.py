@@ -1,0 +1,287 @@
+"""The wing's fifth function: its parts of the report, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from voile.core.evidence import Evidence
+from voile.core.rounding import for_audience
+from voile.release.choice import Choice
+from voile.release.kit import Kit
+from voile.release.manifest import Release
+from voile.report.evidence_sections import evidence_sections
+from voile.report.sections import (
+    Audience,
+    Bullets,
+    Figure,
+    Figures,
+    FrontierChart,
+    Grid,
+    Heading,
+    IntervalChart,
+    Prose,
+    Section,
+    Strip,
+)
+from voile.report.wording import listed, share, share_of, size
+from voile.tables.verbs.content import Content
+from voile.tables.verbs.report_bound import how_far
+from voile.tables.verbs.report_data import STATING, story_of
+from voile.tables.verbs.report_risks import risks
+from voile.tables.verbs.wording import (
+    CALLED,
+    about,
+    beaten_by,
+    called,
+    found,
+    is_default,
+    left,
+    lost,
+    one_in,
+    reason,
+    three_sentences,
+)
+
+NOTHING_LEFT = "0%: the source as it is; 100%: nothing left"
+LIMITS = (
+    "The figures hold for the quasi-identifiers named here. Columns that are kept can identify "
+    "people too; the share of people whom all released columns together tell apart is shown.",
+    "The population is taken as known without error. Where it was fitted or estimated, its "
+    "assumptions are listed, and the risk is as uncertain as they are.",
+    "An adversary who knows more than was assumed, or who knows that a person is in the release, "
+    "does better than these figures say; the prosecutor's risks are those of the latter.",
+    "Homogeneity: if everyone in a group shares one sensitive value, membership reveals it.",
+    "A second release of the same people, under another policy, can be intersected with this one.",
+    "This is Safe Harbor's generalisation of these columns at most, not the whole of any law.",
+)
+
+
+def sections(
+    subject: Kit | Release, evidence: Sequence[Evidence], *, audience: Audience
+) -> tuple[Section, ...]:
+    """Say what a report shows of a kit or of a release.
+
+    A public report holds no count of people below 11 and nothing that the release does not show:
+    other policies' intervals and small counts are for the internal one.
+    """
+    if isinstance(subject, Kit):
+        found = story_of(Content.of(subject))
+        story: Mapping[str, Any] = for_audience(found, audience, STATING)
+        parts = [_kit_summary(story, audience), _frontier(story), how_far(story), _beaten(story)]
+        parts += [_intervals(story, audience), risks(story, {}, audience), _limits()]
+        return tuple(part for part in parts if part is not None)
+    private = for_audience(subject.private or {}, audience, STATING)
+    story = private.get("story", {})
+    figures = {**subject.public["figures"], **private.get("figures", {})}
+    parts = [
+        _summary(story, figures, private, audience),
+        _frontier(story),
+        how_far(story),
+        _beaten(story),
+        _intervals(story, audience),
+        risks(story, figures, audience, _sensitive(subject.public)),
+        *evidence_sections(evidence, audience),
+        _codebook(subject.public),
+        _limits(),
+    ]
+    return tuple(part for part in parts if part is not None)
+
+
+def _summary(
+    story: Mapping[str, Any],
+    figures: Mapping[str, float],
+    private: Mapping[str, Any],
+    audience: Audience,
+) -> Section:
+    if not story:
+        short = (
+            Figure(
+                "Average risk", one_in(figures["mean_risk"]), "of re-identifying a record correctly"
+            ),
+            Figure("Largest risk", one_in(figures["max_risk"]), "of any one record"),
+            Figure("What was lost", share(figures["loss"]), NOTHING_LEFT),
+        )
+        return Section("summary", "In short", (Figures(short),), first=True)
+    chosen = private["chosen"]
+    why = reason(Choice.from_data(chosen["choice"]), edited=chosen["edited"])
+    loss, people = story["chosen"][1], figures["subjects"]
+    apart = min(figures["unique_with_kept"] / people, 1.0) if people else 0.0
+    certain = figures["max_risk"] >= 1
+    shown = (
+        Figure(
+            "Expected to be re-identified",
+            f"{about(figures['expected_matches'])} people",
+            f"of {people:,.0f} in the release",
+        ),
+        Figure(
+            "Most exposed person",
+            one_in(figures["max_risk"]),
+            "to be re-identified: unique in the population by these columns"
+            if certain
+            else "chance of being re-identified correctly",
+        ),
+        Figure("What was lost", share(loss), NOTHING_LEFT),
+        Figure(
+            "Unique on all released columns",
+            share_of(apart, people, audience),
+            "of people, for an adversary who also knows the columns kept as they are",
+        ),
+    )
+    columns = listed([strip["column"] for strip in story["strips"]["chosen"]])
+    whom = "the population" if story["population_known"] else "the source"
+    decided = (
+        f"The adversary knows {columns} and the name of everybody in {whom}, and looks up every "
+        f"record. The population is {story['population']}.",
+        f"The data holder chose this policy, {why}. The approver signs below.",
+    )
+    counts = private["counts"]
+    fates = ("read", "released", "set_aside", "suppressed", "held_out")
+    row = tuple(f"{counts[name]:,}" for name in fates)
+    titles = tuple(name.replace("_", " ") for name in fates)
+    ledger = Grid(titles, (row,), "What became of every row", (0, 1, 2, 3, 4), "internal")
+    blocks = (
+        Prose(three_sentences(story, figures, why, audience)),
+        Figures(shown),
+        Prose(decided),
+        ledger,
+    )
+    return Section("summary", "In short", blocks, first=True)
+
+
+def _kit_summary(story: Mapping[str, Any], audience: Audience) -> Section:
+    search = story["search"]
+    said = [
+        f"{story['policies']:,} policies were found that no other of {search['evaluations']:,} "
+        f"beats in both risk and loss (search: {search['strategy']}, {search['stopped']}).",
+        f"Of the {size(story['subjects'], audience)} people of the source as it is, "
+        f"{found(story['matches'])} would be expected to be re-identified correctly by an "
+        "adversary who has the population.",
+    ]
+    for name, (risk, loss, matches) in story["marks"].items():
+        said.append(
+            f"{CALLED.get(name, name)} leaves {left(story, risk, matches)} and "
+            f"{lost(story, loss)}; {beaten_by(story['beats'][name]['count'])}."
+        )
+    said += [
+        f"{CALLED.get(name, name)} is not among these policies ({why})."
+        for name, why in story["absent"].items()
+    ]
+    return Section("summary", "In short", (Prose(tuple(said)),), first=True)
+
+
+def _frontier(story: Mapping[str, Any]) -> Section | None:
+    if not story:
+        return None
+    shown = story["frontier"]
+    risk, loss = shown["risk"], shown["loss"]
+    described = tuple(
+        f"policy {number}: {found(matches)} found, relative risk {r:.4g}, loss {share(x)}"
+        for number, matches, r, x in zip(shown["number"], shown["found"], risk, loss, strict=True)
+    )
+    marks = [(CALLED.get(name, name), *scores) for name, (*scores, _) in story["marks"].items()]
+    if "chosen" in story:
+        marks.append((CALLED["chosen"], *story["chosen"][:2]))
+    chart = FrontierChart(
+        tuple(risk),
+        tuple(loss),
+        described,
+        tuple((name, r, x) for name, r, x in marks),
+        *_axes(story),
+        f"{story['policies']:,} policies that no other found beats in both risk and loss"
+        + (
+            f"; {len(risk):,} of them, evenly spread, are drawn."
+            if len(risk) < story["policies"]
+            else "."
+        ),
+        risk_ends="100% = the source as it is",
+        loss_ends="100% = nothing left",
+        floor=tuple(zip(*shown["floor"], strict=True)) if shown.get("floor") else (),
+    )
+    blocks = (chart, *_searched(story), *_marks(story))
+    return Section("frontier", "Risk-utility frontier", blocks)
+
+
+def _axes(story: Mapping[str, Any]) -> tuple[str, str]:
+    """Name the axes by what was searched for."""
+    risk, loss = (called(story, kind) for kind in ("risk", "loss"))
+    return ("relative risk" if is_default(story, "risk") else risk), loss
+
+
+def _searched(story: Mapping[str, Any]) -> Iterator[Prose]:
+    """Say what risk and loss are, where they are not the usual ones."""
+    if is_default(story, "risk") and is_default(story, "loss"):
+        return
+    risk, loss = (story["measures"][kind]["formula"] for kind in ("risk", "loss"))
+    said = (
+        f"Risk here is {called(story, 'risk')} ({risk}), "
+        f"and loss is {called(story, 'loss')} ({loss})."
+    )
+    outcomes = story["outcomes"]
+    yield Prose((said + (f" Outcomes: {listed(outcomes)}." if outcomes else ""),))
+
+
+def _marks(story: Mapping[str, Any]) -> Iterator[Heading | Bullets]:
+    """Say how each named policy was made; notes may name values that the release does not show."""
+    for name, notes in story["mark_notes"].items():
+        if notes:
+            yield Heading(f"How {CALLED.get(name, name)} was read for these columns", "internal")
+            yield Bullets(tuple(notes), "internal")
+
+
+def _beaten(story: Mapping[str, Any]) -> Section | None:
+    rows = [
+        (
+            f"{one['number']}: {found(one['found'])} found, {share(one['loss'])} lost",
+            one["words"],
+        )
+        for beats in story.get("beats", {}).values()
+        for one in beats["explained"]
+    ]
+    if not rows:
+        return None
+    grid = Grid(
+        ("policy", "how it differs"),
+        tuple(rows),
+        "Some of the policies that beat Safe Harbor in both risk and loss, as unlike as can be",
+    )
+    return Section("beats", "What beats Safe Harbor", (grid,))
+
+
+def _intervals(story: Mapping[str, Any], audience: Audience) -> Section | None:
+    """Draw the chosen policy; beside it, for the holder alone, the named ones."""
+    shown = tuple(
+        (
+            CALLED.get(name, name),
+            tuple(
+                Strip(s["column"], tuple((label, width) for label, width in s["intervals"]))
+                for s in strips
+            ),
+        )
+        for name, strips in story.get("strips", {}).items()
+        if name == "chosen" or audience == "internal"
+    )
+    if not shown:
+        return None
+    caption = "Values in one block of colour cannot be told from each other"
+    return Section("policy", "The policy, as intervals", (IntervalChart(shown, caption),))
+
+
+def _codebook(public: Mapping[str, Any]) -> Section:
+    groups = {c["column"]: len(c["entries"]) for c in public["policy"]}
+    rows = tuple(
+        (c["column"], c["role"], c["what"], f"{groups[c['from']]}" if c["from"] in groups else "")
+        for c in public["columns"]
+    )
+    grid = Grid(
+        ("column", "role", "in the release", "groups"), rows, "What became of each column", (3,)
+    )
+    return Section("codebook", "Codebook", (grid,))
+
+
+def _sensitive(public: Mapping[str, Any]) -> list[str]:
+    return [one["column"] for one in public["columns"] if one["role"] == "sensitive"]
+
+
+def _limits() -> Section:
+    return Section("limits", "What this does not protect from", (Bullets(LIMITS),))

@@ -1,0 +1,165 @@
+"""What the report tells of a frontier and of the policy chosen on it, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from voile.core.rounding import Stating
+from voile.tables.bounds.result import Bound
+from voile.tables.people.superpopulation import estimate_uniques
+from voile.tables.policies.comparison import in_words, most_different
+from voile.tables.policies.policy import Policy
+from voile.tables.recoding.published import Published
+from voile.tables.verbs.content import Content, without_limits
+
+STATING = Stating(
+    at_least=frozenset({"k", "k_map", "least_loss", "bound", "area", "floor"}),
+    people=frozenset({"sample_uniques", "population_uniques", "unique_with_kept"}),
+)
+POINTS = 600
+LEAST_SHOWN = 1e-6
+
+
+def story_of(
+    content: Content, policy: Policy | None = None, published: Published | None = None
+) -> dict[str, Any]:
+    """Gather it, so that a report can be written later without the kit.
+
+    Parameters
+    ----------
+    policy : the one applied; None tells of the frontier alone.
+    published : what the release shows of it.
+    """
+    space, frontier = content.space, content.frontier
+    plain = without_limits(space)
+    story: dict[str, Any] = {
+        "subjects": space.evaluator.subjects,
+        "matches": space.evaluator.matches,
+        "policies": len(frontier),
+        "frontier": _shown(content),
+        "measures": {kind: asdict(asked) for kind, asked in content.measures.items()},
+        "outcomes": list(content.outcomes),
+        "absent": dict(content.absent),
+        "marks": {
+            name: [score.risk, score.loss, score.matches]
+            for name, score in content.mark_scores.items()
+        },
+        "mark_notes": {name: list(mark.notes) for name, mark in content.marks.items()},
+        "beats": {name: _beats(content, name) for name in content.marks},
+        "before": _finite(plain.disclosure(space.policy(space.bottom))),
+        "strips": {name: _strips(mark) for name, mark in content.marks.items()},
+        "population": space.population.how,
+        "population_known": space.population.known,
+        "assumptions": list(space.population.assumptions),
+        "search": {**content.found, "bound": _proved(content.bound)},
+        "hold_out": content.hold_out.share,
+        "uniques_source": _uniques(content, space.policy(space.bottom)),
+    }
+    if content.bound is not None and not np.isnan(content.bound.bound).all():
+        shown = np.array(story["frontier"]["risk"])
+        floor = content.bound.least_loss(shown)
+        story["frontier"]["floor"] = [shown.tolist(), floor.tolist()]
+    if policy is not None:
+        score = content.score(policy)
+        story["chosen"] = [score.risk, score.loss, score.matches]
+        if content.bound is not None:
+            story["least_loss"] = float(content.bound.least_loss(score.risk))
+        story["suppressed"] = score.suppressed
+        story["uniques_release"] = _uniques(content, policy)
+        story["after"] = _finite(space.disclosure(policy))
+    if published is not None:
+        story["strips"] = {"chosen": _published_strips(published), **story["strips"]}
+    return story
+
+
+def _shown(content: Content) -> dict[str, list[float]]:
+    """Keep as many points as a chart can show, evenly along the curve on both its axes."""
+    frontier = content.frontier
+    step = np.zeros(len(frontier))
+    for axis in (frontier.risk, frontier.loss, np.log10(np.maximum(frontier.risk, LEAST_SHOWN))):
+        span = max(float(np.ptp(axis)), 1e-12)
+        step[1:] += np.abs(np.diff(axis)) / span
+    along = np.cumsum(step)
+    wanted = np.linspace(0.0, along[-1], POINTS)
+    numbers = np.unique(np.append(np.searchsorted(along, wanted), len(frontier) - 1))
+    numbers = np.arange(len(frontier)) if len(frontier) <= POINTS else numbers
+    return {
+        "number": numbers.tolist(),
+        "risk": frontier.risk[numbers].tolist(),
+        "loss": frontier.loss[numbers].tolist(),
+        "found": content.records.expected_matches[numbers].tolist(),
+    }
+
+
+def _proved(bound: Bound | None) -> dict[str, Any] | None:
+    """Return what was proved as JSON has it: None where a weight has no bound."""
+    if bound is None:
+        return None
+    columns = {
+        name: [None if np.isnan(value) else value for value in column.tolist()]
+        for name, column in bound.frame().items()
+    }
+    return {**columns, "area": bound.area, "hull": bound.hull, "staircase": bound.staircase}
+
+
+def _uniques(content: Content, policy: Policy) -> list[float] | None:
+    """Estimate the people unique in the population, where only a sampling fraction is known."""
+    if content.fraction is None:
+        return None
+    _, classes, kept = content.space.groups(policy)
+    if not kept.any():
+        return None
+    found = estimate_uniques(classes.sample[kept], content.fraction, random_state=0)
+    return [found.value, found.low, found.high]
+
+
+def _finite(figures: Mapping[str, float]) -> dict[str, float]:
+    return {name: value for name, value in figures.items() if np.isfinite(value)}
+
+
+def _beats(content: Content, name: str) -> dict[str, Any]:
+    """Say how many policies beat a mark, and describe the most different of them."""
+    score, mark = content.mark_scores[name], content.marks[name]
+    scores = (score.risk, score.loss)
+    frontier, space = content.frontier, content.space
+    called = name.replace("-", " ").title()
+    explained = []
+    for number in most_different(frontier, scores).tolist():
+        point = frontier.point(number)
+        own = space.policy(point.policy)
+        said = in_words(own, (point.risk, point.loss), mark, scores, called)
+        found = content.score(own).matches
+        explained.append({"number": number, "found": found, "loss": point.loss, "words": said})
+    return {"count": len(frontier.dominating(*scores)), "explained": explained}
+
+
+def _strips(policy: Policy) -> list[dict[str, Any]]:
+    return [
+        {
+            "column": domain.column,
+            "intervals": [
+                [interval.label, interval.width / len(domain)]
+                for interval in policy.intervals[domain.column]
+            ],
+        }
+        for domain in policy.domains
+    ]
+
+
+def _published_strips(published: Published) -> list[dict[str, Any]]:
+    """Draw what the release shows: no width tells how many values it does not."""
+    columns = zip(published.codebook.columns, published.widths, strict=True)
+    return [
+        {
+            "column": coded.column,
+            "intervals": [
+                [entry.label, width]
+                for entry, width in zip(coded.entries, widths.tolist(), strict=True)
+            ],
+        }
+        for coded, widths in columns
+    ]

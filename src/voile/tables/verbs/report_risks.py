@@ -1,0 +1,117 @@
+"""The report's table of risks before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section
+from voile.report.wording import needs_suppression, share, share_of
+from voile.tables.scoring.disclosure import of_column
+from voile.tables.verbs.wording import about, people
+
+ROWS = (
+    ("expected_matches", "people expected to be re-identified correctly"),
+    ("mean_risk", "average risk of a record"),
+    ("max_risk", "largest risk of a record"),
+    ("share_under_11", "people in groups of fewer than 11 in the population"),
+    ("k", "people in the smallest group of the release (k)"),
+    ("k_map", "people in the smallest of these groups in the population (k-map)"),
+    ("sample_uniques", "people unique in the release"),
+    ("population_uniques", "people unique in the population"),
+    ("prosecutor_max", "largest risk of a person known to be in the release (prosecutor)"),
+    ("prosecutor_mean", "average risk of a person known to be in the release (prosecutor)"),
+    ("unique_with_kept", "people unique when the columns kept as they are count too"),
+)
+DISCERNIBILITY = ("discernibility", "discernibility: each group's size, squared and added up")
+RISKS = {"mean_risk", "max_risk", "prosecutor_max", "prosecutor_mean"}
+COUNTS = {"k", "k_map", "sample_uniques", "population_uniques", "unique_with_kept"}
+DRAWN = ("mean_risk", "share_under_11", "prosecutor_mean")
+SENSITIVE = {
+    "distinct_l": "fewest values in a group (distinct l-diversity)",
+    "entropy_l": "equally frequent values that a group is worth at least (entropy l-diversity)",
+    "t_closeness": "farthest that a group's values are from everybody's, 0 to 1 (t-closeness)",
+}
+
+
+def risks(
+    story: Mapping[str, Any],
+    figures: Mapping[str, float],
+    audience: Audience,
+    sensitive: Sequence[str] = (),
+) -> Section | None:
+    """Show every measure of the source and of the release, `figures`, where there is one.
+
+    Parameters
+    ----------
+    sensitive : the columns that have measures of their own.
+    """
+    before, after = story.get("before", {}), figures or story.get("after", {})
+    if not before:
+        return None
+
+    def cell(name: str, side: Mapping[str, float]) -> str:
+        value = side.get(name)
+        if value is None:
+            return "–"
+        if name in RISKS:
+            return share(value)
+        if name in COUNTS:
+            return people(value, audience)
+        if name == "share_under_11":
+            return share_of(value, _people(story, side), audience)
+        return about(value) if name == "expected_matches" else f"{value:,.0f}"
+
+    measures = ROWS if audience == "public" else (*ROWS, DISCERNIBILITY)  # it follows each person
+    told = [(name, title) for name, title in measures if name in before or name in after]
+    sides = (before, after) if after else (before,)
+    rows = [(title, *(cell(name, side) for side in sides)) for name, title in told]
+    rows += [
+        (f"{column}: {title}", "–", f"{after[name]:.3g}")
+        for column in sensitive
+        for measure, title in SENSITIVE.items()
+        if (name := of_column(measure, column)) in after
+    ]
+    columns = ("measure", "source", "release")[: 1 + len(sides)]
+    caption = "The source as it is, and the release" if after else "The source as it is"
+    blocks: list[Any] = [Grid(columns, tuple(rows), caption, (1, 2)[: len(sides)])]
+    if after:
+        blocks.append(_shares(story, before, after, audience))
+    blocks.append(Prose((f"The population is {story['population']}.", *story["assumptions"])))
+    for when in ("source", "release"):
+        if story.get(f"uniques_{when}"):
+            blocks.append(Prose((_estimated(when, story[f"uniques_{when}"], audience),)))
+    return Section("risk", "Risk before and after", tuple(blocks))
+
+
+def _people(story: Mapping[str, Any], side: Mapping[str, float]) -> float:
+    """Return how many people the figures of a side are of: the release's, else the source's."""
+    return side.get("subjects", float(story["subjects"]))
+
+
+def _shares(
+    story: Mapping[str, Any],
+    before: Mapping[str, float],
+    after: Mapping[str, float],
+    audience: Audience,
+) -> BarChart:
+    def few(name: str) -> bool:
+        return name == "share_under_11" and any(
+            needs_suppression(side[name], _people(story, side), audience)
+            for side in (before, after)
+        )
+
+    groups = tuple(
+        (title, (Bar("source", before[name]), Bar("release", after[name])))
+        for name, title in ROWS
+        if name in DRAWN and name in before and name in after and not few(name)
+    )
+    return BarChart(groups, "share", "Source and release, side by side")
+
+
+def _estimated(when: str, estimate: Sequence[float], audience: Audience) -> str:
+    value, low, high = (people(x, audience) for x in estimate)
+    return (
+        f"By the {when}'s columns, {value} people are estimated to be unique in the population "
+        f"({low} to {high}, for which records happened to be drawn; the model may err by more)."
+    )

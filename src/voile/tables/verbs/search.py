@@ -1,0 +1,119 @@
+"""Search the lattice of policies for the risk-loss frontier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from voile.core.errors import RequestError, nearest
+from voile.core.frontier import Frontier
+from voile.core.interruption import ctrl_c
+from voile.tables.paper.chains import RandomChain
+from voile.tables.paper.sublattice import SublatticeSearch
+from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.searches import best, exhaustive, interval, local, steepest
+from voile.tables.searches.result import Checkpoint, History, SearchResult, Space
+from voile.tables.searches.resume import take_up
+from voile.tables.searches.run import Limit, Run
+
+__all__ = ["STRATEGIES", "Checkpoint", "History", "SearchResult", "Space", "Strategy", "search"]
+
+Strategy = Callable[[Run], None]
+
+STRATEGIES: Mapping[str, Strategy] = {
+    "best": best.explore,
+    "steepest": steepest.explore,
+    "interval": interval.explore,
+    "local": local.explore,
+    "random-chain": RandomChain(),
+    "sublattice": SublatticeSearch(),
+    "exhaustive": exhaustive.explore,
+}
+
+
+def search(
+    space: Space,
+    *,
+    strategy: str | Strategy = "best",
+    evaluations: int | None = None,
+    seconds: float | None = None,
+    random_state: int | np.random.Generator | None = None,
+    start: Frontier | None = None,
+    progress: Callable[[Checkpoint], None] | None = None,
+) -> SearchResult:
+    """Find policies that no other found beats in risk and loss.
+
+    The most general and the most detailed policy allowed are scored first. The same seed and
+    the same number of evaluations give the same frontier; a run limited by seconds records how
+    many it made.
+
+    Parameters
+    ----------
+    space : whose `evaluator` scores policies and holds the constraints.
+    strategy : the name of one in `STRATEGIES`: `best`, which joins the next three and takes up
+        to about a minute unless limited; `steepest`, well under a second; `interval`; `local`;
+        `random-chain` (Algorithm 1); `sublattice` (Algorithm 2); `exhaustive` (up to 2**20
+        policies). Or a strategy with parameters of its own, such as
+        `SublatticeSearch(threshold=0.5)`.
+    evaluations : largest number of policies scored, at least those of one maximal chain: cuts
+        that are neither required nor forbidden, and one more; where None, what the strategy needs.
+    seconds : when to stop, > 0; looked at between batches, so passed by up to one of them.
+    random_state : seed or generator, for the strategies that draw.
+    start : the frontier of an earlier search, to go on from; see `take_up`.
+    progress : called after each batch.
+
+    Returns
+    -------
+    SearchResult : with a frontier of feasible policies only, never empty. Ctrl-C returns what
+        there is, once the first batch is in.
+
+    Raises
+    ------
+    InfeasibleError : even the most general policy allowed suppresses too much. Generalising
+        never suppresses more, so then no policy is feasible.
+    RequestError : an unknown strategy, limits out of range, a space too large to exhaust, or a
+        start of other policies than this space's.
+    """
+    if isinstance(strategy, str) and strategy not in STRATEGIES:
+        raise RequestError(f"no strategy {strategy!r}", instead=nearest(strategy, STRATEGIES))
+    if seconds is not None and not seconds > 0:
+        raise RequestError("seconds must be more than 0")
+    explore = STRATEGIES[strategy] if isinstance(strategy, str) else strategy
+    _refuse_part_of_a_chain(space.evaluator, evaluations)
+    run = Run(
+        space.evaluator,
+        evaluations=evaluations,
+        seconds=seconds,
+        rng=np.random.default_rng(random_state),
+        progress=progress,
+    )
+    try:
+        with ctrl_c():
+            run.begin()
+            if start is not None:
+                take_up(run, start)
+            explore(run)
+        stopped = "finished"
+    except Limit as limit:
+        stopped = limit.reason
+    except KeyboardInterrupt:
+        if len(run.checkpoints) < 2:  # nothing but the two ends, or not even compiled code
+            raise
+        stopped = "interrupted"
+    return SearchResult(
+        frontier=run.frontier(),
+        history=History.of(run.checkpoints),
+        evaluations=run.evaluations,
+        strategy=strategy if isinstance(strategy, str) else repr(strategy),
+        stopped=stopped,
+    )
+
+
+def _refuse_part_of_a_chain(evaluator: Evaluator, evaluations: int | None) -> None:
+    chain = int((~evaluator.required & ~evaluator.forbidden).sum()) + 1
+    if evaluations is not None and evaluations < chain:
+        raise RequestError(
+            f"{evaluations:,} evaluations are fewer than the {chain:,} policies of one chain",
+            instead="ask for at least as many",
+        )

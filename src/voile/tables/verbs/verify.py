@@ -1,0 +1,83 @@
+"""Check a written release again: that it holds the policy's intervals, and its certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from voile.core.errors import TamperedError
+from voile.core.rounding import rounded
+from voile.release.manifest import Release
+from voile.release.verify import Check, has_columns, has_rows, recounted
+from voile.tables.recoding.codebook import Codebook, Entry
+from voile.tables.scoring.disclosure import of_column
+from voile.tables.verbs.certify import OF_SENSITIVE, certify
+
+COUNTED = (
+    "subjects",
+    "k",
+    "sample_uniques",
+    "prosecutor_max",
+    "prosecutor_mean",
+    "unique_with_kept",
+)
+LEFT = "not counted again: it takes the population, or the source, which the kit has"
+
+
+def verify(release: Release) -> Iterator[Check]:
+    """Yield each check of a release, in words, and whether it holds.
+
+    What only the source or its population could tell is not checked again. Without the private
+    folder rows count as people, who are no more than rows.
+    """
+    source, public = release.rows(), release.public
+    yield (same := has_columns(source, public))
+    if not same.holds:
+        return
+    yield from has_rows(release, source)
+    people = release.people()
+    unknown, sensitive = (_of_role(public, role) for role in ("identifier", "sensitive"))
+    codebook = Codebook.from_data(public["policy"])
+    try:
+        found = certify(source, people, codebook, unknown=unknown, sensitive=sensitive)
+    except TamperedError:
+        yield Check("every generalised cell is an interval of the policy", False)
+        return
+    yield Check("every generalised cell is an interval of the policy", True)
+    named = all(map(_is_named_by_its_ends, (e for c in codebook.columns for e in c.entries)))
+    yield Check("every interval is named by its ends", named)
+    yield from _promises(public, found)
+    names = [*COUNTED, *(of_column(one, name) for one in OF_SENSITIVE for name in sensitive)]
+    again = {name: found[name] for name in names if name in found}
+    yield from recounted(release, again, left=LEFT)
+
+
+def _is_named_by_its_ends(entry: Entry) -> bool:
+    """Say whether a label shows both ends, where there are two and no list of values."""
+    if entry.first is None or entry.values:
+        return True
+    return all(end in entry.label for end in entry.bounds if end is not None)
+
+
+def _of_role(public: Mapping[str, Any], role: str) -> list[str]:
+    return [column["column"] for column in public["columns"] if column["role"] == role]
+
+
+def _promises(public: Mapping[str, Any], found: Mapping[str, float]) -> Iterator[Check]:
+    """Hold the release, and the figures told of it, to the constraints."""
+    asked, told = public["constraints"], public["figures"]
+    k = asked["k"]
+    people = "1 person" if k == 1 else f"{k} people"
+    yield Check(f"every group holds at least {people}", found["k"] >= k >= 1)
+    if "k" in told:
+        yield Check("every group holds as many as the manifest says", found["k"] >= told["k"])
+    if "max_risk" in told:
+        within = told["max_risk"] <= rounded(float(asked["max_risk"]), "up")
+        yield Check(f"the largest risk stated is at most {asked['max_risk']:g}", within)
+    names = [of_column("distinct_l", name) for name in _of_role(public, "sensitive")]
+    values = [found[name] for name in names if name in found]
+    if asked["l_diversity"] > 1 and values:
+        said = f"every group holds at least {asked['l_diversity']} sensitive values"
+        yield Check(said, bool(np.max(values) >= asked["l_diversity"]))

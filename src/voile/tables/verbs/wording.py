@@ -1,0 +1,187 @@
+"""How the wing's numbers are written for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from voile.release.choice import Choice
+from voile.report.sections import Audience
+from voile.report.suppression import FEW, is_few
+from voile.report.wording import listed, share, share_of, size
+from voile.tables.scoring.named_measures import DEFAULTS, Kind
+
+CALLED = {"safe-harbor": "Safe Harbor", "chosen": "chosen policy"}
+
+
+def people(count: float, audience: Audience) -> str:
+    """Write a count of people; a public report says no number from 1 to 10.
+
+    >>> people(3, "public"), people(3, "internal"), people(1234, "public")
+    ('fewer than 11', '3', '1,234')
+    """
+    if audience == "public" and is_few(count):
+        return f"fewer than {FEW}"
+    return f"{count:,.0f}"
+
+
+def one_in(risk: float) -> str:
+    """Write a probability as one in so many.
+
+    >>> one_in(0.05), one_in(1.0)
+    ('1 in 20', 'certain')
+    """
+    return "certain" if risk >= 1 else f"1 in {1 / risk:,.0f}" if risk > 0 else "none"
+
+
+def about(matches: float) -> str:
+    """Write an expected number of people.
+
+    >>> about(84.3), about(3.42), about(4.0), about(0.01)
+    ('84', '3.4', '4', 'nearly none')
+    """
+    if matches < 0.1:
+        return "nearly none"
+    return f"{matches:,.0f}" if matches >= 10 else f"{matches:.1f}".removesuffix(".0")
+
+
+def found(matches: float) -> str:
+    """Write how many people are expected to be found.
+
+    >>> found(84.3), found(0.01)
+    ('about 84 people', 'nearly nobody')
+    """
+    return f"about {about(matches)} people" if matches >= 0.1 else "nearly nobody"
+
+
+def reason(choice: Choice, *, edited: bool = False) -> str:
+    """Say why a policy was chosen.
+
+    >>> reason(Choice(beats="safe-harbor"))
+    "which loses the least at Safe Harbor's risk or less"
+    >>> reason(Choice(max_risk=0.05))
+    "which loses the least where no record's risk is above 5.0%"
+    >>> reason(Choice(max_loss=0.3)), reason(Choice(policy=17), edited=True)
+    ('which risks the least at a loss of 30% or less', 'number 17 of those found, then edited')
+    """
+    return f"{_why(choice)}{', then edited' * edited}"
+
+
+def _why(choice: Choice) -> str:
+    [(name, value)] = choice.to_data().items()
+    match name:
+        case "beats":
+            return f"which loses the least at {CALLED.get(value, value)}'s risk or less"
+        case "max_risk":
+            return f"which loses the least where no record's risk is above {share(value)}"
+        case "max_relative_risk":
+            return f"which loses the least at a relative risk of {share(value)} or less"
+        case "max_loss":
+            return f"which risks the least at a loss of {share(value)} or less"
+        case "policy":
+            return f"number {value} of those found"
+        case _:
+            return "where the frontier bends most"
+
+
+def is_default(story: Mapping[str, Any], kind: Kind) -> bool:
+    """Whether the paper's measure was searched for."""
+    return bool(story["measures"][kind]["name"] == DEFAULTS[kind])
+
+
+def called(story: Mapping[str, Any], kind: Kind) -> str:
+    """Name a measure within a sentence.
+
+    >>> called({"measures": {"risk": {"title": "HIV cases"}}}, "risk")
+    'HIV cases'
+    """
+    title: str = story["measures"][kind]["title"]
+    return title if title[:2].isupper() else title[:1].lower() + title[1:]
+
+
+def left(story: Mapping[str, Any], risk: float, matches: float) -> str:
+    """Say what a policy leaves: the people found, after the risk where that is another."""
+    to_find = f"{found(matches)} to be found"
+    if is_default(story, "risk"):
+        return to_find
+    return f"{share(risk)} of the source's {called(story, 'risk')} ({to_find})"
+
+
+def lost(story: Mapping[str, Any], loss: float) -> str:
+    """Say what a policy loses, by the loss that was searched for."""
+    match story["measures"]["loss"]["name"]:
+        case "information":
+            return f"loses {share(loss)} of the information"
+        case "mutual-information":
+            return f"loses {share(loss)} of what tells of {listed(story['outcomes'])}"
+        case _:
+            return f"has {share(loss)} of the greatest {called(story, 'loss')}"
+
+
+def _kept(story: Mapping[str, Any], loss: float) -> str:
+    match story["measures"]["loss"]["name"]:
+        case "information":
+            told = "the source's quasi-identifiers tell"
+        case "mutual-information":
+            told = f"the source's quasi-identifiers tell of {listed(story['outcomes'])}"
+        case _:
+            return f"The release {lost(story, loss)}"
+    return f"The release keeps {share(1 - loss)} of what {told} and loses {share(loss)}"
+
+
+def beaten_by(count: int) -> str:
+    """Say how many policies beat another in risk and loss.
+
+    >>> beaten_by(0), beaten_by(1), beaten_by(1234)
+    ('no policy found beats it in both', '1 policy found beats it in both', \
+'1,234 policies found beat it in both')
+    """
+    if count == 1:
+        return "1 policy found beats it in both"
+    return (
+        f"{count:,} policies found beat it in both" if count else "no policy found beats it in both"
+    )
+
+
+def three_sentences(
+    story: Mapping[str, Any],
+    figures: Mapping[str, float],
+    why: str,
+    audience: Audience = "internal",
+) -> tuple[str, ...]:
+    """Say the risk now, what was lost, and how it compares with Safe Harbor, else `why` it is.
+
+    Parameters
+    ----------
+    story : what the fit knew of its source, of the policy chosen and of the others.
+    figures : what was counted on the release itself, which may be of another source.
+    """
+    risk, loss, _ = story["chosen"]
+    people, dropped = figures["subjects"], figures["suppressed"]
+    source, whole = people + dropped, size(story["subjects"], audience)
+    whom = "population" if story["population_known"] else "source"
+    said = [
+        f"Of {people:,.0f} people in the release, {found(figures['expected_matches'])} can be "
+        f"expected to be re-identified correctly by linking every record to the {whom} "
+        f"({share(figures['mean_risk'])}); without protection, of the {whole} "
+        f"people that the policies were learnt from, {found(story['matches'])}.",
+        _kept(story, loss)
+        + (f", {share_of(dropped / source, source, audience)} of people dropped" if dropped else "")
+        + (
+            "."
+            if is_default(story, "risk")
+            else f"; it leaves {share(risk)} of the source's {called(story, 'risk')}."
+        ),
+    ]
+    for name, (its_risk, its_loss, its_found) in story["marks"].items():
+        count = story["beats"][name]["count"]
+        its_name = CALLED.get(name, name)
+        its_own = f"leaves {left(story, its_risk, its_found)} and loses {share(its_loss)}"
+        if risk <= its_risk and loss <= its_loss:
+            so = f"; so do {count - 1:,} other policies found" if count > 2 else ""
+            said.append(f"On the data of the fit it beats {its_name}, which {its_own}{so}.")
+        else:
+            said.append(f"On the data of the fit {its_name} {its_own}; {beaten_by(count)}.")
+    if not story["marks"]:
+        said.append(f"The data holder chose the policy {why}.")
+    return tuple(said)

@@ -1,0 +1,176 @@
+"""The published codebook alone recodes as the policy does, and reads a release back."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from voile.core.errors import RequestError, TamperedError
+from voile.tables.domains.domain import Domain, Reading, build_domain
+from voile.tables.policies.policy import Policy
+from voile.tables.recoding.codebook import Codebook
+from voile.tables.recoding.published import Published
+from voile.tables.recoding.recoder import Recoder
+
+DAYS = st.dates(dt.date(1999, 11, 1), dt.date(2000, 3, 1))
+FORM = "%d.%m.%Y"
+KINDS = {
+    "integer": (pa.int64(), st.integers(-50, 50)),
+    "decimal": (pa.decimal128(6, 2), st.decimals(-99, 99, places=2)),
+    "text": (pa.string(), st.sampled_from(["", "a", "b|c", "missing", "z", "1-2", '"'])),
+    "digits": (pa.string(), st.sampled_from(["00501", "37010", "37011", "99999"])),
+    "listed": (pa.string(), st.sampled_from(["small", "medium", "large", ""])),
+    "day": (pa.date32(), DAYS),
+    "month": (pa.date32(), DAYS),
+    "year": (pa.timestamp("ms"), DAYS.map(lambda d: dt.datetime(d.year, d.month, d.day))),
+    "form": (pa.string(), DAYS.map(lambda d: d.strftime(FORM))),
+}
+READINGS = {
+    "digits": Reading("text"),
+    "day": Reading("date"),
+    "month": Reading("date", "month"),
+    "year": Reading("date", "year"),
+    "form": Reading("date", form=FORM),
+}
+
+
+@st.composite
+def columns(draw, name):
+    """Draw cells and the domain that they make."""
+    kind = draw(st.sampled_from(sorted(KINDS)))
+    type_, cells = KINDS[kind]
+    raw = draw(st.lists(st.none() | cells, min_size=2, max_size=12))
+    reading = READINGS.get(kind, Reading(kind))
+    assume(len({reading(cell) for cell in raw}) > 1)
+    if kind == "listed":
+        values = sorted({cell for cell in raw if cell is not None}, reverse=True)
+        domain = Domain(name, (*values, *((None,) if None in raw else ())), reading)
+    else:
+        domain = build_domain(name, raw, reading, fill=draw(st.booleans()))
+    return domain, raw, pa.array(raw, type_)
+
+
+@st.composite
+def registers(draw):
+    """Draw a register of two columns, a policy over their domains, and which rows are released."""
+    (a, raw_a, _), (b, raw_b, _) = made = draw(columns("a")), draw(columns("b"))
+    n = min(len(raw_a), len(raw_b))
+    table = pa.table({d.column: array[:n] for d, _, array in made})
+    n_bits = len(a) + len(b) - 2
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    policy = Policy((a, b), rng.random(n_bits) < 0.3)
+    return table, policy, rng.random(n) < draw(st.sampled_from([0.5, 1.0]))
+
+
+def published(policy, values, bounds):
+    """Publish what rows of values, by their places in the domains, show."""
+    seen = zip(policy.domains, values.T, strict=True)
+    return Published.of(policy, [np.isin(np.arange(len(d)), x) for d, x in seen], bounds=bounds)
+
+
+def released(made, bounds):
+    """Return the released rows, recoded, and what is published of the policy."""
+    table, policy, kept = made
+    recoded = Recoder(policy)(table.combine_chunks().to_batches()[0])
+    try:
+        shown = published(policy, recoded.values[kept], bounds)
+    except RequestError:
+        assume(False)
+    expected = np.column_stack(
+        [of[x] for of, x in zip(shown.entry_of, recoded.intervals.T, strict=True)]
+    )
+    return table.filter(kept), expected[kept], recoded.intervals[kept], shown
+
+
+def through_json(codebook):
+    return Codebook.from_data(json.loads(json.dumps(codebook.to_data())))
+
+
+@settings(deadline=None)
+@given(registers(), st.booleans())
+def test_the_codebook_comes_back_equal_from_json(made, bounds):
+    *_, shown = released(made, bounds)
+    assert through_json(shown.codebook) == shown.codebook
+
+
+@settings(deadline=None)
+@given(registers(), st.booleans())
+def test_the_codebook_alone_recodes_released_rows_as_the_policy_does(made, bounds):
+    table, expected, _, shown = released(made, bounds)
+    codebook = through_json(shown.codebook)
+    assert codebook.recode(table).tolist() == expected.tolist()
+    missing = np.column_stack([table.column(name).is_null() for name in table.column_names])
+    register = np.where(missing, -1, expected)
+    assert codebook.register_codes(table).tolist() == register.tolist()
+
+
+@settings(deadline=None)
+@given(registers(), st.booleans())
+def test_the_codebook_reads_the_release_back(made, bounds):
+    _, expected, numbers, shown = released(made, bounds)
+    codebook = through_json(shown.codebook)
+    written = {}
+    for place, column in enumerate(codebook.columns):
+        arrays = shown.written(column.column, numbers[:, place])
+        written |= dict(zip(column.released, arrays, strict=True))
+    assert codebook.released == list(written)
+    assert codebook.released_codes(pa.table(written)).tolist() == expected.tolist()
+
+
+AGE = Domain("age", tuple(range(100)), Reading("integer"))
+HALVES = Policy((AGE,), np.arange(99) == 17)
+CODED = published(HALVES, np.array([[0], [99]]), False).codebook.columns[0]
+
+
+def test_a_register_that_lacks_a_column_knows_nothing_of_it():
+    codebook = Codebook((CODED,))
+    assert codebook.register_codes(pa.table({"sex": ["f", "m"]})).tolist() == [[-1], [-1]]
+
+
+def test_open_ends_hold_every_number_and_what_is_no_number_is_unknown():
+    cells = pa.array(["17", "18", "100", "-1", "old", None, " 007 "])
+    assert CODED.register_codes(cells).tolist() == [0, 1, 1, 0, -1, -1, 0]
+
+
+def test_a_value_that_no_released_row_can_have_agrees_with_none():
+    three = Policy((AGE,), np.isin(np.arange(99), [17, 64]))
+    middle = published(three, np.array([[20], [70]]), False).codebook.columns[0]
+    assert [entry.label for entry in middle.entries] == ["under 65", "65 and over"]
+    town = Domain("town", ("Ada", "Bo", "Cy"), Reading("listed"))
+    whole = Policy((town,), np.zeros(2, dtype=bool))
+    towns = published(whole, np.array([[0], [1]]), False).codebook.columns[0]
+    assert towns.register_codes(pa.array(["Bo", "Cy", None, "", " "])).tolist() == [
+        0,
+        1,
+        -1,
+        -1,
+        -1,
+    ]
+
+
+def test_bounds_that_read_as_a_missing_value_are_refused():
+    ages = Domain("age", (*range(100), None), Reading("integer"))
+    known = Policy((ages,), np.arange(100) == 99)
+    with pytest.raises(RequestError, match="leave --bounds out"):
+        published(known, np.array([[5], [100]]), True)
+    assert published(known, np.array([[5], [6]]), True)
+
+
+def test_a_cell_that_is_no_interval_is_tampered_with():
+    assert CODED.released_codes([pa.array(["under 18", "18 and over"])]).tolist() == [0, 1]
+    with pytest.raises(TamperedError, match="column age: row 2 holds none"):
+        CODED.released_codes([pa.array(["under 18", "18-98"])])
+    with pytest.raises(TamperedError, match="row 1"):
+        CODED.released_codes([pa.array([None, "under 18"], pa.string())])
+
+
+def test_an_empty_release_has_no_codes():
+    assert Codebook((CODED,)).released_codes(
+        pa.table({"age": pa.array([], pa.string())})
+    ).shape == (0, 1)

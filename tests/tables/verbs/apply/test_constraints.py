@@ -1,0 +1,84 @@
+"""What a kit promises of k, l and suppression holds in the release, or there is none."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from tests.tables.verbs.apply.visits import finest, fitted, read, roles, run
+
+from voile.core.errors import InfeasibleError
+from voile.data.roles import Roles
+from voile.release.choice import Choice
+from voile.tables.verbs.verify import verify
+from voile.tables.wing import choose
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::voile.tables.policies.safe_harbor.SafeHarborWarning"
+)
+
+
+K_RULES = {"k": 5, "suppress": 0.2}
+
+
+def test_groups_under_k_are_suppressed_up_to_the_share(patients, tmp_path):
+    kit = fitted(patients, roles(seen="drop"), **K_RULES)
+    last = finest(kit)
+    release = run(kit, patients, tmp_path / "out.csv", chosen=last)
+    counts = release.private["counts"]
+    assert counts["suppressed"] > 0
+    assert 0 < last.figures["suppressed"] <= 0.2
+    assert 5 <= release.private["figures"]["k"] < 11
+    assert "k" not in release.public["figures"]
+    assert all(holds is not False for _, holds in verify(release))
+    released = read(release.path)
+    groups = released.group_by(["age", "zip"]).aggregate([([], "count_all")])
+    assert min(groups["count_all"].to_pylist()) >= 5
+    again = choose(kit, Choice(policy=0))
+    assert again.figures["k"] >= 5
+
+
+def test_discernibility_counts_suppressed_people_not_rows(patients, tmp_path):
+    """With every row written twice no figure changes."""
+    found = []
+    for name, table in (("once", patients), ("twice", pa.concat_tables([patients, patients]))):
+        kit = fitted(table, roles(seen="drop"), **K_RULES)
+        last = finest(kit)
+        release = run(kit, table, tmp_path / f"{name}.csv", chosen=last)
+        assert release.private["counts"]["suppressed"] > 0
+        figures = dict(release.private["figures"])
+        found.append((release.public["figures"], figures))
+    assert found[0][0] == pytest.approx(found[1][0])
+    assert found[0][1] == pytest.approx(found[1][1])
+
+
+def test_l_diversity_holds_in_the_release(patients, tmp_path):
+    kit = fitted(patients, roles(seen="drop"), l_diversity=2, suppress=0.2)
+    last = finest(kit)
+    release = run(kit, patients, tmp_path / "out.csv", chosen=last)
+    table = read(release.path).group_by(["age", "zip"]).aggregate([("ill", "count_distinct")])
+    assert min(table["ill_count_distinct"].to_pylist()) >= 2
+    assert release.private["figures"]["distinct_l(ill)"] >= 2
+
+
+def test_other_data_that_would_break_the_promise_is_refused(patients, tmp_path):
+    kit = fitted(patients, roles(seen="drop"), **K_RULES)
+    last = finest(kit)
+    with pytest.raises(InfeasibleError, match=r"holds fewer people than the 5 .*: \d;"):
+        run(kit, patients.slice(0, 40), tmp_path / "out.csv", chosen=last)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_person_whose_rows_fall_into_many_groups_keeps_k(tmp_path):
+    """k counts the people of a group; spreading a person over groups must not lower it."""
+    who = [i for i in range(12) for _ in range(3)]
+    age = [a for i in range(12) for a in (20, 21, 40 if i % 2 else 22)]
+    table = pa.table({"who": who, "age": age})
+    held_to = Roles.model_validate(
+        {"subject": "who", "columns": {"who": "identifier", "age": "quasi"}}
+    )
+    kit = fitted(table, held_to, k=4)
+    for number in range(kit.facts["policies"]):
+        release = run(
+            kit, table, tmp_path / f"{number}.csv", chosen=choose(kit, Choice(policy=number))
+        )
+        assert all(holds is not False for _, holds in verify(release)), number

@@ -1,0 +1,138 @@
+"""No identifier leaves; a person's rows stay one person's, under a pseudonym and a date shift."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import stat
+
+import pyarrow as pa
+import pytest
+from tests.tables.verbs.apply.visits import fitted, middle, read, roles, run
+
+from voile.core.errors import RequestError
+from voile.data import open_source
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::voile.tables.policies.safe_harbor.SafeHarborWarning"
+)
+
+
+def test_identifiers_never_leave(release):
+    public = (
+        release.path.read_bytes() + release.path.with_name("out.csv.manifest.json").read_bytes()
+    )
+    assert b"CANARY" not in public
+    assert read(release.path).column_names == ["who", "age", "zip", "seen", "ill"]
+    for path in release.folder.iterdir():
+        assert b"CANARY" not in path.read_bytes()
+
+
+@pytest.mark.parametrize("role", ["identifier", "keep", "drop"])
+def test_the_subject_leaves_as_a_pseudonym_or_not_at_all(patients, tmp_path, monkeypatch, role):
+    def columns(name, **options):
+        return read(run(kit, patients, tmp_path / name, **options).path).column_names
+
+    monkeypatch.delenv("VOILE_SECRET", raising=False)
+    kit = fitted(patients, roles(seen="drop", who=role))
+    if role == "drop":
+        assert "who" not in columns("a.csv", no_pseudonyms=False)
+    else:
+        with pytest.raises(RequestError, match="column who: there is no secret to make pseudonyms"):
+            columns("a.csv", no_pseudonyms=False)
+        assert not list(tmp_path.iterdir())
+    assert "who" not in columns("b.csv", no_pseudonyms=True)
+    monkeypatch.setenv("VOILE_SECRET", "s" * 32)
+    assert ("who" in columns("c.csv", no_pseudonyms=False)) == (role != "drop")
+    assert b"CANARY" not in (tmp_path / "b.csv").read_bytes()
+    assert "who" not in columns("d.csv", no_pseudonyms=True)
+
+
+def test_pseudonyms_are_one_a_person_and_the_same_again(kit, patients, key_file, tmp_path, release):
+    again = run(kit, patients, tmp_path / "again.csv", key_file=key_file)
+    for made in (release, again):
+        names = read(made.path)["who"].to_pylist()
+        rows = read(made.folder / "rows.parquet")["row"].to_pylist()
+        of = {(patients["who"][row].as_py(), name) for row, name in zip(rows, names, strict=True)}
+        assert len(of) == len({who for who, _ in of}) == len({name for _, name in of})
+    assert set(read(release.path)["who"].to_pylist()) == set(read(again.path)["who"].to_pylist())
+
+
+def test_date_shifts_keep_a_persons_intervals(patients, release):
+    moved = read(release.path)
+    rows = read(release.folder / "rows.parquet")["row"].to_pylist()
+    shifts = {}
+    for row, date in zip(rows, moved["seen"].to_pylist(), strict=True):
+        days = dt.date.fromisoformat(date) - dt.date.fromisoformat(patients["seen"][row].as_py())
+        shifts.setdefault(patients["who"][row].as_py(), set()).add(days.days)
+    assert all(len(days) == 1 and 1 <= abs(*days) <= 30 for days in shifts.values())
+    assert len({next(iter(days)) for days in shifts.values()}) > 5
+
+
+def test_what_cannot_be_shifted_or_named_is_set_aside(kit, patients, key_file, tmp_path):
+    seen = pa.array(["soon", *patients["seen"].to_pylist()[1:]])
+    who = pa.array([patients["who"][0].as_py(), None, " ", *patients["who"].to_pylist()[3:]])
+    table = patients.set_column(4, "seen", seen).set_column(0, "who", who)
+    release = run(kit, table, tmp_path / "out.csv", key_file=key_file)
+    held = set(read(release.folder / "control.parquet")["row"].to_pylist())
+    by = {(e["column"], e["rows"]) for e in release.private["counts"]["set_aside_by"]}
+    lost = len({1, 2} - held)
+    assert ("who", lost) in by
+    assert release.private["counts"]["set_aside"] == len({0, 1, 2} - held)
+
+
+def test_a_date_shift_needs_a_secret_and_a_subject(patients, tmp_path, monkeypatch, key_file):
+    monkeypatch.delenv("VOILE_SECRET", raising=False)
+    kit = fitted(patients)
+    with pytest.raises(RequestError, match="column seen: a date shift needs"):
+        run(kit, patients, tmp_path / "out.csv")
+    with pytest.raises(RequestError, match="roles, column seen: shift_day"):
+        fitted(patients, roles(seen={"role": "keep", "shift_day": 30}))
+    nobody = fitted(patients.drop_columns("who"), roles(who=None))
+    with pytest.raises(RequestError, match="column seen: a date shift needs"):
+        run(nobody, patients.drop_columns("who"), tmp_path / "out.csv", key_file=key_file)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_subject_of_floats_has_no_pseudonym(patients, tmp_path, key_file):
+    plain = roles(seen="drop")
+    numbers = [int(who[-3:]) for who in patients["who"].to_pylist()]
+    kit = fitted(patients.set_column(0, "who", pa.array(numbers)), plain)
+    floats = patients.set_column(0, "who", pa.array([float(n) for n in numbers]))
+    with pytest.raises(RequestError, match="column who: the subject is double"):
+        run(kit, floats, tmp_path / "out.csv", key_file=key_file)
+
+
+def test_a_row_without_a_subject_is_a_person_of_its_own(patients, tmp_path):
+    nameless = patients.set_column(0, "who", pa.array([None] * 300, pa.string()))
+    held_to = roles(seen="drop")
+    alone = fitted(nameless, held_to)
+    rows = fitted(nameless.drop_columns("who"), roles(seen="drop", who=None))
+    assert sum(alone.tables["counts"].column("sample").to_pylist()) == 300
+    for name in ("frontier", "counts"):
+        assert alone.tables[name].equals(rows.tables[name])
+    release = run(alone, nameless, tmp_path / "a.csv")
+    other = run(rows, nameless.drop_columns("who"), tmp_path / "b.csv", chosen=middle(rows))
+    assert release.private["figures"] == pytest.approx(other.private["figures"])
+    tokens = read(release.folder / "rows.parquet")["person"].to_pylist()
+    assert len(set(tokens)) == 300
+
+
+def test_the_private_folder_is_the_owners_alone(release):
+    assert stat.S_IMODE(release.folder.stat().st_mode) == 0o700
+    assert {path.name for path in release.folder.iterdir()} == {
+        "manifest.json",
+        "rows.parquet",
+        "control.parquet",
+        "set-aside.csv",
+        "seal.json",
+    }
+
+
+def test_the_public_manifest_tells_nothing_of_the_source(release, kit, patients):
+    public = json.dumps(release.public)
+    assert open_source(patients).fingerprint() not in public
+    assert kit.id not in public
+    assert release.private["source"]["sha256"] == open_source(patients).fingerprint()
+    assert release.private["kit"] == kit.id
+    assert not {"seed", "source", "counts", "story"} & set(release.public)

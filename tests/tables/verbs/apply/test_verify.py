@@ -1,0 +1,169 @@
+"""Verify fails on whatever was changed, and needs nothing that is private."""
+
+from __future__ import annotations
+
+import pytest
+from tests.tables.verbs.apply.visits import finest, run
+
+from voile.core.errors import VoileError
+from voile.release.manifest import Release, private_path
+from voile.tables.recoding.codebook import Entry
+from voile.tables.verbs.verify import _is_named_by_its_ends, verify
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::voile.tables.policies.safe_harbor.SafeHarborWarning"
+)
+
+
+def test_verify_fails_when_a_label_changes(kit, patients, key_file, tmp_path):
+    release = run(kit, patients, tmp_path / "out.csv", key_file=key_file)
+    text = release.path.read_text().splitlines(keepends=True)
+    label = text[1].split(",")[1]
+    for other in (label + "0", "nobody"):
+        changed = text[1].replace(f",{label},", f",{other},")
+        release.path.write_text("".join([text[0], changed, *text[2:]]))
+        assert not all(holds is not False for _, holds in verify(release))
+        with pytest.raises(VoileError):
+            Release.open(release.path).check_hash()
+    release.path.write_text("".join(text[:-1]))
+    assert not all(holds is not False for _, holds in verify(release))
+    release.path.write_text("".join([text[0].replace("zip", "zap"), *text[1:]]))
+    assert not all(holds is not False for _, holds in verify(release))
+
+
+def test_verify_fails_when_a_label_becomes_another(kit, patients, key_file, tmp_path):
+    bottom = finest(kit)
+    release = run(kit, patients, tmp_path / "out.csv", chosen=bottom, key_file=key_file)
+    lines = [line.split(",") for line in release.path.read_text().splitlines()]
+    sizes = {}
+    for line in lines[1:]:
+        sizes[line[1], line[2]] = sizes.get((line[1], line[2]), 0) + 1
+    smallest = min(sizes, key=sizes.get)
+    largest = max(sizes, key=sizes.get)
+    for line in lines[1:]:
+        if (line[1], line[2]) == smallest:
+            line[1:3] = largest
+    release.path.write_text("".join(",".join(line) + "\n" for line in lines))
+    failed = [name for name, holds in verify(release) if not holds]
+    assert failed
+
+
+def test_verify_needs_no_private_folder(kit, patients, key_file, tmp_path):
+    release = run(kit, patients, tmp_path / "out.csv", key_file=key_file)
+    alone = tmp_path / "received"
+    alone.mkdir()
+    for path in (release.path, release.path.with_name("out.csv.manifest.json")):
+        (alone / path.name).write_bytes(path.read_bytes())
+    received = Release.open(alone / "out.csv")
+    assert not private_path(received.path).exists()
+    assert all(holds is not False for _, holds in verify(received))
+
+
+def test_verify_fails_when_the_manifest_says_another_thing_of_an_interval(
+    kit, patients, key_file, tmp_path
+):
+    """What a recipient reads, without the private folder: an age of 20-29 is none of 20-94."""
+    release = run(kit, patients, tmp_path / "out.csv", chosen=finest(kit), key_file=key_file)
+    policy = release.public["policy"]
+    forged = 0
+    for number, column in enumerate(policy):
+        wide = (at for at, entry in enumerate(column["entries"]) if is_between_ends(entry))
+        for place, end in zip(wide, ("first", "last"), strict=False):  # one of each
+            entries = list(column["entries"])
+            entries[place] = {**entries[place], end: entries[place][end] + "9"}
+            changed = [*policy[:number], {**column, "entries": entries}, *policy[number + 1 :]]
+            received = Release(release.path, {**release.public, "policy": changed})
+            assert failed(received) == ["every interval is named by its ends"]
+            forged += 1
+    assert forged >= 2
+
+
+def test_a_list_of_values_may_be_named_otherwise_and_a_range_not():
+    states = ("Alabama", "Texas")
+    assert _is_named_by_its_ends(Entry("the South", *states, values=states))
+    assert _is_named_by_its_ends(Entry("unknown", None, None, missing=True))
+    assert _is_named_by_its_ends(Entry("1-3", "1", "3"))
+    assert not _is_named_by_its_ends(Entry("1-2", "1", "3"))
+
+
+def is_between_ends(entry):
+    return None not in (entry["first"], entry["last"]) and not entry["values"]
+
+
+def failed(release):
+    return [name for name, holds in verify(release) if holds is False]
+
+
+@pytest.fixture(scope="module")
+def finely(kit, patients, key_file, tmp_path_factory):
+    out = tmp_path_factory.mktemp("finely") / "out.csv"
+    return run(kit, patients, out, chosen=finest(kit), key_file=key_file)
+
+
+@pytest.fixture(scope="module")
+def received(finely):
+    """What a recipient has, with constraints and figures that hold to the last person."""
+    rows = dict(verify(finely))
+    assert False not in rows.values()
+    return Release(finely.path, {**finely.public, "figures": {"k": 1}})
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"k": 2}, "every group holds at least 2 people"),
+        ({"k": 0}, "every group holds at least 0 people"),
+        ({"l_diversity": 3}, "every group holds at least 3 sensitive values"),
+    ],
+)
+def test_verify_fails_when_more_is_promised_than_is_kept(received, asked, said):
+    public = received.public
+    more = {**public, "constraints": {**public["constraints"], "l_diversity": 1, **asked}}
+    assert failed(Release(received.path, more)) == [said]
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"k": 2}, ["every group holds as many as the manifest says"]),
+        ({"k": 1}, []),
+        ({"max_risk": 0.51}, ["the largest risk stated is at most 0.5"]),
+        ({"max_risk": 0.5}, []),
+        ({}, []),
+    ],
+)
+def test_verify_fails_when_the_figures_told_are_not_those_asked_for(received, told, said):
+    public = received.public
+    other = {**public, "figures": told, "constraints": {**public["constraints"], "max_risk": 0.5}}
+    assert failed(Release(received.path, other)) == said
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "k",
+        "sample_uniques",
+        "prosecutor_max",
+        "prosecutor_mean",
+        "unique_with_kept",
+        "distinct_l(ill)",
+        "t_closeness(ill)",
+    ],
+)
+def test_verify_fails_when_a_certified_figure_is_not_what_is_counted(finely, name):
+    figures = {**finely.private["figures"], name: finely.private["figures"][name] * 2 + 1}
+    other = Release(finely.path, finely.public, {**finely.private, "figures": figures})
+    assert failed(other) == [f"{name} is as certified"]
+
+
+def test_verify_counts_the_rows_that_were_released(finely):
+    counts = {**finely.private["counts"], "released": finely.private["counts"]["released"] + 1}
+    other = Release(finely.path, finely.public, {**finely.private, "counts": counts})
+    assert failed(other) == ["the release has as many rows as were released"]
+
+
+def test_verify_says_what_it_took_on_trust(finely):
+    left = [name for name, holds in verify(finely) if holds is None]
+    assert len(left) == 1
+    assert left[0].endswith("it takes the population, or the source, which the kit has")
+    assert "sample_uniques" not in left[0]

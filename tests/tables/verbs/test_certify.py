@@ -1,0 +1,169 @@
+"""The certificate equals a naive count over the released rows and the people they are about."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from voile.core.errors import TamperedError
+from voile.data import open_source
+from voile.tables.policies.space import PolicySpace
+from voile.tables.recoding.published import Published
+from voile.tables.recoding.recoder import Recoder
+from voile.tables.verbs.certify import certify
+
+PEOPLE = pa.table(
+    {
+        "age": [age for age in range(4) for _ in range(3)],
+        "sex": ["f", "m", None] * 4,
+        "people": [5] * 12,
+    }
+)
+ROWS = st.lists(
+    st.tuples(
+        st.integers(0, 3),
+        st.sampled_from(["f", "m", None]),
+        st.sampled_from(["a", "b", None]),
+        st.integers(0, 9),
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+def release_of(space, policy, rows, *, bounds):
+    """Recode rows of age, sex, kept, person by a policy."""
+    batch = pa.RecordBatch.from_pydict(
+        {
+            "age": pa.array([row[0] for row in rows], pa.int64()),
+            "sex": pa.array([row[1] for row in rows], pa.string()),
+        }
+    )
+    recoded = Recoder(policy)(batch)
+    released = [
+        np.isin(np.arange(len(domain)), values)
+        for domain, values in zip(space.domains, recoded.values.T, strict=True)
+    ]
+    published = Published.of(policy, released, bounds=bounds)
+    written = {}
+    for place, column in enumerate(published.codebook.columns):
+        arrays = published.written(column.column, recoded.intervals[:, place])
+        written |= dict(zip(column.released, arrays, strict=True))
+    written["kept"] = pa.array([row[2] for row in rows], pa.string())
+    return pa.table(written), [tuple(group) for group in recoded.intervals.tolist()], published
+
+
+def naive(groups, rows, who, population):
+    """Count by going through the rows with dictionaries."""
+    of, shown = defaultdict(set), defaultdict(set)
+    for group, row, person in zip(groups, rows, who, strict=True):
+        of[person].add(group)
+        shown[group, row[2]].add(person)
+    size, members = defaultdict(Fraction), defaultdict(set)
+    for person, own in of.items():
+        for group in own:
+            size[group] += Fraction(1, len(own))
+            members[group].add(person)
+    n = {group: max(s, 1) for group, s in size.items()}
+    g = {group: max(n[group], population[group]) for group in size}
+    people = len(of)
+    return {
+        "k": min(len(m) for m in members.values()),
+        "k_map": int(min(g.values())),
+        "sample_uniques": sum(s for group, s in size.items() if n[group] == 1),
+        "mean_risk": sum(s / g[group] for group, s in size.items()) / people,
+        "max_risk": 1 / min(g.values()),
+        "prosecutor_mean": sum(s / n[group] for group, s in size.items()) / people,
+        "discernibility": sum(s * s for s in size.values()) + people + 1,
+        "unique_with_kept": len(
+            {next(iter(people)) for people in shown.values() if len(people) == 1}
+        ),
+    }
+
+
+@settings(deadline=None, max_examples=25)
+@given(ROWS, st.integers(0, 2**5 - 1), st.booleans(), st.booleans())
+def test_the_certificate_equals_a_naive_count(rows, bits, bounds, by_subject):
+    space = PolicySpace(PEOPLE.drop_columns("people"), PEOPLE, ["age", "sex"])
+    policy = space.policy(np.array([bits >> i & 1 for i in range(5)], dtype=np.bool_))
+    table, groups, published = release_of(space, policy, rows, bounds=bounds)
+    who = [row[3] for row in rows] if by_subject else list(range(len(rows)))
+    people = open_source(pa.table({"row": [*range(len(rows))], "person": who}))
+    found = certify(
+        open_source(table),
+        people if by_subject else None,
+        published.codebook,
+        published=published,
+        space=space,
+        sensitive=["kept"],
+        suppressed=1,
+    )
+    population = defaultdict(int)
+    for age, sex, count in zip(*(PEOPLE.column(i).to_pylist() for i in range(3)), strict=True):
+        cell = zip(space.domains, (age, sex), strict=True)
+        population[tuple(int(policy.interval_of(d)[d.code(x)]) for d, x in cell)] += count
+    expected = naive(groups, rows, who, population)
+    assert {name: found[name] for name in expected} == pytest.approx(
+        {name: float(value) for name, value in expected.items()}
+    )
+    values = defaultdict(set)
+    for group, row in zip(groups, rows, strict=True):
+        values[group].add(row[2])
+    assert found["distinct_l(kept)"] == min(len(v) for v in values.values())
+
+
+def certified(table, people=None, **more):
+    codebook = whole().codebook
+    source = None if people is None else open_source(people)
+    return certify(open_source(table), source, codebook, **more)
+
+
+def whole():
+    """Publish the most general policy, of which every value is shown."""
+    space = PolicySpace(PEOPLE.drop_columns("people"), quasi=["age", "sex"])
+    shown = [np.ones(len(domain), dtype=np.bool_) for domain in space.domains]
+    return Published.of(space.policy(space.top), shown)
+
+
+def labels():
+    """Three rows under the most general policy."""
+    return {c.column: [c.entries[0].label] * 3 for c in whole().codebook.columns}
+
+
+def test_a_pseudonym_tells_nobody_apart():
+    table = pa.table({**labels(), "id": ["A", "B", "C"]})
+    assert certified(table)["unique_with_kept"] == 3
+    assert certified(table, unknown=["id"])["unique_with_kept"] == 0
+
+
+def test_a_column_may_be_called_row_or_person():
+    table = pa.table({**labels(), "person": [1, 2, 2], "row": [0, 0, 0]})
+    people = pa.table({"row": [0, 1, 2], "person": [7, 8, 9]})
+    found = certified(table, people)
+    assert (found["k"], found["unique_with_kept"]) == (3, 1)
+
+
+def test_an_empty_release_discloses_nothing():
+    empty = pa.table({name: pa.array([], pa.string()) for name in ("age", "sex")})
+    found = certified(empty)
+    assert (found["mean_risk"], found["unique_with_kept"], found["k"]) == (0, 0, float("inf"))
+    people = pa.table({name: pa.array([], pa.int64()) for name in ("row", "person")})
+    assert certified(empty, people)["k"] == float("inf")
+
+
+def test_other_labels_and_other_numbers_of_rows_are_refused():
+    with pytest.raises(TamperedError, match="column age: row 1"):
+        certified(pa.table({**labels(), "age": ["0-4"] * 3}))
+    with pytest.raises(TamperedError, match="has not the rows"):
+        certified(pa.table(labels()), pa.table({"row": [0, 1], "person": [7, 8]}))
+
+
+def test_floats_are_not_measured_as_sensitive():
+    found = certified(pa.table({**labels(), "pay": [1.0, 2.0, 3.0]}), sensitive=["pay"])
+    assert not any("(" in name for name in found)

@@ -1,0 +1,143 @@
+"""What fit does beyond a search: goes on from a kit, bisects at Safe Harbor, proves a bound."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from voile.core.errors import RequestError
+from voile.data import open_source
+from voile.data.roles import Roles
+from voile.release.kit import Kit
+from voile.report.sections import Grid, Prose
+from voile.tables.verbs.content import Content
+from voile.tables.verbs.fit import fit
+from voile.tables.verbs.options import FitOptions
+from voile.tables.verbs.report import sections
+
+ROLES_OF = {"size": "quasi", "sex": "quasi", "town": "quasi"}
+ROLES = Roles.model_validate({"columns": ROLES_OF})
+
+
+def people(seed: int = 3, towns: str = "abcde") -> pa.Table:
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "size": rng.integers(20, 32, 300),
+            "sex": rng.choice(["F", "M"], 300),
+            "town": rng.choice(list(towns), 300),
+        }
+    )
+
+
+def fitted(table: pa.Table, roles: Roles = ROLES, **options: object) -> Kit:
+    given = FitOptions.model_validate(options)
+    return fit(open_source(table), roles, given, seed=1, progress=lambda *_: None)
+
+
+def said(kit: Kit) -> str:
+    (found,) = (s for s in sections(kit, (), audience="public") if s.key == "bound")
+    prose = next(block for block in found.blocks if isinstance(block, Prose))
+    return " ".join(prose.paragraphs)
+
+
+@pytest.fixture(scope="module")
+def whole() -> Kit:
+    return fitted(people(), strategy="exhaustive")
+
+
+def test_goes_on_from_the_policies_of_a_kit(whole, tmp_path):
+    whole.save(tmp_path / "kit")
+    on = fitted(people(), strategy="random-chain", evaluations=200, resume=tmp_path / "kit")
+    wanted, found = Content.of(whole).frontier, Content.of(on).frontier
+    np.testing.assert_allclose(found.risk, wanted.risk)
+    np.testing.assert_allclose(found.loss, wanted.loss)
+
+
+def test_does_not_go_on_from_other_values(whole, tmp_path):
+    whole.save(tmp_path / "kit")
+    with pytest.raises(RequestError, match="columns or values are not this source's"):
+        fitted(people(towns="abcdef"), resume=tmp_path / "kit")
+
+
+def test_bisects_at_the_risk_asked_for_and_needs_one(whole):
+    kit = fitted(people(), strategy="bisect", bisect_risk=0.4)
+    exact = Content.of(whole).frontier.at(risk=0.4)
+    found = Content.of(kit).frontier.at(risk=0.4)
+    assert exact.loss <= found.loss < 1
+    with pytest.raises(RequestError, match="say the risk with --bisect-risk"):
+        fitted(people(), strategy="bisect")
+
+
+@pytest.mark.parametrize("strategy", ["random-chain", "sublattice", "bisect"])
+def test_random_chains_may_merge_attribute_after_attribute(strategy):
+    given = {"strategy": strategy, "evaluations": 60}
+    if strategy == "bisect":
+        given["bisect_risk"] = 0.4
+    usual, other = fitted(people(), **given), fitted(people(), **given, chain_order="attributes")
+    assert "order='attributes'" in other.facts["strategy"]
+    assert usual.id != other.id
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"chain_order": "attributes"}, "the strategy is best; take --strategy random-chain"),
+        ({"bisect_risk": 0.4}, "the strategy is best; take --strategy bisect"),
+        ({"outcomes": ["town"]}, "roles: outcome town has the role quasi; .* label or keep"),
+        ({"outcomes": ["name"]}, "roles: outcome name has the role drop; .* label or keep"),
+        ({"outcomes": ["ill", "ill"]}, "outcome ill is named twice"),
+        ({"outcomes": ["il"]}, "outcome column il is not a column; did you mean ill"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(options, says):
+    table = people().append_column("ill", pa.array(["y", "n", "n"] * 100))
+    table = table.append_column("name", pa.array(["a", "b", "c"] * 100))
+    roles = Roles.model_validate({"columns": {**ROLES_OF, "ill": "keep", "name": "drop"}})
+    given = FitOptions.model_validate({"loss": "mutual-information", **options})
+    with pytest.raises(RequestError, match=says):
+        fit(open_source(table), roles, given, seed=1, progress=lambda *_: None)
+
+
+def test_does_not_go_on_from_a_kit_of_another_kind(tmp_path):
+    Kit("itemsets", "private", {}, {}).save(tmp_path / "kit")
+    with pytest.raises(RequestError, match="this is a kit of itemsets"):
+        fitted(people(), resume=tmp_path / "kit")
+
+
+def test_what_is_proved_is_kept_and_told(whole, tmp_path):
+    kit = fitted(people(), strategy="steepest", bound_seconds=60)
+    kit.save(tmp_path / "kit")
+    content, exact = Content.of(Kit.load(tmp_path / "kit")), Content.of(whole).frontier
+    assert content.bound is not None
+    for weight, bound, best in zip(
+        content.bound.weight, content.bound.bound, content.bound.best, strict=True
+    ):
+        assert bound <= (exact.loss + weight * exact.risk).min() + 1e-9 <= best + 2e-9
+    assert (content.bound.least_loss(exact.risk) <= exact.loss + 1e-9).all()
+    assert "no policy whatsoever has less" in said(kit)
+    found = {section.key: section for section in sections(kit, (), audience="public")}
+    rows = next(block for block in found["bound"].blocks if isinstance(block, Grid)).rows
+    assert 12 <= len(rows) <= 24  # of some weights, where there are many
+    (chart,) = (b for b in found["frontier"].blocks if hasattr(b, "floor"))
+    assert all(x <= y + 1e-9 for (_, x), y in zip(chart.floor, chart.loss, strict=True))
+
+
+def test_without_a_proof_the_report_says_that_there_is_no_bound(whole):
+    assert said(whole).startswith("There is no bound")
+    stopped = fitted(people(), strategy="steepest", bound_seconds=1e-9)
+    assert said(stopped).startswith("There is no bound: the proof was stopped")
+
+
+def test_what_cannot_be_bounded_is_refused_before_the_search():
+    with pytest.raises(RequestError, match="no bound for mutual_information"):
+        fitted(
+            people().append_column("ill", pa.array([True, False] * 150)).drop_columns(["town"]),
+            roles=Roles.model_validate(
+                {"columns": {"size": "quasi", "sex": "quasi", "ill": "sensitive"}}
+            ),
+            loss="mutual-information",
+            outcomes=["ill"],
+            bound_seconds=1,
+        )

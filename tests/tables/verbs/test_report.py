@@ -1,0 +1,116 @@
+"""What the report tells of people, and what it keeps from the public."""
+
+from __future__ import annotations
+
+import pytest
+
+from voile.core.rounding import for_audience, rounded
+from voile.report.sections import Grid
+from voile.tables.verbs.report import _axes, _intervals, _kit_summary, _searched
+from voile.tables.verbs.report_data import STATING
+from voile.tables.verbs.report_risks import risks
+from voile.tables.verbs.wording import three_sentences
+
+STORY = {
+    "subjects": 1000.0,
+    "population": "counted by age",
+    "assumptions": [],
+    "before": {"k": 1.0, "k_map": 3.0, "share_under_11": 0.007, "mean_risk": 0.2},
+    "strips": {
+        "chosen": [{"column": "age", "intervals": [["0-9", 1.0]]}],
+        "safe-harbor": [{"column": "age", "intervals": [["0-8", 0.9], ["9", 0.1]]}],
+    },
+}
+
+
+def grid(audience):
+    return next(b for b in risks(STORY, {}, audience).blocks if isinstance(b, Grid))
+
+
+def test_the_public_sees_no_small_k_and_no_share_that_comes_to_a_few():
+    shown = dict(grid("public").rows)
+    assert shown["people in the smallest group of the release (k)"] == "fewer than 11"
+    assert shown["people in groups of fewer than 11 in the population"] == "under 1.1%"
+    assert "3" in dict(grid("internal").rows).values()
+
+
+@pytest.mark.parametrize("subjects", [3002.0, 87.0])
+def test_how_many_people_were_dropped_follows_from_no_public_sentence(subjects):
+    def said(suppressed):
+        story = {
+            "subjects": subjects,
+            "population_known": True,
+            "policies": 3,
+            "matches": 50.0,
+            "chosen": [0.1, 0.2, 5.0],
+            "measures": MEASURES,
+            "marks": {},
+            "absent": {},
+            "search": {"evaluations": 9, "strategy": "steepest", "stopped": "finished"},
+        }
+        public = for_audience(story, "public", STATING)
+        counted = {"subjects": subjects - suppressed, "suppressed": suppressed}
+        counted |= {"expected_matches": 5.0, "mean_risk": 0.01}
+        figures = for_audience(counted, "public", STATING)
+        (kit,) = _kit_summary(public, "public").blocks
+        return [*three_sentences(public, figures, "at the knee", "public"), *kit.paragraphs]
+
+    first, *_, kit = said(2)
+    assert first.startswith(f"Of {rounded(subjects - 2):,.0f} people in the release")
+    assert f"Of the {'3,000' if subjects > 100 else 'up to 90'} people of the source" in kit
+
+
+@pytest.mark.parametrize(("audience", "names"), [("public", 1), ("internal", 2)])
+def test_other_policies_intervals_are_for_the_holder(audience, names):
+    (chart,) = _intervals(STORY, audience).blocks
+    assert len(chart.policies) == names
+
+
+MEASURES = {
+    "risk": {"name": "matches", "title": "Expected matches", "formula": "f"},
+    "loss": {"name": "information", "title": "Information lost", "formula": "g"},
+}
+
+
+def told(name, loss, outcomes=()):
+    """Return the summary's sentences and the axes of a story of these measures."""
+    story = {
+        "measures": {
+            "risk": {"name": name, "title": "Rare people", "formula": "f"},
+            "loss": {"name": loss, "title": "Detail gone", "formula": "g"},
+        },
+        "outcomes": list(outcomes),
+        "chosen": [0.1, 0.2, 5.0],
+        "matches": 11.0,
+        "subjects": 100.0,
+        "population_known": True,
+        "marks": {"safe-harbor": [0.3, 0.4, 7.0]},
+        "beats": {"safe-harbor": {"count": 3}},
+    }
+    searched = [prose.paragraphs[0] for prose in _searched(story)]
+    figures = {"subjects": 50.0, "suppressed": 0.0, "expected_matches": 2.0, "mean_risk": 0.04}
+    said = three_sentences(story, figures, "where the frontier bends most")
+    return [*said, *_axes(story), *searched]
+
+
+def test_what_was_searched_for_is_what_is_told():
+    assert told("matches", "information") == [
+        "Of 50 people in the release, about 2 people can be expected to be re-identified correctly "
+        "by linking every record to the population (4.0%); without protection, of the 100 people "
+        "that the policies were learnt from, about 11 people.",
+        "The release keeps 80% of what the source's quasi-identifiers tell and loses 20%.",
+        "On the data of the fit it beats Safe Harbor, which leaves about 7 people to be found and "
+        "loses 40%; so do 2 other policies found.",
+        "relative risk",
+        "detail gone",
+    ]
+    assert told("my:rare", "mutual-information", ["pay", "job"])[1:] == [
+        "The release keeps 80% of what the source's quasi-identifiers tell of pay and job and "
+        "loses 20%; it leaves 10% of the source's rare people.",
+        "On the data of the fit it beats Safe Harbor, which leaves 30% of the source's rare people "
+        "(about 7 people to be found) and loses 40%; so do 2 other policies found.",
+        "rare people",
+        "detail gone",
+        "Risk here is rare people (f), and loss is detail gone (g). Outcomes: pay and job.",
+    ]
+    assert told("matches", "my:gone")[1] == "The release has 20% of the greatest detail gone."
