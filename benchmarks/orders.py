@@ -28,8 +28,8 @@ from voile.tables.domains.domain import Domain, Reading
 from voile.tables.domains.ordering import in_order
 from voile.tables.domains.settings import QuasiSettings
 from voile.tables.domains.tours import length, on_the_globe
+from voile.tables.domains.zip_areas import off_lattice, small_areas
 from voile.tables.people.counts import Counts
-from voile.tables.policies.safe_harbor import off_lattice, small_areas
 from voile.tables.scoring.evaluator import Evaluator
 from voile.tables.verbs.search import search
 

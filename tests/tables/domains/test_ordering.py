@@ -15,12 +15,8 @@ from voile.core.errors import RequestError, SourceError
 from voile.tables.domains.domain import Domain, Reading
 from voile.tables.domains.ordering import in_order
 from voile.tables.domains.settings import QuasiSettings
-from voile.tables.policies.safe_harbor import (
-    SafeHarborWarning,
-    off_lattice,
-    safe_harbor,
-    small_areas,
-)
+from voile.tables.domains.zip_areas import off_lattice, small_areas
+from voile.tables.policies.safe_harbor import SafeHarborWarning, safe_harbor
 from voile.tables.policies.space import PolicySpace
 
 PEOPLE = {  # areas 036 and 720 are small; 370 and 385 are not

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from voile.core.errors import RequestError
-from voile.tables.policies.safe_harbor import SMALL_AREAS, SafeHarborWarning, safe_harbor
+from voile.tables.domains.zip_areas import SMALL_AREAS
+from voile.tables.policies.safe_harbor import SafeHarborWarning, safe_harbor
 from voile.tables.policies.space import PolicySpace
 
 

@@ -12,7 +12,7 @@ from voile.core.errors import RequestError
 from voile.tables.domains.domain import Domain, Reading
 from voile.tables.domains.public_files import read_number, read_places, read_text
 from voile.tables.domains.settings import ORDERS, ByNumber, ByPlace, Order
-from voile.tables.policies.safe_harbor import Areas, area_blocks, is_zip, off_lattice, small_areas
+from voile.tables.domains.zip_areas import Areas, area_blocks, is_zip, off_lattice, small_areas
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]

@@ -10,60 +10,35 @@ from __future__ import annotations
 import datetime as dt
 import re
 import warnings
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Literal
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
 from voile.tables.domains.domain import Domain
+from voile.tables.domains.zip_areas import (
+    SMALL_AREA,
+    SMALL_AREAS,
+    Areas,
+    Vintage,
+    check_text,
+    is_zip,
+    off_lattice,
+    safe_harbor_groups,
+    small_areas,
+)
 from voile.tables.policies.policy import Policy
+from voile.tables.policies.space import PolicySpace
 
-if TYPE_CHECKING:
-    from voile.tables.policies.space import PolicySpace
-
-SMALL_AREA = 20_000
-SMALL = "000"
-ROUNDING = 1e-6
 LAST_SINGLE_AGE = 89
-Vintage = Literal["population", "2000", "2010"]
-
-# Three-digit areas of 20,000 people or fewer: Census 2000 as in HHS's guidance of 2012, and the
-# same rule over Census 2010.
-SMALL_AREAS: dict[str, frozenset[str]] = {
-    "2000": frozenset(
-        (
-            "036", "059", "063", "102", "203", "556", "692", "790", "821",
-            "823", "830", "831", "878", "879", "884", "890", "893",
-        )
-    ),
-    "2010": frozenset(
-        (
-            "036", "059", "102", "202", "203", "204", "205", "369", "556",
-            "692", "753", "772", "821", "823", "878", "879", "884", "893",
-        )
-    ),
-}  # fmt: skip
-ZIP = re.compile(r"\d{5}(-\d{4})?\Z")
 ZIP_NAME = re.compile(r"zip|zcta|post", re.IGNORECASE)
 BIRTH = re.compile(r"birth|born|\bdob\b", re.IGNORECASE)
 
 
 class SafeHarborWarning(UserWarning):
     """What the population table cannot tell about a three-digit area."""
-
-
-@dataclass(frozen=True)
-class Areas:
-    """Three-digit ZIP areas of a domain: `names[a]`, `people[a]`, whether it is `small[a]`."""
-
-    names: tuple[str, ...]
-    people: NDArray[np.float64]
-    small: NDArray[np.bool_]
 
 
 def safe_harbor(
@@ -126,79 +101,11 @@ def safe_harbor(
     return Policy(space.domains, np.concatenate(bits), notes=tuple(notes))
 
 
-def is_zip(domain: Domain) -> bool:
-    """Whether every value is a five-digit ZIP code kept as text."""
-    known = [v for v in domain.values if v is not None]
-    return all(isinstance(v, str) and ZIP.match(v) for v in known)
-
-
 def is_age(domain: Domain) -> bool:
     """Whether this is a column of whole years called age."""
     return domain.reading.kind == "integer" and bool(
         re.search(r"(^|_)age(_|$)", domain.column, re.IGNORECASE)
     )
-
-
-def small_areas(
-    domain: Domain, people: NDArray[np.float64], vintage: Vintage = "population"
-) -> Areas:
-    """Count the people of each three-digit area and say which are small.
-
-    An area of exactly 20,000 people is small; one of 20,001 is not.
-    """
-    names = [_area(value) for value in domain.values]
-    distinct = tuple(dict.fromkeys(name for name in names if name))
-    totals = np.array(
-        [people[[n == name for n in names]].sum() for name in distinct], dtype=np.float64
-    )
-    if vintage == "population":
-        small = totals <= SMALL_AREA + ROUNDING
-    else:
-        small = np.array([name in SMALL_AREAS[vintage] for name in distinct])
-    return Areas(distinct, totals, small)
-
-
-def area_blocks(domain: Domain, areas: Areas) -> list[NDArray[np.intp]]:
-    """Return where the ZIP codes of each three-digit area stand, areas in order, small ones last.
-
-    Any order that keeps these blocks, whatever it does within them, keeps Safe Harbor on the
-    lattice: the small ones lie side by side (as 000).
-
-    Raises
-    ------
-    RequestError : the values are no text, so that their leading zeros are lost.
-    """
-    _check_text(domain)
-    own = np.array([_area(value) for value in domain.values if value is not None])
-    small = _small(areas)
-    names = sorted(set(own.tolist()), key=lambda name: (name in small, name))
-    return [np.flatnonzero(own == name) for name in names]
-
-
-def off_lattice(domain: Domain, areas: Areas) -> str | None:
-    """Say why Safe Harbor is no policy of a domain's order; None where it is one.
-
-    It is one where the ZIP codes of each three-digit area are side by side, and those of all the
-    small areas are, too: a policy merges neighbours only.
-
-    >>> from voile.tables.domains.domain import Reading
-    >>> zips = Domain("zip", ("37010", "03601", "37011"), Reading("listed"))
-    >>> off_lattice(zips, small_areas(zips, np.array([30_000, 5, 30_000])))
-    'this order of ZIP codes tears 1 of 2 three-digit areas apart'
-    """
-    groups = _groups(domain, areas)
-    runs = Counter(group for group, _ in groupby(groups))
-    torn = {group for group, times in runs.items() if times > 1}
-    known = [str(value) for value in domain.values if value is not None]
-    order = "numeric order" if known == sorted(known) else "this order"
-    said = []
-    if torn - {SMALL}:
-        whole = len(set(groups) - {SMALL, None}) + int(areas.small.sum())
-        said.append(f"tears {len(torn - {SMALL})} of {whole} three-digit areas apart")
-    if SMALL in torn:
-        small = int(areas.small.sum())
-        said.append(f"does not put the {small} small three-digit areas side by side")
-    return f"{order} of ZIP codes {' and '.join(said)}" if said else None
 
 
 def _find(
@@ -212,32 +119,8 @@ def _find(
     return next(iter(fitting + found), None)
 
 
-def _area(value: object) -> str:
-    return str(value)[:3] if value is not None else ""
-
-
-def _small(areas: Areas) -> set[str]:
-    return {name for name, is_small in zip(areas.names, areas.small, strict=True) if is_small}
-
-
-def _groups(domain: Domain, areas: Areas) -> list[str | None]:
-    """Return the group that Safe Harbor puts each value into; null is one of its own."""
-    small = _small(areas)
-    names = [None if value is None else _area(value) for value in domain.values]
-    return [SMALL if name in small else name for name in names]
-
-
-def _check_text(domain: Domain) -> None:
-    if not all(value is None or isinstance(value, str) for value in domain.values):
-        raise RequestError(
-            "three-digit areas are asked for, and the values are no text",
-            where=f"column {domain.column}",
-            instead="write ZIP codes as text of five digits, leading zeros included",
-        )
-
-
 def _zip_cuts(domain: Domain, areas: Areas, vintage: Vintage) -> NDArray[np.bool_]:
-    _check_text(domain)
+    check_text(domain)
     off = off_lattice(domain, areas)
     if off is not None:
         raise RequestError(
@@ -247,7 +130,9 @@ def _zip_cuts(domain: Domain, areas: Areas, vintage: Vintage) -> NDArray[np.bool
             if vintage == "population"
             else f"order them by a list that has the small areas of the {vintage} census last",
         )
-    return np.array([a != b for a, b in pairwise(_groups(domain, areas))], dtype=np.bool_)
+    return np.array(
+        [a != b for a, b in pairwise(safe_harbor_groups(domain, areas))], dtype=np.bool_
+    )
 
 
 def _zip_notes(domain: Domain, areas: Areas, vintage: Vintage) -> list[str]:

@@ -184,7 +184,7 @@ class MeasuredScorer:
         """Return the groups of a policy, from which to walk."""
         from voile.tables.scoring.group_walk import Walk
 
-        return Walk(self, policy)
+        return Walk(self.bottom, self.more, self.measures, policy)
 
     @cached_property
     def bottom(self) -> Lattice:

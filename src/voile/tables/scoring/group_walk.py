@@ -5,13 +5,11 @@ Which cells a merge concerns the kernels say; what they count is asked of the me
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from voile.tables.kernels import slabs
-from voile.tables.kernels.lattice import N
+from voile.tables.kernels.lattice import Lattice, N
 from voile.tables.scoring.group_sums import (
     KEPT,
     PLAIN_LOSS,
@@ -19,12 +17,10 @@ from voile.tables.scoring.group_sums import (
     SUPPRESSED,
     Floats,
     Ints,
+    Measures,
     Tally,
     Words,
 )
-
-if TYPE_CHECKING:
-    from voile.tables.scoring.group_scorer import MeasuredScorer
 
 PIECE = 2**14
 TINY = 1e-12
@@ -37,11 +33,13 @@ class Walk:
     merged into another keeps a row that is no longer looked at. `totals` are of all groups.
     """
 
-    def __init__(self, scorer: MeasuredScorer, policy: NDArray[np.bool_]) -> None:
-        self._measures = scorer.measures
-        self._at = scorer.bottom.copy()
-        self._more = scorer.more.copy()
-        self._has_words = scorer.measures.rules.least_l > 0
+    def __init__(
+        self, bottom: Lattice, more: Floats, measures: Measures, policy: NDArray[np.bool_]
+    ) -> None:
+        self._measures = measures
+        self._at = bottom.copy()
+        self._more = more.copy()
+        self._has_words = measures.rules.least_l > 0
         for bit in np.flatnonzero(~policy):
             self._merge(int(bit))
         self.sums = np.zeros((len(self._more), 5))

@@ -16,12 +16,13 @@ from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
 from voile.tables.bounds.bound import bound, refuse_unbounded
 from voile.tables.domains.settings import PATHS, KeptSettings
+from voile.tables.domains.zip_areas import is_zip
 from voile.tables.paper.bisect import Bisect
 from voile.tables.paper.chains import RandomChain
 from voile.tables.paper.sublattice import SublatticeSearch
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.policy import Policy
-from voile.tables.policies.safe_harbor import is_age, is_zip, safe_harbor
+from voile.tables.policies.safe_harbor import is_age, safe_harbor
 from voile.tables.policies.space import PolicySpace
 from voile.tables.verbs.content import KIND, Asked, Content, score_marks
 from voile.tables.verbs.options import FitOptions
