@@ -28,6 +28,7 @@ class Mutant:
     """A fault: where it is, the line as it was and as it is, and the whole module with it."""
 
     line: int
+    statement: int
     function: str
     before: str
     after: str
@@ -49,13 +50,13 @@ def mutants(source: str) -> Iterator[Mutant]:
             old = list(_places(changed))[place]
             new = list(_faults(old))[number]
             statement = _statement(changed, old)
-            before = _first_line(statement)
+            begins, before = statement.lineno, _first_line(statement)
             _replace(changed, old, new)
             after = _first_line(new if old is statement else statement)
             module = ast.unparse(ast.fix_missing_locations(changed))
             if module not in seen:
                 seen.add(module)
-                yield Mutant(node.lineno, _function(tree, node), before, after, module)
+                yield Mutant(node.lineno, begins, _function(tree, node), before, after, module)
 
 
 def _places(tree: ast.AST) -> Iterator[ast.expr | ast.stmt]:
@@ -136,7 +137,7 @@ def _replace(tree: ast.AST, old: ast.AST, new: ast.AST) -> None:
                 value[:] = [new if one is old else one for one in value]
 
 
-def _statement(tree: ast.AST, node: ast.AST) -> ast.AST:
+def _statement(tree: ast.AST, node: ast.AST) -> ast.stmt:
     """Return the smallest statement with a node in it."""
     around = [one for one in ast.walk(tree) if isinstance(one, ast.stmt) and _holds(one, node)]
     return min(around, key=lambda one: len(list(ast.walk(one))))
