@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from copy import deepcopy
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from voile.core.rounding import Stating, coarse, for_audience, rounded
+from voile.core.rounding import Stated, Stating, coarse, exact, for_audience, rounded
 from voile.report.wording import share_of
 
 FIGURES = st.floats(1e-12, 1e12)
@@ -50,6 +52,7 @@ def test_the_last_bits_of_a_sum_are_no_digit(value, side):
 def test_what_is_no_number_stays(value):
     assert rounded(value) is value
     assert coarse([value])[0] is value
+    assert coarse([value], STATING)[0] is value
 
 
 @given(st.integers(0, 99))
@@ -101,6 +104,15 @@ def test_every_number_within_is_stated_by_its_own_name():
 def test_the_holder_sees_the_figures_as_they_are():
     assert for_audience([129.0, 0.0301], "internal", STATING) == [129.0, 0.0301]
     assert for_audience({"k": 129.0}, "public", STATING) == {"k": 120.0}
+
+
+def test_a_whole_number_stays_one():
+    assert json.dumps(for_audience({"rows": 1234}, "public", STATING)) == '{"rows": 1200}'
+
+
+def test_a_copied_figure_remembers_what_it_was():
+    assert exact(deepcopy(Stated(0.011, exact=0.01003))) == 0.01003
+    assert exact(Stated(0.5)) == 0.5
 
 
 SHARES = {

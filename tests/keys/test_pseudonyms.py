@@ -76,9 +76,17 @@ def test_what_differs_stays_apart():
     assert pseudonym(SECRET, "A") != pseudonym(Secret(bytes(16)), "A")
 
 
-@pytest.mark.parametrize("subject", [None, "", " \t", 7.0, math.nan, True, b"A", "\ud800", [1]])
-def test_what_is_no_subject_is_refused(subject):
-    with pytest.raises(RequestError, match="subject"):
+@pytest.mark.parametrize(
+    ("subject", "said"),
+    [
+        (None, "the subject is missing"),
+        *((blank, "the subject is blank") for blank in ("", " \t")),
+        *((other, "make it text or a whole number") for other in (7.0, math.nan, True, b"A", [1])),
+        *((half, "not valid Unicode") for half in ("\ud800", "a\udfff")),
+    ],
+)
+def test_what_is_no_subject_is_refused(subject, said):
+    with pytest.raises(RequestError, match=said):
         pseudonym(SECRET, subject)
 
 
@@ -154,6 +162,12 @@ def test_a_surrogate_is_known_beforehand():
     digest = keyed("voile surrogate", "A-17", "dora")
     expected = candidates[int.from_bytes(digest[:16], "big") % 3]
     assert choose(SECRET, "A-17", "Dora", candidates) == expected
+
+
+def test_surrogates_stay_what_they_were():
+    candidates = ["Ada", "Ben", "Cora", "Dan"]
+    chosen = [choose(Secret(bytes(32)), f"P{i}", "Ben", candidates) for i in range(24)]
+    assert "".join(name[0] for name in chosen) == "DDAADDADCACCCDDDADDDADAC"
 
 
 def folded(text: str) -> str:

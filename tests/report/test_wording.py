@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from voile.core.evidence import Count, Finding, Note, Rate
 from voile.report.suppression import FEW
-from voile.report.wording import advantage, counted, listed, name_of, rate, said, share
+from voile.report.wording import advantage, counted, listed, name_of, rate, said, share, size
 
 
 @pytest.mark.parametrize("noun", ["tokens", "words", "inspections", "of 200 documents", "signos"])
@@ -66,6 +66,30 @@ def test_a_rate_of_few_is_the_same_whichever_few_and_however_they_lie(trials, cl
     assert len(rest) <= 1
 
 
+@pytest.mark.parametrize("trials", [20, 200])
+@pytest.mark.parametrize("clusters", [None, 4, 20])
+def test_a_rate_of_few_is_bounded_as_the_worst_of_them_would_be(trials, clusters):
+    """The worst: 10 of them, all trials of one cluster alike."""
+    effects = [1.0, trials / (clusters or trials)]
+    found = [Rate(x, trials, clusters, deff) for x in range(1, FEW) for deff in effects]
+    worst = max(one.interval()[1] for one in found)
+    assert rate(found[0], "public") == f"at most {share(worst)}"
+    rest = Rate(trials - 1, trials, clusters)
+    assert rate(rest, "public") == f"at least {share(1 - worst)}"
+
+
+@pytest.mark.parametrize(
+    ("found", "control", "points"),
+    [
+        (Rate(49, 100), Rate(40, 100), "9.0 percentage points (95% interval -4.7 to 22)"),
+        (Rate(50, 100), Rate(40, 100), "10 percentage points (95% interval -3.7 to 23)"),
+        (Rate(40, 100), Rate(60, 100), "-20 percentage points (95% interval -33 to -6.1)"),
+    ],
+)
+def test_an_advantage_has_its_interval(found, control, points):
+    assert f": {points}." in advantage(found, control, "internal")
+
+
 def test_an_advantage_is_withheld_where_either_rate_is():
     """3 of 100 against 2 of 100 would follow from 1.0 percentage points."""
     few, many = Rate(3, 100), Rate(40, 100)
@@ -84,6 +108,16 @@ def test_a_condition_of_few_is_withheld_in_a_name():
     )
 
 
+def test_who_finds_is_named_only_where_there_are_several():
+    assert name_of(Finding("identifiers found", Rate(30, 70)), "public") == "identifiers found"
+
+
+def test_a_public_note_states_a_figure_in_two_digits_that_were_measured():
+    note = Note("{bits:.3f} bits, {bits_low:.3f} or more", {"bits": 0.1802, "bits_low": 0.1479})
+    assert said(note, "public") == "0.18 bits, 0.14 or more"
+    assert said(note, "internal") == "0.18 bits, 0.148 or more"
+
+
 def test_words_are_joined_and_shares_have_two_digits_or_so():
     assert [listed(names) for names in ("a", "ab", "abc")] == ["a", "a and b", "a, b and c"]
     written = [share(x) for x in (0.0, 0.0001, 0.01, 0.094, 0.1, 0.104, 0.999, 1.0)]
@@ -93,6 +127,7 @@ def test_words_are_joined_and_shares_have_two_digits_or_so():
 def test_the_holder_sees_every_count():
     assert counted(Count(1196, 1200), "internal") == "1,196 of 1,200"
     assert counted(Count(4, 1200), "internal") == "4 of 1,200"
+    assert size(4, "internal") == "4"
 
 
 @pytest.mark.parametrize("other", [None, Rate(0, 0)])

@@ -49,7 +49,7 @@ def _like(value: N, number: Decimal | int) -> N:
 def outwards(value: N, name: str) -> N:
     """Round to the nearest, but the low end of an interval down and its high end up, by name.
 
-    >>> outwards(0.145, "bits_high"), outwards(0.145, "low"), outwards(0.143, "bits")
+    >>> outwards(0.143, "bits_high"), outwards(0.147, "low"), outwards(0.143, "bits")
     (0.15, 0.14, 0.14)
     """
     if name.endswith("low"):

@@ -221,16 +221,15 @@ def shift_dates(
             instead="give every date its subject",
         )
     per_day, stored = _clock(dates.type)
-    dates = _joined(dates)
     there = dates.is_valid().to_numpy(zero_copy_only=False)
     ticks = dates.cast(stored).fill_null(0).to_numpy().astype(np.int64)
 
     offsets = _map_subjects(_shifter(secret, days), subjects, pa.int64())
-    shifts = _joined(offsets).to_numpy() * per_day
+    shifts = offsets.to_numpy() * per_day
     low, high = _years_2_to_9998(per_day, stored)
-    # Both ends of the move lie within the limits; the sums stay within 64 bits.
+    # Both ends of the move lie within the limits; nothing of another date is left below the mask.
     moves = (ticks >= low - np.minimum(shifts, 0)) & (ticks <= high - np.maximum(shifts, 0)) & there
-    moved = pa.array(np.where(moves, ticks, 0) + np.where(moves, shifts, 0), mask=~moves)
+    moved = pa.array(np.where(moves, ticks + shifts, 0), mask=~moves)
     return ShiftedDates(moved.cast(stored).cast(dates.type), pa.array(there & ~moves))
 
 
@@ -359,9 +358,3 @@ def _years_2_to_9998(per_day: int, stored: pa.DataType) -> tuple[int, int]:
     high = (date(9999, 1, 1).toordinal() - epoch) * per_day - 1
     limit = 2 ** (stored.bit_width - 1)
     return max(low, -limit), min(high, limit - 1)
-
-
-def _joined(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    import pyarrow as pa
-
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

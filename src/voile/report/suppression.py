@@ -58,7 +58,7 @@ def withheld(
         return None
     spare = {x for x, row in enumerate(rows) if any(row)} - hidden - {*public}
     others = sorted(spare, key=lambda x: min(count for count in rows[x] if count))
-    while len(hidden) < 2 or _has_few(rows, hidden, few):
+    while _has_few(rows, hidden, few):  # as one row alone has
         if not others:
             return None
         hidden.add(others.pop(0))

@@ -34,7 +34,7 @@ def share(value: float) -> str:
     ['0%', '0.012%', '3.8%', '10%', '50%', '100%']
     """
     percent = 100 * value
-    if percent in (0, 100) or percent >= 9.95:
+    if percent == 0 or percent >= 9.95:
         return f"{percent:.0f}%"
     return f"{percent:.1f}%" if percent >= 1 else f"{percent:.2g}%"
 
@@ -133,7 +133,7 @@ def estimate(found: Rate, audience: Audience) -> tuple[str, str]:
         return share(value), f"{share(low)} to {share(high)}"
     if is_few(found.trials):
         return f"of fewer than {FEW}", ""
-    deff = 1.0 if found.clusters is None else max(found.trials / found.clusters, 1.0)
+    deff = found.trials / found.clusters if found.clusters else 1.0
     most = Rate(FEW - 1, found.trials, found.clusters, deff).interval()[1]
     if is_few(found.successes):
         return f"at most {share(most)}", ""
