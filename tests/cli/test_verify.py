@@ -18,6 +18,7 @@ from tests.cli.conftest import Voile
 from tests.cli.conftest import voile as voile
 
 from voile.core.errors import TamperedError
+from voile.data import open_source
 from voile.data.files.outputs import EVIDENCE_FORMAT
 from voile.keys.seal import EVIDENCE_SEAL, SEAL, Seal, file_sha256
 from voile.keys.secret import Secret
@@ -30,7 +31,7 @@ from voile.release.manifest import (
     manifest_path,
     private_path,
 )
-from voile.release.verify import check_evidence, check_seal, seal_evidence
+from voile.release.verify import check_evidence, check_seal, has_rows, is_keyed, seal_evidence
 
 KEY = "a secret that the forger has not: 0123456789abcdef"
 SECRET, OTHER = Secret(KEY.encode()), Secret(b"x" * 32)
@@ -240,6 +241,32 @@ def test_a_seal_that_is_gone_or_not_as_it_was_written(voile: Voile, home: Home) 
     assert "seal.json names the files of a release" in failed(voile, home)
 
 
+def test_a_seal_need_name_no_more_than_the_release_and_its_manifests(home: Home) -> None:
+    whole = Seal.read(home.folder / SEAL)
+    least = {name: whole.files[name] for name in (RELEASE, MANIFEST, "manifest.json")}
+    (home.folder / SEAL).write_bytes(Seal(least).under(SECRET).to_bytes())
+    check_seal(Release.open(home.out), SECRET)
+
+
+def test_a_release_says_whether_it_was_sealed_under_a_secret(home: Home) -> None:
+    assert is_keyed(Release.open(home.out))
+    home.seal(None)
+    assert not is_keyed(Release.open(home.out))
+    (home.folder / SEAL).unlink()
+    assert not is_keyed(Release.open(home.out))
+
+
+def test_rows_are_counted_only_where_it_is_known_how_many_were_released(home: Home) -> None:
+    def counted() -> list[bool | None]:
+        return [check.holds for check in has_rows(Release.open(home.out), open_source(home.out))]
+
+    assert counted() == [True]
+    of_counts(released=3)(home)
+    assert counted() == [False]
+    home.folder.rename(home.out.parent / "kept")
+    assert counted() == []
+
+
 def test_a_seal_is_as_written_so_that_others_can_check_it(home: Home) -> None:
     """By hashlib, hmac and json alone."""
     seal = json.loads((home.folder / SEAL).read_bytes())
@@ -406,6 +433,15 @@ def test_what_a_forger_sealed_is_not_sealed_again(home: Home, tmp_path: Path) ->
     seal_evidence(release, forged, OTHER)
     seal_evidence(release, mine, SECRET)
     assert Seal.read(home.folder / EVIDENCE_SEAL).files.keys() == {RELEASE, "mine.json"}
+
+
+def test_without_a_secret_all_evidence_stays_sealed(home: Home) -> None:
+    mine = home.folder / "mine.json"
+    mine.write_bytes(encode({"format": EVIDENCE_FORMAT}))
+    home.seal(None)
+    seal_evidence(Release.open(home.out), mine, None)
+    for path in (mine, home.evidence):
+        check_evidence(Release.open(home.out), path, None)
 
 
 @pytest.mark.usefixtures("key")

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from voile.core.evidence import Count, Curve, Evidence, Finding, Note, Rate, difference
@@ -32,8 +32,22 @@ def test_a_design_effect_is_one_or_more(deff):
 def test_trials_come_from_as_many_clusters_at_most():
     assert Rate(1, 5, clusters=5).clusters == 5
     assert Rate(0, 0, clusters=0).interval() == (0.0, 1.0)
-    with pytest.raises(ValueError, match="6 clusters of 5 trials"):
-        Rate(1, 5, clusters=6)
+    for clusters in (0, 6):
+        with pytest.raises(ValueError, match=f"{clusters} clusters of 5 trials"):
+            Rate(1, 5, clusters=clusters)
+
+
+def test_one_cluster_says_nothing_and_two_little():
+    assert Rate(3, 9, clusters=1, deff=9).interval() == (0.0, 1.0)
+    low, high = Rate(3, 9, clusters=2).interval()
+    assert 0 < low < high < 1
+
+
+def test_each_trial_has_its_subject():
+    with pytest.raises(ValueError, match="shorter"):
+        Rate.by_subject([True, False], ["Ana"])
+    with pytest.raises(ValueError, match="shorter"):
+        Rate.clustered([1, 0], [2])
 
 
 def test_nothing_tried_says_nothing():
@@ -113,6 +127,7 @@ def test_a_difference_of_clustered_trials_covers_too():
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=12))
+@example([(0, 2), (0, 1)])
 def test_the_design_effect_is_the_formula_s(pairs):
     """e_d = x_d - p n_d; V = m / (m - 1) sum e^2 / n^2; deff = max(1, V / (p (1 - p) / n))."""
     x, n = (np.array(part) for part in zip(*((min(a, b), b) for a, b in pairs), strict=True))

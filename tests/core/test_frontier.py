@@ -78,8 +78,9 @@ def test_area_over_log_risk_by_hand():
     assert found.area(log=True, least_risk=1e-4) == pytest.approx((1 + 2 * 0.5 + 1 * 0.25) / 4)
     assert found.area(log=True, least_risk=0.01) == pytest.approx((0.5 + 0.25) / 2)
     assert frontier([(0, 0.5)]).area(log=True) == pytest.approx(0.5)
-    with pytest.raises(RequestError, match="least_risk"):
-        found.area(log=True, least_risk=0)
+    for wrong in (0, 1):
+        with pytest.raises(RequestError, match="least_risk"):
+            found.area(log=True, least_risk=wrong)
 
 
 @given(points, st.floats(0, 1))
@@ -114,10 +115,17 @@ def test_knee_is_farthest_below_the_chord():
         frontier([]).knee()
 
 
+@given(points.filter(bool))
+def test_no_point_is_farther_below_the_chord_than_the_knee(pairs):
+    found = frontier(pairs)
+    below = np.interp(found.risk, found.risk[[0, -1]], found.loss[[0, -1]]) - found.loss
+    assert below[found.knee().index] == pytest.approx(below.max())
+
+
 def test_dominating_needs_one_score_to_be_lower():
     found = frontier([(0.1, 0.9), (0.5, 0.5), (0.9, 0.1)])
     assert found.dominating(0.5, 0.5).tolist() == []
-    assert found.dominating(0.5, 0.6).tolist() == [1]
+    assert found.dominating(0.5, 0.6).tolist() == found.dominating(0.6, 0.5).tolist() == [1]
     assert found.dominating(1, 1).tolist() == [0, 1, 2]
 
 

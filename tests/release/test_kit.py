@@ -53,6 +53,11 @@ def test_the_same_content_has_the_same_bytes_and_other_content_another_id(saved,
     assert made(tables={"frontier": pa.table({"risk": [0.5]})}).id != made().id
 
 
+def test_a_kit_keeps_its_id():
+    """Policies name their kit by it, also those that were chosen before."""
+    assert Kit("tables", "shareable", {"policies": 1, "name": "é"}).id == "8efce2ca90347761"
+
+
 def test_the_id_is_that_of_the_written_bytes(saved):
     """Another Parquet writer's bytes for the same table must not orphan the policies chosen."""
     path = saved / "frontier.parquet"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from voile.core.errors import RequestError, TamperedError
+from voile.core.errors import DamagedError, RequestError, TamperedError
 from voile.keys.seal import file_sha256
 from voile.release.manifest import ESCAPED, FORMAT, Release, encode, manifest_path, private_path
 
@@ -88,6 +89,19 @@ def test_what_is_no_release_is_refused(tmp_path):
             Release.open(out)
 
 
+def test_a_manifest_of_something_else_is_refused(tmp_path):
+    with pytest.raises(DamagedError, match="not a release's manifest"):
+        Release.open(written(tmp_path, format="voile-kit"))
+    with pytest.raises(DamagedError, match="the manifest's figures is not one"):
+        Release.open(written(tmp_path, figures=["loss"]))
+
+
+@pytest.mark.parametrize("address", ["postgresql://db/clinic::visits", "service=clinic::visits"])
+def test_a_table_in_a_database_is_known_by_its_file(address):
+    with pytest.raises(RequestError, match=r"open visits\.postgresql"):
+        Release.open(Path(address))
+
+
 def test_a_newer_manifest_is_refused_and_one_without_a_version(tmp_path):
     with pytest.raises(RequestError, match="version 2"):
         Release.open(written(tmp_path, version=2))
@@ -109,5 +123,6 @@ def test_a_manifest_that_lacks_a_part_is_refused(tmp_path):
 def test_the_same_manifest_has_the_same_bytes(tmp_path):
     assert encode({"b": 1, "a": "é"}) == encode({"a": "é", "b": 1})
     assert json.loads(encode({"a": "é"})) == {"a": "é"}
+    assert "é" in encode({"a": "é"}).decode(), "a person reads it"
     (tmp_path / "x").write_bytes(b"abc")
     assert file_sha256(tmp_path / "x") == hashlib.sha256(b"abc").hexdigest()

@@ -47,7 +47,8 @@ class Rate:
             raise ValueError(f"{self.successes} successes of {self.trials} trials")
         if not (self.deff >= 1 and math.isfinite(self.deff)):
             raise ValueError(f"a design effect of {self.deff}")
-        if self.clusters is not None and not 0 <= self.clusters <= self.trials:
+        least = min(self.trials, 1)
+        if self.clusters is not None and not least <= self.clusters <= self.trials:
             raise ValueError(f"{self.clusters} clusters of {self.trials} trials")
 
     @classmethod
@@ -107,7 +108,7 @@ class Rate:
         [0.016, 0.869]
         """
         n = self.trials / self.deff
-        if self.trials == 0 or self.clusters in (0, 1):
+        if self.trials == 0 or self.clusters == 1:
             return 0.0, 1.0
         if self.clusters is not None:
             z = _quantile_of_t(z, self.clusters - 1)
