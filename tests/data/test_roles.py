@@ -31,6 +31,7 @@ def test_both_forms_of_a_column_are_read(tmp_path):
     assert roles.of("identifier", "keep") == ["person", "seen"]
     assert roles.columns["zip"].settings == {"order": "zip3"}
     assert roles.columns["age"].settings == {}
+    roles.check(["seen", "zip", "age", "person"])
 
 
 def test_a_byte_order_mark_is_no_mistake(tmp_path):

@@ -77,6 +77,8 @@ def test_a_table_of_more_values_than_a_kit_may_have_is_refused(
     assert (kit / "frontier.parquet").stat().st_size < 10_000
     with pytest.raises(DamagedError, match="hold more than 1,048,576 values"):
         Kit.load(kit)
+    put(kit, pa.table({"zip": pa.nulls(1 << 20, pa.string())}), use_dictionary=False)
+    assert Kit.load(kit).tables["frontier"].num_rows == 1 << 20
 
 
 def test_a_table_of_more_bytes_than_a_kit_may_have_is_refused(

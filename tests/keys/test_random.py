@@ -40,6 +40,8 @@ def test_a_stream_depends_on_seed_and_name_alone(seed, names, shuffler):
 
 def test_streams_stay_what_they_were():
     assert raw(streams(2013, "search")[0], 2) == [4781720410214231469, 3094562731411419866]
+    generator = np.random.Generator(np.random.PCG64(2013))
+    assert raw(streams(generator, "search")[0], 1) == [3866807097239641717]
 
 
 def test_streams_of_neighbouring_seeds_and_names_are_uncorrelated():
@@ -132,6 +134,13 @@ def test_keyed_draws_repeat_for_one_secret_and_purpose_alone():
     assert drawn(b"a" * 16, "noise of release 1") == drawn(b"a" * 16, "noise of release 1")
     others = [(b"a" * 16, "noise of release 2"), (b"b" * 16, "noise of release 1")]
     assert all(drawn(*other) != drawn(b"a" * 16, "noise of release 1") for other in others)
+
+
+def test_keyed_draws_stay_what_they_were():
+    """Whoever holds the secret draws the same again, years later."""
+    protective = Protective.keyed(Secret(bytes(32)), purpose="noise")
+    assert protective.bytes(8).hex() == "70a5a3f2fd8ab578"
+    assert raw(protective.generator(), 1) == [6999331269630452418]
 
 
 def test_for_tests_repeats_by_seed():

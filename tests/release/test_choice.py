@@ -126,6 +126,16 @@ def test_what_a_person_edited_is_told_and_no_figure_is_of_another_policy(
     assert read.how.endswith("then edited") == edited
 
 
+def test_of_equal_policies_the_one_that_was_chosen_stays():
+    class Twice(Cuts):
+        def policy(self, number: int) -> Cut:
+            return Cut((10, 11, 11)[number])
+
+    was = Chosen("tables", KIT.id, 2, Choice(max_risk=0.5), {}, {})
+    read = was.as_read(Twice(), Cut(11))
+    assert (read.number, read.edited, read.figures) == (2, False, {"risk": RISK[2]})
+
+
 def test_the_order_in_which_facts_were_found_names_no_other_kit():
     facts = {"policies": 3, "name": "é"}
     again = dict(reversed(facts.items()))

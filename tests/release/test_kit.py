@@ -107,8 +107,12 @@ def test_a_newer_kit_is_refused_whatever_it_holds(saved):
 
 def test_what_is_no_kit_is_refused(saved, tmp_path):
     for absent in (tmp_path, saved / KIT_INDEX):
-        with pytest.raises(RequestError, match="no kit here"):
+        with pytest.raises(RequestError, match="no kit here; fit writes one"):
             Kit.load(absent)
+        with pytest.raises(RequestError, match="no kit here; voile tables fit writes one"):
+            Kit.load(absent, "tables")
+    with pytest.raises(RequestError, match="this is a kit of tables; use voile tables"):
+        Kit.load(saved, "signals")
     for text in ("[]", '{"format": "other"}'):
         (saved / KIT_INDEX).write_text(text)
         with pytest.raises(RequestError, match="this is not a kit"):
@@ -267,6 +271,8 @@ def test_a_chosen_policy_comes_back_equal_from_its_file(
         (f"{FILE}choice = 3\nfigures = {{}}\npolicy = {{}}\n", "choice: "),
         (f"{FILE}choice = {{max_rsk = 0.1}}\nfigures = {{}}\npolicy = {{}}\n", "choice.max_rsk: "),
         (f'{FILE}choice = {{policy = "3"}}\nfigures = {{}}\npolicy = {{}}\n', "choice.policy: "),
+        (f'{FILE}number = "3"\nchoice = {{}}\nfigures = {{}}\npolicy = {{}}\n', "number: "),
+        (f"{FILE}more = 3\nchoice = {{}}\nfigures = {{}}\npolicy = {{}}\n", "more: "),
         (f"{FILE}choice = {{max_loss = 3}}\nfigures = {{}}\npolicy = {{}}\n", "choice: .*lies in"),
     ],
 )
@@ -278,6 +284,12 @@ def test_what_is_no_policy_file_is_refused(tmp_path, text, said):
     for absent in (tmp_path, tmp_path / "none.toml"):
         with pytest.raises(RequestError):
             Chosen.read(absent)
+
+
+def test_a_policy_file_that_says_nothing_of_it_was_not_edited(tmp_path):
+    path = tmp_path / "policy.toml"
+    path.write_text(f"{FILE}choice = {{knee = true}}\nfigures = {{}}\npolicy = {{}}\n")
+    assert not Chosen.read(path).edited
 
 
 def test_a_kit_that_lacks_what_its_wing_wrote_is_refused():

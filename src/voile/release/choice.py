@@ -246,9 +246,8 @@ class Chosen(Brief):
         is known.
         """
         known = range(len(policies.frontier))
-        first = () if self.number is None else (self.number,)
         number = next(
-            (n for n in (*first, *known) if n in known and policies.policy(n) == policy), None
+            (n for n in (self.number, *known) if n in known and policies.policy(n) == policy), None
         )
         edited = self.number is not None and number != self.number
         return replace(

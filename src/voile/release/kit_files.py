@@ -41,7 +41,7 @@ class PolicyFile(BaseModel):
 class Entry(BaseModel):
     """A table of a kit's index."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid")
 
     file: str
     sha256: str
@@ -49,8 +49,6 @@ class Entry(BaseModel):
 
 class Index(BaseModel):
     """What a kit's index holds, beside its format and version."""
-
-    model_config = ConfigDict(strict=True)
 
     kind: str
     visibility: Visibility
