@@ -57,6 +57,11 @@ def test_mistakes_are_told_of_the_file_and_not_of_our_code(tmp_path, text, said)
     assert str(caught.value) == f"{path}: {said}"
 
 
+def test_a_source_without_columns_lacks_those_of_the_roles():
+    with pytest.raises(RequestError, match="there is no column age"):
+        Roles.model_validate({"columns": {"age": "quasi"}}).check([])
+
+
 def test_an_absent_subject_brings_the_nearest_name_and_no_list_of_roles():
     roles = Roles.model_validate({"subject": "persn", "columns": {"person": "identifier"}})
     with pytest.raises(RequestError) as caught:
@@ -156,6 +161,8 @@ def test_files_are_looked_for_beside_the_roles_file_also_inside_a_table(tmp_path
         'town = { role = "quasi", order = { near = "elsewhere.csv" } }\n'
     )
     roles, paths = Roles.read(write(tmp_path, text)), ("order", "order.by", "order.near")
+    given = Roles.model_validate(roles.model_dump())  # beside no file
+    assert given.settings_of("job", paths) == {"order": "order.txt"}
     assert roles.settings_of("zip", paths) == {
         "order": {"near": str(tmp_path / "places.csv"), "within": "zip3"}
     }

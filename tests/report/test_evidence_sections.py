@@ -9,14 +9,14 @@ import pytest
 
 from voile.core.evidence import Count, Curve, Evidence, Finding, Note, Rate
 from voile.report.evidence_sections import evidence_sections
-from voile.report.sections import Bullets, Grid, LineChart, Prose
+from voile.report.sections import Bullets, Grid, Heading, LineChart, Prose
 
 ALWAYS, SURE = Note("always claiming"), Note("at least {sure:.0%} sure", {"sure": 0.9})
 MANY = Rate(30, 100)
 
 
-def inspections(number):
-    return Note("{inspections} inspections", {"inspections": Count(number)})
+def inspections(*number):
+    return Note("{inspections} inspections", {"inspections": Count(*number)})
 
 
 def evidence(*findings, **more):
@@ -70,6 +70,30 @@ def test_conditions_that_all_quantities_share_stand_in_rows():
     assert [row[0] for row in grid.rows] == ["always claiming", "at least 90% sure"]
 
 
+def test_conditions_that_one_quantity_has_alone_stand_beside_it():
+    one = evidence(
+        Finding("claims", MANY, at=ALWAYS),
+        Finding("claims", MANY, at=SURE),
+        Finding("found", MANY, at=SURE),
+    )
+    (grid,) = shown(Grid, one)
+    assert [row[0] for row in grid.rows] == [
+        "claims, always claiming", "claims, at least 90% sure", "found, at least 90% sure",
+    ]  # fmt: skip
+
+
+def test_an_attack_is_named_where_the_question_does_not_name_it():
+    one = evidence(Finding("found", MANY))
+    assert [block.text for block in shown(Heading, one)] == ["Reading"]
+    assert shown(Heading, replace(one, attack=one.heading)) == []
+
+
+def test_where_nothing_was_tried_or_only_kinds_were_there_is_no_table_of_all():
+    assert shown(Grid, evidence(Finding("found", Rate(0, 0)))) == []
+    (grid,) = shown(Grid, evidence(Finding("found", MANY, of="NAME")))
+    assert grid.columns == ("kind", "found")
+
+
 def test_a_line_that_was_said_is_not_said_again_and_flat_curves_are_left_out():
     flat, rising = (
         Curve(name, "items known", unit, (2.0, 3.0), y)
@@ -85,10 +109,19 @@ def test_a_number_of_inspections_that_counts_few_is_withheld_with_what_it_found(
     few = [Finding(name, Rate(2, 4), at=inspections(4)) for name in ("found", "of those left")]
     note = Note("Nothing found in {inspections} inspections.", {"inspections": Count(4)})
     one = evidence(*few, Finding("found", Rate(30, 1200), at=inspections(1200)), notes=(note,))
-    assert "4 inspections" in text(one, audience="internal")
+    for told in ("4 inspections", "2 of 4", "of those left"):
+        assert told in text(one, audience="internal")
     assert "30 of 1,200" in text(one)
     for told in ("4 inspections", "of 4", "of those left"):
         assert told not in text(one)
+
+
+def test_a_condition_of_all_but_few_is_withheld_and_one_of_many_is_not():
+    one = evidence(
+        *(Finding("found", MANY, at=inspections(n, 1200)) for n in (40, 1196, 1200)),
+    )
+    (grid,) = shown(Grid, one)
+    assert [row[0] for row in grid.rows] == [f"{n} of 1,200 inspections" for n in ("40", "1,200")]
 
 
 @pytest.mark.parametrize(
@@ -99,6 +132,7 @@ def test_a_number_of_inspections_that_counts_few_is_withheld_with_what_it_found(
         ((40, 6, 5), ["NAME"]),  # 11, of which 6 and 5 may be any two numbers
         ((4, 3, 2), None),
         ((40, 5, 0), ["PHONE"]),  # the 5 would follow from the total
+        ((40, 30, 295), ["NAME"]),  # all but 5 were left
     ],
 )
 def test_types_of_few_are_withheld_with_as_many_others_as_hide_them(left, shows):
@@ -128,6 +162,9 @@ def test_what_sums_up_an_attacker_s_findings_of_few_is_withheld_with_them():
         assert ("0.51" in text(one)) is told
         assert "0.51" in text(one, audience="internal")
         assert "Other." in text(one)
+        assert "Other." in text(replace(one, findings=(Finding("right", found),)))
+        beside = replace(one, findings=(Finding("right", MANY, baseline=found, by="forest"),))
+        assert ("0.51" in text(beside)) is told
 
 
 def test_an_advantage_is_each_finding_s_own():
@@ -139,3 +176,13 @@ def test_an_advantage_is_each_finding_s_own():
     assert lines.items[0].startswith("Pay guessed, always claiming: advantage over people who")
     assert "30 percentage points" in lines.items[0]
     assert lines.items[1].endswith("is withheld: it follows from few.")
+
+
+def test_no_advantage_is_claimed_of_what_was_not_tried():
+    tried, not_tried = (
+        Finding("pay guessed", rate, control=MANY, of=of, advantage=True, meaning="Of people.")
+        for rate, of in ((Rate(60, 100), "high"), (Rate(0, 0), "low"))
+    )
+    (lines,) = shown(Bullets, evidence(tried, not_tried))
+    assert lines.items[0].startswith("Pay guessed, high: advantage over people")
+    assert lines.items[1:] == ("Pay guessed, by kind: of people.",)

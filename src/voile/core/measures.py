@@ -42,7 +42,7 @@ class Measure:
     def check(self, value: float) -> float:
         """Return `value`, or raise ``ValueError`` when it lies outside the bounds or is NaN."""
         low, high = self.bounds
-        slack = 1e-9 * max(1.0, abs(low), abs(high) if math.isfinite(high) else 1.0)
-        if math.isnan(value) or not low - slack <= value <= high + slack:
+        within = min(max(value, low), high)
+        if not math.isclose(value, within, rel_tol=1e-9, abs_tol=1e-9):
             raise ValueError(f"{self.name} = {value!r} lies outside [{low}, {high}]")
-        return min(max(value, low), high)
+        return within

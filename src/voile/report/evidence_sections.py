@@ -56,7 +56,7 @@ def shown_findings(evidence: Evidence, audience: Audience) -> list[Finding]:
     return [
         one
         for one in evidence.findings
-        if audience == "internal" or one.at is None or not any(map(_counts_few, _counts(one)))
+        if audience == "internal" or not any(map(_counts_few, _counts(one)))
     ]
 
 
