@@ -1,0 +1,291 @@
+"""A wing of one column, put through what every wing's apply shares: each row is accounted for."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from voile import __version__
+from voile.core.progress import silent
+from voile.core.rounding import Stating
+from voile.data import open_source
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
+from voile.engines.shuffle import BUCKETS
+from voile.keys.secret import Secret
+from voile.release.apply import Applying, Batch, Made, Tally
+from voile.release.choice import Choice, Chosen
+from voile.release.kit import Kit
+from voile.release.options import ApplyOptions
+from voile.release.verify import check_seal
+
+ROLES = Roles.model_validate(
+    {"subject": "who", "columns": {"who": "identifier", "visit": "drop", "word": "keep"}}
+)
+ALONE = Roles.model_validate({"columns": {"who": "identifier", "visit": "drop", "word": "keep"}})
+KIT = Kit("tables", "private", {"policies": 1})
+CHOSEN = Chosen("tables", KIT.id, 0, Choice(policy=0), {"loss": 0.5}, {}, edited=True)
+SECRET = Secret(bytes(32))
+NOBODY = HoldOut(0.0, bytes(16), None)
+IN_ORDER = ApplyOptions(keep_order=True)
+
+
+class Words(Applying):
+    """Release a column of words: blank ones are set aside, and "rare" ones suppressed."""
+
+    stating = Stating()
+    batch_rows = 4
+
+    def make(self, batch: Batch) -> Made:
+        words = batch.rows.column("word")
+        blank = words.is_null().to_numpy(zero_copy_only=False)
+        self.note(batch, "word", "no word", blank & batch.counted)
+        rare = pc.equal(words, "rare").fill_null(True).to_numpy(zero_copy_only=False)
+        return Made([words], blank, rare)
+
+    def certified(self, out: Path, rows: Any, scratch: Path) -> dict[str, float]:
+        assert not any(scratch.iterdir())
+        self.people = self.suppressed_people(rows)
+        released = self.opened(out)
+        self.seen = [word for b in released.batches(["word"]) for word in b.column(0).to_pylist()]
+        return {"loss": 0.1234, "bits": math.inf}
+
+    def told(self, figures: Mapping[str, float]) -> dict[str, Any]:
+        return {"figures": {"loss": figures["loss"]}, "columns": []}
+
+    def kept(self) -> dict[str, Any]:
+        return {"own": "mine"}
+
+
+class Loud(Words):
+    """Make capitals of the words when all rows were made."""
+
+    def finish(self, columns: Sequence[pa.Array]) -> Sequence[pa.Array]:
+        assert self.tally.read == len(PEOPLE), "a row is finished before the last was made"
+        return [pc.utf8_upper(column.cast(pa.string())) for column in columns]
+
+
+PEOPLE = ["Ana", "Ana", "Leo", None, "Ana", "Eva", "Leo", None, "Ida", "Eva", "Ida", "Kim"]
+WORDS = ["a", "b", "rare", "d", None, "rare", "g", "h", "rare", "rare", None, "=l"]
+RELEASED = [0, 1, 3, 6, 7, 11]
+
+
+def source(people: Sequence[str | None] = PEOPLE, words: Sequence[str | None] = WORDS) -> Any:
+    visits = [f"v{row}" for row in range(len(people))]
+    columns = {"who": people, "visit": visits, "word": words}
+    return open_source(pa.table({name: pa.array(x, pa.string()) for name, x in columns.items()}))
+
+
+def run(kind: type[Words] = Words, *, roles: Roles = ROLES, **more: Any) -> Words:
+    asked = {
+        "roles": roles,
+        "hold_out": NOBODY,
+        "columns": ["word"],
+        "schema": pa.schema([("word", pa.string())]),
+        "progress": silent,
+        "secret": SECRET,
+    }
+    return kind(KIT, CHOSEN, more.pop("source", source()), **{**asked, **more})
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out.parquet"
+
+
+def private(out: Path, name: str) -> Path:
+    return out.with_name(f"{out.name}.private") / name
+
+
+def column(path: Path, name: str) -> list[Any]:
+    found: list[Any] = pq.read_table(path)[name].to_pylist()
+    return found
+
+
+def test_every_row_is_released_set_aside_or_suppressed(out: Path) -> None:
+    release = run(named="visit").write(out, IN_ORDER, force=False)
+    assert column(out, "word") == [WORDS[row] for row in RELEASED]
+    assert column(private(out, "rows.parquet"), "row") == RELEASED
+    assert column(private(out, "control.parquet"), "row") == []
+    with private(out, "set-aside.csv").open(newline="") as lines:
+        assert list(csv.reader(lines)) == [
+            ["row", "column", "reason", "visit"],
+            ["4", "word", "no word", "v4"],
+            ["10", "word", "no word", "v10"],
+        ]
+    assert release.private is not None
+    assert release.private["counts"] == {
+        "read": 12,
+        "released": 6,
+        "held_out": 0,
+        "suppressed": 4,
+        "set_aside": 2,
+        "set_aside_by": [{"column": "word", "reason": "no word", "rows": 2}],
+    }
+    check_seal(release, SECRET)
+
+
+def test_both_manifests_say_what_they_may(out: Path) -> None:
+    release = run().write(out, IN_ORDER, force=False)
+    assert release.public == {
+        "format": "voile-release",
+        "version": 1,
+        "kind": "tables",
+        "sha256": release.public["sha256"],
+        "voile": __version__,
+        "figures": {"loss": 0.13},
+        "columns": [],
+    }
+    hidden = dict(release.private or {})
+    assert hidden["source"] == {"name": source().name, "sha256": source().fingerprint()}
+    assert (hidden["kit"], hidden["own"]) == (KIT.id, "mine")
+    assert hidden["chosen"] == {
+        "number": 0, "choice": {"policy": 0}, "edited": True, "figures": {"loss": 0.5},
+    }  # fmt: skip
+    assert hidden["figures"] == {"loss": 0.1234}, "what is infinite is no number in JSON"
+    assert Roles.model_validate(hidden["roles"]) == ROLES
+    assert json.loads(private(out, "manifest.json").read_bytes()) == hidden
+
+
+def test_a_person_has_one_token_in_a_run_and_another_in_the_next(out: Path) -> None:
+    tokens = []
+    for _ in range(2):
+        run().write(out, IN_ORDER, force=True)
+        tokens.append(column(private(out, "rows.parquet"), "person"))
+    for run_s in tokens:
+        own = dict(zip(RELEASED, run_s, strict=True))
+        assert own[0] == own[1], "both are Ana's"
+        assert len(set(run_s)) == 5, "a row without a subject is a person of its own"
+    assert not set(tokens[0]) & set(tokens[1])
+
+
+def test_a_nameless_row_shares_no_token_with_a_subject_of_its_number(out: Path) -> None:
+    people = ["r1", None, "s1", "1"]
+    run(source=source(people, list("abcd"))).write(out, IN_ORDER, force=False)
+    assert len(set(column(private(out, "rows.parquet"), "person"))) == 4
+
+
+def test_without_subjects_nothing_is_said_of_whose_a_row_is(out: Path) -> None:
+    applying = run(roles=ALONE)
+    applying.write(out, IN_ORDER, force=False)
+    assert pq.read_schema(private(out, "rows.parquet")).names == ["row"]
+    assert applying.people == 4, "each suppressed row is a person"
+
+
+def test_a_person_is_suppressed_who_had_rows_and_none_is_left(out: Path) -> None:
+    """Eva and Ida lost all to suppression, Leo has one left; Ana's only lost row was blank."""
+    applying = run()
+    applying.write(out, IN_ORDER, force=False)
+    assert applying.people == 2
+
+
+def test_rows_are_put_in_another_order_unless_that_is_to_be_kept(out: Path) -> None:
+    words = [str(n) for n in range(200)]
+    applying = run(source=source(words, words))
+    applying.write(out, ApplyOptions(), force=False)
+    released = column(out, "word")
+    assert released != words
+    assert sorted(released, key=int) == words
+    assert released == [str(row) for row in column(private(out, "rows.parquet"), "row")]
+
+
+def test_an_order_that_is_too_large_for_memory_is_drawn_on_the_private_disk(out: Path) -> None:
+    class Small(Words):
+        shuffle_bytes = 64
+
+    words = [str(n) for n in range(4 * BUCKETS)]
+    run(Small, source=source(words, words)).write(out, ApplyOptions(), force=False)
+    assert sorted(column(out, "word"), key=int) == words
+
+
+@pytest.mark.parametrize("keep_order", [True, False])
+def test_rows_are_finished_when_the_last_was_made(out: Path, keep_order: bool) -> None:
+    loose = pa.schema([("word", pa.string())])
+    applying = run(Loud, unfinished=loose, schema=pa.schema([("loud", pa.string())]))
+    applying.certified = lambda *_: {"loss": 0.0}
+    applying.write(out, ApplyOptions(keep_order=keep_order), force=False)
+    assert sorted(column(out, "loud")) == sorted(WORDS[row].upper() for row in RELEASED)
+
+
+def test_of_people_held_out_nothing_is_written_but_their_rows_numbers(out: Path) -> None:
+    """Their words are neither released, nor set aside, nor suppressed."""
+    hold_out = HoldOut(0.5, b"k" * 16, "who")
+    release = run(hold_out=hold_out).write(out, IN_ORDER, force=False)
+    control = column(private(out, "control.parquet"), "row")
+    held = {PEOPLE[row] for row in control}
+    assert control == [row for row, who in enumerate(PEOPLE) if who in held]
+    assert held == {"Ana", "Ida", "Leo"}, "drawn by the key"
+    left = [row for row in range(12) if row not in control]
+    counts = dict((release.private or {})["counts"])
+    assert column(private(out, "rows.parquet"), "row") == [r for r in RELEASED if r in left]
+    assert counts["held_out"] == len(control)
+    assert counts["suppressed"] == sum(WORDS[row] == "rare" for row in left)
+    assert counts["set_aside"] == sum(WORDS[row] is None for row in left)
+
+
+@pytest.mark.parametrize(("how", "written"), [("escape", "'=l"), ("keep", "=l")])
+def test_formulas_are_escaped_where_that_is_asked_for(
+    tmp_path: Path, how: Any, written: str
+) -> None:
+    out = tmp_path / "out.csv"
+    applying = run()
+    options = ApplyOptions(keep_order=True, formulas=how)
+    release = applying.write(out, options, force=False)
+    assert out.read_text().splitlines()[-1] == written
+    assert applying.seen[-1] == "=l", "what is certified is what was made"
+    assert release.public.get("formulas") == (
+        "escaped by an apostrophe" * (how == "escape") or None
+    )
+    said = {"escaped": how == "escape", "cells": {"word": 1}}
+    assert (release.private or {})["formulas"] == said
+
+
+def test_progress_is_told_after_every_batch(out: Path) -> None:
+    told: list[tuple[str, float]] = []
+    run(progress=lambda task, done, total=None: told.append((task, done))).write(
+        out, IN_ORDER, force=False
+    )
+    assert told == [("applying", 4), ("applying", 8), ("applying", 12), ("certifying", 0)]
+
+
+def test_an_output_that_is_there_is_replaced_only_by_force(out: Path) -> None:
+    run().write(out, IN_ORDER, force=False)
+    with pytest.raises(Exception, match="there already"):
+        run().write(out, IN_ORDER, force=False)
+    run(source=source(["Ana"], ["new"])).write(out, IN_ORDER, force=True)
+    assert column(out, "word") == ["new"]
+
+
+def test_a_row_that_is_lost_or_made_stops_the_release(out: Path) -> None:
+    class Lossy(Words):
+        def _released(self, batch: Batch) -> pa.RecordBatch:
+            made = super()._released(batch)
+            self.tally.released -= 1
+            return made
+
+    with pytest.raises(AssertionError, match="12 rows came in and 9 are accounted for"):
+        run(Lossy).write(out, IN_ORDER, force=False)
+    assert not out.exists()
+    whole = Tally(read=10, released=4, held_out=3, suppressed=2, set_aside_rows=1)
+    whole.check()
+
+
+def test_a_wing_may_look_ahead(out: Path) -> None:
+    class Ahead(Words):
+        def ahead(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+            self.waiting = list(batches)
+            return iter(self.waiting)
+
+    applying = run(Ahead)
+    applying.write(out, IN_ORDER, force=False)
+    assert [len(batch.numbers) for batch in applying.waiting] == [4, 4, 4]
+    assert column(out, "word") == [WORDS[row] for row in RELEASED]
