@@ -24,12 +24,12 @@ from joblib import Parallel, delayed
 
 from voile.core.evidence import Rate
 from voile.documents import Corpus
-from voile.documents.attack.ground import Ground
-from voile.documents.attack.labels import Student, looks
-from voile.documents.attack.walks import Walk
+from voile.documents.adversary.ground import Ground
+from voile.documents.adversary.labels import Student, looks
+from voile.documents.adversary.walks import Walk
+from voile.documents.committee.publishing import publish
 from voile.documents.learners import learners_of
-from voile.documents.publishing import publish
-from voile.documents.replacing import Removal, merged, replacer
+from voile.documents.replacements import Removal, merged, replacer
 
 MISS_COSTS = (5, 10)
 ATTACKERS = ("crf", "svm", "adaboost", "consensus")

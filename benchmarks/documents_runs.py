@@ -22,18 +22,18 @@ from numpy.typing import NDArray
 from voile import documents
 from voile.core.progress import silent
 from voile.documents import Corpus
-from voile.documents.committee import Committee, Member, Types
-from voile.documents.crossfitting import OutOfFold
-from voile.documents.fits import Fits
-from voile.documents.folds import folds_of
-from voile.documents.greedy import sanitize_greedily, tried_of
+from voile.documents.committee.committee import Committee, Member, Types
+from voile.documents.committee.publishing import removals_of
 from voile.documents.learners import LEARNERS
 from voile.documents.learners.crf import CRF
-from voile.documents.learners.ensemble import Ensemble
 from voile.documents.learners.learner import Classifier, Examples, Learner
-from voile.documents.publishing import removals_of
+from voile.documents.learning.crossfitting import OutOfFold
+from voile.documents.learning.fits import Fits
+from voile.documents.learning.folds import folds_of
+from voile.documents.learning.greedy import sanitize_greedily, tried_of
+from voile.documents.learning.training import Training
+from voile.documents.paper.ensemble import Ensemble
 from voile.documents.sanitizer import GreedySanitizer, fits_of
-from voile.documents.training import Training
 from voile.documents.words.tokens import token_labels
 
 MISS_COSTS = (1, 2, 5, 10, 20, 50)

@@ -18,16 +18,16 @@ from benchmarks.data import folder
 from benchmarks.tables import save
 
 from voile.documents import Corpus, Document
-from voile.documents.committee import Committee, Member
-from voile.documents.fits import Fits
+from voile.documents.committee.committee import Committee, Member
+from voile.documents.committee.workers import Recipe, Worker, Workers
+from voile.documents.learning.fits import Fits
+from voile.documents.learning.training import Training, costs_of
 from voile.documents.patterns import patterns_of
-from voile.documents.replacing import Marks, Removal
+from voile.documents.replacements import Marks, Removal
 from voile.documents.sanitizer import fits_of
-from voile.documents.training import Training, costs_of
 from voile.documents.words.attributes import attributes_of
 from voile.documents.words.features import BLOCKS
 from voile.documents.words.tokens import tokenise
-from voile.documents.working import Recipe, Worker, Workers
 
 PAPERS = ("crf", "svm", "adaboost", "ensemble")
 NAMES = (*PAPERS, "consensus")

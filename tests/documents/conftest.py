@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.documents.flow import applied
-from tests.documents.test_attacking import OTHERS, attacked
+from tests.documents.verbs.test_attack import OTHERS, attacked
 
 
 @pytest.fixture(scope="session")

@@ -12,10 +12,10 @@ import pyarrow as pa
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
-from voile.documents.applying import REMOVALS
-from voile.documents.content import Content
-from voile.documents.options import ApplyOptions, FitOptions
-from voile.documents.replacing import Reason
+from voile.documents.replacements import Reason
+from voile.documents.verbs.apply import REMOVALS
+from voile.documents.verbs.content import Content
+from voile.documents.verbs.options import ApplyOptions, FitOptions
 from voile.documents.wing import apply, choose, fit
 from voile.release.choice import Choice
 from voile.release.manifest import ROW, ROWS

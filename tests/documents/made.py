@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from voile.documents.corpus import Corpus, Document, Span
 from voile.documents.learners.svm import SVM
-from voile.documents.training import Training
+from voile.documents.learning.training import Training
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document, Span
 
 NAMES = ["Ana", "Eva", "Leo", "Max", "Ida", "Tom", "Pia", "Jan", "Lea", "Ben", "Mia", "Kai"]
 

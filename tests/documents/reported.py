@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 
-from voile.documents.report import sections
+from voile.documents.verbs.report import sections
 from voile.report import render
 from voile.report.sections import Figures, Grid, Prose
 

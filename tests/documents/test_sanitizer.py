@@ -18,8 +18,8 @@ from tests.documents.made import NAMES, Counted, Remembers, Says, corpus_of, not
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.documents import Corpus, Document, GreedySanitizer, Span
+from voile.documents.learning.training import Training
 from voile.documents.sanitizer import fits_of
-from voile.documents.training import Training
 from voile.documents.words.tokens import token_labels, tokenise
 
 NOTES = notes(4)

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from voile.data.roles import Roles
-from voile.documents.formats import corpus_of
-from voile.documents.sources import open_source
+from voile.documents import Corpus
+from voile.documents.text.source import open_source
 from voile.proposals.documents import examine_documents, holds_spans
 
 N = 60
@@ -54,7 +54,7 @@ def test_texts_and_their_spans_are_found_and_nothing_is_kept(tmp_path):
     assert {column.name: column.role for column in found.columns} == PROPOSED
     assert settings_of(found) == {"note": {"spans": "note_spans"}}
     (tmp_path / "roles.toml").write_text(found.to_toml())
-    corpus = corpus_of(source, Roles.read(tmp_path / "roles.toml"))
+    corpus = Corpus.from_source(source, Roles.read(tmp_path / "roles.toml"))
     assert len(corpus) == 3 * N
     assert (corpus.labels, len(set(corpus.subjects))) == (("NAME",), N // 2)
 

@@ -13,7 +13,7 @@ from voile.core.evidence import Evidence
 from voile.core.progress import silent
 from voile.data import open_source as open_table
 from voile.data.roles import Roles
-from voile.documents.options import ApplyOptions, AttackOptions, FitOptions
+from voile.documents.verbs.options import ApplyOptions, AttackOptions, FitOptions
 from voile.documents.wing import apply, attack, choose, fit, open_source, sections, verify
 from voile.release.choice import Choice
 from voile.report.wording import name_of

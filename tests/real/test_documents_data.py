@@ -6,8 +6,7 @@ from collections import Counter
 
 import pytest
 
-from voile.documents.corpus import Corpus
-from voile.documents.formats import read_corpus
+from voile.documents.text.corpus import Corpus
 
 pytestmark = pytest.mark.real
 
@@ -57,7 +56,7 @@ def test_mail(data_set):
 
 def test_generated_sentences(data_set):
     path = data_set("presidio-synthetic-pii") / "synth_dataset_v2.jsonl.gz"
-    corpus = read_corpus(path, subject="template_id")
+    corpus = Corpus.read(path, subject="template_id")
     found = labels(corpus)
     assert (len(corpus), tokens(corpus), found.total()) == (1_500, 21_473, 2_863)
     assert (found["PERSON"], found["STREET_ADDRESS"], found["US_DRIVER_LICENSE"]) == (857, 598, 5)
@@ -77,7 +76,7 @@ def test_generated_sentences(data_set):
 )
 def test_tweets(data_set, part, tweets, people):
     path = data_set("broad-twitter-corpus") / f"{part}.conll.gz"
-    corpus = read_corpus(path, "conll-sentences")
+    corpus = Corpus.read(path, "conll-sentences")
     assert labels(corpus)["PER"] == people
     assert tweets - len(corpus) == (part == "h")  # a tweet whose tokens are all empty
     (whole,) = Corpus.read(path)

@@ -55,7 +55,7 @@ def _inspect(
 
 def _named(source: str) -> str | None:
     """Name the kind of data that a source is by its name: a corpus is of documents."""
-    from voile.documents.sources import is_corpus
+    from voile.documents.text.source import is_corpus
 
     return "documents" if is_corpus(source) else None
 

@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING
 from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from voile.documents.attack import BudgetedAttacker
-    from voile.documents.corpus import Corpus, Document, Span
+    from voile.documents.adversary import BudgetedAttacker
     from voile.documents.sanitizer import GreedySanitizer
-    from voile.documents.sources import open_source
+    from voile.documents.text.corpus import Corpus
+    from voile.documents.text.document import Document, Span
+    from voile.documents.text.source import open_source
 
 __all__ = ["BudgetedAttacker", "Corpus", "Document", "GreedySanitizer", "Span", "open_source"]
 
 __getattr__ = lazily(
     __name__,
     {
-        "BudgetedAttacker": "attack",
-        "Corpus": "corpus",
-        "Document": "corpus",
+        "BudgetedAttacker": "adversary",
+        "Corpus": "text.corpus",
+        "Document": "text.document",
         "GreedySanitizer": "sanitizer",
-        "Span": "corpus",
-        "open_source": "sources",
+        "Span": "text.document",
+        "open_source": "text.source",
     },
 )

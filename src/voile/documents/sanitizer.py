@@ -11,17 +11,17 @@ from sklearn.utils.validation import check_is_fitted  # type: ignore[import-unty
 
 from voile.core.errors import RequestError
 from voile.core.progress import silent
-from voile.documents.committee import Committee, Decision
-from voile.documents.corpus import Corpus, only_annotated
-from voile.documents.fits import Fits
-from voile.documents.greedy import sanitize_greedily
-from voile.documents.learners import learners_of
+from voile.documents.committee.committee import Committee, Decision
+from voile.documents.committee.publishing import published
 from voile.documents.learners.learner import Learner
-from voile.documents.publishing import published
-from voile.documents.replacing import Replacer
-from voile.documents.training import Training, costs_of
+from voile.documents.learning.fits import fits_of
+from voile.documents.learning.greedy import sanitize_greedily
+from voile.documents.learning.training import Training, costs_of
+from voile.documents.replacements import Replacer
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import only_annotated
 from voile.documents.words.tokens import Tokeniser
-from voile.keys.random import RandomState, streams
+from voile.keys.random import RandomState
 
 
 class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
@@ -149,20 +149,3 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "committee_")
         return published(self.committee_, texts, replace)
-
-
-def fits_of(
-    training: Training,
-    learners: Sequence[str | Learner],
-    *,
-    cross_fit: int | None,
-    seed: RandomState,
-    n_jobs: int | None,
-    folder: Path | None = None,
-) -> Fits:
-    """Return what fits these learners on a training corpus, with folds and seeds drawn."""
-    named = learners_of(learners)
-    folding, *drawn = streams(seed, "folds", *(f"learner {name}" for name in named))
-    folds = None if cross_fit is None else training.folds(cross_fit, folding)
-    seeds = {n: int(rng.integers(2**31)) for n, rng in zip(named, drawn, strict=True)}
-    return Fits(training, named, seeds=seeds, folds=folds, n_jobs=n_jobs, folder=folder)

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voile.core.lazy import VERBS, lazily
-from voile.documents.options import ApplyOptions, AttackOptions, FitOptions
+from voile.core.lazy import lazily
+from voile.documents.verbs.options import ApplyOptions, AttackOptions, FitOptions
 
 if TYPE_CHECKING:
-    from voile.documents.applying import apply
-    from voile.documents.attacking import attack
-    from voile.documents.fitting import choose, fit
-    from voile.documents.report import sections
-    from voile.documents.sources import open_source
-    from voile.documents.verifying import verify
+    from voile.documents.text.source import open_source
+    from voile.documents.verbs.apply import apply
+    from voile.documents.verbs.attack import attack
+    from voile.documents.verbs.fit import choose, fit
+    from voile.documents.verbs.report import sections
+    from voile.documents.verbs.verify import verify
 
 KIND = "documents"
 SUMMARY = "free text: notes, e-mails, rulings"
@@ -38,4 +38,16 @@ __all__ = [
     "verify",
 ]
 
-__getattr__ = lazily(__name__, {**VERBS, "open_source": "sources"}, package="voile.documents")
+__getattr__ = lazily(
+    __name__,
+    {
+        "apply": "verbs.apply",
+        "attack": "verbs.attack",
+        "choose": "verbs.fit",
+        "fit": "verbs.fit",
+        "open_source": "text.source",
+        "sections": "verbs.report",
+        "verify": "verbs.verify",
+    },
+    package="voile.documents",
+)

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from voile.data.roles import Role
-from voile.documents.formats.quotes import Quote, listed
-from voile.documents.sources import UNREAD
+from voile.documents.text.formats.quotes import Quote, listed
+from voile.documents.text.source import UNREAD
 from voile.proposals.column_words import ends_in, find_words, mentions, split_name
 from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
 from voile.proposals.seen import Seen, look

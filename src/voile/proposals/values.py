@@ -97,7 +97,7 @@ def are_names(values: Values) -> bool:
 
 def _is_name(text: str) -> bool:
     """Whether a value is one word on the lists, or a few of which the lists know a given name."""
-    from voile.documents.replacing.names import words_of
+    from voile.documents.replacements.names import words_of
 
     if len(text) > 60 or any(c.isdigit() for c in text):
         return False
@@ -110,7 +110,7 @@ def _is_name(text: str) -> bool:
 
 @cache
 def _listed() -> tuple[frozenset[str], frozenset[str]]:
-    from voile.documents.replacing.names import LANGUAGES, builtin, folded, words_of
+    from voile.documents.replacements.names import LANGUAGES, builtin, folded, words_of
 
     lists = [builtin(language) for language in LANGUAGES]
     given = {folded(name) for names in lists for name in (*names.female, *names.male)}

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 from tests.cli.documents.ward import WORD, Notes
 
-from voile.documents.content import AS_LEFT, ONE_PERCENT
+from voile.documents.learning.quantities import AS_LEFT, ONE_PERCENT
 from voile.release.kit import Kit
 
 FIRST = ["number", "risk", "risk_low", "risk_high", "loss", "miss_cost", "passes"]

@@ -6,7 +6,8 @@ import pytest
 
 from voile.core.errors import RequestError
 from voile.documents.context import Least, associations, correlated
-from voile.documents.corpus import Corpus, Document, Span
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document, Span
 
 LOOSE = Least(subjects=2, confidence=0.8, lift=1.5, chance=1)
 

@@ -7,8 +7,9 @@ import pytest
 
 from voile.core.errors import RequestError
 from voile.documents.context import Least, pointing, trial
-from voile.documents.corpus import Corpus, Document
-from voile.documents.replacing.removal import Removal, joined
+from voile.documents.replacements.removal import Removal, joined
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document
 
 SMALL = Least(subjects=2, confidence=0.8, lift=1.5, chance=1)
 

@@ -7,9 +7,9 @@ import pytest
 from tests.documents.learners.made import harmless, made, of_forms
 
 from voile.core.errors import RequestError
-from voile.documents.learners import CLASSIFIERS, LEARNERS, check_saveable, learners_of
+from voile.documents.adapters.scikit_learn import Sklearn
+from voile.documents.learners import LEARNERS, check_saveable, learners_of
 from voile.documents.learners.linear import Linear
-from voile.documents.learners.own import Sklearn
 
 ONE_EACH = list(LEARNERS)
 
@@ -46,14 +46,14 @@ def test_it_finds_most_and_removes_little(name, fitted):
 def test_arrays_give_the_same_classifier(name, fitted):
     examples, classifiers = fitted
     classifier = classifiers[name]
-    again = kind_of(classifier).from_arrays(classifier.to_arrays())
+    again = type(classifier).from_arrays(classifier.to_arrays())
     np.testing.assert_array_equal(again.margins(examples), classifier.margins(examples))
 
 
 @pytest.mark.parametrize("name", ["crf", "svm", "adaboost", "ensemble", "selection"])
 def test_arrays_that_do_not_fit_are_refused(name, fitted):
     classifier = fitted[1][name]
-    arrays, kind = classifier.to_arrays(), kind_of(classifier)
+    arrays, kind = classifier.to_arrays(), type(classifier)
     for key, array in arrays.items():
         wrongs = [array.astype(object), np.expand_dims(array, 0), None]
         if array.dtype.kind == "f" and array.size:
@@ -125,7 +125,3 @@ def test_what_is_not_voiles_own_is_not_saved(fitted):
     check_saveable([linear])
     with pytest.raises(RequestError, match="a kit cannot hold a classifier of kind Other"):
         check_saveable([Other(**vars(linear))])
-
-
-def kind_of(classifier):
-    return next(kind for kind in CLASSIFIERS.values() if type(classifier) is kind)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.documents.patterns import PATTERNS, Listed, Pattern, find, patterns_of
-from voile.documents.replacing.removal import Reason, Removal
+from voile.documents.replacements.removal import Reason, Removal
 
 EXAMPLES = {
     "iban": "GB82WEST12345698765432",

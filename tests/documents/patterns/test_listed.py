@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from voile.core.errors import RequestError, SourceError
 from voile.documents.patterns import Listed
 from voile.documents.patterns.listed import phrases_of
-from voile.documents.replacing.removal import Reason, Removal
+from voile.documents.replacements.removal import Reason, Removal
 
 words = st.sampled_from(["Ann", "ann", "Lee", "Jo", "-", ".", "x1", "_"])
 phrases = st.lists(st.lists(words, min_size=1, max_size=3).map(" ".join), min_size=1, max_size=4)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.corpus import Document
+from voile.documents.text.document import Document
 from voile.documents.words.attributes import AFFIX, SHAPE, WORD, attributes_of
 from voile.documents.words.features import BLOCKS, CLASSES, Extractor, Space
 from voile.documents.words.scoring import Scorer

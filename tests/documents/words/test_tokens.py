@@ -10,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.corpus import Corpus, Document, Span
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document, Span
 from voile.documents.words.normalising import normalise
 from voile.documents.words.tokens import (
     BLANK,

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError, nearest
 from voile.documents.context.left import Left, incidence
 from voile.documents.context.rules import Least, Rules, mine
-from voile.documents.corpus import Corpus, Span
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Span
 from voile.documents.words.tokens import Tokeniser
 
 PREFIX = "CONTEXT_"
@@ -70,7 +71,7 @@ def correlated(
 
     Examples
     --------
-    >>> from voile.documents.corpus import Document
+    >>> from voile.documents import Document
     >>> texts = ["Smith sails a yacht.", "A yacht of Jones.", "He sails.", "He walks a dog."]
     >>> spans = [(Span(0, 5, "NAME"),), (Span(11, 16, "NAME"),), (), ()]
     >>> corpus = Corpus(map(Document, texts, spans))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from voile.documents.corpus import Corpus
+from voile.documents.text.corpus import Corpus
 from voile.documents.words.tokens import Forms, Tokeniser, Tokens, token_labels, tokenise
 
 Places = NDArray[np.intp]

@@ -12,8 +12,9 @@ from scipy import sparse
 from voile.core.errors import RequestError
 from voile.documents.context.left import Left, Places, incidence
 from voile.documents.context.rules import Least, Rules, Target, mine
-from voile.documents.corpus import Corpus, Span
-from voile.documents.replacing.removal import Reason, Removal, merged
+from voile.documents.replacements.removal import Reason, Removal, merged
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Span
 from voile.documents.words.normalising import normalise
 from voile.documents.words.tokens import Tokeniser
 

@@ -4,42 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
+from typing import Any
 
-from voile.core.errors import RequestError, nearest
-from voile.documents.learners.adaboost import AdaBoost
-from voile.documents.learners.consensus import Agreed, Consensus
-from voile.documents.learners.crf import CRF, Chain
-from voile.documents.learners.ensemble import Ensemble, Judged
+from voile.core.errors import DamagedError, RequestError, nearest
 from voile.documents.learners.learner import Classifier, Learner, Saveable
-from voile.documents.learners.linear import Linear
-from voile.documents.learners.selection import KeptSelected, Selection
-from voile.documents.learners.svm import SVM
 
-LEARNERS: Mapping[str, Callable[[], Learner]] = {
-    "crf": CRF,
-    "svm": SVM,
-    "adaboost": AdaBoost,
-    "ensemble": Ensemble,
-    "selection": Selection,
-    "consensus": Consensus,
-    "crf-cost": partial(CRF, cost_sensitive=True),
-    "svm-cost": partial(SVM, cost_sensitive=True),
-    "adaboost-cost": partial(AdaBoost, cost_sensitive=True),
-    "ensemble-cost": partial(Ensemble, cost_sensitive=True),
-    "selection-cost": partial(Selection, cost_sensitive=True),
+_LEARNERS = {
+    "crf": "learners.crf:CRF",
+    "svm": "learners.svm:SVM",
+    "adaboost": "learners.adaboost:AdaBoost",
+    "ensemble": "paper.ensemble:Ensemble",
+    "selection": "paper.selection:Selection",
+    "consensus": "learners.consensus:Consensus",
 }
-"""The paper's five, each in a variant that weighs costs while it learns; and their consensus."""
-
-CLASSIFIERS: Mapping[str, type[Saveable]] = {
-    "chain": Chain,
-    "linear": Linear,
-    "judged": Judged,
-    "agreed": Agreed,
-    "selected": KeptSelected,
+_CLASSIFIERS = {
+    "chain": "learners.crf:Chain",
+    "linear": "learners.linear:Linear",
+    "judged": "paper.ensemble:Judged",
+    "agreed": "learners.consensus:Agreed",
+    "selected": "paper.selection:KeptSelected",
 }
 """What a kit can hold, by the names that it uses."""
 
-__all__ = ["CLASSIFIERS", "LEARNERS", "check_saveable", "learners_of"]
+
+def _load(place: str) -> Any:
+    module, name = place.split(":")
+    return getattr(import_module(f"voile.documents.{module}"), name)
+
+
+def _make(place: str, **settings: Any) -> Learner:
+    learner: Learner = _load(place)(**settings)
+    return learner
+
+
+LEARNERS: Mapping[str, Callable[[], Learner]] = {
+    **{name: partial(_make, place) for name, place in _LEARNERS.items()},
+    **{
+        f"{name}-cost": partial(_make, place, cost_sensitive=True)
+        for name, place in _LEARNERS.items()
+        if name != "consensus"
+    },
+}
+"""The paper's five, each in a variant that weighs costs while it learns; and their consensus."""
+
+__all__ = ["LEARNERS", "check_saveable", "classifier_kind", "kind_of", "learners_of"]
 
 
 def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
@@ -51,6 +60,7 @@ def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
 
     Examples
     --------
+    >>> from voile.documents.learners.svm import SVM
     >>> list(learners_of(["crf", SVM(C=1.0)]))
     ['crf', 'svm']
     """
@@ -62,7 +72,8 @@ def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
         if not (hasattr(learner, "name") and hasattr(learner, "fit")):
             raise RequestError(
                 f"a {type(learner).__name__} is no learner: it lacks a name or fit",
-                instead="wrap a classifier of scikit-learn in voile.documents.learners.own.Sklearn",
+                instead="wrap a classifier of scikit-learn in "
+                "voile.documents.adapters.scikit_learn.Sklearn",
             )
         if learner.name in found:
             raise RequestError(f"two learners are called {learner.name}", instead="rename one")
@@ -70,6 +81,26 @@ def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
     if not found:
         raise RequestError("no learner", instead=f"use {', '.join(LEARNERS)}")
     return found
+
+
+def kind_of(classifier: Classifier) -> str | None:
+    """Return the name under which a kit holds a classifier of this type; None: it cannot."""
+    place = f"{type(classifier).__module__}:{type(classifier).__qualname__}"
+    names = {f"voile.documents.{place}": name for name, place in _CLASSIFIERS.items()}
+    return names.get(place)
+
+
+def classifier_kind(name: str) -> type[Saveable]:
+    """Return the type that a kit calls so.
+
+    Raises
+    ------
+    DamagedError : there is none of that name.
+    """
+    if name not in _CLASSIFIERS:
+        raise DamagedError("a classifier of the kit is of no known kind")
+    kind: type[Saveable] = _load(_CLASSIFIERS[name])
+    return kind
 
 
 def check_saveable(classifiers: Iterable[Classifier]) -> None:
@@ -80,7 +111,7 @@ def check_saveable(classifiers: Iterable[Classifier]) -> None:
     RequestError : one of them is not of voile's own kinds.
     """
     for classifier in classifiers:
-        if type(classifier) not in CLASSIFIERS.values():
+        if kind_of(classifier) is None:
             raise RequestError(
                 f"a kit cannot hold a classifier of kind {type(classifier).__name__}: loading one "
                 "runs no code, so it holds voile's own kinds alone",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from voile.documents.replacing.removal import Reason, Removal
+from voile.documents.replacements.removal import Reason, Removal
 from voile.documents.words.normalising import Normalised, normalise
 
 Slice: TypeAlias = tuple[int, int]

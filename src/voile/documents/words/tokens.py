@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.documents.corpus import Corpus, Document, Span
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document, Span
 from voile.documents.words.normalising import normalise
 
 Ints: TypeAlias = NDArray[np.int32]

@@ -1,0 +1,1 @@
+"""The user's own learners and tokenisers, made to fit."""

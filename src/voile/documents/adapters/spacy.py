@@ -1,0 +1,125 @@
+"""Recognisers of names by spaCy (the extra `spacy`), trained here or elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.adapters.scikit_learn import checked, library
+from voile.documents.learners.learner import Examples, Margins, Sight
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+BATCH = 4
+DROP = 0.2
+
+
+@dataclass(frozen=True)
+class Spacy:
+    """A spaCy pipeline that finds entities.
+
+    Parameters
+    ----------
+    pipeline : one that is trained, or the folder that one was written to; None to train one here.
+    types : label of the pipeline -> type, 1 to T; other labels are harmless.
+    language, epochs : of the one trained here.
+    name : what history and reports call it.
+
+    Guarantees: tokens are this wing's own, so that offsets agree; blanks between them are lost.
+    """
+
+    pipeline: Language | str | None = None
+    types: Mapping[str, int] = field(default_factory=dict)
+    language: str = "xx"
+    epochs: int = 10
+    name: str = "spacy"
+
+    def fit(self, examples: Examples, *, seed: int = 0) -> Recogniser:
+        """Train a recogniser, or take the one given as it is."""
+        spacy = library("spacy", "spacy")
+        if self.pipeline is not None:
+            given = self.pipeline
+            nlp = spacy.load(given) if isinstance(given, str) else given
+            return Recogniser(nlp, checked(self.types, examples.types), examples.types)
+        kinds = {str(kind): kind for kind in range(1, examples.types + 1)}
+        return Recogniser(self._trained(spacy, examples, seed), kinds, examples.types)
+
+    def _trained(self, spacy: Any, examples: Examples, seed: int) -> Language:
+        from spacy.training import Example
+
+        spacy.util.fix_random_seed(seed)
+        nlp: Language = spacy.blank(self.language)
+        recogniser = nlp.add_pipe("ner")
+        for kind in range(1, examples.types + 1):
+            recogniser.add_label(str(kind))  # type: ignore[attr-defined]
+        plain = docs_of(nlp, examples.words, examples.first)
+        pairs = zip(plain, labelled(nlp, examples), strict=True)
+        shown = [Example(doc, truth) for doc, truth in pairs if len(doc)]
+        if not shown:
+            return nlp
+        optimizer = nlp.initialize(lambda: shown)
+        rng = np.random.default_rng(seed)
+        for _ in range(self.epochs):
+            order = [shown[number] for number in rng.permutation(len(shown))]
+            for batch in spacy.util.minibatch(order, BATCH):
+                nlp.update(batch, sgd=optimizer, drop=DROP)
+        return nlp
+
+
+@dataclass(frozen=True, eq=False)
+class Recogniser:
+    """A pipeline; a token's margin is 1 for the type of its entity, else -1.
+
+    Parameters
+    ----------
+    nlp : the pipeline.
+    kinds : label -> type, 1 to T.
+    types : T.
+    """
+
+    nlp: Language
+    kinds: Mapping[str, int]
+    types: int
+
+    def margins(self, sight: Sight) -> Margins:
+        """Return each token's margin for each type, (n, T)."""
+        found = np.full((len(sight.words), self.types), -1.0)
+        filled = np.diff(sight.first) > 0
+        docs = [doc for doc in docs_of(self.nlp, sight.words, sight.first) if len(doc)]
+        starts = sight.first[:-1][filled]
+        for start, doc in zip(starts, self.nlp.pipe(docs), strict=True):
+            for entity in doc.ents:
+                kind = self.kinds.get(entity.label_)
+                if kind is not None:
+                    found[start + entity.start : start + entity.end, kind - 1] = 1.0
+        return found
+
+
+def docs_of(nlp: Language, words: Sequence[str], first: NDArray[np.intp]) -> Iterator[Doc]:
+    """Yield the documents as spaCy's, with the tokens that they have here."""
+    from spacy.tokens import Doc
+
+    for start, end in pairwise(first):
+        yield Doc(nlp.vocab, words=list(words[start:end]))
+
+
+def labelled(nlp: Language, examples: Examples) -> Iterator[Doc]:
+    """Yield the documents with their identifiers as entities: runs of one type."""
+    from spacy.tokens import Span
+
+    for start, doc in zip(
+        examples.first, docs_of(nlp, examples.words, examples.first), strict=False
+    ):
+        labels = examples.labels[start : start + len(doc)]
+        cuts = np.flatnonzero(np.diff(labels, prepend=-1, append=-1))
+        doc.ents = [
+            Span(doc, int(a), int(b), label=str(labels[a])) for a, b in pairwise(cuts) if labels[a]
+        ]
+        yield doc

@@ -1,0 +1,241 @@
+"""The paper's adversary: she learns what identifiers look like, and inspects a number of tokens.
+
+She trains every learner on labelled text, takes the most accurate, and inspects the tokens that
+it takes for identifiers first, up to a number B of inspections (Li et al. 2016, section 3.2). She
+knows a mark when she sees one and passes it by; a surrogate looks like any other word to her.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Integral
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError, nearest
+from voile.core.evidence import Count, Note
+from voile.documents.adversary.ground import Ground
+from voile.documents.adversary.inspected import InspectionEvidence, curves_of, findings_of
+from voile.documents.adversary.labels import FOLDS, Look, Student, looks
+from voile.documents.adversary.left import matched
+from voile.documents.adversary.walks import Counts, Order, Walk, sizes
+from voile.documents.learners import learners_of
+from voile.documents.learners.learner import Learner
+from voile.documents.learning.training import by_subject
+from voile.documents.patterns.gazetteers import words_of
+from voile.documents.text.corpus import Corpus
+from voile.documents.words.tokens import token_labels, tokenise
+from voile.keys.random import RandomState, streams
+
+Labels = Literal["published", "released", "foreign"]
+
+
+class BudgetedAttacker:
+    """Find identifiers in a release with a number of inspections.
+
+    Parameters
+    ----------
+    learners : names or objects, as `GreedySanitizer` takes them; she takes the one that is most
+        accurate on what she learns from, judged on subjects that it did not see.
+    labels : where hers come from. ``published``: labelled text of this publisher, published as
+        the release was (`training`), or else the release's other subjects; ``released``: a share
+        of the release's subjects that she labels by hand; ``foreign``: somebody else's text, not
+        sanitised (`training`). All types count as one, identifier, so that the types of two texts
+        need not be the same.
+    order : ``margin`` inspects first what the classifier is surest of; ``paper`` what it takes
+        for an identifier, in random order, then the rest; ``negatives`` the reverse, the
+        adversary of Lemma 2.
+    random_state : the same seed gives the same evidence, on any number of processes.
+    n_jobs : processes, as joblib counts them.
+    repeats : times that the labelled share and the order of equals are drawn anew, 1 or more.
+    share : of the subjects that she labels by hand, in (0, 1).
+    lists : gazetteers that she brings, name -> phrases.
+
+    Examples
+    --------
+    >>> from voile.documents import Corpus, Document, Span
+    >>> notes = Corpus(
+    ...     Document(f"Patient {name} came on foot , and was well .", (Span(8, 11, "NAME"),))
+    ...     for name in ("Ana", "Eva", "Leo", "Max", "Ida", "Tom", "Pia", "Jan") * 5
+    ... )
+    >>> found = BudgetedAttacker(("svm",), random_state=1).attack(notes, notes, inspections=40)
+    >>> found.true_positives
+    40
+    """
+
+    def __init__(
+        self,
+        learners: Sequence[str | Learner] = ("crf", "svm", "adaboost", "ensemble", "consensus"),
+        labels: Labels = "published",
+        order: Order = "margin",
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        repeats: int = 5,
+        share: float = 0.25,
+        lists: Mapping[str, Iterable[str]] | None = None,
+    ) -> None:
+        self.learners = learners
+        self.labels = labels
+        self.order = order
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.repeats = repeats
+        self.share = share
+        self.lists = lists
+
+    def attack(
+        self,
+        published: Corpus,
+        truth: Corpus,
+        *,
+        inspections: int | Sequence[int] | None = None,
+        training: Corpus | None = None,
+    ) -> InspectionEvidence:
+        """Attack a release, and score it by the truth.
+
+        Parameters
+        ----------
+        published : the release, documents with their `edits`; spans in it are not looked at.
+        truth : the source with its spans, in the same order or known by the same ids.
+        inspections : B, 1 or more; of several numbers each is reported. None takes as many as
+            identifiers are left, and 1% of the tokens.
+        training : labelled text that she learns from, for ``published`` and ``foreign``.
+
+        Raises
+        ------
+        RequestError : a setting that there is not, a truth that is not this release's, training
+            that is missing or has no use, fewer than two subjects to learn from and attack.
+
+        Guarantees: no classifier looks at a subject of the release that it learnt from; that
+        `training` is of others is the caller's to see to.
+
+        Cost: 3 fits of each learner and one more; 5 of each where she learns from the release's
+        other subjects; once for each repeat where she labels by hand.
+        """
+        self._check(training)
+        asked = None if inspections is None else _numbers(inspections)
+        learners = learners_of(self.learners)
+        pairs = list(matched(published, truth))
+        release = Corpus(one for one, _ in pairs)
+        ground = Ground.of(release, training, words_of(self.lists or {}))
+        names = [f"repeat {number}" for number in range(self.repeats)]
+        seeds, *rngs = streams(self.random_state, "seeds", *names)
+        student = Student(
+            learners, {name: int(seeds.integers(2**31)) for name in learners}, self.n_jobs
+        )
+        seen = looks(student, ground, self.labels, self.share, rngs)
+        walks = [
+            Walk.of(ground, look, self.order, rng) for look, rng in zip(seen, rngs, strict=True)
+        ]
+        asked = asked or _usual(walks)
+        totals = _totals(Corpus(source for _, source in pairs), ground.subject[ground.attacked])
+        return InspectionEvidence(
+            attack=f"inspections, {self.labels} labels",
+            heading="singling out",
+            story=self._story(training),
+            knows=(_KNOWS[self.labels],),
+            findings=tuple(findings_of(ground, walks, asked, totals)),
+            curves=curves_of(walks, asked),
+            notes=tuple(self._notes(seen, walks, max(asked))),
+        )
+
+    def _check(self, training: Corpus | None) -> None:
+        """Refuse settings that there are not."""
+        for what, legal in (("labels", Labels), ("order", Order)):
+            value, names = getattr(self, what), get_args(legal)
+            if value not in names:
+                raise RequestError(f"no {what} are called {value}", instead=nearest(value, names))
+        if self.labels == "foreign" and not training:
+            raise RequestError("foreign labels need a corpus to learn from", instead="training=")
+        if self.labels == "released" and training is not None:
+            raise RequestError(
+                "she labels the release itself, and learns from no other text",
+                instead="leave training out, or take published or foreign labels",
+            )
+        if self.repeats < 1 or not 0 < self.share < 1:
+            raise RequestError("repeats are 1 or more, and the share is above 0 and below 1")
+
+    def _story(self, training: Corpus | None) -> Note:
+        learns = _LEARNS["others" if self.labels == "published" and not training else self.labels]
+        return Note(
+            f"{learns} The attacker trains every learner on it, takes the most accurate, and "
+            f"inspects the release token by token, {_INSPECTS[self.order]}; marks are passed by. "
+            "Each token that is part of an identifier is a success."
+        )
+
+    def _notes(self, seen: Sequence[Look], walks: Sequence[Walk], most: int) -> Iterator[Note]:
+        chosen = [look.learner for look in seen if look.learner]
+        told = ", ".join(dict.fromkeys(chosen)) or "none"
+        yield Note(
+            "Learners that the attacker took: {learners}. All types of identifiers count as one.",
+            {"learners": told},
+        )
+        if len(chosen) < len(seen):
+            yield Note(
+                "Of {repeats} repeats {blind} had nothing to learn from: the labelled text held no "
+                "identifier, and the attacker inspected at random.",
+                {"repeats": len(seen), "blind": len(seen) - len(chosen)},
+            )
+        if self.labels == "released":
+            yield Note(
+                "The attacker labels {share:.0%} of the subjects; what is found while labelling, "
+                "and the work of it, is not counted.",
+                {"share": self.share},
+            )
+        if not any(int(walk.found(np.array([most]))[0]) for walk in walks):
+            yield Note(
+                "Nothing found in {inspections} inspections is not no risk: the interval says how "
+                "many tokens may still be identifiers.",
+                {"inspections": Count(most)},
+            )
+        yield Note(
+            "Averages of {repeats} repeats. A subject's tokens are not independent: the intervals "
+            "are Wilson's with the design effect of subjects.",
+            {"repeats": len(seen)},
+        )
+        yield Note("Baseline: as many tokens drawn at random, the expectation.")
+
+
+_KNOWS = {
+    "published": "labels of published text",
+    "released": "labels of a part of the release",
+    "foreign": "labelled text of others",
+}
+_LEARNS = {
+    "published": "The attacker holds other text of the same publisher, sanitised in the same way, "
+    "with the identifiers that are left in it labelled.",
+    "others": "The attacker knows the identifiers that are left in the text of all subjects of "
+    f"the release but those that are attacked, a part in {FOLDS} at a time.",
+    "released": "The attacker labels a part of the release by hand, and attacks the rest.",
+    "foreign": "The attacker holds labelled text of somebody else, not sanitised.",
+}
+_INSPECTS = {
+    "margin": "what the classifier is surest of first",
+    "paper": "what the classifier takes for identifiers first, in random order",
+    "negatives": "what the classifier takes for harmless first, in random order",
+}
+
+
+def _numbers(inspections: int | Sequence[int]) -> list[int]:
+    numbers = list(inspections) if isinstance(inspections, Iterable) else [inspections]
+    whole = all(isinstance(one, Integral) and not isinstance(one, bool) for one in numbers)
+    if not numbers or not whole or min(numbers) < 1:
+        raise RequestError("the number of inspections is a whole number from 1 up")
+    return numbers
+
+
+def _usual(walks: Sequence[Walk]) -> list[int]:
+    """Return as many inspections as identifiers are left, and 1% of the tokens."""
+    tokens, left = (float(np.mean(part)) for part in zip(*map(sizes, walks), strict=True))
+    return [max(round(left), 1), max(round(tokens / 100), 1)]
+
+
+def _totals(source: Corpus, subject: NDArray[np.intp]) -> dict[str, Counts]:
+    """Count the source's tokens of each type, by subject; `subject` is each document's."""
+    labels, tokens = source.labels, tokenise(one.text for one in source)
+    types = token_labels(tokens, source, labels)
+    return {
+        label: by_subject(tokens, types == kind, subject) for kind, label in enumerate(labels, 1)
+    }

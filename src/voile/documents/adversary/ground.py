@@ -1,0 +1,114 @@
+"""All that the attacker reads, as labelled tokens: what she learns from and what she attacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.adversary.left import edits_of
+from voile.documents.committee.publishing import PublishedDocument
+from voile.documents.learners.learner import Examples
+from voile.documents.learning.folds import folds_of
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document, Span
+from voile.documents.words.attributes import is_mark
+from voile.documents.words.features import Extractor, Space
+from voile.documents.words.tokens import Tokens, token_labels, tokenise
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """The documents that she learns from, then those of the release, as one.
+
+    Parameters
+    ----------
+    examples : of all tokens, identifier or not (T = 1); marks are not counted.
+    types : (n,) the type of identifier, from 1 in the order of `labels`; 0 of none.
+    labels : the types of both texts.
+    subject : (d,) numbers of whose each document is; two texts share nobody.
+    attacked : (d,) bool, the documents of the release.
+    """
+
+    examples: Examples
+    types: NDArray[np.int16]
+    labels: tuple[str, ...]
+    subject: NDArray[np.intp]
+    attacked: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls, release: Corpus, training: Corpus | None, lists: Mapping[str, frozenset[str]]
+    ) -> Ground:
+        """Read the release, its spans the identifiers left, and what she learns from.
+
+        Columns that two subjects share are kept; another could not help her, since what she
+        learns from and what she attacks have no subject in common.
+        """
+        known = training if training is not None else Corpus([])
+        everything = Corpus([*known, *release])
+        tokens = tokenise(document.text for document in everything)
+        whose = [(0, one) for one in known.subjects] + [(1, one) for one in release.subjects]
+        numbers = {one: number for number, one in enumerate(dict.fromkeys(whose))}
+        subject = np.array([numbers[one] for one in whose], dtype=np.intp)
+        labels = everything.labels
+        types = token_labels(tokens, everything, labels)
+        marks = _marks(tokens, everything)
+        examples = _examples(tokens, types, marks, subject.astype(np.int32), lists)
+        attacked = np.arange(len(everything)) >= len(known)
+        return cls(examples, np.where(marks, 0, types).astype(np.int16), labels, subject, attacked)
+
+    def folds(
+        self, number: int, of: NDArray[np.bool_], rng: np.random.Generator
+    ) -> NDArray[np.intp]:
+        """Return the fold of each of some documents, (d,) bool, by subject; at most `number`."""
+        subjects, sizes = self.subject[of], np.diff(self.examples.first)[of]
+        names = [str(one) for one in subjects.tolist()]
+        return folds_of(names, sizes, min(number, len(np.unique(subjects))), rng)
+
+    def tokens_of(self, documents: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Say which tokens are of some documents, (n,)."""
+        return np.repeat(documents, np.diff(self.examples.first))
+
+
+def _examples(
+    tokens: Tokens,
+    types: NDArray[np.int16],
+    marks: NDArray[np.bool_],
+    subject: NDArray[np.int32],
+    lists: Mapping[str, frozenset[str]],
+) -> Examples:
+    shown = [form for form in tokens.forms if is_mark(form)]
+    whose = np.repeat(subject, np.diff(tokens.first))
+    space = Space.of(tokens, whose, marks=shown, lists=lists)
+    return Examples(
+        Extractor(space, tokens.known).features(tokens).matrix,
+        ((types > 0) & ~marks).astype(np.int16),
+        ~marks,
+        tokens.first,
+        np.ones(1),
+        tokens.form,
+        tuple(tokens.forms),
+        subject,
+    )
+
+
+def _marks(tokens: Tokens, corpus: Corpus) -> NDArray[np.bool_]:
+    """Say which tokens she sees to be marks, (n,).
+
+    In a document that tells its edits only what stands there for something counts: a name that
+    the source itself has in brackets is a name that is left.
+    """
+    like = np.fromiter(map(is_mark, tokens.forms), np.bool_, len(tokens.forms))[tokens.form]
+    replaced = Corpus(_replaced(document) for document in corpus)
+    told = np.array([isinstance(one, PublishedDocument) for one in corpus], dtype=np.bool_)
+    edited = token_labels(tokens, replaced, ("edit",)) > 0
+    return np.asarray(like & (edited | ~np.repeat(told, np.diff(tokens.first))))
+
+
+def _replaced(document: Document) -> Document:
+    """Return a document whose spans are its edits."""
+    edits = (edit for edit in edits_of(document) if edit.start < edit.end)
+    return Document(document.text, tuple(Span(edit.start, edit.end, "edit") for edit in edits))

@@ -1,0 +1,157 @@
+"""What an attacker with a number of inspections found, as evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from voile.core.evidence import Count, Curve, Evidence, Finding, Note, Rate
+from voile.documents.adversary.ground import Ground
+from voile.documents.adversary.walks import Counts, Spread, Walk, at_random, rate_of, spread
+from voile.documents.learning.quantities import FOUND, LEFT
+
+POINTS = 25
+"""Of a curve, beside the numbers of inspections that were asked for."""
+
+
+@dataclass(frozen=True)
+class InspectionEvidence(Evidence):
+    """What was found within a number of inspections; see `Evidence`."""
+
+    @property
+    def curve(self) -> Curve:
+        """Identifier tokens found against inspections; `curves` has the random draw beside it."""
+        return self.curves[0]
+
+    @property
+    def true_positives(self) -> int:
+        """Identifier tokens found at the largest number of inspections."""
+        return round(self.curve.y[-1])
+
+    def utility(self, miss_cost: float) -> float:
+        """Return the adversary's utility, L for each identifier found (eq. 1)."""
+        return miss_cost * self.true_positives
+
+
+def curves_of(walks: Sequence[Walk], asked: Sequence[int]) -> tuple[Curve, Curve]:
+    """Draw what the attacker finds, and what a random draw holds, up to the largest number."""
+    even = np.linspace(0, max(asked), POINTS + 1).round().astype(np.int64)
+    x = np.union1d(even, np.array(asked, dtype=np.int64))
+    return _curve("attacker", x, spread(walks, x)), _curve("random", x, at_random(walks, x))
+
+
+def _curve(name: str, x: Counts, y: Spread) -> Curve:
+    lines = (tuple(part.tolist()) for part in (y.mean, y.low, y.high))
+    return Curve(name, "inspections", "identifiers found", tuple(map(float, x.tolist())), *lines)
+
+
+def findings_of(
+    ground: Ground, walks: Sequence[Walk], asked: Sequence[int], totals: Mapping[str, Counts]
+) -> Iterator[Finding]:
+    """Yield what was found at each number of inspections, then what is left, and of whom.
+
+    Parameters
+    ----------
+    totals : tokens of each type in the source, by subject.
+    """
+    for number in sorted(asked, reverse=True):
+        yield from _found(walks, number)
+    yield from _subjects(walks, max(asked))
+    yield from _types(ground, walks, max(asked), totals)
+
+
+def _found(walks: Sequence[Walk], number: int) -> Iterator[Finding]:
+    """Count at one number of inspections."""
+    random = at_random(walks, np.array([number])).mean[0]
+    inspected = rate_of((w.subject, w.is_identifier, w.is_among(number)) for w in walks)
+    left = rate_of((w.subject, w.is_among(number), w.is_identifier) for w in walks)
+    yield Finding(
+        FOUND,
+        inspected,
+        baseline=_expected(random, inspected),
+        meaning="Of the tokens that the attacker inspects, the share that is part of an "
+        "identifier.",
+        at=_inspections(number),
+    )
+    yield Finding(
+        "identifiers left that are found",
+        left,
+        baseline=_expected(random, left),
+        meaning="Of the identifiers that sanitising has left, the share that the attacker finds.",
+        at=_inspections(number),
+    )
+
+
+def _inspections(number: int) -> Note:
+    """Return the condition; the attacker may inspect as many tokens as identifiers are left."""
+    return Note("{inspections} inspections", {"inspections": Count(number)})
+
+
+def _expected(successes: float, of: Rate) -> Rate:
+    """Return an expectation in whole numbers, of as many trials."""
+    return Rate(min(round(successes), of.trials), of.trials)
+
+
+def _subjects(walks: Sequence[Walk], number: int) -> Iterator[Finding]:
+    """Count the people who are left to be found, and who are; each trial is a subject."""
+    people = _mean([len(np.unique(walk.subject)) for walk in walks])
+    left = _mean([len(_named(walk, len(walk))) for walk in walks])
+    found = _mean([len(_named(walk, number)) for walk in walks])
+    yield Finding(
+        "subjects with an identifier left",
+        Rate(left, people),
+        meaning="Of the people in the release, the share with a part of an identifier in it.",
+    )
+    yield Finding(
+        "subjects found",
+        Rate(found, people),
+        baseline=Rate(_mean([_named_at_random(walk, number) for walk in walks]), people),
+        meaning="Of the people in the release, the share of whom the attacker finds at least one "
+        "part of an identifier.",
+        at=_inspections(number),
+    )
+
+
+def _named(walk: Walk, number: int) -> Counts:
+    """Return whose identifiers the first so many tokens hold."""
+    return np.unique(walk.subject[walk.is_among(number) & walk.is_identifier])
+
+
+def _named_at_random(walk: Walk, number: int) -> float:
+    """Return how many subjects as many tokens drawn at random would name."""
+    from scipy.stats import hypergeom
+
+    left = np.unique(walk.subject[walk.is_identifier], return_counts=True)[1]
+    return float(hypergeom.sf(0, len(walk), left, min(number, len(walk))).sum())
+
+
+def _types(
+    ground: Ground, walks: Sequence[Walk], number: int, totals: Mapping[str, Counts]
+) -> Iterator[Finding]:
+    """Count by type what is left of the source's, and what the attacker finds of that."""
+    attacked = ground.tokens_of(ground.attacked)
+    types = ground.types[attacked]
+    subject = np.repeat(ground.subject, np.diff(ground.examples.first))[attacked]
+    for label, total in totals.items():
+        kind = ground.labels.index(label) + 1 if label in ground.labels else -1
+        remains = np.bincount(subject[types == kind], minlength=len(total))
+        yield Finding(
+            LEFT,
+            Rate.clustered(remains.tolist(), np.maximum(total, remains).tolist()),
+            meaning="Of the tokens of this type in the source, the share that is still there.",
+            of=label,
+        )
+        yield Finding(
+            "identifiers left that are found",
+            rate_of((w.subject, w.is_among(number), w.types == kind) for w in walks),
+            meaning="Of the tokens of this type that are left, the share that the attacker finds.",
+            of=label,
+            at=_inspections(number),
+        )
+
+
+def _mean(counts: Sequence[float]) -> int:
+    """Return the average over walks, a whole number so that a rate keeps its counts."""
+    return round(float(np.mean(counts)))

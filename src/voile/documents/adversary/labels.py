@@ -1,0 +1,162 @@
+"""Where the attacker's labels come from, and what her classifiers then say of the release.
+
+A publisher who empties her own training text of names leaves nobody anything to learn there; so
+three sources are tried:
+
+- ``published``: other text of this publisher, published, with the identifiers that are left in
+  it labelled; without any she learns from the release's other subjects.
+- ``released``: a part of the release that she labels by hand.
+- ``foreign``: other people's text, not sanitised, with its own labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.documents.adversary.ground import Ground
+from voile.documents.learners.learner import Examples, Learner, Margins
+from voile.documents.learning.crossfitting import cross_fit
+
+FOLDS = 5
+CHOOSING = 3
+"""Folds of the attack on the release by itself; and of the choice of a learner, which are fewer
+since she fits every learner on each."""
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What one classifier says of documents that it did not learn from.
+
+    Parameters
+    ----------
+    learner : its name; "" where there was no identifier to learn from.
+    documents : (d,) bool, those that it looked at.
+    margins : (m,) of their tokens, higher where it is surer of an identifier.
+    """
+
+    learner: str
+    documents: NDArray[np.bool_]
+    margins: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.margins).all():
+            raise RequestError(
+                f"learner {self.learner} gives margins that are no numbers",
+                instead="attack with the other learners",
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Student:
+    """Learns from labelled text: tries every learner, keeps the most accurate.
+
+    Parameters
+    ----------
+    learners, seeds : by name. n_jobs : processes; what she learns does not depend on them.
+    """
+
+    learners: Mapping[str, Learner]
+    seeds: Mapping[str, int]
+    n_jobs: int | None
+
+    def across(self, ground: Ground, rng: np.random.Generator) -> Look:
+        """Look at each subject of the release by who learnt from the others.
+
+        The learner is chosen by all of them, which favours her a little.
+        """
+        everything = ground.attacked
+        people_of(ground)
+        if not ground.examples.labels.any():
+            return self._blind(ground, everything)
+        folds = ground.folds(FOLDS, everything, rng)
+        told = self._told(ground.examples, folds)
+        best = self._best(told, ground.examples)
+        return Look(best, everything, told[best][:, 0])
+
+    def elsewhere(
+        self, ground: Ground, learnt: NDArray[np.bool_], rng: np.random.Generator
+    ) -> Look:
+        """Learn from some documents, (d,) bool, and look at the release's others."""
+        rest = ground.attacked & ~learnt
+        seen, shown = ground.examples.of(learnt), ground.examples.of(rest)
+        if not seen.labels.any():
+            return self._blind(ground, rest)
+        best = next(iter(self.learners))
+        if len(self.learners) > 1 and len(np.unique(ground.subject[learnt])) > 1:
+            best = self._best(self._told(seen, ground.folds(CHOOSING, learnt, rng)), seen)
+        fitted = self.learners[best].fit(seen, seed=self.seeds[best])
+        return Look(best, rest, fitted.margins(shown)[:, 0])
+
+    def _told(self, examples: Examples, folds: NDArray[np.intp]) -> dict[str, Margins]:
+        found = cross_fit(
+            tuple(self.learners.values()),
+            examples,
+            folds,
+            seeds=[self.seeds[name] for name in self.learners],
+            n_jobs=self.n_jobs,
+        )
+        return dict(zip(self.learners, found, strict=True))
+
+    @staticmethod
+    def _best(told: Mapping[str, Margins], examples: Examples) -> str:
+        return max(told, key=lambda name: quality(told[name][:, 0], examples))
+
+    @staticmethod
+    def _blind(ground: Ground, documents: NDArray[np.bool_]) -> Look:
+        return Look("", documents, np.zeros(int(ground.tokens_of(documents).sum())))
+
+
+def quality(margins: NDArray[np.float64], examples: Examples) -> tuple[float, float]:
+    """Return the accuracy of a classifier's own rule, and, for ties, its average precision.
+
+    Where few identifiers are left the most accurate classifiers all say that there is none. One
+    that gives no numbers comes last.
+    """
+    from sklearn.metrics import average_precision_score  # type: ignore[import-untyped]
+
+    true, said = examples.labels[examples.counted] > 0, margins[examples.counted]
+    if not np.isfinite(said).all():
+        return -1.0, 0.0
+    return float(((said > 0) == true).mean()), float(average_precision_score(true, said))
+
+
+def drawn(ground: Ground, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Draw a share of the release's subjects; return which documents are theirs, (d,).
+
+    Raises
+    ------
+    RequestError : fewer than two subjects.
+    """
+    people = people_of(ground)
+    number = min(max(round(share * len(people)), 1), len(people) - 1)
+    return np.isin(ground.subject, rng.permutation(people)[:number])
+
+
+def people_of(ground: Ground) -> NDArray[np.intp]:
+    """Return the release's subjects; refuse fewer than two."""
+    people = np.unique(ground.subject[ground.attacked])
+    if len(people) < 2:
+        raise RequestError(
+            "a release of fewer than two subjects has no part to learn from and another to attack",
+            instead="attack with labels from other text",
+        )
+    return people
+
+
+def looks(
+    student: Student, ground: Ground, source: str, share: float, rngs: Sequence[np.random.Generator]
+) -> list[Look]:
+    """Return what she says of the release, once for each generator.
+
+    Nothing but a hand-labelled share is drawn anew each time, so the other sources give one look.
+    """
+    if source == "released":
+        return [student.elsewhere(ground, drawn(ground, share, rng), rng) for rng in rngs]
+    if ground.attacked.all():
+        return [student.across(ground, rngs[0])] * len(rngs)
+    return [student.elsewhere(ground, ~ground.attacked, rngs[0])] * len(rngs)

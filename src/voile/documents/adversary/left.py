@@ -1,0 +1,67 @@
+"""What is left in a release: the truth's spans, where they stand in the published text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from voile.core.errors import RequestError
+from voile.documents.committee.publishing import PublishedDocument
+from voile.documents.replacements import Edit, Published
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document
+
+
+def matched(published: Corpus, truth: Corpus) -> Iterator[tuple[PublishedDocument, Document]]:
+    """Yield each published document with its source; its spans are the identifiers left.
+
+    By id, where every published document has one that the truth knows and none has it twice;
+    else in their order.
+
+    Parameters
+    ----------
+    published : documents with `edits`; those that have none are taken for published unchanged.
+    truth : the source, with its spans; whose a document is, is the truth's to say.
+
+    Raises
+    ------
+    RequestError : another number of documents, or one that does not come from its source.
+    """
+    for number, (one, source) in enumerate(_paired(published, truth)):
+        edits = edits_of(one)
+        if not _from(one.text, source.text, edits):
+            raise RequestError(
+                "the published text, where nothing was replaced, is not that of the truth",
+                where=f"document {number}",
+                instead="give the truth in the published order, or ids that both know",
+            )
+        spans = Published(one.text, edits).carried(source.spans)
+        yield PublishedDocument(one.text, spans, one.id, source.subject, edits=edits), source
+
+
+def edits_of(document: Document) -> tuple[Edit, ...]:
+    """Return what was replaced in a document, nothing in one that was not published."""
+    return getattr(document, "edits", ())
+
+
+def _paired(published: Corpus, truth: Corpus) -> Iterator[tuple[Document, Document]]:
+    """Pair documents by id or by order."""
+    by_id = {one.id: one for one in truth}
+    ids = {one.id for one in published}
+    if len(ids) == len(published) and len(by_id) == len(truth) and ids <= by_id.keys() - {""}:
+        return ((one, by_id[one.id]) for one in published)
+    if len(published) != len(truth):
+        raise RequestError(
+            f"{len(published)} published documents for {len(truth)} of the truth",
+            instead="give the sources of these documents, in their order or with their ids",
+        )
+    return zip(published, truth, strict=True)
+
+
+def _from(text: str, source: str, edits: Sequence[Edit]) -> bool:
+    """Say whether both texts are the same outside the edits."""
+    here = there = 0
+    for edit in (*edits, Edit(len(text), len(text), len(source), len(source), "")):
+        if edit.start < here or text[here : edit.start] != source[there : edit.source_start]:
+            return False
+        here, there = edit.end, edit.source_end
+    return True

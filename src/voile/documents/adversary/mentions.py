@@ -1,0 +1,79 @@
+"""Where a release speaks of its subjects: identifiers left, and surrogates for others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from voile.documents.adversary.left import edits_of
+from voile.documents.replacements.kinds import kind_of
+from voile.documents.text.document import Document
+from voile.documents.words.attributes import is_mark
+
+_WORD = re.compile(r"\w\w+")
+_PART = re.compile(r"\[[A-Z][A-Z0-9_]*\]|\w+")
+AROUND = 3
+"""Words before and after a mention that are its context."""
+
+
+@dataclass(frozen=True)
+class Mention:
+    """An identifier left, or what stands for one.
+
+    Parameters
+    ----------
+    shown : the words that are published. true : those of the source; the same if it was left.
+    kind : of identifier, as `replacing.kinds` has them.
+    context : the words around it, that are not its own.
+    """
+
+    shown: tuple[str, ...]
+    true: tuple[str, ...]
+    kind: str
+    context: frozenset[str]
+    left: bool
+
+
+def mentions(document: Document, source: Document, kinds: Mapping[str, str]) -> list[Mention]:
+    """Return a published document's surrogates, and its spans, the identifiers left; no marks.
+
+    Parameters
+    ----------
+    document : as `left.matched` gives it.
+    kinds : label -> kind, where `replacing.kinds` does not know a label.
+    """
+    text = document.text
+    parts = [(part.start(), part.end(), part.group().casefold()) for part in _PART.finditer(text)]
+
+    def met(start: int, end: int, label: str, true: str, left: bool) -> Mention:
+        kind = kinds.get(label) or kind_of(label)
+        return Mention(words(text[start:end]), words(true), kind, _context(parts, start, end), left)
+
+    surrogates = (
+        met(e.start, e.end, e.label, source.text[e.source_start : e.source_end], False)
+        for e in edits_of(document)
+        if not is_mark(text[e.start : e.end])
+    )
+    leaks = (met(s.start, s.end, s.label, text[s.start : s.end], True) for s in document.spans)
+    return [*surrogates, *leaks]
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Return the words of two letters and more, as they are compared.
+
+    >>> words("J. O'Brien")
+    ('brien',)
+    """
+    return tuple(_WORD.findall(text.casefold()))
+
+
+def _context(parts: list[tuple[int, int, str]], start: int, end: int) -> frozenset[str]:
+    before = [word for _, stop, word in parts if stop <= start][-AROUND:]
+    after = [word for begin, _, word in parts if begin >= end][:AROUND]
+    return frozenset((*before, *after))
+
+
+def names_of(all_mentions: list[Mention]) -> Iterator[Mention]:
+    """Yield the mentions of names that hold a word."""
+    return (one for one in all_mentions if one.kind == "name" and one.shown)

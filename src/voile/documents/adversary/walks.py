@@ -1,0 +1,131 @@
+"""Inspect tokens in an order, and count what is found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.evidence import Rate
+from voile.documents.adversary.ground import Ground
+from voile.documents.adversary.labels import Look
+
+Order = Literal["margin", "paper", "negatives"]
+Counts = NDArray[np.int64]
+
+
+def order_of(margins: NDArray[np.float64], order: str, rng: np.random.Generator) -> Counts:
+    """Return the order in which tokens are inspected, a permutation; equals come at random.
+
+    Parameters
+    ----------
+    margins : (n,) above 0 where the classifier says identifier.
+    order : ``margin``, the highest first; ``paper``, predicted identifiers first; ``negatives``,
+        predicted identifiers last, the adversary of Lemma 2.
+    """
+    rank = {"margin": -margins, "paper": margins <= 0, "negatives": margins > 0}[order]
+    return np.lexsort((rng.random(len(margins)), rank)).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """The tokens of a release that are no marks, in the order in which she inspects them.
+
+    Parameters
+    ----------
+    types : (n,) the type of identifier that each is part of, 0 of none.
+    subject : (n,) whose each is.
+    """
+
+    types: NDArray[np.int16]
+    subject: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, ground: Ground, look: Look, order: str, rng: np.random.Generator) -> Walk:
+        """Walk through what was looked at."""
+        here = ground.tokens_of(look.documents)
+        kept = ground.examples.counted[here]
+        way = order_of(look.margins[kept], order, rng)
+        subject = np.repeat(ground.subject, np.diff(ground.examples.first))
+        return cls(ground.types[here][kept][way], subject[here][kept][way])
+
+    def __len__(self) -> int:
+        return len(self.types)
+
+    @property
+    def is_identifier(self) -> NDArray[np.bool_]:
+        """Which tokens are part of an identifier, (n,)."""
+        return self.types > 0
+
+    def is_among(self, number: int) -> NDArray[np.bool_]:
+        """Say which tokens are inspected first, so many of them, (n,)."""
+        return np.arange(len(self)) < number
+
+    @cached_property
+    def left(self) -> int:
+        """How many tokens are part of an identifier."""
+        return int(self.is_identifier.sum())
+
+    def found(self, inspections: Counts) -> Counts:
+        """Count the identifiers among the first so many tokens, for each number."""
+        total = np.concatenate([[0], np.cumsum(self.is_identifier)])
+        return np.asarray(total[np.minimum(inspections, len(self))], dtype=np.int64)
+
+
+def rate_of(walks: Iterable[tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.bool_]]]) -> Rate:
+    """Return how many of some tokens are others too: the average walk's, clustered by subject.
+
+    Parameters
+    ----------
+    walks : of each the tokens' subjects, and which are successes, of which trials.
+    """
+    told = [(subject[trial & hit], subject[trial]) for subject, hit, trial in walks]
+    people = max((int(tried.max(initial=-1)) for _, tried in told), default=-1) + 1
+    counts = np.mean([[np.bincount(x, minlength=people) for x in pair] for pair in told], axis=0)
+    return Rate.clustered(*counts.tolist())
+
+
+def spread(walks: Sequence[Walk], inspections: Counts) -> Spread:
+    """Return what is found, on average over the walks, and within which 95% interval.
+
+    A subject's names stand or fall together: the interval is that of `Rate.clustered`.
+    """
+    mean = np.mean([walk.found(inspections) for walk in walks], axis=0)
+    ends = [
+        np.array(found.interval()) * found.trials
+        for found in (
+            rate_of((w.subject, w.is_identifier, w.is_among(number)) for w in walks)
+            for number in inspections.tolist()
+        )
+    ]
+    low, high = np.array(ends).T
+    return Spread(mean, np.minimum(low, mean), np.maximum(high, mean))
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """A mean with its interval, each of one length."""
+
+    mean: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+def at_random(walks: Sequence[Walk], inspections: Counts) -> Spread:
+    """Return what as many tokens drawn at random hold: exact, hypergeometric."""
+    from scipy.stats import hypergeom
+
+    tokens, left = (round(float(np.mean(part))) for part in zip(*map(sizes, walks), strict=True))
+    drawn = np.minimum(inspections, tokens)
+    mean = drawn * (left / max(tokens, 1))
+    low, high = hypergeom.interval(0.95, tokens, left, drawn) if tokens else (mean, mean)
+    return Spread(mean, low, high)
+
+
+def sizes(walk: Walk) -> tuple[int, int]:
+    """Return its tokens, and those of them that are part of an identifier."""
+    return len(walk), walk.left

@@ -1,0 +1,1 @@
+"""Committees at work: what they remove, and what is published."""

@@ -1,0 +1,239 @@
+"""H, a committee of token classifiers, each of which saw what the ones before it left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.documents.learners.calibration import Calibration, decide
+from voile.documents.learners.learner import Classifier, Margins
+from voile.documents.replacements.marks import mark
+from voile.documents.text.document import Document
+from voile.documents.words.features import Extractor, Features, Space
+from voile.documents.words.scoring import Scorer
+from voile.documents.words.tokens import Forms, Tokeniser, Tokens, tagged, tokenise
+
+Types = NDArray[np.int16]
+Decision = Literal["cost", "accuracy"]
+
+
+@dataclass(frozen=True, eq=False)
+class Member(Brief):
+    """One classifier of a committee, and how its margins decide.
+
+    Parameters
+    ----------
+    learner : its name.
+    decision : ``cost`` removes where that is worth it by the calibrated probabilities;
+        ``accuracy`` where the classifier by its own rule says identifier.
+    """
+
+    shows = ("learner",)
+
+    learner: str
+    classifier: Classifier
+    calibration: Calibration | None
+    decision: Decision
+
+    def types(self, margins: Margins, costs: NDArray[np.float64]) -> Types:
+        """Return as which type each token is removed, (n,), 0 where it is not."""
+        if self.decision == "accuracy" or self.calibration is None:
+            return by_own_rule(margins)
+        return decide(self.calibration.probabilities(margins), costs)
+
+
+def by_own_rule(margins: Margins) -> Types:
+    """Return the type of the highest margin where that is above 0, else 0; (n,)."""
+    best = np.argmax(margins, axis=1)
+    highest = margins[np.arange(len(margins)), best]
+    return np.where(highest > 0, best + 1, 0).astype(np.int16)
+
+
+@dataclass(frozen=True, eq=False)
+class Committee(Brief):
+    """A policy of the wing: what the members remove is removed, one after the other.
+
+    Parameters
+    ----------
+    labels : (T,) types of identifiers.
+    costs : (T,) harmless tokens that a missed identifier of each type is worth.
+    space : the features that all members share.
+    members : in the order of their passes.
+    tokeniser : what cuts text in the place of voile's rule.
+    """
+
+    labels: tuple[str, ...]
+    costs: NDArray[np.float64]
+    space: Space
+    members: tuple[Member, ...]
+    tokeniser: Tokeniser | None = None
+
+    def remover(self) -> Remover:
+        """Return what removes from text; it keeps what it has seen of words, for speed."""
+        return Remover(self)
+
+    def first(self, members: int) -> Committee:
+        """Return the committee as it was after so many passes."""
+        return replace(self, members=self.members[:members])
+
+
+@dataclass(frozen=True, eq=False)
+class Removed:
+    """What a committee removes of some texts.
+
+    Parameters
+    ----------
+    tokens : of the texts as they came.
+    type : (n,) as which type each token is removed, from 1; 0 where it stays.
+    member : (n,) who removed it, from 0; -1 where it stays.
+    """
+
+    tokens: Tokens
+    type: Types
+    member: NDArray[np.int16]
+
+
+class Remover:
+    """A committee at work on batches of text.
+
+    Cost: one look at each distinct form for all members; then O(tokens x members).
+    """
+
+    MOST_FORMS = 120_000
+    MOST_BYTES = 2**28
+    """Forms remembered, and memory for what members say of them; beyond it all are forgotten."""
+
+    def __init__(self, committee: Committee) -> None:
+        self._committee = committee
+        self.labels = committee.labels
+        self.learners = [one.learner for one in committee.members]
+        self._begin()
+
+    def _begin(self) -> None:
+        self._known, self._tags = Forms(), Forms()
+        self._tags.number(self._committee.space.tags)
+        self._marks = mark_numbers(self._known, self._committee.labels)
+        self._extractor = Extractor(self._committee.space, self._known)
+        self._scorers: dict[int, Scorer] = {}
+
+    def __call__(self, texts: Iterable[str | Document]) -> Removed:
+        """Return what is removed of each text.
+
+        Raises
+        ------
+        RequestError : a text without parts of speech, where the committee learnt from them.
+        """
+        held = sum(scorer.bytes for scorer in self._scorers.values())
+        if len(self._known) > self.MOST_FORMS or held > self.MOST_BYTES:
+            self._begin()
+        documents = [Document(one) if isinstance(one, str) else one for one in texts]
+        tokens = tokenise((one.text for one in documents), self._known, self._committee.tokeniser)
+        if self._committee.space.tags:
+            check_tagged(documents)
+            tokens = tagged(tokens, documents, self._tags)
+        return self.of(tokens)
+
+    def of(self, tokens: Tokens) -> Removed:
+        """Return what is removed of these tokens, which number their forms as this one does."""
+        types = np.zeros(len(tokens), dtype=np.int16)
+        member = np.full(len(tokens), -1, dtype=np.int16)
+        sight = Shown(self._extractor.features(tokens), self)
+        for number, one in enumerate(self._committee.members):
+            margins = one.classifier.margins(sight)
+            check_margins(margins, one.learner, (len(tokens), len(self.labels)))
+            found = one.types(margins, self._committee.costs)
+            new = (found > 0) & (types == 0)
+            types[new], member[new] = found[new], number
+            if new.any():
+                left = marked(tokens, types, self._marks)
+                sight = Shown(self._extractor.features(left), self)
+        return Removed(tokens, types, member)
+
+    def scorer(self, weights: NDArray[np.float32]) -> Scorer:
+        """Return the scorer of these weights, made when they are first asked for."""
+        if id(weights) not in self._scorers:  # a scorer holds its weights: no other has their id
+            self._scorers[id(weights)] = Scorer(self._extractor, weights)
+        return self._scorers[id(weights)]
+
+
+def check_margins(
+    margins: Margins, learner: str, shape: tuple[int, int], *, numbers: bool = True
+) -> Margins:
+    """Return a classifier's margins if they are one for each token and type.
+
+    Raises
+    ------
+    RequestError : another shape, or a margin that is no number, which would keep its token.
+    """
+    if np.shape(margins) != shape or (numbers and np.isnan(margins).any()):
+        raise RequestError(
+            f"the classifier of {learner} gives no number for each token and type",
+            instead="have it return margins of shape (tokens, types) without NaN",
+        )
+    return margins
+
+
+def check_tagged(documents: Iterable[Document]) -> None:
+    """Refuse a text without parts of speech."""
+    if not all(one.pos or not one.text.strip() for one in documents):
+        raise RequestError(
+            "the committee learnt from parts of speech, and a text has none",
+            instead="add them as in training, or train without",
+        )
+
+
+def mark_numbers(known: Forms, labels: Sequence[str]) -> NDArray[np.int32]:
+    """Number the marks of all types, (T,)."""
+    return np.array(known.number(map(mark, labels)), dtype=np.int32)
+
+
+def marked(tokens: Tokens, types: Types, marks: NDArray[np.int32]) -> Tokens:
+    """Return the tokens with marks in the place of those that were removed."""
+    gone = types > 0
+    if not gone.any():
+        return tokens
+    form = tokens.form.copy()
+    form[gone] = marks[types[gone] - 1]
+    tag = None if tokens.tag is None else np.where(gone, -1, tokens.tag).astype(np.int32)
+    return replace(tokens, form=form, tag=tag)
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Tokens as a classifier of a committee is shown them; see `learners.learner.Sight`."""
+
+    features: Features
+    remover: Remover
+
+    @property
+    def first(self) -> NDArray[np.intp]:
+        """Where each document's tokens begin, (d + 1,)."""
+        return self.features.tokens.first
+
+    @property
+    def matrix(self) -> sp.csr_array:
+        """The tokens' columns."""
+        return self.features.matrix
+
+    @cached_property
+    def words(self) -> Sequence[str]:
+        """The tokens' forms, (n,)."""
+        forms = self.features.tokens.forms
+        return [forms[number] for number in self.features.tokens.form]
+
+    @property
+    def form(self) -> NDArray[np.int32]:
+        """The forms' numbers, (n,)."""
+        return self.features.tokens.form
+
+    def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return ``matrix @ weights`` without the matrix."""
+        return self.remover.scorer(weights)(self.features)

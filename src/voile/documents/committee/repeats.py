@@ -1,0 +1,151 @@
+"""Further mentions of a removed name in the same document."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import chain
+from unicodedata import east_asian_width
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.committee.committee import Removed
+from voile.documents.replacements import Reason, Removal
+from voile.documents.replacements.names import folded
+from voile.documents.words.attributes import is_mark
+from voile.documents.words.tokens import NOWHERE, SIGNS, Forms, Tokens
+
+REPEAT = (Reason("repeat"),)
+SHORT = 2
+"""Letters of a short name."""
+_APART = re.compile(rf"(?:[\d_]|[^\w{SIGNS}])+")
+
+
+class NameWords:
+    """The words of forms that may repeat a name; each form is looked at once."""
+
+    def __init__(self) -> None:
+        self._begin(Forms())
+
+    def _begin(self, known: Forms) -> None:
+        self._known, self._seen, self._words = known, 0, Forms()
+        self._form = np.zeros(0, dtype=np.intp)
+        self._word = np.zeros(0, dtype=np.intp)
+
+    def look(self, known: Forms) -> None:
+        """Look at the forms that are new; forget those of other numbers."""
+        if known is not self._known:
+            self._begin(known)
+        new = known.since(self._seen)
+        words = [_names_in(form)[1] for form in new]
+        form = np.repeat(np.arange(len(new)) + self._seen, [len(one) for one in words])
+        word = self._words.number(chain.from_iterable(words))
+        self._form = np.concatenate([self._form, form])
+        self._word = np.concatenate([self._word, np.array(word, dtype=np.intp)])
+        self._seen += len(new)
+
+    def among(self, wanted: Iterable[str]) -> NDArray[np.bool_]:
+        """Say which forms have one of these words, (forms,)."""
+        asked = np.zeros(len(self._words) + 1, dtype=np.bool_)
+        asked[[self._words.find(word) for word in wanted]] = True
+        asked[NOWHERE] = False
+        found = np.zeros(self._seen, dtype=np.bool_)
+        found[self._form[asked[self._word]]] = True
+        return found
+
+
+def mentions(
+    removed: Removed, names: NDArray[np.bool_], seen: NameWords | None = None
+) -> NDArray[np.int16]:
+    """Find what is left of the names removed in the same document.
+
+    A mention is a token with a word that was removed as a name elsewhere in its document, both
+    written as names (see `_names_in`); capitals and accents aside.
+
+    Parameters
+    ----------
+    names : (T + 1,) which types are names.
+    seen : the words of forms met before; new ones are added to it.
+
+    Returns
+    -------
+    (n,) the type of name, 0 of all other tokens.
+    """
+    tokens = removed.tokens
+    seen = NameWords() if seen is None else seen
+    seen.look(tokens.known)
+    forms, of = tokens.forms, tokens.document
+    gone: defaultdict[int, dict[str, int]] = defaultdict(dict)
+    for x in np.flatnonzero(names[removed.type]).tolist():
+        for word in _names_in(forms[tokens.form[x]])[0]:
+            gone[int(of[x])].setdefault(word, int(removed.type[x]))
+    wanted = {word for words in gone.values() for word in words}
+    found = np.zeros(len(tokens), dtype=np.int16)
+    if not wanted:
+        return found
+    may = seen.among(wanted)
+    for x in np.flatnonzero(may[tokens.form] & (removed.type == 0)).tolist():
+        known = gone[int(of[x])]
+        found[x] = next(
+            (
+                known[word]
+                for word in _names_in(forms[tokens.form[x]])[1]
+                if word in known and not (len(word) == SHORT and _is_word(tokens, forms, x, word))
+            ),
+            0,
+        )
+    return found
+
+
+@lru_cache(maxsize=1 << 16)
+def _names_in(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the words of a token that are names where it was removed, and where it was left.
+
+    A word is a run of letters: Ruiz in Ruiz_2020. Written as a name is one with a capital in three
+    letters or more, compared without capitals and accents; one of a capital and a small letter,
+    compared as it is; one of a script without capitals in three letters, or two ideographs, or
+    more. In what was left, words that are joined to something may be in small letters.
+
+    >>> _names_in("Núñez"), _names_in("nunez"), _names_in("ruiz_Wu")
+    ((('nunez',), ('nunez',)), ((), ()), (('Wu',), ('ruiz', 'Wu')))
+    """
+    words = [] if is_mark(form) else [word for word in _APART.split(form) if word]
+    named = [name for word in words if (name := _name_of(word))]
+    if words in ([], [form]):
+        return tuple(named), tuple(named)
+    small = [_name_of(word) or (folded(word) if len(word) > SHORT else "") for word in words]
+    return tuple(named), tuple(word for word in small if word)
+
+
+def _name_of(word: str) -> str:
+    """Return a word that is written as a name as it is compared; of another, nothing."""
+    small = word.lower()
+    if small == word.upper():
+        wide = east_asian_width(word[0]) == "W"
+        return folded(word) if len(word) > SHORT or (wide and len(word) == SHORT) else ""
+    if len(word) == SHORT:
+        return word if word == word.capitalize() else ""
+    return folded(word) if len(word) > SHORT and small != word else ""
+
+
+def _is_word(tokens: Tokens, forms: Sequence[str], at: int, short: str) -> bool:
+    """Say whether the document of a token has a short name in small letters: Do, An."""
+    small, number = short.lower(), int(tokens.document[at])
+    here = tokens.form[slice(*tokens.first[number : number + 2])]
+    return small != short and any(forms[n] == small for n in here.tolist())
+
+
+def repeated(
+    removed: Removed, again: NDArray[np.int16], document: int, labels: Sequence[str]
+) -> list[Removal]:
+    """Return the mentions found in one document as removals."""
+    start, end = removed.tokens.first[document : document + 2]
+    return [
+        Removal(
+            int(removed.tokens.starts[x]), int(removed.tokens.ends[x]), labels[again[x] - 1], REPEAT
+        )
+        for x in (np.flatnonzero(again[start:end]) + start).tolist()
+    ]

@@ -1,0 +1,1 @@
+"""How a committee is learnt and judged."""

@@ -1,0 +1,161 @@
+"""What a learner says of text that it has not seen: the heart of an honest loop.
+
+Judged on its own training text a learner misses nothing, and the loop ends at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed  # type: ignore[import-untyped]
+from numpy.typing import NDArray
+
+from voile.core.workers import begin_worker
+from voile.documents.committee.committee import Types, by_own_rule, check_margins
+from voile.documents.learners.calibration import Calibration, decide
+from voile.documents.learners.learner import Examples, Learner, Margins
+from voile.documents.words.gathering import SEVERAL, meet
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfFold:
+    """A learner's margins for each token, by classifiers that saw other subjects' text.
+
+    Parameters
+    ----------
+    margins : (n, T). fold : (n,) of the tokens.
+    """
+
+    margins: Margins
+    fold: NDArray[np.intp]
+
+    def types(self, examples: Examples, decision: str) -> Types:
+        """Return as which type each token is removed, (n,), calibrated on the other folds."""
+        found = by_own_rule(self.margins)
+        if decision == "cost":
+            for fold in np.unique(self.fold[examples.counted]):
+                here = self.fold == fold
+                others = ~here if examples.counted[~here].any() else here
+                known = self._calibration(examples, others)
+                found[here] = decide(known.probabilities(self.margins[here]), examples.costs)
+        return np.where(examples.counted, found, 0).astype(np.int16)
+
+    def calibration(self, examples: Examples) -> Calibration:
+        """Return the calibration on all folds."""
+        return self._calibration(examples, np.ones(len(self.fold), dtype=np.bool_))
+
+    def _calibration(self, examples: Examples, of: NDArray[np.bool_]) -> Calibration:
+        labels, counted = examples.labels[of], examples.counted[of]
+        return Calibration.fit(self.margins[of], labels, counted)
+
+
+class Store(Protocol):
+    """Keeps what a learner, by its place, says of a fold."""
+
+    def read(self, learner: int, fold: int) -> Margins | None:
+        """Return what was kept, if anything."""
+
+    def write(self, learner: int, fold: int, margins: Margins) -> None:
+        """Keep it."""
+
+
+def cross_fit(
+    learners: Sequence[Learner],
+    examples: Examples,
+    folds: NDArray[np.intp],
+    *,
+    seeds: Sequence[int],
+    n_jobs: int | None,
+    least: int = 1,
+    store: Store | None = None,
+) -> list[Margins]:
+    """Fit every learner on all folds but one and look at that one, for each fold.
+
+    Parameters
+    ----------
+    folds : (d,) of the documents; with one fold alone it is looked at by who learnt from it.
+    seeds : of the learners; a fold's fit depends on its learner's seed and its number alone.
+    n_jobs : processes; the answer does not depend on them.
+    least : see `shared`.
+    store : what it has is not fitted again, and what is fitted is written there fold by fold.
+
+    Returns
+    -------
+    (n, T) margins of each learner.
+
+    Raises
+    ------
+    RequestError : margins of another shape.
+    """
+    if not learners:
+        return []
+    numbers, places = np.unique(folds).tolist(), range(len(learners))
+    known = {(x, fold): store.read(x, fold) for x in places for fold in numbers} if store else {}
+    missing = {fold: [x for x in places if known.get((x, fold)) is None] for fold in numbers}
+    missing = {fold: which for fold, which in missing.items() if which}
+    found = Parallel(n_jobs=n_jobs, return_as="generator", initializer=begin_worker)(
+        delayed(_held_out)(
+            [learners[x] for x in which],
+            examples,
+            folds == fold,
+            [seeds[x] + fold for x in which],
+            least,
+        )
+        for fold, which in missing.items()
+    )
+    for (fold, which), parts in zip(missing.items(), found, strict=True):
+        for x, part in zip(which, parts, strict=True):
+            known[x, fold] = part
+            if store:
+                store.write(x, fold, part)
+    of = np.repeat(folds, np.diff(examples.first))
+    told = [np.zeros((len(of), examples.types)) for _ in learners]
+    for (x, fold), part in known.items():
+        told[x][of == fold] = part
+    return told
+
+
+def _held_out(
+    learners: Sequence[Learner],
+    examples: Examples,
+    held: NDArray[np.bool_],
+    seeds: Sequence[int],
+    least: int,
+) -> list[Margins]:
+    """Look at the documents held out, by each learner; in one process, so that they share."""
+    seen = shared(examples.of(~held if not held.all() else held), least)
+    shown = examples.of(held)
+    return [
+        checked(learner.fit(seen, seed=seed).margins(shown), learner.name, shown, numbers=False)
+        for learner, seed in zip(learners, seeds, strict=True)
+    ]
+
+
+def checked(margins: Margins, learner: str, examples: Examples, *, numbers: bool = True) -> Margins:
+    """Return a classifier's margins on these examples, if they are that."""
+    shape = (len(examples.labels), examples.types)
+    return check_margins(margins, learner, shape, numbers=numbers)
+
+
+def shared(examples: Examples, least: int = 2) -> Examples:
+    """Return the examples without what fewer than `least` (1 or 2) of their subjects have.
+
+    What one subject alone has is no feature (`Space.of`). Without a fold more is so: a name of two
+    subjects, one of them held out, must be as unknown here as one subject's name is in new text.
+    """
+    if least < 2:
+        return examples
+    matrix, documents = examples.matrix, np.arange(len(examples.first) - 1, dtype=np.int32)
+    subject = examples.subject if len(examples.subject) else documents
+    met = np.full(matrix.shape[1], -1, dtype=np.int32)
+    rows = np.arange(matrix.shape[0], dtype=np.int32)
+    whose = np.repeat(subject, np.diff(examples.first))
+    meet(rows, matrix.indptr.astype(np.int64), matrix.indices, whose, met)
+    kept = (met == SEVERAL)[matrix.indices]
+    ends = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr].astype(matrix.indptr.dtype)
+    fewer = sp.csr_array((matrix.data[kept], matrix.indices[kept], ends), shape=matrix.shape)
+    return replace(examples, matrix=fewer)

@@ -1,0 +1,238 @@
+"""What a committee leaves and removes, counted out of fold: the figures of the wing's policies."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.evidence import Rate
+from voile.documents.committee.committee import Removed, Types
+from voile.documents.committee.repeats import mentions
+from voile.documents.context import of_context, pointing
+from voile.documents.learning.greedy import Loop, Pass, Tried
+from voile.documents.learning.quantities import AS_LEFT, ONE_PERCENT
+from voile.documents.learning.training import Training, by_subject
+from voile.documents.replacements import Removal
+from voile.documents.replacements.kinds import names_among
+from voile.documents.text.corpus import Corpus
+from voile.documents.words.features import CLASSES
+
+MOST_FALSE = 30
+
+
+def points(
+    training: Training, cost: float, loop: Loop, *, repeats: bool = True
+) -> Iterator[dict[str, Any]]:
+    """Yield what is left and removed up to each of a committee's passes, and before them.
+
+    Words that only tell of an identifier are harmless, though the loop learnt to remove them.
+
+    Parameters
+    ----------
+    repeats : every mention of a removed name in its document goes as well, as `apply` does by
+        default. T, the attacker and what is proved are the loop's, without.
+    """
+    identifiers, tokens = _identifiers(training), training.tokens
+    sentence, document = tokens.sentence, tokens.document
+    kinds = [training.truth == kind for kind in range(1, len(training.labels) + 1)]
+    for passes in range(len(loop.committee.members) + 1):
+        alone = _removed(loop, passes) > 0
+        removed = _published(training, loop, passes, repeats=repeats) > 0
+        left, lost, more = identifiers & ~removed, ~identifiers & removed, removed & ~alone
+        risk = _rate(training, left, identifiers)
+        by_type = [_rate(training, ~removed & kind, kind) for kind in kinds]
+        low, high = risk.interval()
+        yield {
+            "risk": float(left.sum() / max(identifiers.sum(), 1)),
+            "risk_low": low,
+            "risk_high": high,
+            "loss": float(lost.sum() / max((~identifiers).sum(), 1)),
+            "miss_cost": cost,
+            "passes": passes,
+            **_attacked(loop.passes[passes] if passes < len(loop.passes) else None),
+            "costs": loop.committee.costs.tolist(),
+            "cost": _cost(training, loop, alone),
+            "left": int(left.sum()),
+            "repeats_identifiers": int((more & identifiers).sum()),
+            "repeats_harmless": int((more & ~identifiers).sum()),
+            "published_tokens": float(1 - removed.mean()),
+            "published_sentences": _untouched(removed, sentence),
+            "published_documents": _untouched(removed, document),
+            "left_by_type": [one.successes for one in by_type],
+            "subjects_by_type": [one.clusters for one in by_type],
+            "deff_by_type": [one.deff for one in by_type],
+            "optimum": loop.stopped == "finished" and passes == len(loop.committee.members),
+            **_proved(training, loop, passes, alone),
+            **_false(training, lost),
+        }
+
+
+def _rate(training: Training, hits: NDArray[np.bool_], of: NDArray[np.bool_]) -> Rate:
+    """Return the rate of some tokens among others, both (n,), by subject."""
+    tokens, people = training.tokens, training.people
+    return Rate.clustered(*(by_subject(tokens, which, people).tolist() for which in (hits, of)))
+
+
+def identifiers_of(training: Training) -> int:
+    """Count the tokens that identify somebody, in all."""
+    return int(_identifiers(training).sum())
+
+
+def _identifiers(training: Training) -> NDArray[np.bool_]:
+    """Say which tokens identify somebody, (n,)."""
+    return np.array([False, *~of_context(training.labels)])[training.truth]
+
+
+def _removed(loop: Loop, passes: int) -> Types:
+    """Return as what the committee removes each token within so many passes, (n,)."""
+    return np.where((loop.turn > 0) & (loop.turn <= passes), loop.removed, 0).astype(np.int16)
+
+
+def _published(training: Training, loop: Loop, passes: int, *, repeats: bool) -> Types:
+    """Return as what each token is removed, (n,), further mentions of names among them."""
+    types = _removed(loop, passes)
+    if not repeats:
+        return types
+    known = names_among(training.labels)
+    names = np.array([False, *(label in known for label in training.labels)])
+    again = mentions(Removed(training.tokens, types, np.full_like(types, -1)), names)
+    return np.where(types > 0, types, again)
+
+
+def _cost(training: Training, loop: Loop, removed: NDArray[np.bool_]) -> float:
+    """Return T(H), in which words that tell of an identifier count as the loop counts them."""
+    missed = loop.committee.costs @ _by_type(training, ~removed)
+    return float(missed) + float((removed & (training.truth == 0)).sum())
+
+
+def _false(training: Training, removed: NDArray[np.bool_]) -> dict[str, Any]:
+    """Count the harmless tokens removed by their kind, and name those removed most.
+
+    What one subject alone has is not named: it may be what was missed of a name.
+    """
+    form = training.tokens.form[removed]
+    kinds = np.bincount(training.classes[form], minlength=len(CLASSES) + 1)[1:]
+    numbers, counts = np.unique(form, return_counts=True)
+    most = np.argsort(-counts, kind="stable")
+    shared = _of_several(training)[numbers[most]]
+    forms = training.tokens.forms
+    words = [
+        {"word": forms[numbers[x]], "removed": int(counts[x])}
+        for x in most[shared][:MOST_FALSE].tolist()
+    ]
+    return {"false_by_kind": kinds.tolist(), "false_words": words}
+
+
+def _of_several(training: Training) -> NDArray[np.bool_]:
+    """Say which forms two subjects or more have, by their numbers."""
+    tokens = training.tokens
+    whose = training.people[tokens.document]
+    met = np.unique(np.stack([tokens.form, whose]), axis=1)[0]
+    return np.bincount(met, minlength=len(tokens.forms)) > 1
+
+
+def context_of(
+    training: Training, corpus: Corpus, loop: Loop, passes: int, *, repeats: bool = True
+) -> dict[str, Any]:
+    """Say which words left point to values removed, by rules over subjects.
+
+    The words are for the holder alone; the shares are not.
+    """
+    removed = _published(training, loop, passes, repeats=repeats)
+    found = pointing(corpus, _removals(training, removed))
+    words = sorted({rule.word for rule in found.rules})
+    return {"context_share": found.share, "context_rules": len(found.rules), "context": words}
+
+
+def _removals(training: Training, removed: NDArray[np.int16]) -> list[list[Removal]]:
+    """Return what is removed of each document."""
+    tokens, labels = training.tokens, training.labels
+    gone = np.flatnonzero(removed)
+    starts, ends, types = (x[gone].tolist() for x in (tokens.starts, tokens.ends, removed))
+    bounds = np.searchsorted(gone, tokens.first).tolist()
+    return [
+        [Removal(starts[x], ends[x], labels[types[x] - 1]) for x in range(begin, end)]
+        for begin, end in pairwise(bounds)
+    ]
+
+
+def _proved(
+    training: Training, loop: Loop, passes: int, removed: NDArray[np.bool_]
+) -> dict[str, Any]:
+    """Keep what Lemma 1 and Theorems 4 to 6 ask of a committee that is a local optimum."""
+    if loop.stopped != "finished" or passes < len(loop.committee.members):
+        return dict.fromkeys(("training", "missed", "lost"))
+    learnt = loop.learnt
+    return {
+        "training": None if learnt is None else [learnt.tp, learnt.fp, learnt.tn, learnt.fn],
+        "missed": _by_type(training, ~removed),
+        "lost": int((removed & (training.truth == 0)).sum()),
+    }
+
+
+def _attacked(turn: Pass | None) -> dict[str, Any]:
+    """Say what the attacker of a turn finds; nulls where the loop ended before it."""
+    names = ("learner", "tp", "fp", "fn", "tn")
+    if turn is None:
+        return dict.fromkeys((*AS_LEFT, *ONE_PERCENT, *(f"attacker_{name}" for name in names)))
+    few, many = (dataclasses.astuple(rate) for rate in turn.found)
+    return {
+        **dict(zip(AS_LEFT, few, strict=True)),
+        **dict(zip(ONE_PERCENT, many, strict=True)),
+        **{f"attacker_{name}": getattr(turn.attacker, name) for name in names},
+    }
+
+
+def _by_type(training: Training, which: NDArray[np.bool_]) -> list[int]:
+    counts = np.bincount(training.truth[which], minlength=len(training.labels) + 1)
+    return [int(n) for n in counts[1:]]
+
+
+def _untouched(removed: NDArray[np.bool_], of: NDArray[np.intp]) -> float:
+    """Return the share of sentences or documents from which nothing is removed."""
+    touched = np.bincount(of, removed) > 0
+    there = np.bincount(of) > 0
+    return float((there & ~touched).sum() / max(there.sum(), 1))
+
+
+def turns(training: Training, cost: float, loop: Loop) -> Iterator[dict[str, Any]]:
+    """Yield what each learner would have done in each turn.
+
+    `removed` of `before` are identifiers, and `harmless` all else; `tp` to `tn` count as the loop
+    does, to which words that tell of an identifier are identifiers as well.
+    """
+    own = ~of_context(training.labels)
+    before = identifiers_of(training)
+    for one in loop.passes:
+        tries: Mapping[str, Tried] = {"": one.attacker, **{t.learner: t for t in one.tried}}
+        for name, tried in tries.items():
+            removed = _own(tried, own)
+            yield {
+                "miss_cost": cost,
+                "pass": one.number,
+                "learner": tried.learner,
+                "decision": tried.decision,
+                "attacker": not name,
+                "taken": tried == one.taken,
+                "removed": removed,
+                "before": before,
+                "harmless": tried.fp + tried.tp - removed,
+                "tp": tried.tp,
+                "fp": tried.fp,
+                "fn": tried.fn,
+                "tn": tried.tn,
+                "change": tried.change,
+                "cost": one.loss,
+                "by_type": list(tried.by_type),
+            }
+        if one.taken:
+            before -= _own(one.taken, own)
+
+
+def _own(tried: Tried, own: NDArray[np.bool_]) -> int:
+    return int(np.array(tried.by_type)[own].sum())

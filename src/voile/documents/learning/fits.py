@@ -1,0 +1,210 @@
+"""Fit learners on what is left, and never one twice on the same.
+
+Loops for several costs share their first pass; an interrupted loop goes on from a folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+import voile
+from voile.data.files.atomic import write_bytes
+from voile.data.files.outputs import Output
+from voile.documents.committee.committee import Types, check_margins
+from voile.documents.learners import classifier_kind, kind_of, learners_of
+from voile.documents.learners.learner import Classifier, Examples, Learner, Margins, Saveable
+from voile.documents.learning.crossfitting import OutOfFold, checked, cross_fit, shared
+from voile.documents.learning.training import Training
+from voile.keys.random import RandomState, streams
+
+Stored = dict[str, NDArray[Any]]
+T = TypeVar("T")
+FIT = Output("finished fit", {"": Path.is_file})
+"""Named by a hash of all that it depends on, which nobody else calls a file."""
+
+
+class Fits:
+    """What learners found on a training corpus, by what was left of it.
+
+    Parameters
+    ----------
+    learners : by name. seeds : of each.
+    folds : (d,) of the documents; None judges learners on the text that they learnt from.
+    n_jobs : processes; what is found does not depend on them.
+    folder : where finished fits are kept, None for nowhere. It tells of the text: mode 0700. What
+        is damaged there is fitted anew; so is what does not say by its repr what it is.
+    """
+
+    MOST_BYTES = 2**30
+    """Margins that are remembered; beyond them those that were not used for longest are not."""
+
+    def __init__(
+        self,
+        training: Training,
+        learners: Mapping[str, Learner],
+        *,
+        seeds: Mapping[str, int],
+        folds: NDArray[np.intp] | None,
+        n_jobs: int | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        self.training, self.learners, self.seeds = training, learners, seeds
+        documents = len(training.tokens.first) - 1
+        self.folds = np.zeros(documents, dtype=np.intp) if folds is None else folds
+        self.n_jobs, self.folder = n_jobs, None if folder is None else Path(folder)
+        self._margins: dict[str, Margins] = {}
+        self._classifiers: dict[str, Classifier] = {}
+        self._ground = _digest_of(training)
+        if self.folder is not None:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def margins(self, examples: Examples, removed: Types) -> dict[str, OutOfFold]:
+        """Return every learner's margins on what is left after `removed`, (n,)."""
+        keys = {name: self._key(name, "margins", examples, removed) for name in self.learners}
+        told = {name: self._margins[key] for name, key in keys.items() if key in self._margins}
+        new = [name for name in keys if name not in told]
+        found = cross_fit(
+            [self.learners[name] for name in new],
+            examples,
+            self.folds,
+            seeds=[self.seeds[name] for name in new],
+            n_jobs=self.n_jobs,
+            least=2,
+            store=_Parts(self, [(name, keys[name]) for name in new], examples),
+        )
+        for name, margins in zip(new, found, strict=True):
+            told[name] = checked(margins, name, examples)
+        self._remember({key: told[name] for name, key in keys.items()})
+        fold = np.repeat(self.folds, np.diff(examples.first))
+        return {name: OutOfFold(told[name], fold) for name in keys}
+
+    def classifier(self, name: str, examples: Examples, removed: Types) -> Classifier:
+        """Return what a learner learns from all that is left after `removed`."""
+        key = self._key(name, "classifier", examples, removed)
+        if key not in self._classifiers:
+            fitted = self.stored(name, key, lambda stored: _classifier(stored, name, examples))
+            if fitted is None:
+                fitted = self.learners[name].fit(shared(examples), seed=self.seeds[name])
+                if isinstance(fitted, Saveable) and kind_of(fitted) is not None:
+                    kind = np.array(kind_of(fitted))
+                    self.store(name, key, {"kind": kind, **fitted.to_arrays()})
+            self._classifiers[key] = fitted
+        return self._classifiers[key]
+
+    def _key(self, name: str, what: str, examples: Examples, removed: Types) -> str:
+        """Name a fit by all that it depends on."""
+        learner = self.learners[name]
+        told = (voile.__version__, what, name, type(learner).__module__, learner, self.seeds[name])
+        digest = hashlib.sha256(repr(told).encode())
+        digest.update(self._ground)
+        digest.update(np.ascontiguousarray(removed).tobytes())
+        digest.update(self.folds.tobytes() if what == "margins" else b"")
+        digest.update(examples.costs.tobytes() if _looks_at_costs(learner) else b"")
+        return digest.hexdigest()[:32]
+
+    def _remember(self, used: Mapping[str, Margins]) -> None:
+        for key in used:
+            self._margins.pop(key, None)
+        self._margins.update(used)
+        while sum(margins.nbytes for margins in self._margins.values()) > self.MOST_BYTES:
+            del self._margins[next(iter(self._margins))]
+
+    def _path(self, name: str, key: str) -> Path | None:
+        """Return where a fit is kept; nowhere, if its learner's repr may be another's as well."""
+        told = repr(self.learners[name])
+        told_apart = " at 0x" not in told and "..." not in told
+        return self.folder / f"{key}.npz" if self.folder is not None and told_apart else None
+
+    def stored(self, name: str, key: str, read: Callable[[Stored], T]) -> T | None:
+        """Return what was kept of a learner under a key, if it can be read."""
+        path = self._path(name, key)
+        if path is None or not path.exists():
+            return None
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                return read(dict(file))
+        except Exception:  # whatever is wrong with a file, another fit sets it right
+            return None
+
+    def store(self, name: str, key: str, arrays: Stored) -> None:
+        """Keep arrays of a learner under a key."""
+        path = self._path(name, key)
+        if path is not None:
+            buffer = BytesIO()
+            np.savez(buffer, **arrays)  # type: ignore[arg-type]
+            write_bytes(path, buffer.getvalue(), FIT, force=True)
+            path.chmod(0o600)
+
+
+class _Parts:
+    """What learners say of each fold, kept as soon as it is known."""
+
+    def __init__(self, fits: Fits, keys: Sequence[tuple[str, str]], examples: Examples) -> None:
+        self._fits, self._keys = fits, keys
+        sizes = np.bincount(fits.folds, np.diff(examples.first)).astype(int)
+        self._shapes = [(size, examples.types) for size in sizes.tolist()]
+
+    def read(self, learner: int, fold: int) -> Margins | None:
+        """Return what was kept."""
+        name, key = self._keys[learner]
+        shape = self._shapes[fold]
+        return self._fits.stored(
+            name, f"{key}-{fold}", lambda stored: check_margins(stored["margins"], name, shape)
+        )
+
+    def write(self, learner: int, fold: int, margins: Margins) -> None:
+        """Keep it."""
+        name, key = self._keys[learner]
+        check_margins(margins, name, self._shapes[fold])
+        self._fits.store(name, f"{key}-{fold}", {"margins": margins})
+
+
+def _digest_of(training: Training) -> bytes:
+    """Return what tells a training corpus, as it is seen, from others."""
+    tokens, space = training.tokens, training.space
+    lists = sorted((name, sorted(words)) for name, words in space.lists.items())
+    tags = None if tokens.tags is None else tokens.tags.known
+    told = (training.labels, training.subject, tokens.forms, tags, space.attributes, lists)
+    digest = hashlib.sha256(repr(told).encode())
+    tag = np.zeros(0) if tokens.tag is None else tokens.tag
+    for array in (tokens.form, tokens.gap, tokens.first, tag, training.truth, space.columns):
+        digest.update(array.tobytes())
+    return digest.digest()
+
+
+def _looks_at_costs(learner: Learner) -> bool:
+    """Tell whether a learner's fit may depend on the costs; one that does not say may."""
+    own = getattr(learner, "cost_sensitive", True) or "cost_sensitive=True" in repr(learner)
+    return own or any(map(_looks_at_costs, getattr(learner, "learners", ())))
+
+
+def _classifier(stored: Stored, learner: str, examples: Examples) -> Classifier:
+    """Read a classifier back, and see that it is one for these examples."""
+    classifier = classifier_kind(str(stored["kind"])).from_arrays(stored)
+    none = examples.of(np.zeros(len(examples.first) - 1, dtype=np.bool_))
+    checked(classifier.margins(none), learner, none)
+    return classifier
+
+
+def fits_of(
+    training: Training,
+    learners: Sequence[str | Learner],
+    *,
+    cross_fit: int | None,
+    seed: RandomState,
+    n_jobs: int | None,
+    folder: Path | None = None,
+) -> Fits:
+    """Return what fits these learners on a training corpus, with folds and seeds drawn."""
+    named = learners_of(learners)
+    folding, *drawn = streams(seed, "folds", *(f"learner {name}" for name in named))
+    folds = None if cross_fit is None else training.folds(cross_fit, folding)
+    seeds = {n: int(rng.integers(2**31)) for n, rng in zip(named, drawn, strict=True)}
+    return Fits(training, named, seeds=seeds, folds=folds, n_jobs=n_jobs, folder=folder)

@@ -1,0 +1,258 @@
+"""GreedySanitize (Algorithm 1): learn on what is left, remove, until another pass does not pay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.evidence import Rate
+from voile.core.interruption import ctrl_c
+from voile.core.progress import Progress
+from voile.documents.committee.committee import Committee, Decision, Member, Types, by_own_rule
+from voile.documents.learners.learner import Examples
+from voile.documents.learning.crossfitting import OutOfFold
+from voile.documents.learning.fits import Fits
+from voile.documents.learning.training import Training
+
+LEAST_LEFT = 300
+"""Tokens that must be left: of fewer, nothing found still allows a share above 1% (3 / n)."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a learner would remove of what is left.
+
+    Parameters
+    ----------
+    learner, decision : who, and how.
+    tp, fp : identifiers and harmless tokens removed. fn, tn : left.
+    change : of T by removing, C FP - L TP (Lemma 1); below 0 it pays.
+    by_type : (T,) identifiers removed of each type.
+    """
+
+    learner: str
+    decision: Decision
+    tp: int
+    fp: int
+    fn: int
+    tn: int
+    change: float
+    by_type: tuple[int, ...]
+
+    @property
+    def accuracy(self) -> float:
+        """The share of tokens that are taken for what they are."""
+        return (self.tp + self.tn) / max(self.tp + self.fp + self.fn + self.tn, 1)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One turn of the loop.
+
+    Parameters
+    ----------
+    number : from 1.
+    tried : what each learner would remove, and the attacker's: the most accurate by its own rule.
+    found : how many of the tokens that the attacker inspects, by margin, of what is left before
+        the turn, are identifiers: of as many as are left, and of 1% of the tokens.
+    taken : what was added to the committee, None in the last turn.
+    loss : T(H) after it.
+    """
+
+    number: int
+    tried: tuple[Tried, ...]
+    attacker: Tried
+    found: tuple[Rate, Rate]
+    taken: Tried | None
+    loss: float
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """What the algorithm ended with.
+
+    Parameters
+    ----------
+    committee : H. passes : its history, the turn that did not pay included.
+    removed : (n,) the training corpus as published, out of fold.
+    turn : (n,) the pass in which each token was removed, 0 of those left.
+    learnt : the attacker's classifier at the end, on the very text that it learnt from; None where
+        the loop did not finish.
+    stopped : ``finished``: no classifier tried lowers T, the attacker's neither; ``max passes``;
+        ``interrupted``.
+    """
+
+    committee: Committee
+    passes: tuple[Pass, ...]
+    removed: Types
+    turn: Types
+    learnt: Tried | None
+    stopped: str
+
+
+def sanitize_greedily(
+    fits: Fits,
+    costs: NDArray[np.float64],
+    *,
+    decision: Decision,
+    max_passes: int,
+    progress: Progress,
+    least_left: int = LEAST_LEFT,
+) -> Loop:
+    """Build a committee.
+
+    In each turn every learner looks, out of fold, at what is left; the one that lowers T most is
+    added. When none does, the attacker's classifier, the most accurate by its own rule, is added
+    if that lowers T. The end is a local optimum (Definition 4.1) among the classifiers tried.
+
+    Raises
+    ------
+    InfeasibleError : less is left than `least_left` tokens: nothing could be said of it.
+    """
+    if decision not in get_args(Decision):
+        raise RequestError(f"there is no decision {decision}", instead="use cost or accuracy")
+    if max_passes < 1:
+        raise RequestError(f"{max_passes} passes", instead="allow 1 or more")
+    training = fits.training
+    removed = np.zeros(len(training.tokens), dtype=np.int16)
+    turns: list[_Turn] = []
+    learnt, stopped = None, "max passes"
+    try:
+        while stopped != "finished" and len(turns) < max_passes:
+            progress("passes", len(turns), max_passes)
+            check_left(removed, least_left)
+            examples = training.examples(removed, costs)
+            with ctrl_c():
+                turns.append(_turn(fits, examples, removed, decision, len(turns) + 1))
+                removed = _removed(turns)[0]
+                if turns[-1].member is None:
+                    stopped = "finished"
+                    learnt = _learnt(fits, examples, removed, turns[-1].told.attacker)
+    except KeyboardInterrupt:
+        if not any(turn.member for turn in turns):
+            raise
+        stopped = "interrupted"
+    removed, when = _removed(turns)
+    check_left(removed, least_left)
+    members = tuple(turn.member for turn in turns if turn.member)
+    committee = Committee(training.labels, costs, training.space, members, training.tokeniser)
+    return Loop(committee, tuple(turn.told for turn in turns), removed, when, learnt, stopped)
+
+
+@dataclass(frozen=True, eq=False)
+class _Turn:
+    """A turn, who is added in it, and what that removes, (n,); it counts as a whole or not."""
+
+    told: Pass
+    member: Member | None
+    found: Types
+
+
+def _removed(turns: Sequence[_Turn]) -> tuple[Types, Types]:
+    """Return as what each token is removed, and in which turn, (n,)."""
+    removed = np.zeros(len(turns[0].found), dtype=np.int16)
+    when = removed.copy()
+    for turn in turns:
+        when[turn.found > 0] = turn.told.number
+        removed = np.where(turn.found > 0, turn.found, removed)
+    return removed, when
+
+
+def _learnt(fits: Fits, examples: Examples, removed: Types, attacker: Tried) -> Tried:
+    """Count what the attacker's classifier gets right on what it learnt from."""
+    name = attacker.learner
+    margins = fits.classifier(name, examples, removed).margins(examples)
+    return tried_of(name, "accuracy", by_own_rule(margins), examples)
+
+
+def _turn(fits: Fits, examples: Examples, removed: Types, decision: Decision, number: int) -> _Turn:
+    """Let every learner look, and the attacker; take who lowers T most."""
+    looks = fits.margins(examples, removed)
+    found: dict[tuple[str, Decision], Types] = {}
+    told: dict[tuple[str, Decision], Tried] = {}
+    decisions: tuple[Decision, ...] = tuple(dict.fromkeys((decision, "accuracy")))
+    for name, look in looks.items():
+        for how in decisions:
+            found[name, how] = types = look.types(examples, how)
+            told[name, how] = tried_of(name, how, types, examples)
+    attacker = max((told[name, "accuracy"] for name in looks), key=lambda one: one.accuracy)
+    best = min((told[name, decision] for name in looks), key=lambda one: one.change)
+    taken = next((one for one in (best, attacker) if one.change < 0), None)
+    left = float(examples.costs @ _of_types(examples, examples.labels))
+    harmless = int(((removed > 0) & (fits.training.truth == 0)).sum())
+    loss = left + harmless + (0.0 if taken is None else taken.change)
+    inspected = (attacker.tp + attacker.fn, int(examples.counted.sum()) // 100)
+    turn = Pass(
+        number,
+        tuple(told[name, decision] for name in looks),
+        attacker,
+        _found(looks[attacker.learner], examples, inspected, fits.training),
+        taken,
+        loss,
+    )
+    if taken is None:
+        return _Turn(turn, None, np.zeros_like(removed))
+    member = _member(fits, examples, removed, taken, looks[taken.learner])
+    return _Turn(turn, member, found[taken.learner, taken.decision])
+
+
+def _found(
+    look: OutOfFold, examples: Examples, inspected: tuple[int, int], training: Training
+) -> tuple[Rate, Rate]:
+    """Count the identifiers among the tokens of the highest margins; ties in the text's order."""
+    counted = np.flatnonzero(examples.counted)
+    order = counted[np.argsort(-look.margins[counted].max(axis=1), kind="stable")]
+    whose = training.people[training.tokens.document[order]]
+    hits = examples.labels[order] > 0
+    few, many = (
+        Rate.by_subject(hits[:number].tolist(), whose[:number].tolist()) for number in inspected
+    )
+    return few, many
+
+
+def _member(
+    fits: Fits, examples: Examples, removed: Types, taken: Tried, look: OutOfFold
+) -> Member:
+    """Fit who is taken on all that is left; its calibration is of what it says out of fold."""
+    classifier = fits.classifier(taken.learner, examples, removed)
+    calibration = look.calibration(examples) if taken.decision == "cost" else None
+    return Member(taken.learner, classifier, calibration, taken.decision)
+
+
+def tried_of(learner: str, decision: Decision, types: Types, examples: Examples) -> Tried:
+    """Count what removing these tokens would do; an identifier removed as another type is gone."""
+    gone = (types > 0) & examples.counted
+    kept = ~gone & examples.counted
+    identifiers = examples.labels > 0
+    by_type = _of_types(examples, np.where(gone, examples.labels, 0))
+    fp = int((gone & ~identifiers).sum())
+    return Tried(
+        learner,
+        decision,
+        int(by_type.sum()),
+        fp,
+        int((kept & identifiers).sum()),
+        int((kept & ~identifiers).sum()),
+        fp - float(examples.costs @ by_type),
+        tuple(by_type.tolist()),
+    )
+
+
+def _of_types(examples: Examples, labels: Types) -> NDArray[np.int64]:
+    """Count the tokens of each type, (T,)."""
+    return np.bincount(labels, minlength=examples.types + 1)[1:]
+
+
+def check_left(removed: Types, least: int) -> None:
+    """Refuse when too little is left to say anything of what an attacker would find."""
+    left = int((removed == 0).sum())
+    if left < least:
+        raise InfeasibleError(
+            f"only {left} tokens are left, too few to judge what an attacker would find",
+            instead=f"publish nothing, or annotate more text; {least} must be left",
+        )

@@ -1,0 +1,150 @@
+"""The training corpus as tokens with labels, and as examples after each pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError, nearest
+from voile.documents.committee.committee import Types, mark_numbers, marked
+from voile.documents.learners.learner import Examples
+from voile.documents.learning.folds import folds_of
+from voile.documents.patterns.gazetteers import words_of
+from voile.documents.replacements.marks import mark
+from voile.documents.text.corpus import Corpus
+from voile.documents.words.features import Extractor, Space
+from voile.documents.words.tokens import Tokeniser, Tokens, tagged, token_labels, tokenise
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What a sanitizer learns from.
+
+    Parameters
+    ----------
+    tokens : of the corpus.
+    truth : (n,) int16, the type of identifier that each token is part of, 0 of none.
+    labels : (T,) the types.
+    subject : (d,) whose each document is.
+    space : the features' columns.
+    tokeniser : what cut the text in the place of voile's rule.
+    """
+
+    tokens: Tokens
+    truth: Types
+    labels: tuple[str, ...]
+    subject: tuple[str, ...]
+    space: Space
+    tokeniser: Tokeniser | None = None
+
+    @classmethod
+    def of(
+        cls,
+        corpus: Corpus,
+        *,
+        lists: Mapping[str, Iterable[str]] | None = None,
+        tokeniser: Tokeniser | None = None,
+    ) -> Training:
+        """Read a corpus.
+
+        Parameters
+        ----------
+        lists : gazetteers, name -> phrases.
+
+        Raises
+        ------
+        RequestError : no identifier in it.
+        """
+        labels, subjects = corpus.labels, corpus.subjects
+        tokens = tokenise((document.text for document in corpus), None, tokeniser)
+        truth = token_labels(tokens, corpus, labels)
+        if not truth.any():
+            raise RequestError(
+                "no identifier is marked in the training corpus",
+                instead="give text with spans; see docs/annotated-text.md",
+            )
+        tokens = tagged(tokens, corpus)
+        whose = np.repeat(numbered(subjects), np.diff(tokens.first))
+        marks = [mark(label) for label in labels]
+        space = Space.of(tokens, whose, marks=marks, lists=words_of(lists or {}, tokeniser))
+        return cls(tokens, truth, labels, subjects, space, tokeniser)
+
+    def examples(self, removed: Types, costs: NDArray[np.float64]) -> Examples:
+        """Return what is left after `removed`, (n,), with marks in its places; costs (T,)."""
+        tokens = marked(self.tokens, removed, mark_numbers(self.tokens.known, self.labels))
+        left = removed == 0
+        return Examples(
+            self._extractor.features(tokens).matrix,
+            np.where(left, self.truth, 0).astype(np.int16),
+            left,
+            tokens.first,
+            costs,
+            tokens.form,
+            tuple(tokens.forms),
+            self.people,
+        )
+
+    @cached_property
+    def people(self) -> NDArray[np.int32]:
+        """(d,) the number of each document's subject."""
+        return numbered(self.subject)
+
+    @cached_property
+    def _extractor(self) -> Extractor:
+        return Extractor(self.space, self.tokens.known)
+
+    @property
+    def classes(self) -> NDArray[np.int32]:
+        """The class of each form, by its number; see `words.features.CLASSES`."""
+        self._extractor.learn()
+        return self._extractor.classes
+
+    def folds(self, number: int, rng: np.random.Generator) -> NDArray[np.intp]:
+        """Return each document's fold, (d,), by subject."""
+        return folds_of(self.subject, np.diff(self.tokens.first), number, rng)
+
+
+def numbered(subjects: Sequence[str]) -> NDArray[np.int32]:
+    """Number the subjects, (d,), whatever their order."""
+    return np.unique(np.asarray(subjects), return_inverse=True)[1].astype(np.int32)
+
+
+def by_subject(
+    tokens: Tokens, which: NDArray[np.bool_], subject: NDArray[np.integer]
+) -> NDArray[np.int64]:
+    """Count some tokens, (n,), by the subject of their document; `subject` is each document's."""
+    whose = subject[tokens.document[which]]
+    return np.bincount(whose, minlength=int(subject.max(initial=-1)) + 1)
+
+
+def costs_of(
+    miss_cost: float | Mapping[str, float], labels: tuple[str, ...]
+) -> NDArray[np.float64]:
+    """Return what a missed identifier of each type is worth, (T,), in harmless tokens.
+
+    Raises
+    ------
+    RequestError : a cost that is not above 0, or for a type that is not there.
+
+    >>> costs_of({"NAME": 20, "": 5}, ("AGE", "NAME")).tolist()
+    [5.0, 20.0]
+    """
+    if not isinstance(miss_cost, Mapping):
+        miss_cost = {"": miss_cost}
+    for label in miss_cost:
+        if label and label not in labels:
+            raise RequestError(
+                f"a cost for type {label}, which the corpus lacks", instead=nearest(label, labels)
+            )
+    rest = miss_cost.get("", 10.0)
+    try:
+        costs = np.array([float(miss_cost.get(label, rest)) for label in labels])
+    except (TypeError, ValueError):
+        costs = np.zeros(1)
+    if not (np.isfinite(costs) & (costs > 0)).all():
+        raise RequestError("the cost of a missed identifier is a number above 0")
+    return costs

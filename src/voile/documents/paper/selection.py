@@ -1,0 +1,127 @@
+"""Selection: the most accurate of several learners."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.documents.learners.adaboost import AdaBoost
+from voile.documents.learners.crf import CRF, Chain
+from voile.documents.learners.crossing import classes_of, crossed
+from voile.documents.learners.learner import (
+    Arrays,
+    Classifier,
+    Examples,
+    Learner,
+    Margins,
+    Saveable,
+    Sight,
+)
+from voile.documents.learners.linear import Linear
+from voile.documents.learners.logistic import regressions
+from voile.documents.learners.storing import taken, unfit
+from voile.documents.learners.svm import SVM
+from voile.documents.paper.ensemble import Ensemble, Judged
+
+KINDS: tuple[type[Saveable], ...] = (Chain, Linear, Judged)
+"""What a kit can hold of the learners chosen from, by the numbers that it uses."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Fit the learner that errs least on subjects it has not seen; of equals the first.
+
+    Elsewhere in the same corpus another learner may be chosen, whose margins are of another size:
+    so they are given in log-odds, by a logistic regression of the margins of the comparison.
+
+    Parameters
+    ----------
+    learners : to choose from; the paper's four, in their cost-sensitive variants if this is one.
+    folds : of the comparison, at least 2.
+    cost_sensitive : compare by T, the missed at their costs and the harmless removed at 1.
+
+    Cost of `fit`: that of all learners, `folds` + 1 times at most.
+    """
+
+    learners: Sequence[Learner] = ()
+    folds: int = 3
+    cost_sensitive: bool = False
+
+    @property
+    def name(self) -> str:
+        """What history, kits and reports call it."""
+        return "selection-cost" if self.cost_sensitive else "selection"
+
+    def fit(self, examples: Examples, *, seed: int = 0) -> Classifier:
+        """Compare by cross-validation, then fit the best on everything."""
+        looks = [(one, self.look(one, examples, seed)) for one in self.among]
+        learner, margins = min(looks, key=lambda look: self.errors(look[1], examples))
+        slope, bias = regressions(margins[:, :, None], examples)
+        classifier = learner.fit(examples, seed=seed)
+        kind = KeptSelected if type(classifier) in KINDS else Selected
+        return kind(classifier, slope[:, 0], bias)
+
+    @property
+    def among(self) -> tuple[Learner, ...]:
+        """The learners to choose from."""
+        cost = self.cost_sensitive
+        paper = (CRF, SVM, AdaBoost, Ensemble)
+        return tuple(self.learners) or tuple(kind(cost_sensitive=cost) for kind in paper)
+
+    def look(self, learner: Learner, examples: Examples, seed: int) -> Margins:
+        """Return a learner's margins, (n, T), of subjects that it has not seen."""
+        return crossed(lambda some: learner.fit(some, seed=seed), examples, self.folds, seed)
+
+    def errors(self, margins: Margins, examples: Examples) -> float:
+        """Return the errors of a learner by its own rule, or what they cost."""
+        labels, found = examples.labels, classes_of(margins)
+        if not self.cost_sensitive:
+            return float((found != labels)[examples.counted].sum())
+        missed = np.bincount(labels[examples.counted & (found == 0)], minlength=examples.types + 1)
+        false = (found > 0) & (labels == 0) & examples.counted
+        return float(missed[1:] @ examples.costs + false.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Selected:
+    """The classifier chosen, its margins in log-odds.
+
+    Parameters
+    ----------
+    classifier : which.
+    slope, bias : (T,) from its margins to log-odds.
+    """
+
+    classifier: Classifier
+    slope: NDArray[np.float64]
+    bias: NDArray[np.float64]
+
+    def margins(self, sight: Sight) -> Margins:
+        """Return each token's margin for each type, (n, T), in log-odds."""
+        return np.asarray(self.classifier.margins(sight) * self.slope + self.bias)
+
+
+class KeptSelected(Selected):
+    """One that a kit can hold."""
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all of it as arrays of numbers."""
+        assert isinstance(self.classifier, Saveable)
+        inner = {f"of {name}": one for name, one in self.classifier.to_arrays().items()}
+        chosen = np.array(KINDS.index(type(self.classifier)))
+        return {**inner, "chosen": chosen, "slope": self.slope, "odds": self.bias}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> KeptSelected:
+        """Read it back; nothing in the arrays is run."""
+        chosen = int(taken(arrays, "chosen", "i", ()))
+        if not 0 <= chosen < len(KINDS):
+            raise unfit("chosen")
+        inner = {name.removeprefix("of "): arrays[name] for name in arrays if name[:3] == "of "}
+        slope = taken(arrays, "slope", "f", (None,))
+        bias = taken(arrays, "odds", "f", (len(slope),))
+        return cls(KINDS[chosen].from_arrays(inner), slope, bias)

@@ -1,0 +1,69 @@
+"""What puts something in the place of each removal, by the name that a user gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol
+
+from voile.core.errors import RequestError, nearest
+from voile.documents.replacements.marks import Categories, Marks
+from voile.documents.replacements.published import Published
+from voile.documents.replacements.removal import Removal
+from voile.documents.replacements.surrogates import Surrogates
+from voile.documents.text.document import Document
+from voile.keys.secret import Secret
+
+How = Literal["mark", "category", "surrogate"]
+HOW: tuple[How, ...] = ("mark", "category", "surrogate")
+
+
+class Replacer(Protocol):
+    """Puts something in the place of each of a document's removals."""
+
+    def __call__(self, document: Document, removals: Sequence[Removal]) -> Published:
+        """Return the text as it is published, with where each replacement stands.
+
+        Parameters
+        ----------
+        removals : in original offsets, apart from each other.
+        """
+        ...
+
+
+def replacer(
+    how: str,
+    secret: Secret | None = None,
+    *,
+    categories: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Replacer:
+    """Return the replacer of a name.
+
+    Parameters
+    ----------
+    how : "mark" for `Marks`, "category" for `Categories`, "surrogate" for `Surrogates`.
+    secret : of surrogates alone.
+    categories : label -> category, of categories alone.
+    options : the other parameters of `Surrogates`.
+
+    Raises
+    ------
+    RequestError : another name, surrogates without a secret, or what the replacer refuses.
+
+    Examples
+    --------
+    >>> replacer("mark")(Document("Ask Anna."), [Removal(4, 8, "NAME")]).text
+    'Ask [NAME].'
+    """
+    if how == "mark":
+        return Marks()
+    if how == "category":
+        return Categories(categories or {})
+    if how == "surrogate":
+        if secret is None:
+            raise RequestError(
+                "surrogates need a secret",
+                instead="give one from a file or the environment, or replace by mark",
+            )
+        return Surrogates(secret, **options)
+    raise RequestError(f"there is no replacement {how}", instead=nearest(how, HOW))

@@ -1,0 +1,111 @@
+"""Numbers, addresses of mail and pages, and of machines, by others that look like them.
+
+All are pseudonymous: a keyed function of the subject and the value, which whoever holds the
+secret can repeat for every value there is. It is not one to one: short numbers of one subject
+may meet in one surrogate.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from ipaddress import IPv4Address, IPv6Address, ip_address
+
+from voile.documents.replacements.draws import Draws
+from voile.documents.replacements.names import cleaned
+
+_EMAIL = re.compile(r"[^\s@,;]+@[^\s@,;]+")
+_EMAILS = re.compile(rf"{_EMAIL.pattern}(?:[ ,;]+{_EMAIL.pattern})*")
+_URL = re.compile(r"(https?://|ftp://)?(www\.)?\S+\.\S+", re.IGNORECASE)
+_PIECES = re.compile(r"[^\W\d_]+|\d|.", re.DOTALL)
+_MEANT_FOR_READERS = frozenset(["ext", "tel", "fax"])
+_LONGEST = 200
+_TRIES = 8
+
+# RFC 5737 and RFC 3849: they lead nowhere.
+_DOCUMENTATION_4 = [int(IPv4Address(net)) for net in ("192.0.2.0", "198.51.100.0", "203.0.113.0")]
+_DOCUMENTATION_6 = int(IPv6Address("2001:db8::"))
+
+
+def scrambled(draws: Draws, value: str) -> str | None:
+    """Replace the digits and letters of a number or code by others, never by the same ones.
+
+    Length, punctuation, capitals, leading zeros and the number of them stay; no checksum is kept
+    up. The result may be a number that somebody has. One that differs only in punctuation or
+    case becomes the same.
+
+    Returns
+    -------
+    None where there is no digit, or nothing that could change ("000").
+    """
+    value = cleaned(value)
+    pieces = _PIECES.findall(value)
+    if len(value) > _LONGEST or not any(one.isdecimal() for one in pieces):
+        return None
+    key = "".join(one for one in value if one.isalnum()).casefold()
+    for attempt in range(_TRIES):
+        new = _scrambled(pieces, draws.number(f"digits {attempt}", key, len(key) + 16))
+        if new != value:
+            return new
+    return None
+
+
+def _scrambled(pieces: list[str], stream: int) -> str:
+    """Write each piece anew from a large random number."""
+    new: list[str] = []
+    leading = True
+    for piece in pieces:
+        if piece.isdecimal():
+            if leading and int(piece) == 0:
+                new.append(piece)
+                continue
+            stream, digit = divmod(stream, 9 if leading else 10)
+            new.append(str(digit + leading))
+            leading = False
+        elif piece.isalpha() and piece.casefold() not in _MEANT_FOR_READERS:
+            for letter in piece:
+                stream, place = divmod(stream, 26)
+                drawn = string.ascii_lowercase[place]
+                new.append(drawn.upper() if letter.isupper() else drawn)
+        else:
+            new.append(piece)
+    return "".join(new)
+
+
+def email(draws: Draws, value: str) -> str | None:
+    """Return an address at example.org for each of one or several, the same for any case."""
+    value = cleaned(value)
+    if not (_EMAILS.fullmatch(value) and value.isprintable()):
+        return None
+    return _EMAIL.sub(
+        lambda match: f"{draws.code('e-mail', match.group().casefold())}@example.org", value
+    )
+
+
+def url(draws: Draws, value: str) -> str | None:
+    """Return a page of example.org, with the scheme and the www of the value."""
+    value = cleaned(value)
+    match = _URL.fullmatch(value)
+    if match is None or not value.isprintable():
+        return None
+    scheme, www = (part or "" for part in match.groups())
+    return f"{scheme}{www}example.org/{draws.code('url', value.casefold())}"
+
+
+def ip(draws: Draws, value: str) -> str | None:
+    """Return an address of the ranges that are kept for documentation."""
+    try:
+        address = ip_address(value.strip())
+    except ValueError:
+        return None
+    for attempt in range(_TRIES):
+        number = draws.number(f"ip {attempt}", str(address), 24)
+        new: IPv4Address | IPv6Address
+        if address.version == 4:
+            host, net = number % 254 + 1, number // 254 % len(_DOCUMENTATION_4)
+            new = IPv4Address(_DOCUMENTATION_4[net] + host)
+        else:
+            new = IPv6Address(_DOCUMENTATION_6 + number % 2**64)
+        if new != address:
+            return str(new)
+    return None

@@ -1,0 +1,188 @@
+"""Dates as they are written, moved by a subject's one offset, in the form they had.
+
+The grammar is strict and its own: days as 12/03/1999 (in a stated order), 1999-03-12, 12 March
+1999, March 12th, 1999, 12 de marzo de 1999, 12-mar-99, each with or without a weekday before and
+a time of day after; months as June 2006, marzo de 2007, 06/2006, marzo-09; years; and ranges of
+all these (`date_ranges`). What it does not read is not guessed.
+
+A day moves by the offset, so that intervals are kept to the day. A month moves by the offset in
+whole months and a year by it in whole years, never by none: intervals between months, and
+between years, are kept, and no day is told. Years of two digits are those of 1969 to 2068.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from functools import lru_cache
+from typing import Literal
+
+from voile.documents.replacements.calendar_words import MONTHS, WEEKDAYS, ordinal
+from voile.documents.replacements.names import Language
+
+DateOrder = Literal["dmy", "mdy"]
+
+_FIRST_YEAR, _LAST_YEAR = 1801, 2199
+_FIRST_SHORT_YEAR = 1969
+# They stand for "unknown": everybody knows them, so that moved they would tell the offset.
+_KNOWN_TO_ALL = frozenset([date(1900, 1, 1), date(1970, 1, 1)])
+_DAYS_A_MONTH, _DAYS_A_YEAR = 30.436875, 365.2425
+
+_GAP = r"(?:\s*[-/.]\s*|\s*,\s*|\s+(?:de\s+|del\s+|of\s+)?(?:año\s+)?)"
+_DAY = r"(?P<day>[0-9]{1,2})(?P<suffix>st|nd|rd|th|º|°|er|ro)?"
+_NAME = rf"(?P<name>{MONTHS.pattern})\.?"
+_YEAR = r"(?P<year>[0-9]{4}|[0-9]{2})"
+_LONG_YEAR = r"(?P<year>[0-9]{4})"
+_WEEKDAY = rf"(?:(?P<weekday>{WEEKDAYS.pattern})\.?,?\s+)?"
+_TIME = (
+    r"(?:(?:T|,?\s+)[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?:\s?[ap]\.?m\.?)?"
+    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A date with its form: the pieces of its text, what each of them says, and what it means.
+
+    Parameters
+    ----------
+    pieces : (what, text); `what` is "year", "month", "name", "day", "suffix" or "weekday", or
+        empty for what stays as it is.
+    year, month, day : the month and the day are None where the text does not tell them.
+    language : of words that are the same in both.
+    """
+
+    pieces: tuple[tuple[str, str], ...]
+    year: int
+    month: int | None
+    day: int | None
+    language: Language
+
+    @property
+    def text(self) -> str:
+        """The date as it is written."""
+        return "".join(text for _, text in self.pieces)
+
+    def of(self, *what: str) -> str:
+        """Return the text of some of the pieces."""
+        return "".join(text for name, text in self.pieces if name in what)
+
+    @property
+    def when(self) -> tuple[int, int, int]:
+        """The date in an order that compares."""
+        return self.year, self.month or 0, self.day or 0
+
+    def moved(self, offset: int) -> Written | None:
+        """Return the date that is `offset` days later; None where it cannot be written so."""
+        if self.month is None:
+            return self._rewritten(self.year + _whole(offset / _DAYS_A_YEAR), None, None)
+        if self.day is None:
+            months = 12 * self.year + self.month - 1 + _whole(offset / _DAYS_A_MONTH)
+            return self._rewritten(months // 12, months % 12 + 1, None)
+        then = date(self.year, self.month, self.day) + timedelta(offset)
+        return self._rewritten(then.year, then.month, then.day)
+
+    def _rewritten(self, year: int, month: int | None, day: int | None) -> Written | None:
+        if len(self.of("year")) == 2 and not 0 <= year - _FIRST_SHORT_YEAR < 100:
+            return None
+        if not _FIRST_YEAR <= year <= _LAST_YEAR:
+            return None
+        numbers = self.of("day"), self.of("month")
+        padded = numbers[0][:1] == "0" if self.of("name") else all(len(n) != 1 for n in numbers)
+        width = 2 if padded else 1
+
+        def piece(what: str, text: str) -> str:
+            if what == "year":
+                return f"{year % 10 ** len(text):0{len(text)}}"
+            if what == "month":
+                return f"{month:0{width}}"
+            if what == "day":
+                return f"{day:0{width}}"
+            if what == "name" and month:
+                return MONTHS.write(month - 1, text, self.language)
+            if what == "suffix" and day:
+                return ordinal(day, text)
+            if what == "weekday" and month and day:
+                return WEEKDAYS.write(date(year, month, day).weekday(), text, self.language)
+            return text
+
+        pieces = tuple((what, piece(what, text)) for what, text in self.pieces)
+        return replace(self, pieces=pieces, year=year, month=month, day=day)
+
+
+def read_date(text: str, order: DateOrder | None, language: Language) -> Written | None:
+    """Read a day, month or year that is all of the text; None for anything else.
+
+    Parameters
+    ----------
+    order : of the day and the month where both are numbers before the year; None reads none
+        of these.
+    language : of words that are the same in both ("mar", "oct").
+    """
+    for layout in _layouts(order):
+        if (match := layout.fullmatch(text)) and (found := _written(match, language)):
+            return found
+    return None
+
+
+def _written(match: re.Match[str], language: Language) -> Written | None:
+    """Take a text's form apart; None for a date that there is not, or one known to all."""
+    found = sorted((match.span(what), what) for what, text in match.groupdict().items() if text)
+    pieces: list[tuple[str, str]] = []
+    done = 0
+    for (start, end), what in found:
+        pieces += [("", match.string[done:start]), (what, match.string[start:end])]
+        done = end
+    pieces.append(("", match.string[done:]))
+    said = {what: text for what, text in pieces if what}
+
+    year = int(said["year"])
+    if len(said["year"]) == 2:
+        year += 1900 if year >= _FIRST_SHORT_YEAR % 100 else 2000
+    month = int(said["month"]) if "month" in said else None
+    if "name" in said:
+        word = MONTHS.read(said["name"], language)
+        month, language = word.number + 1, word.language
+        if "day" not in said and len(said["year"]) == 2 and not _tells_a_year(match, language):
+            return None
+    day = int(said["day"]) if "day" in said else None
+    try:
+        then = date(year, 1 if month is None else month, 1 if day is None else day)
+    except ValueError:
+        return None
+    known = day is not None and then in _KNOWN_TO_ALL
+    if known or not _FIRST_YEAR <= year <= _LAST_YEAR:
+        return None
+    return Written(tuple(pieces), year, month, day, language)
+
+
+def _tells_a_year(match: re.Match[str], language: Language) -> bool:
+    """Tell whether two digits after a month are a year: in "March 12" they are a day."""
+    return language == "spanish" or match.string[match.start("year") - 1] in "'’"
+
+
+@lru_cache
+def _layouts(order: DateOrder | None) -> tuple[re.Pattern[str], ...]:
+    """Return the forms of a date, of which the first that fits counts."""
+    first, second = ("month", "day") if order == "mdy" else ("day", "month")
+    numbers = (
+        rf"{_WEEKDAY}(?P<{first}>[0-9]{{1,2}})\s*([-/.])\s*(?P<{second}>[0-9]{{1,2}})\s*\3\s*"
+        rf"{_YEAR}{_TIME}"
+    )
+    forms = [
+        rf"{_WEEKDAY}{_LONG_YEAR}([-/.])(?P<month>[0-9]{{1,2}})\3(?P<day>[0-9]{{1,2}}){_TIME}",
+        *([numbers] if order else []),
+        rf"{_WEEKDAY}{_DAY}{_GAP}{_NAME}{_GAP}{_YEAR}{_TIME}",
+        rf"{_WEEKDAY}{_NAME}{_GAP}{_DAY}{_GAP}{_YEAR}{_TIME}",
+        rf"{_NAME}{_GAP}['’]?{_YEAR}",
+        rf"(?P<month>[0-9]{{1,2}})[-/.]{_LONG_YEAR}",
+        rf"{_LONG_YEAR}[-/.](?P<month>[0-9]{{1,2}})",
+        _LONG_YEAR,
+    ]
+    return tuple(re.compile(form, re.IGNORECASE) for form in forms)
+
+
+def _whole(amount: float) -> int:
+    """Round to a whole number that is not 0."""
+    return round(amount) or (1 if amount > 0 else -1)

@@ -1,0 +1,129 @@
+"""A text after its removals, and where each of its characters comes from."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import NamedTuple
+
+from voile.documents.replacements.removal import Reason, Removal
+from voile.documents.text.document import Span
+
+
+class Edit(NamedTuple):
+    """One replacement: `start` to before `end` of the published text stands for the source's.
+
+    Parameters
+    ----------
+    label : the type, or its category, of what was removed. by : why, as in `Removal`.
+    """
+
+    start: int
+    end: int
+    source_start: int
+    source_end: int
+    label: str
+    by: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A text as it is published, with its edits in their order.
+
+    Outside the edits it is the source, character for character: the offsets of each are those of
+    the other, moved by what the edits before made longer or shorter.
+
+    Examples
+    --------
+    >>> one = rewritten("Ask Anna Smith.", [Removal(4, 14, "NAME")], ["[NAME]"])
+    >>> one.text, one.to_source(5, 6), one.to_published(14, 15)
+    ('Ask [NAME].', (4, 14), (10, 11))
+    """
+
+    text: str
+    edits: tuple[Edit, ...] = ()
+
+    def to_source(self, start: int, end: int) -> tuple[int, int]:
+        """Return the characters of the source that these of the published text stand for.
+
+        An edit stands for its part of the source as a whole: who touches it reaches all of that.
+
+        Parameters
+        ----------
+        start, end : 0 <= start <= end <= length. Cost: O(log(edits)).
+        """
+        return _across(self.edits, start, end, _PUBLISHED, _SOURCE)
+
+    def to_published(self, start: int, end: int) -> tuple[int, int]:
+        """Return where these characters of the source are, or what stands for them."""
+        return _across(self.edits, start, end, _SOURCE, _PUBLISHED)
+
+    def carried(self, spans: Iterable[Span]) -> tuple[Span, ...]:
+        """Return what is left of the source's spans, where it stands in the published text.
+
+        Of a span that was removed in part, each part that stays is a span of its own, without
+        the blanks at its ends.
+        """
+        return tuple(part for span in spans for part in self._left_of(span))
+
+    def _left_of(self, span: Span) -> Iterator[Span]:
+        first = bisect_right(self.edits, span.start, key=attrgetter("source_end"))
+        last = bisect_left(self.edits, span.end, lo=first, key=attrgetter("source_start"))
+        over = self.edits[first:last]
+        starts = [span.start, *(edit.source_end for edit in over)]
+        ends = [*(edit.source_start for edit in over), span.end]
+        for source_start, source_end in zip(starts, ends, strict=True):
+            if source_start < source_end:
+                start, end = self.to_published(source_start, source_end)
+                part = self.text[start:end]
+                start += len(part) - len(part.lstrip())
+                if part := part.strip():
+                    yield Span(start, start + len(part), span.label)
+
+
+def rewritten(text: str, removals: Sequence[Removal], replacements: Sequence[str]) -> Published:
+    """Put each replacement in the place of its removal.
+
+    Parameters
+    ----------
+    removals : in their order, inside the text and apart.
+    replacements : one for each.
+    """
+    parts: list[str] = []
+    edits: list[Edit] = []
+    done = length = 0
+    for removal, new in zip(removals, replacements, strict=True):
+        parts += (text[done : removal.start], new)
+        start = length + removal.start - done
+        length = start + len(new)
+        done = removal.end
+        here, there = (start, length), (removal.start, removal.end)
+        edits.append(Edit(*here, *there, removal.label, removal.by))
+    parts.append(text[done:])
+    return Published("".join(parts), tuple(edits))
+
+
+_Ends = tuple[Callable[[Edit], int], Callable[[Edit], int]]
+_PUBLISHED: _Ends = (attrgetter("start"), attrgetter("end"))
+_SOURCE: _Ends = (attrgetter("source_start"), attrgetter("source_end"))
+
+
+def _across(
+    edits: Sequence[Edit], start: int, end: int, here: _Ends, there: _Ends
+) -> tuple[int, int]:
+    """Take the ends of a range from one text to the other."""
+
+    def moved(index: int, place: int) -> int:
+        """Move a place that comes after the edits before `index`, and in none."""
+        if not index:
+            return place
+        return place - here[1](edits[index - 1]) + there[1](edits[index - 1])
+
+    first = bisect_right(edits, start, key=here[1])
+    inside = first < len(edits) and here[0](edits[first]) <= start
+    new_start = there[0](edits[first]) if inside else moved(first, start)
+    last = bisect_left(edits, end, key=here[1])
+    inside = last < len(edits) and here[0](edits[last]) < end
+    return new_start, there[1](edits[last]) if inside else moved(last, end)

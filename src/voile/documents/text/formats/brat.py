@@ -1,0 +1,55 @@
+"""brat's standoff files: NAME.txt, and NAME.ann beside it.
+
+Offsets count the characters of the text. A discontinuous annotation is a span for each piece: what
+stands between them is not part of it. Relations, events, attributes and notes are left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from voile.core.errors import SourceError
+from voile.documents.text.document import Document
+from voile.documents.text.formats.file import File
+from voile.documents.text.formats.quotes import AnnotationError, Quote, placed
+
+ENTITY = re.compile(r"T\S*\t(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)(?:\t(.*))?")
+OTHER = re.compile(r"[REAMN#*]")
+
+
+def read(file: File) -> Iterator[Document]:
+    """Read one document; of a pair, either name will do."""
+    text, notes = beside(file.path, ".txt"), beside(file.path, ".ann")
+    for path, end in ((text, ".txt"), (notes, ".ann")):
+        if path is None:
+            raise SourceError(f"has no {end} file beside it", where=file.path.name)
+    assert text is not None
+    assert notes is not None
+    source = replace(file, path=text)
+    content = source.text()
+    quotes = list(_entities(replace(file, path=notes)))
+    spans = placed(content, quotes, f"document {file.name}", marked=source.marked())
+    yield file.document(content, spans, id=file.name)
+
+
+def beside(path: Path, end: str) -> Path | None:
+    """Find the other file of a pair, compressed or not; a file is its own where it ends so."""
+    name = re.sub(r"\.(txt|ann)(\.gz)?$", "", path.name, flags=re.IGNORECASE)
+    ends = (end, f"{end}.gz", end.upper())
+    return next((other for x in ends if (other := path.with_name(name + x)).is_file()), None)
+
+
+def _entities(file: File) -> Iterator[Quote]:
+    for number, raw in file.lines():
+        line = raw.decode().rstrip("\r\n")
+        if not line.strip() or OTHER.match(line):
+            continue
+        entity = ENTITY.fullmatch(line)
+        if entity is None:
+            raise AnnotationError(f"line {number} is no annotation", where=file.path.name)
+        label, places, words = entity.groups()
+        pairs = (piece.split(" ") for piece in places.split(";"))
+        yield Quote(tuple((int(start), int(end)) for start, end in pairs), label, words)

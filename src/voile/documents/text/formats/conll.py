@@ -1,0 +1,88 @@
+"""CoNLL columns: a token a line, its tag last; an empty line ends a sentence.
+
+Columns stand apart by tabs, or else by blanks. With three of them or more the second is the part
+of speech. The text is rebuilt: tokens joined by blanks, sentences by line ends. A line without a
+token is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
+
+from voile.core.errors import SourceError
+from voile.documents.text.document import Document
+from voile.documents.text.formats.file import File
+from voile.documents.text.formats.tags import HARMLESS, Token, is_tag, join
+
+BOUNDARY = "-DOCSTART-"
+
+
+def read(file: File) -> Iterator[Document]:
+    """Read documents that -DOCSTART- lines stand between; without them the file is one."""
+    numbered = ((document, tokens) for document, _, tokens in _sentences(file))
+    for number, (_, found) in enumerate(groupby(numbered, key=itemgetter(0)), 1):
+        yield _document(file, number, [tokens for _, tokens in found])
+
+
+def read_sentences(file: File) -> Iterator[Document]:
+    """Read each block between empty lines as a document of its own, such as a tweet."""
+    for _, number, tokens in _sentences(file):
+        yield _document(file, number, [tokens])
+
+
+def _document(file: File, number: int, sentences: list[list[Token]]) -> Document:
+    joined = join(sentences)
+    return file.document(joined.text, joined.spans, id=file.called(number), pos=joined.pos)
+
+
+def _sentences(file: File) -> Iterator[tuple[int, int, list[Token]]]:
+    """Yield sentences with the number of -DOCSTART- lines before them and their own."""
+    document = number = 0
+    for tokens, found in groupby(rows(file), key=lambda row: row[1] not in ([], [BOUNDARY])):
+        if not tokens:
+            document += sum(bool(fields) for _, fields in found)
+            continue
+        sentence = [one for at, row in found for one in token(file, at, row[0], row[-1], row[1:-1])]
+        if sentence:
+            number += 1
+            yield document, number, sentence
+
+
+def token(file: File, at: int, word: str, tag: str, pos: list[str]) -> list[Token]:
+    """Return a line's token, or nothing where it has none; `pos` may be empty."""
+    if not is_tag(tag):
+        raise SourceError(f"line {at} has a tag without a type", where=file.path.name)
+    if word.strip():
+        return [Token(word, tag, pos[0] if pos else "")]
+    if tag not in HARMLESS:
+        raise SourceError(f"line {at} tags a token that is empty", where=file.path.name)
+    return []
+
+
+def rows(file: File) -> Iterator[tuple[int, list[str]]]:
+    """Yield each line's number and its fields, none for an empty line; as many on all lines."""
+    tabs = False
+    first = None
+    for at, line in file.lines():
+        content = line.decode().rstrip("\r\n")
+        if not content.strip(" \t"):
+            yield at, []
+            continue
+        if content.startswith(BOUNDARY):
+            yield at, [BOUNDARY]
+            continue
+        if first is None:
+            tabs = "\t" in content
+        fields = content.split("\t") if tabs else [x for x in content.split(" ") if x]
+        first = first or (at, len(fields))
+        if len(fields) != first[1] or len(fields) < 2:
+            _refuse(file, at, len(fields), *first)
+        yield at, fields
+
+
+def _refuse(file: File, at: int, found: int, first: int, expected: int) -> None:
+    what = f"and line {first} has {expected}" if at != first else "and no tag beside the token"
+    columns = "column" if found == 1 else "columns"
+    raise SourceError(f"line {at} has {found} {columns}, {what}", where=file.path.name)

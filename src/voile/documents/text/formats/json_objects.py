@@ -1,0 +1,79 @@
+"""JSON files of one object a document: lines, or one list of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from voile.core.errors import RequestError, SourceError, nearest
+from voile.data.formats.jsonlines import parser
+from voile.documents.text.document import Document
+from voile.documents.text.formats.file import File
+from voile.documents.text.formats.quotes import Quote, placed
+
+
+def objects(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield each object with its row; lines stream, a list is read whole."""
+    if file.head().lstrip().startswith("["):
+        yield from _list(file)
+        return
+    parse = parser(file.path.name)
+    for number, line in file.lines():
+        if line.strip():
+            yield number, parse(number, line)
+
+
+def _list(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        rows = json.loads(file.text())
+    except json.JSONDecodeError as error:
+        raise SourceError(
+            f"is not whole JSON from line {error.lineno}, character {error.colno} on",
+            where=file.path.name,
+        ) from None
+    except RequestError:
+        raise
+    except (RecursionError, ValueError):
+        raise SourceError("is JSON beyond reading", where=file.path.name) from None
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, dict):
+            raise SourceError(f"item {number} of the list is no object", where=file.path.name)
+        yield number, row
+
+
+def annotated(
+    file: File, text: str, quotes: Callable[[dict[str, Any], str], list[Quote] | None]
+) -> Iterator[Document]:
+    """Make a document of each object.
+
+    Parameters
+    ----------
+    text : the field that holds it; an empty text is one, none is refused.
+    quotes : gives an object's annotations, None where it has none; told where it is, for what it
+        refuses.
+    """
+    for number, row in objects(file):
+        content = row.get(text)
+        if not isinstance(content, str):
+            raise SourceError(f"row {number} has no text in the field {text}", where=file.path.name)
+        own = [row[key] for key in ("id", "doc_id") if row.get(key) not in (None, "")]
+        id = file.called(own[0] if own else number)
+        found = quotes(row, f"document {id}")
+        spans = placed(content, found or (), f"document {id}")
+        subject, annotated = _subject(file, number, row), found is not None
+        yield file.document(content, spans, id=id, subject=subject, annotated=annotated)
+
+
+def _subject(file: File, number: int, row: dict[str, Any]) -> str | None:
+    """Return whom the document is about: the field `subject`, or the one that was named."""
+    if file.subject is not None and file.subject not in row:
+        raise RequestError(
+            f"row {number} has no field {file.subject} for its subject",
+            where=file.path.name,
+            instead=nearest(file.subject, row),
+        )
+    subject = row.get(file.subject or "subject")
+    if subject is not None and not isinstance(subject, str | int):
+        raise SourceError(f"the subject of row {number} is no text", where=file.path.name)
+    return None if subject is None else str(subject)

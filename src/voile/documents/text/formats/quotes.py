@@ -1,0 +1,157 @@
+"""Annotations that stand beside the text: where they say they are, checked by what they quote."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from voile.core.errors import SourceError
+from voile.documents.text.document import Span
+
+
+class AnnotationError(SourceError):
+    """Marks that cannot be so: to be mended, while a text that is damaged can be set aside."""
+
+
+@dataclass(frozen=True)
+class Quote:
+    """One annotation.
+
+    Parameters
+    ----------
+    places : start and end of each piece, as the format counts characters.
+    label : the type of what stands there.
+    words : what stands there, pieces joined by blanks, where the format repeats it.
+    """
+
+    places: tuple[tuple[int, int], ...]
+    label: str
+    words: str | None = None
+
+
+def listed(
+    found: object,
+    where: str,
+    keys: tuple[str, str, str] = ("start", "end", "label"),
+    words: str | None = None,
+) -> list[Quote]:
+    """Return what JSON or Arrow lists: objects with these keys, or [start, end, label]."""
+    if found is None:
+        return []
+    if not isinstance(found, list):
+        raise AnnotationError("the spans are no list", where=where)
+    quotes = []
+    for number, one in enumerate(found, 1):
+        values: Any = [one.get(key) for key in keys] if isinstance(one, Mapping) else one
+        if not _is_span(values):
+            raise AnnotationError(f"span {number} has no {', '.join(keys)}", where=where)
+        start, end, label = values
+        if not label.strip() or not label.isprintable():
+            raise AnnotationError(
+                f"the {keys[2]} of span {number} is blank or has characters that do not print",
+                where=where,
+            )
+        quoted = one.get(words) if words is not None and isinstance(one, Mapping) else None
+        quotes.append(Quote(((start, end),), label, quoted if isinstance(quoted, str) else None))
+    return quotes
+
+
+def looked(
+    found: object,
+    where: str,
+    keys: tuple[str, str, str] = ("start", "end", "label"),
+    words: str | None = None,
+) -> list[Quote] | None:
+    """Return what is listed; None for a null, or no value at all: nobody may have looked."""
+    return None if found is None else listed(found, where, keys, words)
+
+
+def _is_span(values: Any) -> bool:
+    if not isinstance(values, list | tuple) or len(values) != 3:
+        return False
+    start, end, label = values
+    return type(start) is int and type(end) is int and isinstance(label, str)
+
+
+def placed(
+    text: str,
+    quotes: Sequence[Quote],
+    where: str,
+    *,
+    returns: bool = True,
+    marked: bool = False,
+) -> tuple[Span, ...]:
+    r"""Turn quotes into spans of the text; a quote in several pieces is several spans.
+
+    Some tools count a Windows line end as two characters, some as one, as XML does: what is quoted
+    decides, and `returns` (two) where nothing is. So it does where the file is `marked`, begins
+    with a byte order mark: some tools count it. Of ways that fit, one with all spans inside the
+    text goes first. The same span said twice is one.
+
+    Raises
+    ------
+    AnnotationError : the text holds other words than those quoted. Spans outside it are for the
+        document to refuse.
+
+    >>> placed("a\r\nbc", [Quote(((2, 4),), "NAME", "bc")], "document 1")
+    (Span(start=3, end=5, label='NAME'),)
+    """
+    ways = [_as_it_is, _without_returns(text)] if "\r\n" in text else [_as_it_is]
+    ways = ways if returns else ways[::-1]
+    if marked:
+        ways = [*ways, *map(_after_mark, ways)]
+    tried = [
+        [[Span(way(a), way(b), quote.label) for a, b in quote.places] for quote in quotes]
+        for way in ways
+    ]
+    wrong = [_misquoted(text, quotes, moved) for moved in tried]
+    fits = [moved for moved, found in zip(tried, wrong, strict=True) if found is None]
+    if not fits:
+        assert wrong[0] is not None
+        raise AnnotationError(
+            f"at {wrong[0].start} to {wrong[0].end} stands something else than the annotation "
+            "quotes",
+            where=where,
+            instead="count Unicode characters from 0 on",
+        )
+    best = next((moved for moved in fits if _inside(text, chain(*moved))), fits[0])
+    return tuple(sorted(set(chain(*best))))
+
+
+def _inside(text: str, spans: Iterable[Span]) -> bool:
+    return all(0 <= span.start <= span.end <= len(text) for span in spans)
+
+
+def _misquoted(text: str, quotes: Sequence[Quote], moved: Sequence[Sequence[Span]]) -> Span | None:
+    """Find an annotation that quotes other words; line ends and blanks are alike."""
+    for quote, spans in zip(quotes, moved, strict=True):
+        if quote.words is not None and _inside(text, spans):
+            words = " ".join(text[span.start : span.end] for span in spans)
+            if words.split() != quote.words.split():
+                return spans[0]
+    return None
+
+
+def _as_it_is(place: int) -> int:
+    return place
+
+
+def _after_mark(way: Callable[[int], int]) -> Callable[[int], int]:
+    """Return what moves a place that counts a byte order mark, which is not in the text."""
+    return lambda place: way(place - 1)
+
+
+def _without_returns(text: str) -> Callable[[int], int]:
+    """Return what moves a place in the text with line ends of one character to the text itself.
+
+    The n-th line end, at `place` without the returns before it, has n of them before it.
+    """
+    ends: list[int] = []
+    at = text.find("\r\n")
+    while at >= 0:
+        ends.append(at - len(ends))
+        at = text.find("\r\n", at + 2)
+    return lambda place: place + bisect_left(ends, place) if place >= 0 else place

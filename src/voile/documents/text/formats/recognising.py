@@ -1,0 +1,124 @@
+"""Which format a file has, by the end of its name and its beginning."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator
+from difflib import get_close_matches
+from os import PathLike
+from pathlib import Path
+
+from voile.core.errors import RequestError, SourceError
+from voile.data.opening import FORMATS as TABLES
+from voile.data.postgres.address import Address
+from voile.documents.text.formats.brat import beside
+from voile.documents.text.formats.conll import BOUNDARY
+from voile.documents.text.formats.conll_header import TOKEN
+from voile.documents.text.formats.file import File, readable, suffix
+from voile.documents.text.formats.json_objects import objects
+from voile.documents.text.formats.tags import HARMLESS, TAG
+
+BY_NAME = {
+    ".docx": "docx", ".pdf": "pdf", ".conll": "conll", ".bio": "conll", ".iob": "conll",
+}  # fmt: skip
+JSON = (".jsonl", ".ndjson", ".json")
+LINES = 50
+SAY = "say its format"
+
+
+def recognise(thing: str | PathLike[str], encoding: str | None = None) -> str:
+    """Return the format of a file, of all files in a folder or of those of a pattern.
+
+    Raises
+    ------
+    RequestError : it is not known, or there are several.
+    """
+    if "::" in os.fspath(thing) or Address.parse(thing) is not None:
+        return "table"
+    path = Path(thing)
+    files = list(present(path))
+    known = [one for one in files if not (path.is_dir() and suffix(one) == ".conf")]
+    formats = sorted({_format(one, encoding) for one in known})
+    if len(formats) > 1:
+        raise RequestError(
+            f"has files of several formats: {', '.join(formats)}",
+            where=str(path),
+            instead="say which to read",
+        )
+    if not formats:
+        raise RequestError("holds no files", where=str(path))
+    return formats[0]
+
+
+def present(path: Path) -> Iterator[Path]:
+    """Yield the files of a folder and those below it, of a pattern, or the one file, by name."""
+    if path.is_dir():
+        for one in sorted(path.rglob("*")):
+            hidden = any(part.startswith(".") for part in one.relative_to(path).parts)
+            if one.is_file() and not hidden:
+                yield one
+    elif path.exists():
+        yield path
+    elif glob.has_magic(str(path)) and (found := sorted(glob.glob(str(path), recursive=True))):
+        yield from map(Path, found)
+    else:
+        names = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+        close = get_close_matches(path.name, names, n=3)  # no list: files can bear people's names
+        near = f"did you mean {' or '.join(close)}?" if close else "no name there is like it"
+        there = near if path.parent.is_dir() else f"there is no folder {path.parent}"
+        raise RequestError("there is no such file or folder", where=str(path), instead=there)
+
+
+def _format(path: Path, encoding: str | None) -> str:
+    end = suffix(path)
+    if end in BY_NAME:
+        return BY_NAME[end]
+    if end == ".ann" or (end == ".txt" and beside(path, ".ann")):
+        if beside(path, ".txt") is None:
+            raise SourceError("has no .txt file beside it", where=path.name)
+        return "brat"
+    if end in _BY_CONTENT:
+        with readable(path):
+            return _BY_CONTENT[end](File(path, path.name, encoding=encoding))
+    if end not in TABLES:
+        raise RequestError(f"{end or 'its'} files are not known", where=path.name, instead=SAY)
+    return "table"
+
+
+def _json(file: File) -> str:
+    _, first = next(objects(file), (0, {}))
+    if "full_text" in first:
+        return "presidio"
+    if any(isinstance(first.get(key), list) for key in ("label", "labels", "entities")):
+        return "doccano"
+    if "text" in first:
+        return "jsonl"
+    raise RequestError("its first object has no text", where=file.path.name, instead=SAY)
+
+
+def _xml(file: File) -> str:
+    head = file.head()
+    for mark, format in (("<RECORD", "i2b2-2006"), ("<TEXT", "i2b2-2014")):
+        if mark in head:
+            return format
+    raise RequestError("is no XML of i2b2", where=file.path.name, instead="turn it into JSON lines")
+
+
+def _lines(file: File) -> str:
+    """Tell columns from other lines: in all of them a tag stands last, and one has a type."""
+    lines = file.head().splitlines()
+    if lines and {*lines[0].split("\t")[:-1]} & {*TOKEN}:
+        return "conll-header"
+    rows = [line.split() for line in lines[:LINES] if line.strip()]
+    tagged = [row for row in rows if row[0] != BOUNDARY]
+    tags = [row[-1] for row in tagged if len(row) > 1]
+    typed = sum(TAG.fullmatch(tag) is not None for tag in tags)
+    harmless = sum(tag in HARMLESS for tag in tags)
+    told = typed or len(tagged) < len(rows)
+    if told and typed + harmless == len(tagged):
+        return "conll"
+    return "txt" if suffix(file.path) == ".txt" else "table"
+
+
+_BY_CONTENT = {**dict.fromkeys(JSON, _json), ".xml": _xml, ".txt": _lines, ".tsv": _lines}

@@ -1,0 +1,88 @@
+"""Tags of tokens (BIO, IO, IOBES, BILOU, BMES), and the text that tokens are joined to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from voile.documents.text.document import Span
+
+HARMLESS = frozenset({"O", "_", "-"})
+TAG = re.compile(r"([BIELMSUW])-(.+)")
+_GOES_ON, _ENDS = frozenset("IELM"), frozenset("ELSUW")
+_NO_POS = frozenset({"", "_", "-", "-X-"})
+
+
+class Token(NamedTuple):
+    """One word of a sentence, its tag and its part of speech."""
+
+    word: str
+    tag: str
+    pos: str = ""
+
+
+def is_tag(tag: str) -> bool:
+    """Say whether a tag has a type; B and I alone have none.
+
+    >>> [tag for tag in ("O", "B-PER", "PER", "B", "I-") if is_tag(tag)]
+    ['O', 'B-PER', 'PER']
+    """
+    return bool(tag) and (tag in HARMLESS or tag.rstrip("-") not in {*"BIELMSUW", ""})
+
+
+def spans_of(tokens: Iterable[tuple[int, int, str]]) -> list[Span]:
+    """Join the tokens of a sentence to spans.
+
+    A span goes on with I, M, E and L of its type, and with a type that stands alone (IO); whatever
+    else has a type begins one, so that no tagged token is left out.
+
+    >>> spans_of([(0, 3, "I-PER"), (4, 7, "I-PER"), (8, 9, "B-PER"), (9, 10, "I-LOC")])
+    [Span(start=0, end=7, label='PER'), Span(start=8, end=9, label='PER'), \
+Span(start=9, end=10, label='LOC')]
+    """
+    spans: list[Span] = []
+    going = None
+    for start, end, tag in tokens:
+        if tag in HARMLESS:
+            going = None
+            continue
+        parts = TAG.fullmatch(tag)
+        how, label = parts.groups() if parts else ("I", tag)
+        if how in _GOES_ON and label == going:
+            spans[-1] = Span(spans[-1].start, end, label)
+        else:
+            spans.append(Span(start, end, label))
+        going = None if how in _ENDS else label
+    return spans
+
+
+class Joined(NamedTuple):
+    """A text rebuilt from its tokens, with what is said of them in its characters."""
+
+    text: str
+    spans: list[Span]
+    pos: list[tuple[int, int, str]]
+
+
+def join(sentences: Iterable[Sequence[Token]]) -> Joined:
+    r"""Join tokens by blanks, and sentences by line ends.
+
+    >>> join([[Token("Ms", "O"), Token("May", "B-PER")], [Token("left", "O", "VBD")]])
+    Joined(text='Ms May\nleft', spans=[Span(start=3, end=6, label='PER')], pos=[(7, 11, 'VBD')])
+    """
+    lines: list[str] = []
+    spans: list[Span] = []
+    pos: list[tuple[int, int, str]] = []
+    at = 0
+    for sentence in sentences:
+        tagged = []
+        for word, tag, part in sentence:
+            end = at + len(word)
+            tagged.append((at, end, tag))
+            if part not in _NO_POS:
+                pos.append((at, end, part))
+            at = end + 1
+        spans += spans_of(tagged)
+        lines.append(" ".join(token.word for token in sentence))
+    return Joined("\n".join(lines), spans, pos)

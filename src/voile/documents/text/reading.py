@@ -1,0 +1,189 @@
+"""From a source with roles to documents: who is read, what leaves, and what is set aside."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.data import Source
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Role, Roles
+from voile.data.text import LOST
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document, only_annotated
+from voile.documents.text.formats.tables import documents_of, pos_of_texts, spans_of_texts
+
+BATCH_ROWS = 512
+"""Rows at a time; a row may be a whole book."""
+LONGEST = 20_000_000
+"""Characters of the longest text that is worked on."""
+KEPT = ("sensitive", "keep")
+UNTREATED: tuple[Role, ...] = ("quasi", "private", "items", "reading")
+LOST_CHARACTERS = "characters that were lost in decoding"
+_LOST = re.compile("[\x00-\x08\x0e-\x1b\x7f\ufffd]")
+
+
+@dataclass(frozen=True)
+class Reading(Brief):
+    """Say which rows and columns of a source are read, and how.
+
+    Parameters
+    ----------
+    roles : of every column. hold_out : who is set aside.
+    """
+
+    shows = ("texts",)
+
+    roles: Roles
+    hold_out: HoldOut
+
+    @classmethod
+    def all_of(cls, roles: Roles) -> Reading:
+        """Read every row."""
+        return cls(roles, HoldOut(0.0, b"", roles.subject))
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The columns of text."""
+        return self.roles.of("text")
+
+    @cached_property
+    def pos(self) -> list[str]:
+        """The columns of parts of speech; they never leave, since they tell where each word is."""
+        return list(dict.fromkeys(filter(None, pos_of_texts(self.roles).values())))
+
+    def check(self, source: Source, *, annotated: bool = True) -> None:
+        """Refuse roles that do not fit the source, or this kind of data.
+
+        Parameters
+        ----------
+        annotated : whether the columns of spans must be there, as they must to learn.
+        """
+        unread = set() if annotated else set(self.roles.of("label")) - set(source.columns)
+        self.roles.check([*source.columns, *unread])
+        spans_of_texts(self.roles, source.schema())
+        if untreated := self.roles.of(*UNTREATED):
+            raise RequestError(
+                f"column {untreated[0]} has the role {self.roles.columns[untreated[0]].role}, "
+                "which documents do not treat",
+                where="roles",
+                instead="make it keep or drop",
+            )
+
+    def corpus(self, source: Source) -> Corpus:
+        """Return the annotated documents to learn from, without those held out; one pass.
+
+        A document that a subject has twice is read once, and the order of rows is forgotten, so
+        that neither changes what is learnt. Empty texts, those that `lacks` names, and, with a
+        warning, those that nobody annotated, or whose annotations or subject were lost in
+        decoding, are left out. Memory: all of the text.
+        """
+        whole = (
+            document
+            for document in self._documents(source)
+            if document.text.strip() and lacks(document.text) is None
+        )
+        found = {
+            (document.subject or "", document.text, document.spans): document
+            for document in only_annotated(whole)
+        }
+        return Corpus(found[key] for key in sorted(found))
+
+    def all(self, source: Source) -> Corpus:
+        """Return every document of a source, in order; one for each row and text column."""
+        return Corpus(self._documents(source))
+
+    def documents(self, batch: pa.RecordBatch, first: int, *, annotated: bool) -> list[Document]:
+        """Return a batch's documents: row after row, and in a row a text column after the other.
+
+        The texts of a row without a subject are one person's, who is named by what they say: so
+        copies of a row are one person, wherever they stand.
+
+        Parameters
+        ----------
+        first : the number of the batch's first row in the source, from 0.
+        """
+        if not batch.num_rows:
+            return []
+        batch = self._legible(batch, annotated=annotated)
+        found = documents_of(batch, self.roles, first=first + 1, annotated=annotated)
+        width = len(self.texts)
+        rows = (found[start : start + width] for start in range(0, len(found), width))
+        return [
+            one for row in rows for one in (row if row[0].subject is not None else _of_one(row))
+        ]
+
+    def _documents(self, source: Source) -> Iterator[Document]:
+        annotated = [name for name in spans_of_texts(self.roles, source.schema()).values() if name]
+        subject = [self.roles.subject] if self.roles.subject else []
+        columns = list(dict.fromkeys([*self.texts, *annotated, *self.pos, *subject]))
+        width, first = len(self.texts), 0
+        for batch in source.batches(columns, batch_rows=BATCH_ROWS):
+            free = np.repeat(~self.hold_out.held(batch, first), width)
+            documents = self.documents(batch, first, annotated=True)
+            yield from (documents[place] for place in np.flatnonzero(free).tolist())
+            first += len(batch)
+
+    def _legible(self, batch: pa.RecordBatch, *, annotated: bool) -> pa.RecordBatch:
+        """Take spans and parts of speech away where they, text or subject were lost in decoding."""
+        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+        gone = {name: lost(cells) for name, cells in columns.items()}
+        nowhere = np.zeros(len(batch), dtype=np.bool_)
+        whose = gone.get(self.roles.subject or "", nowhere)
+        tags, spans = pos_of_texts(self.roles), spans_of_texts(self.roles, batch.schema)
+        for text, by in spans.items():
+            beside = [name for name in (by if annotated else None, tags[text]) if name in columns]
+            where = np.any([whose, gone[text], *(gone[name] for name in beside)], axis=0)
+            if where.any():
+                for name in beside:
+                    columns[name] = pc.if_else(pa.array(where), None, columns[name])
+        return pa.RecordBatch.from_pydict(columns, schema=batch.schema)
+
+
+def _of_one(row: Sequence[Document]) -> Sequence[Document]:
+    if row[0].subject is not None:
+        return row
+    said = hashlib.sha256("\0".join(one.text for one in row).encode()).hexdigest()
+    return [replace(one, subject=said) for one in row]
+
+
+def lacks(text: str) -> str | None:
+    """Say why a text cannot be worked on; None if it can.
+
+    >>> lacks("Jos\\ufffd came"), lacks("José came")
+    ('characters that were lost in decoding', None)
+    """
+    if len(text) > LONGEST:
+        return f"a text of more than {LONGEST:,} characters"
+    return LOST_CHARACTERS if _LOST.search(text) else None
+
+
+def lost(column: pa.Array) -> NDArray[np.bool_]:
+    """Say which cells beside a text hold characters that were lost in decoding, (n,)."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not pa.types.is_string(kind) and not pa.types.is_large_string(kind):
+        return np.zeros(len(column), dtype=np.bool_)
+    found = pc.fill_null(pc.match_substring(column.cast(kind), LOST), False)
+    cells: NDArray[np.bool_] = found.to_numpy(zero_copy_only=False)
+    return cells
+
+
+def hashes(corpus: Corpus, key: bytes) -> NDArray[np.int64]:
+    """Return a keyed number for each text, so that a kit knows what it learnt from, (d,)."""
+    return np.array([hash_of(one.text, key) for one in corpus], dtype=np.int64)
+
+
+def hash_of(text: str, key: bytes) -> int:
+    """Return the keyed number of one text."""
+    digest = hashlib.blake2b(text.encode(errors="surrogatepass"), key=key, digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)

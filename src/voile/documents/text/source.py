@@ -1,0 +1,201 @@
+"""Open what people have of text: a corpus of any format as rows, a table as it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from voile import data
+from voile.core.errors import RequestError, SourceError
+from voile.data.opening import check_address
+from voile.data.source import Source, hash_file
+from voile.data.text import DecodingError
+from voile.documents.text.document import Document
+from voile.documents.text.formats import FORMATS, read_documents
+from voile.documents.text.formats.brat import beside
+from voile.documents.text.formats.file import suffix
+from voile.documents.text.formats.quotes import AnnotationError
+from voile.documents.text.formats.recognising import present, recognise
+
+TABLE = "table"
+BY_NAME = (".conll", ".bio", ".iob", ".ann", ".xml", ".json", ".docx", ".pdf")
+"""What ends the names of files that are corpora and nothing else."""
+BY_CONTENT = (".txt", ".tsv")
+BATCH_CHARACTERS = 16 << 20
+UNREAD = "\N{REPLACEMENT CHARACTER}"
+"""The text of a document that could not be read: no wing works on it, so it is set aside."""
+
+
+class UnreadWarning(UserWarning):
+    """Documents of a source cannot be read and are set aside; said of the first one."""
+
+
+def open_source(thing: object, *, table: str | None = None, encoding: str | None = None) -> Source:
+    """Open a corpus as a `CorpusSource`, and all else as the ground floor does.
+
+    A text of CSV or JSON lines that cannot be decoded has U+FFFD, with a warning: no verb works on
+    it. A file of a corpus that cannot be read is such a text.
+
+    Parameters
+    ----------
+    thing : what `voile.data.open_source` takes; or a folder, file or pattern of CoNLL columns,
+        brat, i2b2's XML, JSON, .txt, .docx or .pdf files. A format before it is taken as said:
+        "brat:notes", "conll-sentences:tweets.txt", "presidio:synthetic.jsonl".
+    table : of a database. encoding : of text that is not UTF-8.
+
+    Raises
+    ------
+    RequestError : there is no such file, table or format; a folder holds several formats.
+    SourceError : a file is empty, damaged, or not text.
+    """
+    if not isinstance(thing, str | os.PathLike):
+        return data.open_source(thing, table=table, encoding=encoding)
+    path, format = split_format(thing)
+    check_address(path)
+    if format is None and _may_be_corpus(thing):
+        format = recognise(path, encoding)
+    if format is None or format == TABLE:
+        return _open_table(path, table, encoding)
+    if table is not None:
+        raise RequestError(f"the format {format} has no table to choose", where=path)
+    return CorpusSource(Path(path), format, encoding)
+
+
+def _open_table(path: str, table: str | None, encoding: str | None) -> Source:
+    """Open a table; one with texts that cannot be decoded a second time, to go on without them."""
+    try:
+        return data.open_source(path, table=table, encoding=encoding)
+    except DecodingError as error:
+        source = data.open_source(path, table=table, encoding=encoding, errors="replace")
+        remedy = "" if error.instead is None else "; if all of it is none, say its --encoding"
+        said = f"{error.where}: {error.what}; rows with what is no text are set aside{remedy}"
+        warnings.warn(said, UnreadWarning, stacklevel=3)
+        return source
+
+
+def is_corpus(thing: str | os.PathLike[str]) -> bool:
+    """Whether a name alone says that a corpus is there, and no table: a folder, *.conll, brat:*."""
+    path, format = split_format(thing)
+    if format is not None:
+        return format != TABLE
+    return Path(path).is_dir() or suffix(Path(path)) in BY_NAME
+
+
+def split_format(thing: str | os.PathLike[str]) -> tuple[str, str | None]:
+    """Take "format:path" apart.
+
+    >>> split_format("brat:notes"), split_format("C:notes")
+    (('notes', 'brat'), ('C:notes', None))
+    """
+    format, mark, path = os.fspath(thing).partition(":")
+    return (path, format) if mark and format in FORMATS else (os.fspath(thing), None)
+
+
+def _may_be_corpus(thing: str | os.PathLike[str]) -> bool:
+    return is_corpus(thing) or suffix(Path(thing)) in BY_CONTENT
+
+
+class CorpusSource(Source):
+    """Documents as rows: id, subject, text, spans and pos, the last two as JSON; null for none.
+
+    The columns are the same for every format, so that who learnt from one can be applied to
+    another. A file that cannot be read is a row whose text is `UNREAD`, and `unread` says why, by
+    its id; spans that are wrong are refused. Memory follows the batch.
+    """
+
+    def __init__(self, path: Path, format: str, encoding: str | None = None) -> None:
+        fields = [pa.field(name, pa.string()) for name in _CELLS]
+        super().__init__(path.absolute().name, format, fields, [f"read as {format}"])
+        self.path = path
+        self._encoding = encoding
+        self._warned = False
+        self.unread: dict[str, str] = {}
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        batch: list[Document] = []
+        size = 0
+        for document in self._documents():
+            batch.append(document)
+            size += len(document.text)
+            if len(batch) == rows or size >= BATCH_CHARACTERS:
+                yield self._rows(batch, columns)
+                batch, size = [], 0
+        if batch:
+            yield self._rows(batch, columns)
+
+    def _rows(self, documents: list[Document], columns: list[str]) -> pa.RecordBatch:
+        arrays = [pa.array(map(_CELLS[name], documents), pa.string()) for name in columns]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema(columns))
+
+    def _documents(self) -> Iterator[Document]:
+        unread: list[Document] = []
+        count = 0
+
+        def aside(name: str, why: RequestError) -> None:
+            """Put a row in the place of a file that cannot be read; wrong annotations are refused.
+
+            The file's name may be a person's: the warning counts instead.
+            """
+            if not isinstance(why, SourceError) or isinstance(why, AnnotationError):
+                raise why
+            if not self._warned:
+                place = f"document {count + len(unread) + 1}, by name"
+                said = f"{why.what}; set aside, and so is each that cannot be read"
+                warnings.warn(f"{self.name}: {place}: {said}", UnreadWarning, stacklevel=2)
+                self._warned = True
+            self.unread[name] = why.what
+            unread.append(Document(UNREAD, id=name, annotated=False))
+
+        for document in read_documents(self.path, self.kind, encoding=self._encoding, aside=aside):
+            yield from unread
+            count += len(unread) + 1
+            unread.clear()
+            yield document
+        if not count and not unread:
+            raise SourceError("holds no document", where=self.name)
+        yield from unread
+
+    def fingerprint(self) -> str:
+        """Hash the files' own hashes, by name."""
+        return sha256("".join(map(hash_file, self._files())).encode()).hexdigest()
+
+    def _files(self) -> list[Path]:
+        ends = FORMATS[self.kind].suffixes
+        folder = self.path.is_dir()
+        files = [one for one in present(self.path) if not folder or suffix(one) in ends]
+        if self.kind != "brat":
+            return files
+        pairs = (beside(one, end) for one in files for end in (".txt", ".ann"))
+        return sorted({one for one in pairs if one is not None})
+
+
+def _spans(document: Document) -> str | None:
+    if not document.annotated:
+        return None
+    spans = [{"start": s.start, "end": s.end, "label": s.label} for s in document.spans]
+    return _json(spans)
+
+
+def _pos(document: Document) -> str | None:
+    words = [{"start": start, "end": end, "tag": tag} for start, end, tag in document.pos]
+    return _json(words) if words else None
+
+
+def _json(value: list[dict[str, Any]]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+_CELLS: Mapping[str, Callable[[Document], str | None]] = {
+    "id": lambda document: document.id,
+    "subject": lambda document: document.subject,
+    "text": lambda document: document.text,
+    "spans": _spans,
+    "pos": _pos,
+}

@@ -1,0 +1,1 @@
+"""What the wing hands the ground floor: a file a verb."""

@@ -1,0 +1,247 @@
+"""The wing's fourth verb: attack a release as one who learns from it and inspects its tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError, TamperedError
+from voile.core.evidence import Count, Evidence, Finding, Note, Rate
+from voile.core.progress import Progress
+from voile.data import Source, open_source
+from voile.data.roles import Roles
+from voile.documents.adversary import BudgetedAttacker, linking
+from voile.documents.adversary.left import edits_of, matched
+from voile.documents.adversary.mentions import words
+from voile.documents.committee.publishing import PublishedDocument
+from voile.documents.learning.quantities import LEFT, REMOVED
+from voile.documents.learning.training import by_subject, numbered
+from voile.documents.patterns.gazetteers import read_gazetteers
+from voile.documents.replacements import Edit, Reason
+from voile.documents.replacements.names import LANGUAGES, PARTICLES, builtin
+from voile.documents.replacements.people import TITLES
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document, Span, only_annotated
+from voile.documents.text.reading import Reading
+from voile.documents.text.source import split_format
+from voile.documents.verbs.apply import BUILT_IN, REMOVALS
+from voile.documents.verbs.options import AttackOptions
+from voile.documents.verbs.report_data import IN_SAMPLE
+from voile.documents.words.attributes import is_mark
+from voile.documents.words.tokens import token_labels, tokenise
+from voile.keys.random import streams
+from voile.release.manifest import ROW, ROWS, Release
+from voile.report.wording import listed
+
+KEPT = frozenset({"labels", "roles", "learnt_from", "surrogates"})
+NAMED = ("female", "male", "surnames")
+UNANNOTATED = "Without spans in the truth, and so left out: {aside} documents."
+UNLEARNT = "The truth marks types that the committee never learnt: {types}."
+
+
+def attack(
+    release: Release,
+    truth: Source,
+    options: AttackOptions,
+    *,
+    seed: int | None,
+    progress: Progress,
+) -> tuple[Evidence, ...]:
+    """Inspect a release for what is left, in the order of a classifier that the attacker trains.
+
+    The adversary has the release. ``truth``, the source with its spans, and the private folder
+    say which of its characters identify somebody, and score her.
+
+    Raises
+    ------
+    RequestError : no private folder to score against, another truth than the release's, no
+        identifier in it, foreign labels without a corpus, lists that cannot be read.
+    """
+    release.check_hash()
+    lists = read_gazetteers(options.lists)
+    scene = _Scene.of(release, truth)
+    foreign = None if options.foreign is None else _foreign(options.foreign)
+    told: list[Evidence] = []
+    own = () if foreign is None else ("foreign",)
+    for labels in dict.fromkeys((*options.labels, *own)):
+        progress(f"learning from {labels} labels", 0)
+        attacker = BudgetedAttacker(
+            options.learners,
+            labels=labels,
+            order=options.order,
+            random_state=streams(seed, labels)[0],
+            n_jobs=options.jobs,
+            lists=lists,
+        )
+        found = attacker.attack(
+            scene.published,
+            scene.truth,
+            inspections=options.inspections or scene.inspections,
+            training=foreign if labels == "foreign" else None,
+        )
+        told.append(_plain(found, scene, () if told else scene.findings))
+    if release.public["policy"]["replace"] == "surrogate":
+        progress("linking surrogates", 0)
+        linked = linking(
+            scene.published,
+            scene.truth,
+            surrogates=builtin_words() if scene.surrogates["names"] == BUILT_IN else (),
+            kinds=scene.surrogates["kinds"],
+            random_state=streams(seed, "linking")[0],
+        )
+        told.append(_plain(linked, scene))
+    return tuple(told)
+
+
+@cache
+def builtin_words() -> frozenset[str]:
+    """Return the words of surrogate names by voile's lists, which are public, and of titles."""
+    lists = (getattr(builtin(one), part) for one in LANGUAGES for part in NAMED)
+    found = {word for names in lists for name in names for word in words(name)}
+    return frozenset(found | TITLES | PARTICLES | {"and", "don", "doña"})
+
+
+def _foreign(path: str) -> Corpus:
+    """Read the corpus that she brings; "conll:notes.txt" says its format."""
+    place, format = split_format(path)
+    corpus = Corpus(only_annotated(Corpus.read(place, format)))
+    if not corpus.labels:
+        raise RequestError("no identifier is marked in the foreign corpus", where=path)
+    return corpus
+
+
+def _plain(found: Evidence, scene: _Scene, more: tuple[Finding, ...] = ()) -> Evidence:
+    """Return it as the ground floor's, with what must be said of this release."""
+    own = {one.name: getattr(found, one.name) for one in fields(Evidence)}
+    own |= {"findings": (*found.findings, *more), "notes": (*found.notes, *scene.notes)}
+    return Evidence(**own)
+
+
+@dataclass(frozen=True, eq=False)
+class _Scene:
+    """The released documents and their sources, in one order.
+
+    Parameters
+    ----------
+    inspections : as many as identifiers are left, and 1% of the tokens, where there are any.
+    findings : what all that removes, patterns and lists too, left and took.
+    surrogates : where they are drawn from, and what the user said that types are.
+    notes : what must be said of this release beside every figure.
+    """
+
+    published: Corpus
+    truth: Corpus
+    inspections: tuple[int, ...]
+    findings: tuple[Finding, ...]
+    surrogates: Mapping[str, Any]
+    notes: tuple[Note, ...]
+
+    @classmethod
+    def of(cls, release: Release, truth: Source) -> _Scene:
+        private = release.private
+        if private is None:
+            raise RequestError(
+                "the private folder that scores an attack is not beside the release",
+                where=str(release.folder),
+            )
+        if absent := sorted(KEPT - private.keys()):
+            raise TamperedError(f"the private manifest lacks {', '.join(absent)}")
+        reading = Reading.all_of(Roles.model_validate(private["roles"]))
+        reading.check(truth)
+        source = reading.all(truth)
+        width = len(reading.texts)
+        release.check_truth(len(source) // width, truth.name)
+        if not source.labels:
+            raise RequestError(
+                "no identifier is marked in the truth",
+                where=truth.name,
+                instead="name the column of their spans in the roles, and fit again",
+            )
+        every = list(_pairs(release, reading.texts, source))
+        pairs = [(one, origin) for one, origin in every if origin.annotated or not origin.text]
+        published, sources = (Corpus(documents) for documents in zip(*pairs, strict=True))
+        notes = [IN_SAMPLE] if private["learnt_from"] else []
+        if aside := len(every) - len(pairs):
+            notes.append(Note(UNANNOTATED, {"aside": Count(aside, len(every))}))
+        if unlearnt := sorted(set(sources.labels) - set(private["labels"])):
+            notes.append(Note(UNLEARNT, {"types": listed(unlearnt)}))
+        subject = numbered(sources.subjects)
+        left, tokens = _left(published, sources, subject)
+        asked = tuple(sorted(set(filter(None, (int(left.sum()), tokens // 100))))) or (1,)
+        findings = tuple(_figures(published, sources, subject, left))
+        return cls(published, sources, asked, findings, private["surrogates"], tuple(notes))
+
+
+def _pairs(
+    release: Release, texts: list[str], source: Corpus
+) -> Iterator[tuple[PublishedDocument, Any]]:
+    """Yield every released document beside its source."""
+    numbers = _table(open_source(release.folder / ROWS), [ROW]).column(0).to_pylist()
+    edits = _edits(_table(open_source(release.folder / REMOVALS)))
+    shown = _table(release.rows(), texts)
+    columns = [shown.column(name).to_pylist() for name in texts]
+    for place, row in enumerate(numbers):
+        for number, name in enumerate(texts):
+            one = source[row * len(texts) + number]
+            text = columns[number][place] or ""
+            own = edits.get((row, name), ())
+            yield PublishedDocument(text, (), one.id, one.subject, edits=own), one
+
+
+def _edits(table: pa.Table) -> Mapping[tuple[int, str], tuple[Edit, ...]]:
+    """Return what was replaced, by row and column of the source."""
+    found: dict[tuple[int, str], list[Edit]] = {}
+    for one in table.to_pylist():
+        here, there = (one["published_start"], one["published_end"]), (one["start"], one["end"])
+        edit = Edit(*here, *there, one["label"], tuple(Reason(**by) for by in one["by"]))
+        found.setdefault((one["row"], one["column"]), []).append(edit)
+    return {key: tuple(edits) for key, edits in found.items()}
+
+
+def _left(
+    published: Corpus, truth: Corpus, subject: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], int]:
+    """Count a release's tokens that are part of an identifier, by subject; and all but marks."""
+    left = Corpus(one for one, _ in matched(published, truth))
+    tokens = tokenise(document.text for document in left)
+    types = token_labels(tokens, left, left.labels)
+    marks = np.fromiter(map(is_mark, tokens.forms), np.bool_, len(tokens.forms))[tokens.form]
+    return by_subject(tokens, types > 0, subject), int((~marks).sum())
+
+
+def _figures(
+    published: Corpus, truth: Corpus, subject: NDArray[np.int32], left: NDArray[np.int64]
+) -> Iterator[Finding]:
+    """Yield the release's own risk and loss, which the truth tells."""
+    tokens = tokenise(document.text for document in truth)
+    identifiers = token_labels(tokens, truth, truth.labels) > 0
+    replaced = Corpus(
+        Document(source.text, tuple(Span(e.source_start, e.source_end, "edit") for e in edits))
+        for source, edits in zip(truth, map(edits_of, published), strict=True)
+    )
+    removed = token_labels(tokens, replaced, ("edit",)) > 0
+    total, lost, harmless = (
+        by_subject(tokens, which, subject)
+        for which in (identifiers, removed & ~identifiers, ~identifiers)
+    )
+    yield Finding(
+        LEFT,
+        Rate.clustered(left.tolist(), np.maximum(total, left).tolist()),
+        meaning="Of the tokens of the source that are part of an identifier, the share that is "
+        "still there.",
+    )
+    yield Finding(
+        REMOVED,
+        Rate.clustered(lost.tolist(), harmless.tolist()),
+        meaning="Of the other tokens of the source, the share that is gone, whatever removed it.",
+    )
+
+
+def _table(source: Source, columns: list[str] | None = None) -> pa.Table:
+    return pa.Table.from_batches(source.batches(columns), source.schema(columns))

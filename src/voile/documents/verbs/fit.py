@@ -1,0 +1,218 @@
+"""The wing's first two verbs: fit trains a committee for each cost, choose picks one."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.frontier import Frontier
+from voile.core.progress import Progress
+from voile.data import Source
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
+from voile.documents.context.correlated import PREFIX, correlated
+from voile.documents.learning.figures import context_of, identifiers_of, points, turns
+from voile.documents.learning.fits import Fits, fits_of
+from voile.documents.learning.greedy import Loop, sanitize_greedily
+from voile.documents.learning.training import Training, costs_of
+from voile.documents.patterns.gazetteers import read_gazetteers
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.reading import Reading, hashes
+from voile.documents.verbs.content import Content
+from voile.documents.verbs.options import FitOptions
+from voile.keys.random import streams
+from voile.release.choice import Choice, Chosen
+from voile.release.kit import Kit
+
+CONTEXT_WEIGHT = 0.2
+"""What a word that only tells of an identifier is worth, of an identifier; unless it is said."""
+
+
+class CostlyWarning(UserWarning):
+    """A miss is worth so much that too little text would be left."""
+
+
+COSTLY = "no policy where a miss is worth {:g} or more"
+
+
+def fit(
+    source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: Progress
+) -> Kit:
+    """Train a committee for each cost of a missed identifier, and count what each leaves.
+
+    Every policy is a committee up to one of its passes; what it leaves and removes is counted out
+    of fold. The committees share every fit that is the same, above all the first pass.
+
+    Cost: for each pass and learner `cross_fit` + 1 fits. Memory: O(text).
+
+    Raises
+    ------
+    RequestError : roles, columns, spans or lists that do not fit; no identifier, too few subjects;
+        a fit that is to go on without its seed.
+    InfeasibleError : too little would be left to judge.
+    """
+    if options.resume is not None and seed is None:
+        raise RequestError("without its seed no fit can go on", instead="give the seed")
+    lists = read_gazetteers(options.lists)
+    drawn = streams(seed, "hold-out", "committees", "seen")
+    hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
+    reading = Reading(roles, hold_out)
+    reading.check(source)
+    progress("reading", 0)
+    corpus = reading.corpus(source)
+    _check_held_out(corpus, options)
+    if options.context:
+        corpus = correlated(corpus)
+    training = Training.of(corpus, lists=lists)
+    folder = None if options.resume is None else Path(options.resume)
+    fits = fits_of(
+        training,
+        options.learners,
+        cross_fit=options.cross_fit or None,
+        seed=drawn[1],
+        n_jobs=options.jobs,
+        folder=folder,
+    )
+    loops = dict(_loops(fits, options, progress))
+    key = drawn[2].bytes(32)
+    stopped = {loop.stopped for loop in loops.values()}
+    rows = _points(training, loops, repeats=True)
+    frontier = Frontier.of(
+        [row["risk"] for row in rows], [row["loss"] for row in rows], np.arange(len(rows))
+    )
+    progress("context", 0)
+    figures, alone = (
+        _figures(training, corpus, loops, frontier.policies.tolist(), repeats=repeats)
+        for repeats in (True, False)
+    )
+    return Content(
+        reading,
+        {cost: loop.committee for cost, loop in loops.items()},
+        Frontier(frontier.risk, frontier.loss, np.arange(len(figures))),
+        figures,
+        alone,
+        pa.Table.from_pylist(
+            [row for cost, loop in loops.items() for row in turns(training, cost, loop)]
+        ),
+        np.sort(hashes(corpus, key)),
+        {
+            **_corpus(training),
+            "key": key.hex(),
+            "learners": list(options.learners),
+            "decision": options.decision,
+            "cross_fit": options.cross_fit,
+            "stopped": next((s for s in ("interrupted", "max passes") if s in stopped), "finished"),
+        },
+    ).to_kit()
+
+
+def _check_held_out(corpus: Corpus, options: FitOptions) -> None:
+    """Refuse a hold-out that leaves too little to learn from, and say that it is the hold-out."""
+    subjects = len(set(corpus.subjects))
+    if options.hold_out and (subjects < max(options.cross_fit, 1) or not corpus.labels):
+        without = "" if corpus.labels else ", without an identifier"
+        raise RequestError(
+            "the hold-out leaves too few documents to learn from: those of "
+            f"{subjects:,} subject{'s' * (subjects != 1)}{without}",
+            instead="hold out less, or annotate more",
+        )
+
+
+def _loops(fits: Fits, options: FitOptions, progress: Progress) -> Iterator[tuple[float, Loop]]:
+    """Run the algorithm for each cost, from the least, of which most text is left.
+
+    Ctrl-C, or a cost that leaves too little text, ends with the committees found until then.
+    """
+    labels = fits.training.labels
+    weights = _weights(options.weight)
+    for number, cost in enumerate(sorted(set(options.miss_cost))):
+        told = {t: CONTEXT_WEIGHT for t in labels if t.startswith(PREFIX)} | weights
+        costs = costs_of({"": cost, **{t: w * cost for t, w in told.items()}}, labels)
+        try:
+            loop = sanitize_greedily(
+                fits,
+                costs,
+                decision=options.decision,
+                max_passes=options.max_passes,
+                progress=progress,
+                least_left=options.least_left,
+            )
+        except (KeyboardInterrupt, InfeasibleError) as ended:
+            if not number:
+                raise
+            if isinstance(ended, InfeasibleError):
+                warnings.warn(f"{COSTLY.format(cost)}: {ended}", CostlyWarning, stacklevel=3)
+            return
+        yield cost, loop
+        if loop.stopped == "interrupted":
+            return
+
+
+def _points(
+    training: Training, loops: Mapping[float, Loop], *, repeats: bool
+) -> list[dict[str, Any]]:
+    of = (points(training, cost, loop, repeats=repeats) for cost, loop in loops.items())
+    return list(chain.from_iterable(of))
+
+
+def _figures(
+    training: Training,
+    corpus: Corpus,
+    loops: Mapping[float, Loop],
+    kept: Sequence[int],
+    *,
+    repeats: bool,
+) -> pa.Table:
+    """Tell what the policies kept leave and remove, and which words then point to it."""
+    rows = _points(training, loops, repeats=repeats)
+    told = []
+    for number, row in enumerate(rows[x] for x in kept):
+        loop, passes = loops[row["miss_cost"]], row["passes"]
+        context = context_of(training, corpus, loop, passes, repeats=repeats)
+        told.append({"number": number, **row, **context})
+    return pa.Table.from_pylist(told)
+
+
+def _weights(given: tuple[str, ...]) -> dict[str, float]:
+    """Read TYPE=2."""
+    weights = {}
+    for one in given:
+        label, _, number = one.rpartition("=")
+        try:
+            weights[label] = float(number)
+        except ValueError:
+            label = ""
+        if not label:
+            raise RequestError("a weight is not TYPE=NUMBER", instead="write for instance NAME=2")
+    return weights
+
+
+def _corpus(training: Training) -> dict[str, Any]:
+    """Say of the corpus in numbers."""
+    return {
+        "labels": list(training.labels),
+        "types": np.bincount(training.truth, minlength=len(training.labels) + 1)[1:].tolist(),
+        "tokens": len(training.tokens),
+        "identifiers": identifiers_of(training),
+        "documents": len(training.subject),
+        "subjects": len(set(training.subject)),
+        "columns": len(training.space.columns),
+    }
+
+
+def choose(kit: Kit, choice: Choice) -> Chosen:
+    """Pick one policy of a kit's frontier, with what it leaves and removes.
+
+    Raises
+    ------
+    InfeasibleError : no policy is within the limit.
+    RequestError : there is no policy of that number or name.
+    """
+    return Chosen.from_kit(kit, Content.of(kit), choice)

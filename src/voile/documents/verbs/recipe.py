@@ -1,0 +1,96 @@
+"""What `apply` was asked for, made ready to work: who removes, and what comes instead."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+from voile.core.errors import DamagedError, RequestError, nearest
+from voile.documents.committee.committee import Committee
+from voile.documents.committee.workers import Recipe
+from voile.documents.patterns import Finder, Listed, Pattern, patterns_of
+from voile.documents.replacements import Names, Replacer, Surrogates, replacer
+from voile.documents.replacements.kinds import checked_kinds, names_among
+from voile.documents.text.document import Document
+from voile.documents.verbs.content import Content, Policy
+from voile.documents.verbs.options import ApplyOptions
+from voile.keys.pseudonyms import Secret
+
+NAMELESS = (
+    "no type of the policy is known to be a name, so that further mentions of what is removed "
+    "stay: say which is one with --kind TYPE=name, or --no-repeats"
+)
+
+
+class NamelessWarning(UserWarning):
+    """Further mentions of names are to be removed, and no type is one."""
+
+
+def recipe_of(content: Content, policy: Policy, options: ApplyOptions) -> Recipe:
+    """Return what is removed under a policy with these options, and what comes in its place.
+
+    Warns where repeats are asked for, and no type of the policy is a name.
+
+    Raises
+    ------
+    RequestError : a list, pattern, kind of type or secret that is not there.
+    DamagedError : the kit's classifiers are not of its features.
+    """
+    finders: tuple[Finder, ...] = _patterns(options, options.record)
+    if options.deny is not None:
+        finders = (Listed.read(options.deny), *finders)
+    committee = _working(content.committee(policy))
+    kinds = checked_kinds(options.kinds())
+    repeated = names_among(committee.labels, kinds) if options.repeats else frozenset()
+    if options.context and (words := content.repeating(repeated).context(policy)):
+        finders = (*finders, Listed(words, label="CONTEXT", name="context"))
+    allow = None if options.allow is None else Listed.read(options.allow, name="allow-list")
+    put = _replacer(options)
+    known = [*committee.labels, *(finder.label for finder in finders)]
+    for label in kinds:
+        if label not in known:
+            raise RequestError(
+                f"a kind for type {label}, which is never removed", instead=nearest(label, known)
+            )
+    if options.repeats and not repeated:
+        warnings.warn(NAMELESS, NamelessWarning, stacklevel=3)
+    return Recipe(committee, finders, allow, repeated, put)
+
+
+def _working(committee: Committee) -> Committee:
+    """Return a committee that works: else every document would be set aside, one by one."""
+    try:
+        committee.remover()([Document("A", pos=((0, 1, ""),))])
+    except Exception:
+        raise DamagedError("the kit's classifiers do not fit its features") from None
+    return committee
+
+
+def _patterns(options: ApplyOptions, records: Sequence[str]) -> tuple[Pattern, ...]:
+    names = options.patterns
+    if "none" in names:
+        return patterns_of((), records)
+    return patterns_of(None if "all" in names else names, records)
+
+
+def patterns_told(options: ApplyOptions) -> list[str]:
+    """Name what is removed by its form; the user's own formats are not told."""
+    built_in = [pattern.name for pattern in _patterns(options, ())]
+    return [*built_in, *(["record numbers"] if options.record else [])]
+
+
+def _replacer(options: ApplyOptions) -> Replacer:
+    kinds = checked_kinds(options.kinds())
+    if options.replace != "surrogate":
+        return replacer(options.replace, categories=kinds)
+    path = options.names
+    return Surrogates(
+        Secret.find(options.key_file) or Secret.from_environment(),
+        language=options.language,
+        names=None if path is None else [Names.read(Path(path))],
+        kinds=kinds,
+        date_order=options.date_order,
+        days=options.days,
+        ages=options.ages,
+    )

@@ -1,0 +1,129 @@
+"""Lists of names: what of them is looked up, and that a kit needs no file of theirs."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from tests.documents.flow import applied, fitted, read, table
+
+from voile.core.errors import RequestError, SourceError
+from voile.documents.adversary import BudgetedAttacker
+from voile.documents.patterns.gazetteers import read_gazetteers, words_of
+from voile.documents.text.corpus import Corpus
+from voile.documents.text.document import Document, Span
+from voile.documents.verbs.options import AttackOptions, FitOptions
+from voile.release.kit import Kit
+
+START, MIDDLE = ("Ab", "Ed", "Il", "Ol", "Ur", "Yv"), ("ba", "de", "fi", "go", "lu", "ny", "so")
+MADE_UP = [a + b + c for a in START for b in MIDDLE for c in ("na", "rik")]
+random.Random(3).shuffle(MADE_UP)
+NAMES, SHIPS, NEW, OTHER = (MADE_UP[n::4] for n in range(4))
+"""84 made-up words; nothing but a list tells which are names."""
+
+
+@pytest.mark.parametrize(
+    ("phrase", "words"),
+    [
+        ("Ann Lee", {"ann", "lee"}),
+        ("ANN", {"ann"}),
+        ("Jose\u0301  Pe\u200brez ", {"josé", "perez"}),
+        ("Isle of Dogs", {"isle", "dogs"}),
+        ("de la Fuente", {"fuente"}),
+        ("tea room", {"tea", "room"}),
+        ("O'Hara-Lee", {"o", "hara", "lee"}),
+        ("Ward 12", {"ward", "12"}),
+        ("-- !", set()),
+    ],
+)
+def test_phrases_are_taken_apart_as_text_is(phrase, words):
+    assert words_of({"a": [phrase], "b": []}) == {"a": words, "b": set()}
+
+
+def test_each_phrase_is_looked_at_alone():
+    phrases = ["Isle of Dogs", "tea room", "", "--", "Jose\u0301 y Ana", "de la Fuente", "IBM"]
+    alone = [words_of({"a": [phrase]})["a"] for phrase in phrases]
+    assert words_of({"a": iter(phrases)}) == {"a": frozenset().union(*alone)}
+    assert "room" in alone[1]
+
+
+def test_a_tokeniser_of_ones_own_takes_phrases_apart_too():
+    assert words_of({"a": ["O'Hara"]}, lambda text: [(0, len(text))]) == {"a": {"o'hara"}}
+
+
+def seen(words, label):
+    return [
+        f"We saw {{{word}|NAME}} again ." if label else f"We saw {word} again ." for word in words
+    ]
+
+
+def test_a_kit_knows_its_lists_without_their_files(tmp_path):
+    path = tmp_path / "names.txt"
+    path.write_text("\ufeff" + "\r\n".join([*NAMES, *NEW, ""]), encoding="utf-8")
+    rows = table([*seen(NAMES, True), *seen(SHIPS, False)])
+    kits = [fitted(rows, miss_cost=[3], lists=lists) for lists in ((), (f"ones={path}",))]
+    path.unlink()
+    unseen = table([*seen(NEW, False), *seen(OTHER, False)])
+    gone = []
+    for number, kit in enumerate(kits):
+        kit.save(tmp_path / f"{number}")
+        again = Kit.load(tmp_path / f"{number}")
+        release = applied(unseen, tmp_path / f"{number}.jsonl", kit=again)
+        gone.append(["[NAME]" in row["note"] for row in read(release.path)])
+    assert gone[1] == [True] * len(NEW) + [False] * len(OTHER)
+    assert gone[0] != gone[1]
+    assert kits[0].facts["lists"] == {}
+    assert kits[1].facts["lists"] == {"ones": sorted(word.lower() for word in [*NAMES, *NEW])}
+    assert kits[1].facts["holds_words"]
+    assert kits[1].visibility == "private"
+
+
+def test_she_may_bring_a_list():
+    documents = [
+        Document(f"We saw {word} again .", (Span(7, 7 + len(word), "NAME"),) if name else ())
+        for words, name in ((NAMES + NEW, True), (SHIPS + OTHER, False))
+        for word in words
+    ]
+    notes = Corpus(documents)
+    half = len(notes) // 2
+    found = [
+        BudgetedAttacker(("svm",), random_state=1, lists=lists)
+        .attack(notes, notes, inspections=half)
+        .true_positives
+        for lists in ({"ones": NAMES + NEW}, {})
+    ]
+    assert found[0] == half
+    assert found[1] < half
+
+
+BAD = {
+    "missing": (None, SourceError, "the list cannot be read"),
+    "empty": (b"", RequestError, "the list has no phrase"),
+    "blank": (b"\xef\xbb\xbf\n \r\n", RequestError, "the list has no phrase"),
+    "no text": ("Zoë\n".encode("latin-1"), SourceError, "the list is not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("which", BAD)
+def test_a_list_that_is_none_is_refused(tmp_path, which):
+    content, kind, said = BAD[which]
+    path = tmp_path / "list.txt"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(kind, match=f"list.txt: {said}") as refused:
+        read_gazetteers([f"given={path}"])
+    assert "Zo" not in str(refused.value)
+
+
+@pytest.mark.parametrize("options", [FitOptions, AttackOptions])
+def test_each_list_has_a_name_of_its_own(options):
+    assert options(lists=("a=x", "b=x=y")).lists == ("a=x", "b=x=y")
+    for wrong, said in (
+        (("names.txt",), "write NAME=FILE"),
+        (("=names.txt",), "write NAME=FILE"),
+        ((" =names.txt",), "write NAME=FILE"),
+        (("given=",), "write NAME=FILE"),
+        (("a=x", "b=y", "a=z"), "two lists are called a"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            options(lists=wrong)

@@ -1,0 +1,64 @@
+"""Surrogates for the labels of real corpora, Spanish and English."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from voile.documents.replacements import Removal, Surrogates, kind_of
+from voile.documents.replacements.names import folded
+from voile.documents.text.document import Document
+from voile.keys.secret import Secret
+
+BESIDE = Path(__file__).resolve().parents[4] / "shared" / "data"
+DATA = Path(os.environ.get("VOILE_DATA", BESIDE))
+SECRET = Secret(bytes(range(32)))
+
+pytestmark = pytest.mark.real
+
+
+def published(name: str, replacer: Surrogates):
+    """Return (kind, what stood there, what stands there) of every span of a corpus."""
+    path = DATA / name
+    if not path.exists():
+        pytest.skip(f"the data set {name} is not there")
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for number, line in enumerate(lines):
+            read = json.loads(line)
+            document = Document(read["text"], id=str(number))
+            spans = [Removal(s["start"], s["end"], s["label"]) for s in read["spans"]]
+            made = replacer(document, spans)
+            for edit in made.edits:
+                old = read["text"][edit.source_start : edit.source_end]
+                yield kind_of(edit.label), old, made.text[edit.start : edit.end]
+
+
+@pytest.mark.parametrize(
+    ("name", "replacer"),
+    [
+        ("meddocan/dev.jsonl.gz", Surrogates(SECRET, language="spanish")),
+        (
+            "presidio-synthetic-pii/synth_dataset_v2.jsonl.gz",
+            Surrogates(SECRET, date_order="mdy"),
+        ),
+    ],
+)
+def test_nearly_all_that_has_a_surrogate_gets_one(name, replacer):
+    values, marks = Counter(), Counter()
+    for kind, old, new in published(name, replacer):
+        values[kind] += 1
+        marks[kind] += new.startswith("[")
+        if kind != "age" and len(old) > 2:
+            assert folded(old) != folded(new)
+    assert marks["name"] == 0
+    assert marks["age"] <= 0.01 * values["age"]
+    # Weekdays alone, misprints and days without a year.
+    assert marks["date"] <= (0.16 if "synth" in name else 0.03) * values["date"]
+    # Some spans of this kind are words.
+    assert marks["number"] <= 0.04 * values["number"]
+    assert values["name"] > 500
