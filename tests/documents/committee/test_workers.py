@@ -14,8 +14,8 @@ from tests.documents.flow import kit_of
 from tests.documents.made import Told
 
 from voile.core.errors import RequestError
-from voile.documents.committee.committee import Committee, Member, Removed
 from voile.documents.committee import workers as working
+from voile.documents.committee.committee import Committee, Member, Removed
 from voile.documents.committee.repeats import NameWords, mentions
 from voile.documents.committee.workers import Recipe, Worker, Workers, cuts_of
 from voile.documents.patterns import Listed, patterns_of
