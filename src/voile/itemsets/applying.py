@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import Progress
 from voile.data import Source
-from voile.data.writing.writers import Writer
+from voile.data.writing.writer import Writer
 from voile.itemsets.certify import certify
 from voile.itemsets.content import Content, Policy
 from voile.itemsets.forms import Cells, Form

@@ -20,7 +20,7 @@ from voile.core.errors import RequestError
 from voile.data import Source, open_writer
 from voile.data.roles import Roles
 from voile.data.source import identifier
-from voile.data.writing.writers import Writer
+from voile.data.writing.writer import Writer
 from voile.engines.duck import connect
 from voile.itemsets.forms import Form, Items, LongItems
 

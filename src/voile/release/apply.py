@@ -27,7 +27,7 @@ from voile.data.hold_out import HoldOut
 from voile.data.opening import split_output
 from voile.data.roles import Roles
 from voile.data.source import BATCH_ROWS
-from voile.data.writing.writers import Writer
+from voile.data.writing.writer import Writer
 from voile.engines.shuffle import MEMORY, held, shuffled
 from voile.keys.random import Protective
 from voile.keys.seal import SEAL, Seal, file_sha256

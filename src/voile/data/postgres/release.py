@@ -24,23 +24,15 @@ from voile.data.postgres.session import RefusedError, Session, literal
 from voile.data.postgres.source import PostgresSource
 from voile.data.postgres.table import DIGITS, KINDS, MOMENTS, find_table
 from voile.data.source import Source, hash_rows, identifier, plain
-from voile.data.writing.released_table import MARK, ArrowRows, Pointer, TableWriter, rows_path
+from voile.data.writing.released_table import MARK, ArrowRows, Pointer, TableWriter, open_table
 
 LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer names off
 PATIENCE = "60s"  # with those who still read the table that is replaced
 
 
 def open_released(path: Path) -> Source:
-    """Open the table that a `.postgresql` file stands for; before it is published, its rows.
-
-    Raises
-    ------
-    TamperedError : the table's rows are not those that were released. This reads it once.
-    """
-    if rows_path(path).exists():
-        return ArrowRows(path)
-    pointer = Pointer.read(path)
-    return pointer.checked(PostgresSource(_address(pointer)))
+    """Open the table that a `.postgresql` file stands for; see `open_table`."""
+    return open_table(path, lambda pointer: PostgresSource(_address(pointer)))
 
 
 def _address(pointer: Pointer) -> Address:

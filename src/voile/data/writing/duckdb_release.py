@@ -28,26 +28,22 @@ from voile.data.source import (
     plain_schema,
     unreadable,
 )
-from voile.data.writing.released_table import MARK, ArrowRows, Pointer, TableWriter, rows_path
+from voile.data.writing.released_table import MARK, ArrowRows, Pointer, TableWriter, open_table
 
 if TYPE_CHECKING:
     import duckdb
 
 
 def open_released(path: Path) -> Source:
-    """Open the table that a `.table` file stands for; before it is published, its rows.
+    """Open the table that a `.table` file stands for; see `open_table`."""
 
-    Raises
-    ------
-    TamperedError : the table's rows are not those that were released. This reads it once.
-    """
-    if rows_path(path).exists():
-        return ArrowRows(path)
-    pointer = Pointer.read(path)
-    database = path.parent / Path(pointer.database).name
-    if not database.is_file():
-        raise SourceError("its database is not beside it", where=path.name)
-    return pointer.checked(DuckDBSource(database, table=pointer.table))
+    def beside(pointer: Pointer) -> Source:
+        database = path.parent / Path(pointer.database).name
+        if not database.is_file():
+            raise SourceError("its database is not beside it", where=path.name)
+        return DuckDBSource(database, table=pointer.table)
+
+    return open_table(path, beside)
 
 
 class DuckDBTableWriter(TableWriter):

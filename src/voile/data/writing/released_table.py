@@ -10,6 +10,7 @@ transaction, which reads them back. Other tables may change as they like: nothin
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,8 @@ from voile.core.errors import RequestError, SourceError, TamperedError, printabl
 from voile.data.files.own_files import read_toml
 from voile.data.formats.arrow_files import ArrowSource
 from voile.data.source import Source, conform, hash_rows
-from voile.data.writing.writers import ArrowWriter, Writer
+from voile.data.writing.typed_files import ArrowWriter
+from voile.data.writing.writer import Writer
 
 MARK = "written by voile"
 """The comment of a released table, by which it is known again."""
@@ -54,18 +56,30 @@ class Pointer:
         """Write the file."""
         path.write_text(tomli_w.dumps(self.__dict__), encoding="utf-8")
 
-    def checked(self, source: Source) -> Source:
-        """Return the table, whose rows are read once and are those that were released."""
-        if hash_rows(source.schema(), source.batches()) != self.sha256:
-            raise TamperedError(
-                "the table's rows are not those that were released", where=source.name
-            )
-        return source
-
 
 def rows_path(path: Path) -> Path:
     """Return where the rows wait until they are published."""
     return path.with_name(f"{path.name}.rows")
+
+
+def open_table(path: Path, find: Callable[[Pointer], Source]) -> Source:
+    """Open the table that a file stands for; before it is published, its rows.
+
+    Parameters
+    ----------
+    find : opens the table where its file says it is.
+
+    Raises
+    ------
+    TamperedError : the table's rows are not those that were released. This reads it once.
+    """
+    if rows_path(path).exists():
+        return ArrowRows(path)
+    pointer = Pointer.read(path)
+    table = find(pointer)
+    if hash_rows(table.schema(), table.batches()) != pointer.sha256:
+        raise TamperedError("the table's rows are not those that were released", where=table.name)
+    return table
 
 
 class TableWriter(Writer):

@@ -1,0 +1,160 @@
+"""Files of text: CSV, TSV and JSON lines.
+
+What a text format cannot hold as it is becomes text: dates and times by ISO 8601, booleans `true`
+and `false`, decimals exactly, floats by the shortest digits that read back the same. Lists,
+structs and bytes do not fit in CSV, and are refused by name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from math import isfinite
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from voile.core.errors import RequestError
+from voile.data.formulas import escape as escaped
+from voile.data.formulas import formulas
+from voile.data.source import plain
+from voile.data.writing.writer import Writer
+
+
+class CsvWriter(Writer):
+    """RFC 4180 in UTF-8 with "\\n": null is empty, a text that is empty is `""`.
+
+    A field is quoted when it needs it: where it holds the delimiter, a quote or a line's end.
+
+    Parameters
+    ----------
+    escape : write what a spreadsheet would take for a formula as text (`voile.data.formulas`).
+    """
+
+    delimiter = ","
+
+    def __init__(self, path: Path, schema: pa.Schema, *, escape: bool = False) -> None:
+        for field in schema:
+            _check_flat(field)
+        self.formulas = self._formulas = Counter[str]()
+        self._escape = escape
+        self._file = path.open("wb")
+        self._write_lines([self._fields(name, pa.array([name])) for name in schema.names])
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows."""
+        if batch.num_rows:
+            named = zip(batch.schema.names, batch.columns, strict=True)
+            self._write_lines([self._fields(name, column) for name, column in named])
+
+    def _fields(self, name: str, column: pa.Array) -> pa.Array:
+        """Write a column's values as fields; a dictionary's values once each."""
+        if isinstance(column, pa.DictionaryArray):
+            self._count(name, column.dictionary, column.indices)
+            return self._field(column.dictionary).take(column.indices)
+        self._count(name, column)
+        return self._field(column)
+
+    def _count(self, name: str, values: pa.Array, places: pa.Array | None = None) -> None:
+        if _is_text(values.type):
+            found = formulas(values)
+            if pc.any(found).as_py():
+                cells = found if places is None else found.take(places)
+                self._formulas[name] += pc.sum(cells).as_py() or 0
+
+    def _field(self, values: pa.Array) -> pa.Array:
+        text = values.cast(pa.large_string())
+        if not _is_text(values.type):
+            return text
+        return _quoted(escaped(text) if self._escape else text, self.delimiter)
+
+    def _write_lines(self, columns: list[pa.Array]) -> None:
+        """Join the columns to lines: a text array's own buffer is then the file's bytes."""
+        fields = pc.binary_join_element_wise(
+            *columns, _large(self.delimiter), null_handling="replace", null_replacement=""
+        )
+        lines = pc.binary_join_element_wise(fields, _large("\n"), _large(""))
+        self._file.write(_text_bytes(lines))
+
+    def close(self) -> None:
+        """End the file."""
+        self._file.close()
+
+
+class TsvWriter(CsvWriter):
+    """As CSV, separated by tabs."""
+
+    delimiter = "\t"
+
+
+def _check_flat(field: pa.Field) -> None:
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        raise RequestError(
+            f"column {field.name} is {kind}, which CSV cannot hold",
+            instead="write .parquet, or drop the column",
+        )
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    return any(is_one(kind) for is_one in texts)
+
+
+def _quoted(text: pa.LargeStringArray, delimiter: str) -> pa.Array:
+    special = pc.match_substring_regex(text, f'^$|["\\r\\n{delimiter}]')
+    if not pc.any(special).as_py():
+        return text
+    doubled = pc.replace_substring(text, '"', '""')
+    wrapped = pc.binary_join_element_wise(_large('"'), doubled, _large('"'), _large(""))
+    return pc.if_else(special, wrapped, text)
+
+
+def _large(text: str) -> pa.LargeStringScalar:
+    return pa.scalar(text, pa.large_string())
+
+
+def _text_bytes(text: pa.LargeStringArray) -> memoryview:
+    offsets = memoryview(text.buffers()[1]).cast("q")
+    start, stop = offsets[text.offset], offsets[text.offset + len(text)]
+    return memoryview(text.buffers()[2])[start:stop]
+
+
+class JsonLinesWriter(Writer):
+    """One JSON object a line, in UTF-8, nulls as null.
+
+    What JSON has no type for is text, as in CSV: dates, times, decimals, and floats that are no
+    finite number.
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        for field in schema:
+            if pa.types.is_binary(plain(field.type)):
+                raise RequestError(
+                    f"column {field.name} is bytes, which JSON cannot hold",
+                    instead="write .parquet, or drop the column",
+                )
+        self._file = path.open("w", encoding="utf-8", newline="\n")
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows."""
+        names = batch.schema.names
+        columns = [_json_cells(column) for column in batch.columns]
+        for cells in zip(*columns, strict=True):
+            row = dict(zip(names, cells, strict=True))
+            self._file.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+
+    def close(self) -> None:
+        """End the file."""
+        self._file.close()
+
+
+def _json_cells(column: pa.Array) -> list[object]:
+    kind = plain(column.type)
+    values = column.cast(kind)
+    if pa.types.is_floating(kind):
+        return [v if v is None or isfinite(v) else str(v) for v in values.to_pylist()]
+    if pa.types.is_temporal(kind) or pa.types.is_decimal(kind):
+        values = values.cast(pa.string())
+    return list(values.to_pylist())

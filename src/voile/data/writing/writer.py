@@ -1,0 +1,40 @@
+"""What every writer is, whatever it writes to."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from types import MappingProxyType, TracebackType
+from typing import Self
+
+import pyarrow as pa
+
+
+class Writer(ABC):
+    """Write record batches one after the other; what was written is whole when it is closed.
+
+    Attributes
+    ----------
+    formulas : how many cells of each column a spreadsheet that opens the file takes for formulas.
+    """
+
+    formulas: Mapping[str, int] = MappingProxyType({})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @abstractmethod
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows, of the writer's schema; dictionary arrays may change theirs."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the file."""
