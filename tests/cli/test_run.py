@@ -53,6 +53,17 @@ def test_version(voile: Any) -> None:
     assert voile("--version").out == f"voile {package.__version__}\n"
 
 
+@pytest.mark.parametrize("module", ["voile", "voile.cli"])
+def test_it_runs_as_a_module(module: str) -> None:
+    import voile as package
+
+    words = [sys.executable, "-m", module]
+    ran = subprocess.run([*words, "--version"], capture_output=True, text=True, check=True)
+    assert ran.stdout == f"voile {package.__version__}\n"
+    wrong = subprocess.run([*words, "reprot"], capture_output=True, text=True, check=False)
+    assert (wrong.returncode, "did you mean report?" in wrong.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("error", "code", "said"),
     [
