@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -39,11 +38,6 @@ WHAT = {
     "items": "the items published, each once, in one order",
     "long": "the items published, one a row, null where a record has none; records numbered anew",
 }
-LABELS_ALONE = "this policy has no feature: labels and kept columns are released, and no item"
-
-
-class EmptyPolicyWarning(UserWarning):
-    """A release holds no feature at all."""
 
 
 def apply(
@@ -72,8 +66,7 @@ def apply(
     content.reading.check(source)
     source = content.reading.records(source)
     policy = Policy.from_data(chosen.policy, content.names)
-    if not policy.features:
-        warnings.warn(LABELS_ALONE, EmptyPolicyWarning, stacklevel=2)
+    policy.warn()
     read = chosen.as_read(content, policy)
     applying = _Applying(kit, read, source, content, policy, options, progress)
     applying.check_lists(out)

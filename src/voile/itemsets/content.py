@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,12 @@ from voile.release.kit import Kit
 KIND = "itemsets"
 FOUND = ("method", "utility", "evaluations", "stopped")
 
+LABELS_ALONE = "this policy has no feature: labels and kept columns are released, and no item"
+
+
+class EmptyPolicyWarning(UserWarning):
+    """A policy publishes no feature at all."""
+
 
 @dataclass(frozen=True)
 class Policy(Brief):
@@ -43,6 +50,11 @@ class Policy(Brief):
         asked = self.constraint
         limit = {} if asked.m is None else {"m": asked.m}
         return {"k": asked.k, **limit, "absences": asked.absences, "features": list(self.features)}
+
+    def warn(self) -> None:
+        """Warn of a policy that publishes nothing."""
+        if not self.features:
+            warnings.warn(LABELS_ALONE, EmptyPolicyWarning, stacklevel=3)
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], known: Sequence[str]) -> Policy:

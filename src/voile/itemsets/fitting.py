@@ -18,7 +18,7 @@ from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.itemsets.classifying import figures, intervals
 from voile.itemsets.containment import exposure, row_anonymity
-from voile.itemsets.content import Content
+from voile.itemsets.content import Content, Policy
 from voile.itemsets.family import Family, Point
 from voile.itemsets.feasible import Feasible
 from voile.itemsets.incidence import Incidence
@@ -241,10 +241,12 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
     InfeasibleError : no policy is within the limit, or the knee is where no feature is left.
     RequestError : there is no policy of that number or name.
     """
-    chosen = Chosen.from_kit(kit, Content.of(kit), choice)
+    content = Content.of(kit)
+    chosen = Chosen.from_kit(kit, content, choice)
     if choice.knee and not chosen.figures["features"]:
         raise InfeasibleError(
             "the frontier bends most where no feature is left, and only labels would be released",
             instead="choose by --max-risk, --max-loss or --policy",
         )
+    Policy.from_data(chosen.policy, content.names).warn()
     return chosen

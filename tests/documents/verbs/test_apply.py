@@ -28,8 +28,7 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.documents.text.document import UnannotatedWarning
 from voile.documents.text.reading import Reading
-from voile.documents.verbs.apply import WholeWarning
-from voile.documents.verbs.content import Content
+from voile.documents.verbs.content import Content, WholeWarning
 from voile.documents.verbs.recipe import NamelessWarning
 from voile.documents.wing import choose
 from voile.release.choice import Choice
@@ -115,6 +114,18 @@ def test_that_further_mentions_stay_is_said(tmp_path, label, options, repeats):
         off = {"repeats": False, **options}
         other = applied(source, tmp_path / "off" / "r.jsonl", kit=kit, chosen=chosen, **off)
     assert other.public["constraints"]["repeats"] is False
+
+
+def test_a_policy_without_a_pass_is_warned_of_when_chosen_and_when_applied(tmp_path):
+    kit = kit_of()
+    passes = [one["passes"] for one in kit.tables["frontier"].to_pylist()]
+    with pytest.warns(WholeWarning, match="has no pass"):
+        chosen = choose(kit, Choice(policy=passes.index(0)))
+    with pytest.warns(WholeWarning, match="has no pass"):
+        applied(people(), tmp_path / "r.jsonl", kit=kit, chosen=chosen)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", WholeWarning)
+        choose(kit, Choice(policy=passes.index(max(passes))))
 
 
 def test_an_edited_policy_has_no_figures_of_the_kits(tmp_path):

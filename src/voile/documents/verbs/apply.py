@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -51,10 +50,6 @@ REMOVED = pa.schema(
     ]
 )
 """Who removed what: characters of the source, and where in the release what stands for them."""
-WHOLE = (
-    "the policy has no pass: the committee removes nothing, and names stay but for what patterns "
-    "and lists find"
-)
 UNTAGGED = "no parts of speech, which the kit learnt from"
 BUILT_IN = "built in"
 """Where surrogate names come from, unless the user gives lists."""
@@ -63,10 +58,6 @@ WHAT = {
     "category": "text with marks of categories in the place of identifiers",
     "surrogate": "text with made-up values in the place of identifiers",
 }
-
-
-class WholeWarning(UserWarning):
-    """A policy leaves text whole, but for patterns and lists."""
 
 
 def apply(
@@ -97,8 +88,7 @@ def apply(
     recipe = recipe_of(content, policy, options)
     content = content.repeating(recipe.names)
     told = chosen.as_read(content, policy)
-    if not policy.passes:
-        warnings.warn(WHOLE, WholeWarning, stacklevel=2)
+    policy.warn()
     with ExitStack() as stack:
         work: Workbench = Worker(recipe)
         if options.jobs != 1:

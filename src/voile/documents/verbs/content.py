@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -40,6 +41,15 @@ FOUND = (
     "key",
 )
 
+WHOLE = (
+    "the policy has no pass: the committee removes nothing, and names stay but for what patterns "
+    "and lists find"
+)
+
+
+class WholeWarning(UserWarning):
+    """A policy leaves text whole, but for patterns and lists."""
+
 
 @dataclass(frozen=True)
 class Policy:
@@ -64,6 +74,11 @@ class Policy:
         if isinstance(policy.passes, bool) or not isinstance(policy.passes, int):
             raise RequestError("the policy's passes are no whole number")
         return policy
+
+    def warn(self) -> None:
+        """Warn of a policy that removes nothing."""
+        if not self.passes:
+            warnings.warn(WHOLE, WholeWarning, stacklevel=3)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from voile.documents.learning.training import Training, costs_of
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.reading import Reading, hashes
-from voile.documents.verbs.content import Content
+from voile.documents.verbs.content import Content, Policy
 from voile.documents.verbs.options import FitOptions
 from voile.keys.random import streams
 from voile.release.choice import Choice, Chosen
@@ -215,4 +215,6 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
     InfeasibleError : no policy is within the limit.
     RequestError : there is no policy of that number or name.
     """
-    return Chosen.from_kit(kit, Content.of(kit), choice)
+    chosen = Chosen.from_kit(kit, Content.of(kit), choice)
+    Policy.from_data(chosen.policy).warn()
+    return chosen
