@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import secrets
 import shlex
+from collections.abc import Callable
 from pathlib import Path
+
+import click
 
 from voile.cli.parameters import Command, out
 from voile.cli.screen import Screen
 from voile.data.files.outputs import DEMO, DEMO_FORMAT, DEMO_MARK, manifest_of
 
+Run = Callable[[list[str]], int]
 SEED = "2013"
 WIDTH = 76
 
@@ -19,8 +23,7 @@ def _demo(screen: Screen, *, out: Path, force: bool) -> int:
 
     Runs the commands that a user would type, from a table of people to a report.
     """
-    from voile.cli.run import run
-
+    run: Run = click.get_current_context().obj  # as a user's own command line runs them
     _prepare(screen, out, force=force)
     for words in _commands(out):
         screen.show(f"\n$ {_typed(['voile', *words])}")

@@ -49,7 +49,7 @@ def run(arguments: Sequence[str]) -> int:
     debug = "--debug" in arguments
     try:
         with interruption.ctrl_c(), _warnings_shown(debug=debug, quiet="--quiet" in arguments):
-            code = command.main(list(arguments), prog_name="voile", standalone_mode=False)
+            code = command.main(list(arguments), prog_name="voile", standalone_mode=False, obj=run)
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:
         if debug:
