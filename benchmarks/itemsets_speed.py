@@ -21,10 +21,10 @@ from benchmarks.tables import save
 from scipy import sparse
 
 from voile.itemsets import ContainmentSelector, Incidence, Selection, anonymity, select
-from voile.itemsets.feasible import Constraint, Feasible
+from voile.itemsets.measures.feasible import Constraint, Feasible
+from voile.itemsets.measures.utility import mutual_information
 from voile.itemsets.searches.__main__ import main as compile_kernels
 from voile.itemsets.selector import ItemsetsWarning
-from voile.itemsets.utility import mutual_information
 
 KS = (5, 8, 11)
 MINING = 90.0

@@ -35,7 +35,7 @@ def given(case: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]
         name: value for name, value in case.options["attack"].items() if name != "population"
     }
     kit = case.fit(table, how="held out")
-    content = import_module(f"voile.{case.kind}.content").Content.of(kit)
+    content = import_module(f"voile.{case.kind}.verbs.content").Content.of(kit)
     chosen = case.middle(kit)
     release = case.apply(tmp_path_factory.mktemp("reprs") / "r.parquet", kit=kit, chosen=chosen)
     space = getattr(content, "space", content)

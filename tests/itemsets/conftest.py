@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from voile.itemsets.incidence import Incidence
+from voile.itemsets.rows.incidence import Incidence
 
 
 @dataclass(frozen=True)

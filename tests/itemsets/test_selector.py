@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import voile.itemsets
 from voile.core.errors import InfeasibleError, RequestError
 from voile.itemsets import Constraint, anonymity, select
-from voile.itemsets.containment import part_anonymity, row_exact_anonymity
+from voile.itemsets.measures.containment import part_anonymity, row_exact_anonymity
 from voile.itemsets.searches import METHODS
 from voile.itemsets.selector import ContainmentSelector, ItemsetsWarning
 

@@ -12,11 +12,11 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
-from voile.itemsets.containment import anonymity, part_anonymity, row_exact_anonymity
-from voile.itemsets.fitting import choose, fit
-from voile.itemsets.incidence import Incidence
-from voile.itemsets.lookup import Knowledge, fitting, look, people, published
-from voile.itemsets.options import ApplyOptions, FitOptions
+from voile.itemsets.measures.containment import anonymity, part_anonymity, row_exact_anonymity
+from voile.itemsets.rows.incidence import Incidence
+from voile.itemsets.verbs.fit import choose, fit
+from voile.itemsets.verbs.lookup import Knowledge, fitting, look, people, published
+from voile.itemsets.verbs.options import ApplyOptions, FitOptions
 from voile.itemsets.wing import apply, verify
 from voile.release.choice import Choice
 

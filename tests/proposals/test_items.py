@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from voile.cli.run import run
 from voile.data import open_source
 from voile.data.roles import Roles
-from voile.itemsets.sources import Reading
+from voile.itemsets.rows.sources import Reading
 from voile.proposals.items import examine_items, holds_lists
 
 N = 120

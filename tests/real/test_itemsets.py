@@ -13,7 +13,7 @@ from voile.core.evidence import Evidence
 from voile.core.progress import silent
 from voile.data.formats.transactions import TransactionSource
 from voile.data.roles import Roles
-from voile.itemsets.options import ApplyOptions, AttackOptions, FitOptions
+from voile.itemsets.verbs.options import ApplyOptions, AttackOptions, FitOptions
 from voile.itemsets.wing import apply, attack, choose, fit, verify
 from voile.release.choice import Choice
 from voile.report.wording import name_of

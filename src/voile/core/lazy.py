@@ -8,12 +8,12 @@ from typing import Any
 
 # Where every wing keeps the functions that it hands the ground floor.
 VERBS: Mapping[str, str] = {
-    "apply": "applying",
-    "attack": "attacking",
-    "choose": "fitting",
-    "fit": "fitting",
-    "sections": "report",
-    "verify": "verifying",
+    "apply": "verbs.apply",
+    "attack": "verbs.attack",
+    "choose": "verbs.fit",
+    "fit": "verbs.fit",
+    "sections": "verbs.report",
+    "verify": "verbs.verify",
 }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voile.core.lazy import lazily
+from voile.core.lazy import VERBS, lazily
 from voile.documents.verbs.options import ApplyOptions, AttackOptions, FitOptions
 
 if TYPE_CHECKING:
@@ -38,16 +38,4 @@ __all__ = [
     "verify",
 ]
 
-__getattr__ = lazily(
-    __name__,
-    {
-        "apply": "verbs.apply",
-        "attack": "verbs.attack",
-        "choose": "verbs.fit",
-        "fit": "verbs.fit",
-        "open_source": "text.source",
-        "sections": "verbs.report",
-        "verify": "verbs.verify",
-    },
-    package="voile.documents",
-)
+__getattr__ = lazily(__name__, {**VERBS, "open_source": "text.source"}, package="voile.documents")

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from voile.itemsets.containment import anonymity, exposure, row_anonymity
-    from voile.itemsets.feasible import Constraint
-    from voile.itemsets.flipping import RandomFlipping
-    from voile.itemsets.incidence import Incidence
-    from voile.itemsets.matrices import matrix_source
-    from voile.itemsets.private_release import ExponentialRelease, LaplaceRelease
+    from voile.itemsets.measures.containment import anonymity, exposure, row_anonymity
+    from voile.itemsets.measures.feasible import Constraint
+    from voile.itemsets.measures.utility import distcnt, hamdist
+    from voile.itemsets.paper.flipping import RandomFlipping
+    from voile.itemsets.paper.private_release import ExponentialRelease, LaplaceRelease
+    from voile.itemsets.rows.incidence import Incidence
+    from voile.itemsets.rows.matrix_source import matrix_source
     from voile.itemsets.searches import Selection, select
     from voile.itemsets.selector import ContainmentSelector
-    from voile.itemsets.utility import distcnt, hamdist
 
 __all__ = [
     "Constraint",
@@ -37,19 +37,19 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
-        "Constraint": "feasible",
+        "Constraint": "measures.feasible",
         "ContainmentSelector": "selector",
-        "ExponentialRelease": "private_release",
-        "Incidence": "incidence",
-        "LaplaceRelease": "private_release",
-        "RandomFlipping": "flipping",
+        "ExponentialRelease": "paper.private_release",
+        "Incidence": "rows.incidence",
+        "LaplaceRelease": "paper.private_release",
+        "RandomFlipping": "paper.flipping",
         "Selection": "searches",
-        "anonymity": "containment",
-        "distcnt": "utility",
-        "exposure": "containment",
-        "hamdist": "utility",
-        "matrix_source": "matrices",
-        "row_anonymity": "containment",
+        "anonymity": "measures.containment",
+        "distcnt": "measures.utility",
+        "exposure": "measures.containment",
+        "hamdist": "measures.utility",
+        "matrix_source": "rows.matrix_source",
+        "row_anonymity": "measures.containment",
         "select": "searches",
     },
 )

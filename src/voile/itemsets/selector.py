@@ -18,15 +18,15 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped]
 
 from voile.core.errors import RequestError
 from voile.data.frames import frame_kind
-from voile.itemsets.containment import anonymity, part_anonymity
-from voile.itemsets.feasible import Constraint, Feasible
-from voile.itemsets.incidence import Incidence
-from voile.itemsets.labels import Labels
-from voile.itemsets.matrices import frame_matrix
+from voile.itemsets.measures.containment import anonymity, part_anonymity
+from voile.itemsets.measures.feasible import Constraint, Feasible
+from voile.itemsets.measures.utility import UNLABELLED
+from voile.itemsets.rows.incidence import Incidence
+from voile.itemsets.rows.labels import Labels
+from voile.itemsets.rows.matrices import frame_matrix
 from voile.itemsets.searches import METHODS, select
 from voile.itemsets.searches.bounding import bound_of
 from voile.itemsets.searches.run import Worth
-from voile.itemsets.utility import UNLABELLED
 
 
 class ItemsetsWarning(UserWarning):

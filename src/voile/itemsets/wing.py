@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from voile.core.lazy import VERBS, lazily
-from voile.itemsets.options import ApplyOptions, AttackOptions, FitOptions
+from voile.itemsets.verbs.options import ApplyOptions, AttackOptions, FitOptions
 
 if TYPE_CHECKING:
-    from voile.itemsets.applying import apply
-    from voile.itemsets.attacking import attack
-    from voile.itemsets.fitting import choose, fit
-    from voile.itemsets.report import sections
-    from voile.itemsets.verifying import verify
+    from voile.itemsets.verbs.apply import apply
+    from voile.itemsets.verbs.attack import attack
+    from voile.itemsets.verbs.fit import choose, fit
+    from voile.itemsets.verbs.report import sections
+    from voile.itemsets.verbs.verify import verify
 
 KIND = "itemsets"
 SUMMARY = "sparse 0/1 rows with a class label: purchases, searches, diagnoses, words"

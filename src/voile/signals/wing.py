@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voile.core.lazy import lazily
+from voile.core.lazy import VERBS, lazily
 from voile.signals.verbs.options import ApplyOptions, AttackOptions, FitOptions
 
 if TYPE_CHECKING:
@@ -38,16 +38,4 @@ __all__ = [
     "verify",
 ]
 
-__getattr__ = lazily(
-    __name__,
-    {
-        "apply": "apply",
-        "attack": "attack",
-        "choose": "fit",
-        "decode": "decode",
-        "fit": "fit",
-        "sections": "report",
-        "verify": "verify",
-    },
-    package="voile.signals.verbs",
-)
+__getattr__ = lazily(__name__, {**VERBS, "decode": "verbs.decode"}, package="voile.signals")

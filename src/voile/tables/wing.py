@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from voile.core.lazy import lazily
+from voile.core.lazy import VERBS, lazily
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
 
 if TYPE_CHECKING:
@@ -36,15 +36,4 @@ __all__ = [
     "verify",
 ]
 
-__getattr__ = lazily(
-    __name__,
-    {
-        "apply": "apply",
-        "attack": "attack",
-        "choose": "fit",
-        "fit": "fit",
-        "sections": "report",
-        "verify": "verify",
-    },
-    package="voile.tables.verbs",
-)
+__getattr__ = lazily(__name__, VERBS, package="voile.tables")

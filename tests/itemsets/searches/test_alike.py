@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.itemsets.incidence import Incidence
 from voile.itemsets.kernels.alike import best_common
+from voile.itemsets.rows.incidence import Incidence
 
 seeds = st.integers(0, 2**32)
 ENOUGH = 2**40

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import InfeasibleError, RequestError
-from voile.itemsets.feasible import Constraint
-from voile.itemsets.incidence import Incidence
+from voile.itemsets.measures.feasible import Constraint
+from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.searches import METHODS, branch, gaining, greedy, select
 from voile.itemsets.searches.run import Run, Worth
 

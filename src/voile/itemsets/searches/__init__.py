@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError, nearest
 from voile.core.interruption import ctrl_c
-from voile.itemsets.feasible import Constraint
-from voile.itemsets.incidence import Incidence
-from voile.itemsets.labels import LabelsLike
-from voile.itemsets.searches import best, exact, greedy, joint, maximal, paper
+from voile.itemsets.measures.feasible import Constraint
+from voile.itemsets.paper import maximal, selectors
+from voile.itemsets.rows.incidence import Incidence
+from voile.itemsets.rows.labels import LabelsLike
+from voile.itemsets.searches import best, exact, greedy, joint
 from voile.itemsets.searches.run import Limit, Run, Worth
 
 __all__ = ["METHODS", "Method", "Selection", "select"]
@@ -44,11 +45,11 @@ METHODS: Mapping[str, Method] = {
     "exact": Method(exact.explore),
     "joint": Method(joint.explore, unique=True),
     "maximal": Method(maximal.explore),
-    "paper-hamdist": Method(paper.hamdist, utility="hamdist"),
-    "paper-distcnt": Method(paper.distcnt, utility="distcnt"),
-    "cm-greedy": Method(paper.cm, utility="cm"),
-    "k-anonymity-hamdist": Method(paper.hamdist, utility="hamdist", exact=True),
-    "k-anonymity-distcnt": Method(paper.distcnt, utility="distcnt", exact=True),
+    "paper-hamdist": Method(selectors.hamdist, utility="hamdist"),
+    "paper-distcnt": Method(selectors.distcnt, utility="distcnt"),
+    "cm-greedy": Method(selectors.cm, utility="cm"),
+    "k-anonymity-hamdist": Method(selectors.hamdist, utility="hamdist", exact=True),
+    "k-anonymity-distcnt": Method(selectors.distcnt, utility="distcnt", exact=True),
 }
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError, RequestError
-from voile.itemsets.containment import containment_set, exposure, part_anonymity
-from voile.itemsets.feasible import Constraint, Feasible
-from voile.itemsets.incidence import Incidence
+from voile.itemsets.measures.containment import containment_set, exposure, part_anonymity
+from voile.itemsets.measures.feasible import Constraint, Feasible
+from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.searches import METHODS, select
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voile.itemsets.feasible import Constraint
+from voile.itemsets.measures.feasible import Constraint
 from voile.itemsets.searches.branch import by_colours, pairable
 from voile.itemsets.searches.run import Worth
 

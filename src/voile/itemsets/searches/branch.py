@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.itemsets.feasible import Constraint, Feasible
-from voile.itemsets.incidence import Incidence
+from voile.itemsets.measures.feasible import Constraint, Feasible
+from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.searches.run import Run
 
 if TYPE_CHECKING:

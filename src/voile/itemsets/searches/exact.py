@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.itemsets.incidence import Incidence
-from voile.itemsets.labels import unlike
+from voile.itemsets.rows.incidence import Incidence
+from voile.itemsets.rows.labels import unlike
 from voile.itemsets.searches import greedy
 from voile.itemsets.searches.branch import branch
 from voile.itemsets.searches.run import Run

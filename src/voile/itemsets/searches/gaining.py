@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.itemsets.measures.utility import hamdist_weights
 from voile.itemsets.searches.run import Indices, Run
-from voile.itemsets.utility import hamdist_weights
 
 Gains = Callable[[Indices], NDArray[np.int64]]
 

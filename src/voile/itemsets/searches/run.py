@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
-from voile.itemsets.feasible import Constraint, Feasible
-from voile.itemsets.incidence import Incidence
-from voile.itemsets.labels import Labels, LabelsLike
-from voile.itemsets.utility import Weights, classification_metric, distcnt, weights_for
+from voile.itemsets.measures.feasible import Constraint, Feasible
+from voile.itemsets.measures.utility import Weights, classification_metric, distcnt, weights_for
+from voile.itemsets.rows.incidence import Incidence
+from voile.itemsets.rows.labels import Labels, LabelsLike
 
 BLOCK = 2**22
 SET_FUNCTIONS = ("distcnt", "cm")

@@ -1,0 +1,1 @@
+"""What features are worth, who shares them, and which may be shared together."""

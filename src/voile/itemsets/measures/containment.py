@@ -1,0 +1,188 @@
+"""How many share what an adversary may know of a row: by containment, exactly, in small parts.
+
+Definitions 3-6 of Zhang, Mohammed, Dave, Al Hasan, "Feature Selection for Classification under
+Anonymity Constraint", Transactions on Data Privacy 2017; k^m-anonymity of Terrovitis, Mamoulis,
+Kalnis, "Privacy-preserving Anonymization of Set-valued Data", VLDB 2008.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.itemsets.rows.incidence import Features, Incidence
+from voile.itemsets.rows.labels import Labels, LabelsLike
+
+
+def anonymity(X: Any, features: Features | None = None) -> int:
+    """Return AC(D), the largest k for which the rows are k-anonymous by containment (Def. 6).
+
+    An adversary knows some of what a person has, at most all of it, and nothing of what she has
+    not. She looks who has it all. At least AC(D) subjects have, whoever the person is.
+
+    Parameters
+    ----------
+    X : an `Incidence`, or what `Incidence.of` reads.
+    features : what is published, as `Incidence.project` takes it; all where None.
+
+    Returns
+    -------
+    Subjects, >= 1: the least `row_anonymity`. All of them where no row holds anything.
+
+    Cost: O(ones) and, for each pattern of fewer subjects than the least so far, the rows of its
+    rarest feature, as long as too few of them contain it.
+
+    >>> anonymity(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0]]))
+    2
+    >>> anonymity(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0]]), features=[0])
+    3
+    """
+    from voile.itemsets.kernels.containment import least_support
+
+    rows = _published(X, features)
+    return int(least_support(rows.groups, rows.longest_first, rows.n_subjects))
+
+
+def row_anonymity(X: Any, features: Features | None = None) -> NDArray[np.int64]:
+    """Return AC(e) of each row: how many subjects have a row that contains it (Def. 5).
+
+    Its own subject is one of them. Parameters as `anonymity`.
+
+    >>> row_anonymity(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0]])).tolist()
+    [2, 2, 3, 4]
+    """
+    from voile.itemsets.kernels.containment import pattern_supports
+
+    rows = _published(X, features)
+    return pattern_supports(rows.groups)[rows.pattern]
+
+
+def containment_set(X: Any, row: int, features: Features | None = None) -> NDArray[np.intp]:
+    """Return CS(e): the rows that contain row number `row`, itself among them (Def. 3).
+
+    >>> containment_set(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0]]), 1).tolist()
+    [0, 1]
+    """
+    from voile.itemsets.kernels.containment import containers_of
+
+    rows = _published(X, features)
+    if not 0 <= row < rows.n_rows:
+        raise RequestError(f"there is no row {row}", instead=f"rows are 0 to {rows.n_rows - 1}")
+    return np.flatnonzero(np.isin(rows.pattern, containers_of(rows.groups, rows.pattern[row])))
+
+
+def row_exact_anonymity(X: Any, features: Features | None = None) -> NDArray[np.int64]:
+    """Return how many subjects have the very same row: what absences tell is known as well.
+
+    The least is the k of k-anonymity (Def. 1); where it is 1 the row is *unique*.
+
+    >>> row_exact_anonymity(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0]])).tolist()
+    [2, 2, 1]
+    """
+    from voile.itemsets.kernels.groups import equals
+
+    rows = _published(X, features)
+    return equals(rows.groups)[rows.pattern]
+
+
+def part_anonymity(
+    X: Any, m: int, features: Features | None = None, *, absences: bool = False
+) -> int:
+    """Return the largest k for which the rows are k^m-anonymous.
+
+    An adversary knows at most m of the things that a person has; with `absences`, has or has
+    not. The result falls as m grows, from all subjects at m = 0 to `anonymity`, or with absences
+    to the least `row_exact_anonymity`.
+
+    Parameters
+    ----------
+    X, features : as `anonymity`.
+    m : features known of a person, >= 0.
+    absences : whether she also knows what a person has not.
+
+    Cost: the parts of at most m features of each pattern that fewer subjects contain than the
+    least so far; ends at 1, so what singles somebody out is cheap to find.
+
+    >>> rows = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 1]])
+    >>> [part_anonymity(rows, m) for m in (0, 1, 2)]
+    [4, 2, 1]
+    """
+    from voile.itemsets.kernels.parts import least_part_support
+
+    if m < 0:
+        raise RequestError("m must be at least 0")
+    rows = _published(X, features)
+    most = min(m, len(rows.features))
+    everyone = rows.n_subjects
+    return int(least_part_support(rows.groups, rows.longest_first, most, everyone, absences))
+
+
+def label_diversity(X: Any, y: LabelsLike, features: Features | None = None) -> NDArray[np.int64]:
+    """Return for each row how many distinct labels the rows that contain it have.
+
+    The least is the l of distinct l-diversity within containment groups: at 1, who knows the row
+    knows the label.
+
+    >>> label_diversity(np.array([[1, 1], [1, 0], [1, 1]]), ["a", "b", "a"]).tolist()
+    [1, 2, 1]
+    """
+    from voile.itemsets.kernels.containment import pattern_diversity
+
+    rows = _published(X, features)
+    labels = Labels.of(y, rows.n_rows)
+    return pattern_diversity(rows.groups, labels.table(rows) > 0)[rows.pattern]
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """Say what publishing some features tells of the people.
+
+    Parameters
+    ----------
+    subjects, rows, features : how many there are.
+    anonymity : AC(D), subjects; see `anonymity`.
+    exact_anonymity : the least number of subjects with one and the same row.
+    unique_rows : rows that nobody else's equals.
+    empty_rows : rows of which nothing is left.
+    label_diversity : the least number of labels in a containment group; None without labels.
+    """
+
+    subjects: int
+    rows: int
+    features: int
+    anonymity: int
+    exact_anonymity: int
+    unique_rows: int
+    empty_rows: int
+    label_diversity: int | None
+
+
+def exposure(X: Any, features: Features | None = None, y: LabelsLike | None = None) -> Exposure:
+    """Return every measure of what some features tell; parameters as `anonymity`.
+
+    >>> exposure(np.array([[1, 1], [1, 1], [1, 0], [0, 0]]), features=[0], y=[0, 0, 1, 1])
+    ... # doctest: +NORMALIZE_WHITESPACE
+    Exposure(subjects=4, rows=4, features=1, anonymity=3, exact_anonymity=1, unique_rows=1,
+             empty_rows=1, label_diversity=2)
+    """
+    rows = _published(X, features)
+    exact = row_exact_anonymity(rows)
+    return Exposure(
+        subjects=rows.n_subjects,
+        rows=rows.n_rows,
+        features=len(rows.features),
+        anonymity=anonymity(rows),
+        exact_anonymity=int(exact.min()),
+        unique_rows=int((exact == 1).sum()),
+        empty_rows=int((np.diff(rows.starts)[rows.pattern] == 0).sum()),
+        label_diversity=None if y is None else int(label_diversity(rows, y).min()),
+    )
+
+
+def _published(X: Any, features: Features | None) -> Incidence:
+    rows = Incidence.of(X)
+    return rows if features is None else rows.project(features)

@@ -1,0 +1,236 @@
+"""Which features may be shared together, and which itemset keeps another one out.
+
+A set S of features is k-anonymous by containment if and only if no itemset within S that occurs
+has fewer than k subjects: a row's own itemset is the least supported of those it contains. So
+feasible sets are closed downwards, one more feature needs a check among its own rows alone, and
+what was refused once stays refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voile.core.errors import InfeasibleError, RequestError
+from voile.itemsets.rows.incidence import Incidence
+
+if TYPE_CHECKING:
+    from voile.itemsets.kernels.admission import Rule
+    from voile.itemsets.kernels.groups import Groups
+    from voile.itemsets.kernels.partition import Classes
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """Ask at least k subjects for whatever an adversary may know of a row.
+
+    Parameters
+    ----------
+    k : subjects, >= 1; 1 asks nothing.
+    m : the most features she knows of a person, >= 1; None is no limit, and then the constraint
+        is k-anonymity by containment (with absences: exact k-anonymity).
+    absences : whether she also knows what a person has not.
+
+    Raises
+    ------
+    RequestError : k or m below 1.
+    """
+
+    k: int
+    m: int | None = None
+    absences: bool = False
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise RequestError("k must be at least 1")
+        if self.m is not None and self.m < 1:
+            raise RequestError("m must be at least 1", instead="leave it out for no limit")
+
+    def check(self, incidence: Incidence) -> None:
+        """Refuse a constraint of more subjects than there are: not even no feature meets it."""
+        if self.k > incidence.n_subjects:
+            raise RequestError(
+                f"k is {self.k:,}, and there are {incidence.n_subjects:,} subjects",
+                instead=f"use a k of at most {incidence.n_subjects:,}",
+            )
+
+    def candidates(self, incidence: Incidence) -> NDArray[np.intp]:
+        """Return the features that occur and may be shared when alone; refuse when none may."""
+        least = self._least(incidence)
+        if least.max() < self.k:
+            raise InfeasibleError(
+                f"no feature meets a k of {self.k:,}",
+                instead=f"the largest k that one meets is {int(least.max()):,}",
+            )
+        return np.flatnonzero(least >= self.k)
+
+    def _least(self, incidence: Incidence) -> NDArray[np.int64]:
+        """Return the largest k that each feature meets alone; 0 where it does not occur."""
+        if not self.absences:
+            return incidence.supports
+        without = _subjects_without(incidence)
+        meets = np.minimum(incidence.supports, np.where(without, without, incidence.n_subjects))
+        return np.where(incidence.supports, meets, 0)
+
+
+@dataclass(frozen=True)
+class Blocker:
+    """An itemset that keeps a feature out: it occurs, and for too few.
+
+    Parameters
+    ----------
+    features : the features' numbers, the one kept out first.
+    present : for each, whether the row has it; False only where absences are known.
+    support : subjects who match, from 1 to k - 1; no part of the itemset has fewer than k.
+    """
+
+    features: tuple[int, ...]
+    present: tuple[bool, ...]
+    support: int
+
+
+class Feasible:
+    """Keep a set of features that meets a constraint, and say what may join it.
+
+    Begins empty. Each feature that joins divides the patterns further; a trial looks at the
+    classes of the patterns that hold it. With absences it looks at all patterns.
+
+    Parameters
+    ----------
+    incidence : the rows.
+    constraint : what every set of features must meet.
+
+    Raises
+    ------
+    RequestError : k above the number of subjects.
+
+    Cost of a trial: O(what its rows hold of the set), then for each class of fewer than k
+    subjects the rows of its rarest feature; with m, times the itemsets of m - 1 features within
+    such a class, O(set ** (m - 1)). Memory: O(ones).
+
+    >>> rows = Incidence.of(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 1]]))
+    >>> state = Feasible(rows, Constraint(k=2))
+    >>> state.extend([0, 2, 1]).tolist()
+    [0, 1]
+    >>> state.blocker(2)
+    Blocker(features=(2, 0), present=(True, True), support=1)
+    """
+
+    def __init__(self, incidence: Incidence, constraint: Constraint) -> None:
+        from voile.itemsets.kernels.admission import Rule
+        from voile.itemsets.kernels.groups import UNLIMITED
+
+        constraint.check(incidence)
+        self.incidence = incidence
+        self.constraint = constraint
+        m = UNLIMITED if constraint.m is None else min(constraint.m, UNLIMITED)
+        self._rule: Rule = Rule(constraint.k, m, constraint.absences)
+        self._groups = incidence.groups
+        self._classes = _classes(incidence)
+        self.reset()
+
+    @property
+    def features(self) -> NDArray[np.int32]:
+        """The features of the set, in the order they joined."""
+        return np.array(self._features, dtype=np.int32)
+
+    @property
+    def classes(self) -> NDArray[np.int32]:
+        """(patterns,) which class each pattern is in: what looks the same is in one."""
+        return self._classes.of
+
+    @property
+    def parts(self) -> tuple[Groups, Classes, Rule]:
+        """The arrays as the kernels read them."""
+        return self._groups, self._classes, self._rule
+
+    def reset(self) -> None:
+        """Go back to the empty set."""
+        from voile.itemsets.kernels.partition import begin
+
+        self._features: list[int] = []
+        begin(self._groups, self._classes)
+
+    def admits(self, feature: int) -> bool:
+        """Say whether a feature that is not in the set may join it."""
+        from voile.itemsets.kernels.admission import may_share
+
+        return bool(may_share(self._groups, self._classes, self._rule, feature))
+
+    def join(self, feature: int) -> None:
+        """Put in a feature that `admits` was true of; it is not tried again."""
+        from voile.itemsets.kernels.partition import share
+
+        share(self._groups, self._classes, feature)
+        self._features.append(int(feature))
+
+    def extend(self, order: ArrayLike, *, stop: bool = False) -> NDArray[np.int32]:
+        """Try features in order, put in each that may join; return those.
+
+        With `stop`, end at the first that may not, as the paper does; without, the set is
+        maximal among the features tried.
+        """
+        from voile.itemsets.kernels.admission import extend
+
+        tried = np.ascontiguousarray(order, dtype=np.int32)
+        joined, _ = extend(self._groups, self._classes, self._rule, tried, stop)
+        self._features.extend(joined.tolist())
+        return joined
+
+    def blocker(self, feature: int) -> Blocker | None:
+        """Return a least itemset that keeps a feature out, None when it may join.
+
+        Least: with any of its features left out, k subjects match or the rule asks nothing.
+        """
+        from voile.itemsets.kernels.blockers import blocker
+
+        support, present, ranks, signs = blocker(self._groups, self._classes, self._rule, feature)
+        if support < 0:
+            return None
+        return Blocker(
+            features=(feature, *(self._features[rank] for rank in ranks)),
+            present=(present, *map(bool, signs)),
+            support=support,
+        )
+
+    def blockers(self) -> Iterator[Blocker]:
+        """Yield a blocker for each feature that occurs and may not join."""
+        left = np.flatnonzero(self.incidence.supports)
+        for feature in np.setdiff1d(left, self.features).tolist():
+            found = self.blocker(feature)
+            if found is not None:
+                yield found
+
+
+def _classes(incidence: Incidence) -> Classes:
+    from voile.itemsets.kernels.partition import Classes
+
+    patterns = len(incidence.own)
+
+    def zeros() -> NDArray[np.int32]:
+        return np.zeros(patterns, dtype=np.int32)
+
+    return Classes(
+        of=zeros(),
+        ranks=np.empty(len(incidence.items), dtype=np.int32),
+        lead=zeros(),
+        length=zeros(),
+        patterns=zeros(),
+        weight=np.zeros(patterns, dtype=np.int64),
+        sizes=np.zeros(2, dtype=np.int64),
+        place=np.full(patterns, -1, dtype=np.int32),
+        moving=zeros(),
+        weighs=np.zeros(patterns, dtype=np.int64),
+        marks=np.zeros(incidence.n_shared + 1, dtype=np.int64),
+    )
+
+
+def _subjects_without(incidence: Incidence) -> NDArray[np.int64]:
+    """Return how many subjects have a row that lacks each feature."""
+    from voile.itemsets.kernels.groups import lacking
+
+    return lacking(incidence.groups, incidence.n_subjects)

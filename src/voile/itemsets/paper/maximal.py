@@ -1,0 +1,73 @@
+"""The paper's Maximal: the best of the largest maximal frequent itemsets (Section 4.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.interruption import ctrl_c
+from voile.itemsets.kernels.maximal import Mining, mine
+from voile.itemsets.rows.incidence import Incidence
+from voile.itemsets.searches.run import Limit, Run
+
+LARGEST = 20
+STEPS = 4096
+
+
+def explore(run: Run) -> None:
+    """Mine the 20 largest maximal frequent itemsets, keep the one of most utility.
+
+    Frequent: at least k subjects have all of it in one row. A frequent set is feasible, but not
+    the reverse (Lemma 3 holds in one direction only), so this leaves out most feasible sets, and
+    needs far longer: mining goes through itemsets, `greedy` through features. Stopped by a limit,
+    the best of what was found counts, and `stopped` says so.
+
+    An evaluation is one itemset looked at. Cost: exponential in the features at worst.
+
+    Raises
+    ------
+    RequestError : absences, for which no itemset is defined; m, which this method ignores.
+    InfeasibleError : stopped by a limit before an itemset was found.
+    """
+    if run.constraint.absences or run.constraint.m is not None:
+        raise RequestError("the method maximal knows neither m nor absences", instead="use greedy")
+    order = np.argsort(run.rows.supports[run.candidates], kind="stable")
+    rows = run.rows.project(run.candidates).arranged(order)
+    mining = _begin(rows, run.constraint.k)
+    try:
+        with ctrl_c():
+            while mining.stand[0] >= 0:
+                run.spend(mine(rows.groups, mining, run.constraint.k, run.room(STEPS)))
+    except (Limit, KeyboardInterrupt):
+        if not mining.many[0]:
+            raise InfeasibleError(
+                "no maximal frequent itemset was found in time", instead="use greedy"
+            ) from None
+        raise
+    finally:
+        for found, size in zip(mining.found, mining.sizes[: mining.many[0]], strict=False):
+            run.offer(run.candidates[order[found[:size]]])
+
+
+def _begin(rows: Incidence, k: int) -> Mining:
+    """Return a search that begins; no frequent itemset is longer than the k-th longest row."""
+    features, patterns = len(rows.features), len(rows.own)
+    sizes = np.repeat(np.diff(rows.starts), np.minimum(rows.own + np.diff(rows.shared_starts), k))
+    longest = int(np.sort(sizes)[-k]) if len(sizes) >= k else 0
+    levels = longest + 2
+    mining = Mining(
+        patterns=np.zeros((levels, patterns), dtype=np.int32),
+        held=np.zeros(levels, dtype=np.int64),
+        head=np.zeros(features + 1, dtype=np.int32),
+        heads=np.zeros(levels, dtype=np.int64),
+        tail=np.zeros((levels, features), dtype=np.int32),
+        tails=np.zeros(levels, dtype=np.int64),
+        at=np.zeros(levels, dtype=np.int64),
+        stand=np.zeros(2, dtype=np.int64),
+        found=np.zeros((LARGEST, features), dtype=np.int32),
+        sizes=np.zeros(LARGEST, dtype=np.int64),
+        many=np.zeros(1, dtype=np.int64),
+        marks=np.zeros(rows.n_shared + 1, dtype=np.int64),
+    )
+    mining.patterns[0], mining.held[0] = np.arange(patterns), patterns
+    return mining

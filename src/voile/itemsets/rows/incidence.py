@@ -1,0 +1,347 @@
+"""Sparse 0/1 rows: who has which feature, equal rows held once, never made dense."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voile.core.errors import RequestError
+from voile.data.frames import frame_kind
+from voile.itemsets.rows.matrices import frame_matrix
+
+if TYPE_CHECKING:
+    from voile.itemsets.kernels.groups import Groups
+
+Starts = NDArray[np.int64]
+Items = NDArray[np.int32]
+Features = Sequence[str] | NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Incidence:
+    """Hold which rows have which features; build one with `Incidence.of`.
+
+    Equal rows are one *pattern*, compared item by item. Several rows of one subject are one
+    person: a row's support is the number of distinct subjects with at least one row that
+    contains it, and every k here counts subjects so. A subject's rows are not joined: what she
+    has in one row and in another is together in none, so nobody finds it together. Without
+    subjects every row is a subject of its own.
+
+    Parameters
+    ----------
+    features : the names, distinct.
+    starts, items : (patterns + 1,) int64 and (ones,) int32, the features of each pattern,
+        rising (CSR).
+    column_starts, holders : (features + 1,) int64 and (ones,) int32, the patterns that hold
+        each feature, rising (CSC).
+    pattern : (rows,) int32, the pattern of each row.
+    subject : (rows,) int64, the number of each row's subject, or None.
+    own : (patterns,) int64, subjects who have this pattern and no other.
+    shared_starts, shared : (patterns + 1,) int64 and int32, those who have others too: their
+        numbers, of `n_shared`.
+    n_subjects : distinct subjects.
+    """
+
+    features: tuple[str, ...]
+    starts: Starts
+    items: Items
+    column_starts: Starts
+    holders: Items
+    pattern: Items
+    subject: Starts | None
+    own: Starts
+    shared_starts: Starts
+    shared: Items
+    n_shared: int
+    n_subjects: int
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        features: Sequence[str] | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> Incidence:
+        """Read a matrix of zeros and ones.
+
+        Parameters
+        ----------
+        X : (rows, features) SciPy sparse matrix, NumPy array, or pandas, Polars or Arrow frame, of
+            0 and 1 or booleans; or an Incidence, which is returned as it is.
+        features : a name for each column; where None the frame's, else x0, x1, ...
+        subjects : (rows,) whose each row is; each its own where None.
+
+        Raises
+        ------
+        RequestError : an empty matrix, values other than 0 and 1 (how many, and the row and
+            column of the first, never the value), two equal names, subjects missing or of
+            another number than the rows.
+
+        Cost: O(rows + features + ones), in time and memory.
+
+        >>> data = Incidence.of(np.array([[1, 0, 1], [0, 1, 0], [1, 0, 1]]))
+        >>> data
+        Incidence(3 rows, 3 features, 5 ones, 2 patterns)
+        >>> data.supports.tolist()
+        [2, 1, 2]
+        """
+        if isinstance(X, cls):
+            if features is not None or subjects is not None:
+                raise RequestError("an Incidence has its features and subjects already")
+            return X
+        if frame_kind(X) is not None:
+            X, names = frame_matrix(X)
+            features = names if features is None else features
+        starts, items, width = _binary_rows(X, features)
+        names = _names(features, width)
+        return _grouped(starts, items, names, _numbered(subjects, len(starts) - 1))
+
+    def __repr__(self) -> str:
+        sizes = np.diff(self.starts)
+        ones = int(sizes[self.pattern].sum())
+        return (
+            f"Incidence({len(self.pattern):,} rows, {len(self.features):,} features,"
+            f" {ones:,} ones, {len(self.own):,} patterns)"
+        )
+
+    @property
+    def n_rows(self) -> int:
+        """Rows as they came, repetitions included."""
+        return len(self.pattern)
+
+    def subjects_of(self, rows: NDArray[np.intp]) -> list[int]:
+        """Return the number of each row's subject; without subjects each row is its own."""
+        numbers: list[int] = (rows if self.subject is None else self.subject[rows]).tolist()
+        return numbers
+
+    @cached_property
+    def supports(self) -> NDArray[np.int64]:
+        """(features,) how many subjects have each feature."""
+        from voile.itemsets.kernels.groups import supports
+
+        return supports(self.groups)
+
+    @property
+    def longest_first(self) -> NDArray[np.intp]:
+        """(patterns,) their numbers, those with the most features first."""
+        return np.argsort(-np.diff(self.starts), kind="stable")
+
+    @property
+    def groups(self) -> Groups:
+        """The arrays as the kernels read them."""
+        from voile.itemsets.kernels.groups import Groups
+
+        return Groups(
+            starts=self.starts,
+            items=self.items,
+            column_starts=self.column_starts,
+            holders=self.holders,
+            own=self.own,
+            shared_starts=self.shared_starts,
+            shared=self.shared,
+            n_shared=self.n_shared,
+        )
+
+    def project(self, features: Features) -> Incidence:
+        """Return what is left when only some features are published, in the columns' order.
+
+        Parameters
+        ----------
+        features : names, numbers, or a boolean for each; none is allowed, and leaves all rows
+            empty.
+
+        Cost: O(rows + ones).
+        """
+        from voile.itemsets.kernels.rows import distinct, take
+
+        kept = self.numbers(features)
+        place = np.full(len(self.features), -1, dtype=np.int32)
+        place[kept] = np.arange(len(kept))
+        patterns = np.arange(len(self.own))
+        starts, items = take(self.starts, self.items, patterns, place)
+        merged, first = distinct(starts, items)
+        starts, items = take(starts, items, first, np.arange(len(kept), dtype=np.int32))
+        names = tuple(self.features[x] for x in kept)
+        return _joined(starts, items, names, merged[self.pattern], self.subject)
+
+    def arranged(self, order: NDArray[np.intp]) -> Incidence:
+        """Return the same rows with the features in another order, each once."""
+        from voile.itemsets.kernels.rows import columns
+
+        slices = [slice(*self.column_starts[x : x + 2]) for x in order]
+        sizes = np.diff(self.column_starts)[order]
+        begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        holders = np.concatenate([self.holders[of] for of in slices])
+        starts, items = columns(begins, holders, len(self.own))
+        return replace(
+            self,
+            features=tuple(self.features[x] for x in order),
+            starts=starts,
+            items=items,
+            column_starts=begins,
+            holders=holders,
+        )
+
+    def numbers(self, features: Features) -> NDArray[np.intp]:
+        """Return the features' numbers, rising; `features` as in `project`."""
+        if len(features) and isinstance(features[0], str):
+            place = {name: x for x, name in enumerate(self.features)}
+            for name in features:
+                if name not in place:
+                    raise RequestError(f"no feature {name}")
+            return np.unique([place[name] for name in features])
+        numbers = np.asarray(features)
+        if numbers.dtype == np.bool_:
+            if numbers.shape != (len(self.features),):
+                raise RequestError(f"a mask of features must be {len(self.features)} booleans")
+            return np.flatnonzero(numbers)
+        if not len(numbers):
+            return np.zeros(0, dtype=np.intp)
+        whole = np.issubdtype(numbers.dtype, np.integer)
+        if not whole or numbers.min() < 0 or numbers.max() >= len(self.features):
+            raise RequestError(
+                "a feature is none of the matrix's",
+                instead=f"give names, or numbers from 0 to {len(self.features) - 1}",
+            )
+        return np.unique(numbers).astype(np.intp)
+
+
+def _binary_rows(X: Any, features: Sequence[str] | None) -> tuple[Starts, Items, int]:
+    """Return starts, rising items and the number of columns, or refuse what is not 0 or 1."""
+    from scipy import sparse
+
+    matrix = X.tocsr() if sparse.issparse(X) else sparse.csr_array(_two_dimensional(X))
+    if matrix.shape[0] == 0 or matrix.shape[1] == 0:
+        rows, columns = matrix.shape
+        raise RequestError(f"the matrix is empty: {rows} rows, {columns} features")
+    if not matrix.has_canonical_format or not matrix.data.all():
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+    wrong = np.flatnonzero(matrix.data != 1)
+    if len(wrong):
+        row = int(np.searchsorted(matrix.indptr, wrong[0], side="right")) - 1
+        column = int(matrix.indices[wrong[0]])
+        name = column if features is None or column >= len(features) else features[column]
+        cells = "1 value is" if len(wrong) == 1 else f"{len(wrong):,} values are"
+        raise RequestError(
+            f"{cells} neither 0 nor 1",
+            where=f"row {row}, column {name}",
+            instead="binarise the column, or leave it out",
+        )
+    starts = matrix.indptr.astype(np.int64)
+    return starts, matrix.indices.astype(np.int32), int(matrix.shape[1])
+
+
+def _two_dimensional(X: Any) -> NDArray[Any]:
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise RequestError(f"a matrix has two dimensions, not {array.ndim}")
+    if array.dtype.kind not in "biuf":
+        raise RequestError(f"a matrix of zeros and ones is not of type {array.dtype}")
+    return array
+
+
+def _names(features: Sequence[str] | None, width: int) -> tuple[str, ...]:
+    if features is None:
+        return tuple(f"x{x}" for x in range(width))
+    names = tuple(str(name) for name in features)
+    if len(names) != width:
+        raise RequestError(f"{len(names)} names for {width} features")
+    if len(set(names)) != width:
+        seen: set[str] = set()
+        twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise RequestError("two features have the same name", where=f"column {twice}")
+    return names
+
+
+def _numbered(subjects: ArrayLike | None, rows: int) -> Starts | None:
+    """Number the subjects from 0."""
+    if subjects is None:
+        return None
+    values = np.asarray(subjects)
+    if values.shape != (rows,):
+        raise RequestError(f"subjects of shape {values.shape} for {rows} rows")
+    if len(absent := missing(values)):
+        raise RequestError(f"{len(absent)} subjects are missing", where=f"row {absent[0]}")
+    if values.dtype == object:
+        values = values.astype(str)
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
+def missing(values: NDArray[Any]) -> NDArray[np.intp]:
+    """Return where an array holds nothing: None, NaN, or what pandas has for them.
+
+    >>> missing(np.array(["a", None, float("nan")], dtype=object)).tolist()
+    [1, 2]
+    """
+    if values.dtype != object:
+        return np.flatnonzero(values != values)
+    return np.flatnonzero([v is None or type(v).__name__ == "NAType" or v != v for v in values])
+
+
+def _grouped(
+    starts: Starts, items: Items, names: tuple[str, ...], subject: Starts | None
+) -> Incidence:
+    """Hold equal rows once."""
+    from voile.itemsets.kernels.rows import distinct, take
+
+    pattern, first = distinct(starts, items)
+    if len(first) < len(pattern):
+        starts, items = take(starts, items, first, np.arange(len(names), dtype=np.int32))
+    return _joined(starts, items, names, pattern, subject)
+
+
+def _joined(
+    starts: Starts,
+    items: Items,
+    names: tuple[str, ...],
+    pattern: Items,
+    subject: Starts | None,
+) -> Incidence:
+    """Join distinct patterns, columns and subjects."""
+    from voile.itemsets.kernels.rows import columns
+
+    patterns = len(starts) - 1
+    column_starts, holders = columns(starts, items, len(names))
+    if subject is None:
+        own = np.bincount(pattern, minlength=patterns).astype(np.int64)
+        shared_starts, shared = np.zeros(patterns + 1, dtype=np.int64), np.zeros(0, dtype=np.int32)
+        n_shared, n_subjects = 0, len(pattern)
+    else:
+        n_subjects = int(subject.max()) + 1
+        own, shared_starts, shared, n_shared = _shares(pattern, subject, patterns, n_subjects)
+    return Incidence(
+        features=names,
+        starts=starts,
+        items=items,
+        column_starts=column_starts,
+        holders=holders,
+        pattern=pattern,
+        subject=subject,
+        own=own,
+        shared_starts=shared_starts,
+        shared=shared,
+        n_shared=n_shared,
+        n_subjects=n_subjects,
+    )
+
+
+def _shares(
+    pattern: Items, subject: Starts, patterns: int, n_subjects: int
+) -> tuple[Starts, Starts, Items, int]:
+    """Tell the subjects of one pattern, who can be added up, from those of several."""
+    pairs = np.unique(pattern.astype(np.int64) * n_subjects + subject)
+    patterns_of, subject_of = np.divmod(pairs, n_subjects)
+    several = np.bincount(subject_of, minlength=n_subjects) > 1
+    alone = ~several[subject_of]
+    own = np.bincount(patterns_of[alone], minlength=patterns).astype(np.int64)
+    per_pattern = np.bincount(patterns_of[~alone], minlength=patterns)
+    number = np.cumsum(several) - 1
+    starts = np.concatenate([[0], np.cumsum(per_pattern)]).astype(np.int64)
+    return own, starts, number[subject_of[~alone]].astype(np.int32), int(several.sum())

@@ -1,0 +1,84 @@
+"""The class label of each row, and how many rows of each class a pattern has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voile.core.errors import RequestError
+from voile.itemsets.rows.incidence import Incidence, missing
+
+LabelsLike: TypeAlias = "ArrayLike | Labels"
+
+MOST_CLASSES = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Hold a label for each row; build one with `Labels.of`.
+
+    Parameters
+    ----------
+    number : (rows,) int64, which class each row is of.
+    sizes : (classes,) int64, the rows of each class, >= 1; 2 to 50 classes.
+    """
+
+    number: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, y: LabelsLike, rows: int) -> Labels:
+        """Read one label a row.
+
+        Raises
+        ------
+        RequestError : another number of labels than rows, a label missing, one class only, or more
+            than 50, as a number that nobody cut into classes has.
+        """
+        if isinstance(y, cls):
+            return y
+        values = np.asarray(y)
+        if values.shape != (rows,):
+            raise RequestError(f"labels of shape {values.shape} for {rows} rows")
+        if len(absent := missing(values)):
+            raise RequestError(
+                f"{len(absent)} labels are missing",
+                where=f"row {absent[0]}",
+                instead="leave those rows out",
+            )
+        if values.dtype == object:
+            values = values.astype(str)
+        _, number, sizes = np.unique(values, return_inverse=True, return_counts=True)
+        if len(sizes) < 2:
+            raise RequestError("the label has one class only", instead="use one of two or more")
+        if len(sizes) > MOST_CLASSES:
+            raise RequestError(
+                f"the label has {len(sizes):,} classes, and {MOST_CLASSES} are the most",
+                instead="cut a number into a few classes first, or use another column",
+            )
+        return cls(number.astype(np.int64), sizes.astype(np.int64))
+
+    @property
+    def unlike_pairs(self) -> int:
+        """Pairs of rows with unlike labels."""
+        return int(unlike(self.sizes))
+
+    def table(self, incidence: Incidence) -> NDArray[np.int64]:
+        """Return (patterns, classes) rows of each class with each pattern."""
+        classes = len(self.sizes)
+        keys = incidence.pattern.astype(np.int64) * classes + self.number
+        counts = np.bincount(keys, minlength=len(incidence.own) * classes)
+        return counts.reshape(-1, classes).astype(np.int64)
+
+
+def unlike(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the pairs of unlike labels within each row of (..., classes) counts.
+
+    >>> unlike(np.array([[2, 1], [0, 3]])).tolist()
+    [2, 0]
+    """
+    pairs: NDArray[np.int64] = (counts.sum(axis=-1) ** 2 - (counts**2).sum(axis=-1)) // 2
+    return pairs

@@ -1,0 +1,167 @@
+"""Learn from a source what each of its columns of items is: one pass, distinct values only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from voile.core.errors import RequestError
+from voile.core.round_cuts import roundest_decimal
+from voile.itemsets.rows.forms import (
+    ONE,
+    ZERO,
+    Binary,
+    Categories,
+    Form,
+    Intervals,
+    Items,
+    Words,
+    items_of,
+    numbers_of,
+    words_of,
+)
+
+Kind = Literal["binary", "categories", "words"]
+
+
+class ItemSettings(BaseModel):
+    """What the roles file may say of a column of items, beside its role."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    as_: Kind | None = Field(None, alias="as")
+    cuts: tuple[float, ...] = ()
+    quantiles: int | None = Field(None, ge=2)
+
+    @classmethod
+    def read(cls, column: str, settings: Mapping[str, Any]) -> ItemSettings:
+        """Check a column's settings; all mistakes are told at once."""
+        where = f"roles, column {column}"
+        try:
+            read = cls.model_validate(settings)
+        except ValidationError as error:
+            said = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
+            raise RequestError("; ".join(said), where=where) from None
+        if sum((read.as_ is not None, bool(read.cuts), read.quantiles is not None)) > 1:
+            raise RequestError("has more than one of as, cuts and quantiles", where=where)
+        if any(a >= b for a, b in zip(read.cuts[:-1], read.cuts[1:], strict=True)):
+            raise RequestError("its cuts do not rise", where=where)
+        return read
+
+
+class Learner:
+    """Watch a column go by, and say its form at the end.
+
+    Lists are items. Without a setting, truths and numbers are 0 and 1, and so is text that holds
+    nothing else; other text is a feature a category. Memory: the distinct values; for quantiles,
+    the numbers.
+    """
+
+    def __init__(self, column: str, type_: pa.DataType, settings: ItemSettings) -> None:
+        self.column = column
+        self._type = type_
+        self._settings = settings
+        self._seen: set[str] = set()
+        self._numbers: list[NDArray[np.float64]] = []
+        self._kind = self._asked()
+
+    def add(self, array: pa.Array) -> None:
+        """Look at some cells."""
+        if self._kind == "items":
+            self._see(items_of(array)[1])
+        elif self._kind == "words":
+            self._see(words_of(array)[1])
+        elif self._kind == "categories" or self._kind is None:
+            self._see(array.cast(pa.string()))
+        elif self._settings.quantiles is not None:
+            numbers = numbers_of(array)[0]
+            self._numbers.append(numbers[~np.isnan(numbers)])
+
+    def form(self) -> Form:
+        """Return what the column is."""
+        spelt = {value.strip().lower() for value in self._seen}
+        if self._kind == "binary" or (spelt and self._kind is None and spelt <= {*ONE, *ZERO}):
+            return Binary(self.column, ("",))
+        if self._kind == "intervals":
+            return Intervals.between(self.column, self._settings.cuts or self._quantiles())
+        if self._kind == "items":
+            return Items(self.column, self._sorted(), str(self._type.value_type))
+        if self._kind == "words":
+            return Words(self.column, self._sorted())
+        return Categories(self.column, self._sorted())
+
+    def _asked(self) -> str | None:
+        """Return the kind that the type and the settings say; None is left to the values."""
+        type_, settings = self._type, self._settings
+        text = pa.types.is_string(type_)
+        number = pa.types.is_integer(type_) or pa.types.is_floating(type_)
+        truth = pa.types.is_boolean(type_)
+        if settings.cuts or settings.quantiles is not None:
+            self._only(number or text, "cut into intervals")
+            return "intervals"
+        if settings.as_ is not None:
+            fits = {"binary": text or number or truth, "words": text}
+            no_float = not (pa.types.is_floating(type_) or pa.types.is_nested(type_))
+            self._only(fits.get(settings.as_, no_float), f"read as {settings.as_}")
+            return settings.as_
+        if pa.types.is_list(type_):
+            of = type_.value_type
+            self._only(pa.types.is_string(of) or pa.types.is_integer(of), "read as items")
+            return "items"
+        self._only(text or number or truth, "read as items")
+        return None if text else "binary"
+
+    def _only(self, fits: bool, how: str) -> None:
+        if not fits:
+            raise RequestError(
+                f"is {self._type}, and cannot be {how}", where=f"column {self.column}"
+            )
+
+    def _see(self, text: pa.Array) -> None:
+        self._seen.update(pc.unique(text.drop_null()).to_pylist())
+
+    def _sorted(self) -> tuple[str, ...]:
+        numbers = pa.types.is_list(self._type) and pa.types.is_integer(self._type.value_type)
+        return tuple(sorted(self._seen, key=int if numbers else None))
+
+    def _quantiles(self) -> tuple[float, ...]:
+        numbers = np.concatenate([np.zeros(0), *self._numbers])
+        if not len(numbers):
+            raise RequestError("holds no number to cut at", where=f"column {self.column}")
+        assert self._settings.quantiles is not None
+        shares = np.arange(1, self._settings.quantiles) / self._settings.quantiles
+        cuts = np.unique(np.quantile(numbers, shares, method="inverted_cdf"))
+        values = np.unique(numbers)
+        at = np.searchsorted(values, cuts[cuts > values[0]])
+        return tuple(_cut(values[x - 1], values[x]) for x in at) or (float(cuts[0]),)
+
+
+def _cut(below: float, above: float) -> float:
+    """Return a cut that parts the same people as a value of one of them would, and tells none."""
+    if not np.isfinite([below, above]).all():
+        return float(above)
+    cut = float(roundest_decimal(*(Decimal(repr(float(end))) for end in (below, above))))
+    return cut if below < cut else float(above)
+
+
+def learn(
+    batches: Iterator[pa.RecordBatch],
+    types: Mapping[str, pa.DataType],
+    settings: Mapping[str, Mapping[str, Any]],
+) -> tuple[Form, ...]:
+    """Return the form of each column of items, in the order of their settings."""
+    learners = [
+        Learner(name, types[name], ItemSettings.read(name, asked))
+        for name, asked in settings.items()
+    ]
+    for batch in batches:
+        for learner in learners:
+            learner.add(batch.column(learner.column))
+    return tuple(learner.form() for learner in learners)

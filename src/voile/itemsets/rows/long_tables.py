@@ -1,0 +1,287 @@
+"""Long tables, in which a record is many rows: an item in each, and the record's id beside it.
+
+Reading, the rows of a record become one, with a list of its items, so that all else sees a column
+of lists. Writing, each item is a row again, under a number that the release gives the record.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.data import Source, open_writer
+from voile.data.roles import Roles
+from voile.data.source import identifier
+from voile.data.writing.writer import Writer
+from voile.engines.duck import connect
+from voile.itemsets.rows.forms import Form, Items, LongItems
+
+SORTED_ROWS = 2**18
+RECORD = "record"
+"""The setting of a column of items that names the column of its records' ids."""
+
+
+@dataclass(frozen=True)
+class LongTable:
+    """Say which column tells the records of a long table apart, and which holds their items."""
+
+    record: str
+    item: str
+
+    @classmethod
+    def said_by(cls, roles: Roles) -> LongTable | None:
+        """Find a long table in the roles; None where there is none.
+
+        Raises
+        ------
+        RequestError : the column of ids is none, or would leave with the release; two columns of
+            items that name one.
+        """
+        said = {name: roles.settings_of(name) for name in roles.of("items")}
+        long = [name for name, settings in said.items() if RECORD in settings]
+        if not long:
+            return None
+        item, record = long[0], said[long[0]][RECORD]
+        where = f"roles, column {long[-1]}"
+        if len(long) > 1:
+            raise RequestError(
+                f"{item} names a record as well", where=where, instead="let one column name it"
+            )
+        if len(said[item]) > 1:
+            raise RequestError("has another setting beside record", where=where)
+        if not isinstance(record, str) or record not in roles.columns:
+            raise RequestError(
+                "its record is no column", where=where, instead="name the column of ids"
+            )
+        if roles.columns[record].role != "identifier":
+            raise RequestError(
+                f"{record} tells its records apart, and a release numbers them anew",
+                where=where,
+                instead=f"give {record} the role identifier",
+            )
+        return cls(record, item)
+
+    def marked(self, forms: tuple[Form, ...]) -> tuple[Form, ...]:
+        """Return the forms, with that of the items marked as a long table's."""
+        return tuple(
+            LongItems(form.column, form.values, form.item, self.record)
+            if isinstance(form, Items) and form.column == self.item
+            else form
+            for form in forms
+        )
+
+
+class Records(Source):
+    """Show a long table with one row for each record, in the order of their ids.
+
+    The column `item` holds lists, in no order; a null is no item. The other columns say the same in
+    all rows of a record, or are refused when they are read. Each reading sorts the table, on disk
+    where it is large: O(n log n) time; memory follows the batch and the longest record.
+
+    Parameters
+    ----------
+    source : the long table. record : its column of ids, text or whole numbers, never null.
+    item : its column of items.
+    numbered : the ids are a release's own numbers: they sort as such, and are left out.
+
+    >>> from voile.data import open_source
+    >>> table = pa.table({"basket": [7, 4, 7], "item": ["tea", "rum", "milk"]})
+    >>> records = Records(open_source(table), record="basket", item="item")
+    >>> [row for batch in records.batches() for row in batch.to_pylist()]
+    [{'basket': 4, 'item': ['rum']}, {'basket': 7, 'item': ['tea', 'milk']}]
+    """
+
+    def __init__(self, source: Source, *, record: str, item: str, numbered: bool = False) -> None:
+        source.schema([record, item])
+        for name, does in ((record, "tell records apart"), (item, "name items")):
+            type_ = source.columns[name]
+            if not (pa.types.is_string(type_) or pa.types.is_integer(type_)):
+                raise RequestError(
+                    f"is {type_}, and cannot {does}",
+                    where=f"{source.name}, column {name}",
+                    instead="make it text or whole numbers",
+                )
+        fields = [
+            pa.field(name, pa.list_(type_) if name == item else type_)
+            for name, type_ in source.columns.items()
+            if not (numbered and name == record)
+        ]
+        super().__init__(source.name, source.kind, fields, source.notes)
+        self._source, self._record, self._item = source, record, item
+        self._key = identifier(record)
+        if numbered:
+            self._key = f"TRY_CAST({self._key} AS BIGINT)"  # text files hold them as text
+
+    def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        for batch in _whole_records(self._sorted(columns)):
+            number, key, *values = batch.columns
+            self._check_ids(key, number)
+            starts = _starts(key)
+            arrays = []
+            for name, value in zip(columns, values, strict=True):
+                if name == self._item:
+                    arrays.append(_lists(value, starts))
+                else:
+                    self._check_agreement(name, value, starts, number)
+                    arrays.append(value.take(pa.array(starts)))
+            yield from pa.table(arrays, names=columns).to_batches(max_chunksize=rows)
+
+    def _check_ids(self, key: pa.Array, number: pa.Array) -> None:
+        if key.null_count:
+            raise RequestError(
+                "a row is of no record",
+                where=f"{self.name}, row {pc.min(number.filter(key.is_null())).as_py():,}, "
+                f"column {self._record}",
+                instead="leave such rows out",
+            )
+
+    def _check_agreement(
+        self, name: str, value: pa.Array, starts: NDArray[np.intp], number: pa.Array
+    ) -> None:
+        """Refuse a record whose rows differ in a column that is not of items."""
+        if pa.types.is_nested(value.type):
+            raise RequestError(
+                f"is {value.type}, which the rows of a record cannot be compared by",
+                where=f"{self.name}, column {name}",
+                instead="drop it",
+            )
+        code = value.dictionary_encode(null_encoding="encode").indices.to_numpy()
+        wrong = np.setdiff1d(np.flatnonzero(np.diff(code)) + 1, starts, assume_unique=True)
+        if len(wrong):
+            row = number[int(wrong[0])].as_py()
+            raise RequestError(
+                f"the rows of one {self._record} do not agree",
+                where=f"{self.name}, row {row:,}, column {name}",
+                instead="make them agree, or drop the column",
+            )
+
+    def _sorted(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        """Stream these columns by record, beside the ids and the rows' numbers in the source."""
+        import duckdb
+
+        asked = list(dict.fromkeys([self._record, *columns]))
+        values = [f"{identifier(name)} AS value_{x}" for x, name in enumerate(columns)]
+        numbered = ["row_number() OVER () AS number", f"{self._key} AS key"]
+        with connect() as connection:
+            connection.execute("SET preserve_insertion_order = true")
+            try:
+                rows = self._source.relation(connection, asked)
+                rows = rows.project(", ".join([*numbered, *values])).order("key")
+                yield from rows.to_arrow_reader(SORTED_ROWS)
+            except duckdb.Error as error:
+                raise self._source._stopped or error from None
+
+    def fingerprint(self) -> str:
+        """Hash the long table."""
+        return self._source.fingerprint()
+
+
+class RecordWriter(Writer):
+    """Write lists of items as a long table: a row for each item, records numbered from 1.
+
+    A record without items is one row, whose item is null: no record is lost, nor its label.
+
+    Parameters
+    ----------
+    path : as `voile.data.open_writer` takes it. schema : of the batches, with lists in `item`.
+    record : what the column of numbers is called; it comes first.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        schema: pa.Schema,
+        *,
+        record: str,
+        item: str,
+        force: bool = False,
+        escape: bool = False,
+    ) -> None:
+        place = schema.get_field_index(item)
+        flat = schema.set(place, pa.field(item, schema.field(item).type.value_type))
+        self._schema = flat.insert(0, pa.field(record, pa.int64()))
+        self._file = open_writer(path, self._schema, force=force, escape=escape)
+        self.formulas = self._file.formulas
+        self._item, self._written = item, 0
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add records."""
+        lists = batch.column(self._item)
+        sizes = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+        of = np.repeat(np.arange(len(batch)), np.maximum(sizes, 1))
+        there = sizes[of] > 0
+        place = pa.array(np.cumsum(there) - 1, mask=~there)
+        arrays = [
+            pc.list_flatten(lists).take(place) if name == self._item else column.take(pa.array(of))
+            for name, column in zip(batch.schema.names, batch.columns, strict=True)
+        ]
+        numbers = pa.array(of + self._written + 1)
+        self._file.write(pa.RecordBatch.from_arrays([numbers, *arrays], schema=self._schema))
+        self._written += len(batch)
+
+    def close(self) -> None:
+        """End the file."""
+        self._file.close()
+
+
+def released(source: Source, policy: Sequence[Mapping[str, Any]]) -> Source:
+    """Return a release with one row for each record, as its policy says that it was written."""
+    for column in policy:
+        if column["kind"] == LongItems.kind:
+            return Records(source, record=column["record"], item=column["column"], numbered=True)
+    return source
+
+
+def release_writer(
+    path: str | os.PathLike[str],
+    schema: pa.Schema,
+    policy: Sequence[Mapping[str, Any]],
+    *,
+    force: bool = False,
+    escape: bool = False,
+) -> Writer:
+    """Open what writes a release: as a long table, where its policy says so."""
+    for column in policy:
+        if column["kind"] == LongItems.kind:
+            record, item = column["record"], column["column"]
+            return RecordWriter(path, schema, record=record, item=item, force=force, escape=escape)
+    return open_writer(path, schema, force=force, escape=escape)
+
+
+def _lists(items: pa.Array, starts: NDArray[np.intp]) -> pa.Array:
+    """Return a list for each record; a null is no item."""
+    there = items.is_valid().to_numpy(zero_copy_only=False)
+    before = np.concatenate([[0], np.cumsum(there)])
+    offsets = pa.array(before[[*starts, len(items)]], pa.int32())
+    return pa.ListArray.from_arrays(offsets, items.drop_null())
+
+
+def _whole_records(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Cut sorted batches anew, so that each ends where a record does."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        last = int(_starts(batch.column("key"))[-1])
+        if held and (last or batch.column("key")[0] != held[-1].column("key")[0]):
+            yield pa.concat_batches([*held, batch.slice(0, last)])
+            held = []
+        elif last:
+            yield batch.slice(0, last)
+        held.append(batch.slice(last))
+    if held:
+        yield pa.concat_batches(held)
+
+
+def _starts(ids: pa.Array) -> NDArray[np.intp]:
+    """Return where each record begins, among sorted ids."""
+    if not len(ids):
+        return np.zeros(0, dtype=np.intp)
+    other = pc.not_equal(ids.slice(1), ids.slice(0, len(ids) - 1))
+    return np.concatenate([[0], np.flatnonzero(other.to_numpy(zero_copy_only=False)) + 1])

@@ -1,0 +1,56 @@
+"""A matrix that Python holds already, as a source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+from numpy.typing import ArrayLike
+
+from voile.core.errors import RequestError
+from voile.data import Source
+from voile.data.source import TableSource
+from voile.itemsets.rows.incidence import Incidence
+
+ITEMS, LABEL, SUBJECT = "items", "label", "subject"
+
+
+def matrix_source(
+    X: Any,
+    features: Sequence[str] | None = None,
+    *,
+    labels: ArrayLike | None = None,
+    subjects: ArrayLike | None = None,
+) -> Source:
+    """Make a matrix of zeros and ones a source, as `voile.itemsets.wing.fit` takes one.
+
+    Parameters
+    ----------
+    X : (rows, features) as `Incidence.of` takes it. features : their names.
+    labels, subjects : (rows,) of each row.
+
+    Returns
+    -------
+    A source of the columns `items`, lists of features' names, and `label` and `subject` where they
+    are given.
+
+    Raises
+    ------
+    RequestError : as `Incidence.of`; labels or subjects of another number than the rows.
+
+    >>> source = matrix_source(np.array([[1, 0], [1, 1]]), ["tea", "milk"], labels=["a", "b"])
+    >>> [batch.to_pylist() for batch in source.batches()]
+    [[{'items': ['tea'], 'label': 'a'}, {'items': ['tea', 'milk'], 'label': 'b'}]]
+    """
+    rows = Incidence.of(X, features)
+    names = pa.array(rows.features, pa.string())
+    starts = pa.array(rows.starts, pa.int32())
+    patterns = pa.ListArray.from_arrays(starts, names.take(pa.array(rows.items)))
+    columns = {ITEMS: patterns.take(pa.array(rows.pattern))}
+    for name, values in ((LABEL, labels), (SUBJECT, subjects)):
+        if values is not None:
+            columns[name] = pa.array(values, from_pandas=True)
+            if len(columns[name]) != rows.n_rows:
+                raise RequestError(f"{len(columns[name])} {name}s for {rows.n_rows} rows")
+    return TableSource(pa.table(columns), "matrix", "matrix")

@@ -1,0 +1,332 @@
+"""From a source with roles to rows of features, with labels and subjects: streamed, never dense.
+
+A table may be wide (columns of 0 and 1, of categories, of numbers with cuts), hold lists of items
+(transactions), text whose words are the items, or an item in each row, of a record that another
+column tells apart (`record`); each column of the role `items` says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.data import Source
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
+from voile.itemsets.rows.forms import Form
+from voile.itemsets.rows.incidence import Incidence
+from voile.itemsets.rows.learning import learn
+from voile.itemsets.rows.long_tables import RECORD, LongTable, Records, released
+
+Nameless = Literal["refuse", "drop", "keep"]
+
+NOTHING = "nothing"
+NOBODY = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(Brief):
+    """Hold what was read of a source.
+
+    Parameters
+    ----------
+    incidence : the rows, their features and whose they are.
+    labels : (rows,) text, or None where there is no column of labels.
+    number : (rows,) each row's place in the source, from 0.
+    """
+
+    incidence: Incidence
+    labels: NDArray[np.object_] | None
+    number: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Reading(Brief):
+    """Say which rows and columns of a source are read, and how.
+
+    Parameters
+    ----------
+    roles : of every column.
+    hold_out : who is set aside.
+    nameless : what to do with rows without a label: ``refuse``, ``drop`` or ``keep`` them.
+    """
+
+    shows = ("nameless",)
+
+    roles: Roles
+    hold_out: HoldOut
+    nameless: Nameless = "refuse"
+
+    @classmethod
+    def all_of(cls, roles: Roles) -> Reading:
+        """Read every row; of those without a label, nothing is asked."""
+        return cls(roles, HoldOut(0.0, b"", roles.subject), "keep")
+
+    @property
+    def items(self) -> list[str]:
+        """The columns of items."""
+        return self.roles.of("items")
+
+    @cached_property
+    def label(self) -> str | None:
+        """The column of labels, if there is one."""
+        labels = self.roles.of("label")
+        return labels[0] if labels else None
+
+    def check(self, source: Source) -> None:
+        """Refuse roles that do not fit the source, or this kind of data."""
+        self.roles.check(source.columns)
+        if not self.items:
+            raise RequestError(
+                "no column has the role items", where="roles", instead="say which hold them"
+            )
+        if len(self.roles.of("label")) > 1:
+            raise RequestError(
+                "more than one column has the role label",
+                where="roles",
+                instead="give the others the role keep or drop",
+            )
+        if quasi := self.roles.of("quasi", "private"):
+            raise RequestError(
+                f"column {quasi[0]} has the role {self.roles.columns[quasi[0]].role}, "
+                "which itemsets do not treat",
+                where="roles",
+                instead="make it items, with cuts or quantiles if it is a number, or drop it",
+            )
+        self.records(source)
+
+    @cached_property
+    def _long(self) -> LongTable | None:
+        """How a record is told apart, where the source is a long table."""
+        return LongTable.said_by(self.roles)
+
+    def records(self, source: Source) -> Source:
+        """Return the source with one row for each record: itself, unless it is a long table."""
+        if self._long is None or isinstance(source, Records):
+            return source
+        return Records(source, record=self._long.record, item=self._long.item)
+
+    def learn(self, source: Source) -> tuple[Form, ...]:
+        """Return the form of each column of items; one pass."""
+        source = self.records(source)
+        settings = {name: self.roles.settings_of(name) for name in self.items}
+        for asked in settings.values():
+            asked.pop(RECORD, None)
+        batches = (batch for batch, _ in self._taken(source))
+        forms = learn(batches, source.columns, settings)
+        return forms if self._long is None else self._long.marked(forms)
+
+    def read(self, source: Source, forms: Sequence[Form], *, strict: bool = True) -> Rows:
+        """Read the rows as features; one pass, memory O(rows + ones).
+
+        With `strict`, a cell that cannot be read is refused; else it is read as nothing.
+
+        Raises
+        ------
+        RequestError : a value that its column's form cannot read (how many, and the first's row),
+            labels missing, two features of one name, no rows.
+        """
+        _check_names(forms)
+        read = _Pile()
+        for batch, number in self._taken(self.records(source)):
+            read.add(batch, number, forms, self.label, self.roles.subject)
+        if strict:
+            read.refuse_lost(forms, f"{source.name}, {self._row}")
+        if not read.n_rows:
+            lack = "no rows" if self.label is None else "no rows with a label"
+            raise RequestError(f"there are {lack} to learn from", where=source.name)
+        if not any(form.values for form in forms):
+            raise RequestError("there is nothing in its columns of items", where=source.name)
+        return read.rows(forms, labelled=self.label is not None)
+
+    def read_released(
+        self,
+        source: Source,
+        forms: Sequence[Form],
+        label: str | None,
+        people: NDArray[np.int64] | None,
+    ) -> Rows:
+        """Read a release back: its own columns, and whose each row is by a number."""
+        read, first = _Pile(), 0
+        source = released(source, [form.to_data() for form in forms])
+        columns = [form.column for form in forms] + ([label] if label else [])
+        for batch in source.batches(columns or list(source.columns)[:1]):
+            read.add(batch, np.arange(first, first + len(batch)), forms, label, None)
+            first += len(batch)
+        if people is not None:
+            read.whose.append(np.unique(people, return_inverse=True)[1].astype(np.int64))
+        return read.rows(forms, labelled=label is not None)
+
+    @property
+    def _row(self) -> str:
+        """What a row of the source is called in errors: a long table's are in its ids' order."""
+        return "row" if self._long is None else "record"
+
+    def _taken(self, source: Source) -> Iterator[tuple[pa.RecordBatch, NDArray[np.int64]]]:
+        """Yield what is read of each batch, with the rows' places in the source."""
+        first, without, where = 0, 0, 0
+        named = [self.label, self.roles.subject]
+        columns = list(dict.fromkeys([*self.items, *(name for name in named if name)]))
+        for batch in source.batches(columns):
+            number = np.arange(first, first + len(batch))
+            kept = ~self.hold_out.held(batch, first)
+            nameless = unlabelled(batch, self.label) & kept
+            if nameless.any():
+                where = where or int(number[nameless][0]) + 1
+                without += int(nameless.sum())
+            if self.nameless != "keep":
+                kept &= ~nameless
+            yield batch.filter(pa.array(kept)), number[kept]
+            first += len(batch)
+        if without and self.nameless == "refuse":
+            raise RequestError(
+                f"{without:,} {'label is' if without == 1 else 'labels are'} missing",
+                where=f"{source.name}, {self._row} {where:,}, column {self.label}",
+                instead="leave such rows out with --drop-unlabelled",
+            )
+
+
+@dataclass
+class _Pile:
+    """Gather the ones of batch after batch."""
+
+    row: list[NDArray[np.int64]] = field(default_factory=list)
+    feature: list[NDArray[np.int32]] = field(default_factory=list)
+    number: list[NDArray[np.int64]] = field(default_factory=list)
+    labels: list[NDArray[np.object_]] = field(default_factory=list)
+    whose: list[NDArray[np.int64]] = field(default_factory=list)
+    people: dict[str, int] = field(default_factory=dict)
+    lost: dict[str, tuple[int, int]] = field(default_factory=dict)
+    n_rows: int = 0
+
+    def add(
+        self,
+        batch: pa.RecordBatch,
+        number: NDArray[np.int64],
+        forms: Sequence[Form],
+        label: str | None,
+        subject: str | None,
+    ) -> None:
+        before = 0
+        for form in forms:
+            cells = form.cells(batch.column(form.column))
+            self.row.append(cells.row + self.n_rows)
+            self.feature.append((cells.code + before).astype(np.int32))
+            before += len(form.values)
+            if cells.lost.any():
+                lost, first = self.lost.get(form.column, (0, int(number[cells.lost][0]) + 1))
+                self.lost[form.column] = lost + int(cells.lost.sum()), first
+        self.number.append(number)
+        if label is not None:
+            nothing = pa.array(unlabelled(batch, label))  # NaN among them
+            text = pc.if_else(nothing, None, batch.column(label).cast(pa.string()))
+            self.labels.append(text.to_numpy(zero_copy_only=False))
+        if subject is not None:
+            self.whose.append(self._numbers(batch.column(subject)))
+        self.n_rows += len(batch)
+
+    def _numbers(self, subjects: pa.Array) -> NDArray[np.int64]:
+        """Number the subjects as they come; a row without one is nobody's."""
+        encoded = subjects.cast(pa.string()).dictionary_encode(null_encoding="encode")
+        known = [
+            NOBODY if name is None else self.people.setdefault(name, len(self.people))
+            for name in encoded.dictionary.to_pylist()
+        ]
+        places: NDArray[np.int32] = encoded.indices.to_numpy(zero_copy_only=False)
+        return np.array(known, dtype=np.int64)[places]
+
+    def refuse_lost(self, forms: Sequence[Form], where: str) -> None:
+        """Refuse what could not be read: how many cells of a column, and the first one's row."""
+        for column, (lost, first) in self.lost.items():
+            form = next(form for form in forms if form.column == column)
+            raise RequestError(
+                f"{lost:,} {'cell holds' if lost == 1 else 'cells hold'} {form.lacks}",
+                where=f"{where} {first:,}, column {column}",
+                instead=form.remedy,
+            )
+
+    def rows(self, forms: Sequence[Form], *, labelled: bool) -> Rows:
+        from scipy import sparse
+
+        features = [feature for form in forms for feature in form.features] or [NOTHING]
+        row = np.concatenate([np.zeros(0, dtype=np.int64), *self.row])
+        feature = np.concatenate([np.zeros(0, dtype=np.int32), *self.feature])
+        shape = self.n_rows, len(features)
+        ones = np.ones(len(row), dtype=np.int8)
+        matrix = sparse.coo_array((ones, (row, feature)), shape=shape).tocsr()
+        whose = self._by_name(np.concatenate(self.whose)) if self.whose else None
+        labels = np.concatenate(self.labels) if labelled else None
+        keys = [
+            *([] if whose is None else [whose]),
+            *([] if labels is None else [_ranks(labels)]),
+            _sums(matrix.indptr, matrix.indices, len(features)),
+        ]
+        order = np.lexsort(keys)
+        return Rows(
+            Incidence.of(matrix[order], features, None if whose is None else _each(whose[order])),
+            None if labels is None else labels[order],
+            np.concatenate(self.number)[order],
+        )
+
+    def _by_name(self, whose: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Number the subjects by their names, where these were read."""
+        if not self.people:
+            return whose
+        place = np.full(len(self.people) + 1, NOBODY, dtype=np.int64)
+        place[[self.people[name] for name in sorted(self.people)]] = np.arange(len(self.people))
+        return place[whose]
+
+
+def _each(whose: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Make each row of nobody a person of its own."""
+    return np.where(whose == NOBODY, whose.max() + 1 + np.arange(len(whose)), whose)
+
+
+def _check_names(forms: Sequence[Form]) -> None:
+    """Refuse two columns that give a feature of one name, as "a=b" and the value b of "a" do."""
+    owner: dict[str, str] = {}
+    for form in forms:
+        for name in form.features:
+            if owner.setdefault(name, form.column) != form.column:
+                raise RequestError(
+                    f"columns {owner[name]} and {form.column} give a feature of one name",
+                    where="roles",
+                    instead="rename one of them",
+                )
+
+
+def _sums(
+    starts: NDArray[np.integer], items: NDArray[np.integer], width: int
+) -> NDArray[np.uint64]:
+    """Return a number for each row that follows from its features alone.
+
+    Rows stand in the order of these, then of labels and subjects' names: what draws at random among
+    them must not tell in which order the source had them. Rows alike in all three may stand as they
+    come.
+    """
+    words = np.random.default_rng(0).integers(2**64, size=width, dtype=np.uint64)
+    sums = np.concatenate([[np.uint64(0)], np.cumsum(words[items], dtype=np.uint64)])
+    found: NDArray[np.uint64] = sums[starts[1:]] - sums[starts[:-1]]
+    return found
+
+
+def _ranks(labels: NDArray[np.object_]) -> NDArray[np.uint64]:
+    """Return each label's place among them."""
+    ranks = pc.rank(pa.array(labels, pa.string()), tiebreaker="dense")
+    return np.asarray(ranks.to_numpy(zero_copy_only=False), dtype=np.uint64)
+
+
+def unlabelled(batch: pa.RecordBatch, label: str | None) -> NDArray[np.bool_]:
+    """Say which rows have no label, where there is a column of labels."""
+    if label is None:
+        return np.zeros(len(batch), dtype=np.bool_)
+    return np.asarray(batch.column(label).is_null(nan_is_null=True).to_numpy(zero_copy_only=False))

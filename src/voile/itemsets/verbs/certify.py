@@ -1,0 +1,249 @@
+"""The certificate: what a written release tells, counted on the release itself.
+
+Nothing here is shared with the search: DuckDB groups equal rows, and joins those that too few
+have with the rows that hold their rarest item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from voile.core.errors import TamperedError
+from voile.data import Source
+from voile.engines.duck import connect
+from voile.itemsets.measures.feasible import Constraint
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def certify(
+    release: Source,
+    people: Source | None,
+    policy: Sequence[Mapping[str, Any]],
+    constraint: Constraint,
+    *,
+    directory: Path | None = None,
+) -> dict[str, float]:
+    """Count a release's containment groups where it lies.
+
+    Parameters
+    ----------
+    release : what was written. people : its `person` tokens in the same order; None when each row
+        is a person.
+    policy : the released columns of items, as `Form.to_data` says them.
+    constraint : what is promised: with m, or with absences, the groups that it speaks of.
+
+    Returns
+    -------
+    ``anonymity``, the least number of people who share whatever the constraint's adversary may
+    know; ``exact_anonymity``, ``unique_rows``,
+    ``unique_share``,
+    ``empty_rows``, ``rows``, ``subjects``; no more than the last where there is no row.
+
+    Raises
+    ------
+    TamperedError : a cell holds an item that the policy does not publish, or rows and people
+        differ in number.
+    """
+    with connect(directory=directory) as connection:
+        rows = _load(connection, release, people, policy)
+        figures = {"rows": float(rows), **_counted(connection)}
+        if not rows:
+            return figures
+        figures["unique_share"] = figures["unique_rows"] / rows
+        features = sum(len(column["values"]) for column in policy)
+        figures["anonymity"] = _least(connection, constraint, figures, features)
+    return figures
+
+
+def _load(
+    connection: duckdb.DuckDBPyConnection,
+    release: Source,
+    people: Source | None,
+    policy: Sequence[Mapping[str, Any]],
+) -> int:
+    """Make `held`: each row's sorted items and person."""
+    connection.execute("CREATE TABLE held (row BIGINT, items INTEGER[], person BIGINT)")
+    numbers: dict[str, dict[str, int]] = {}
+    for column in policy:
+        start = sum(map(len, numbers.values()))
+        numbers[column["column"]] = {v: start + x for x, v in enumerate(column["values"])}
+    whose = None if people is None else _tokens(people)
+    first = 0
+    for batch in release.batches([c["column"] for c in policy] or list(release.columns)[:1]):
+        lists = _lists(batch, policy, numbers)
+        row = np.arange(first, first + len(batch))
+        if whose is not None and first + len(batch) > len(whose):
+            raise TamperedError("the release has not the rows that its people have")
+        table = pa.table(
+            {
+                "row": row,
+                "items": pa.array(lists, pa.list_(pa.int32())),
+                "person": row if whose is None else whose[first : first + len(batch)],
+            }
+        )
+        connection.register("batch", table)
+        connection.execute("INSERT INTO held SELECT row, list_sort(items), person FROM batch")
+        first += len(batch)
+    if whose is not None and first != len(whose):
+        raise TamperedError("the release has not the rows that its people have")
+    return first
+
+
+def _tokens(people: Source) -> np.ndarray[Any, np.dtype[np.int64]]:
+    tokens = [batch.column(0).to_numpy() for batch in people.batches(["person"])]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *tokens])
+
+
+def _lists(
+    batch: pa.RecordBatch,
+    policy: Sequence[Mapping[str, Any]],
+    numbers: Mapping[str, Mapping[str, int]],
+) -> list[list[int]]:
+    """Read the items of each row, value by value; refuse what the policy does not publish."""
+    lists: list[list[int]] = [[] for _ in range(len(batch))]
+    for column in policy:
+        name, known = column["column"], numbers[column["column"]]
+        for items, cell in zip(lists, batch.column(name).to_pylist(), strict=True):
+            for value in _values(cell, column["kind"]):
+                if value not in known:
+                    raise TamperedError("a cell holds what the policy does not publish", where=name)
+                items.append(known[value])
+    return lists
+
+
+def _values(cell: Any, kind: str) -> Iterator[str]:
+    """Yield what one cell holds."""
+    if kind == "binary":
+        if str(cell) not in ("0", "1"):
+            yield "neither 0 nor 1"
+        elif str(cell) == "1":
+            yield ""
+    elif kind == "words":
+        yield from (cell or "").split()
+    elif kind in ("items", "long"):
+        yield from map(str, cell or [])
+    elif cell is not None:
+        yield cell
+
+
+def _counted(connection: duckdb.DuckDBPyConnection) -> dict[str, float]:
+    """Group equal rows, and count who is alone."""
+    connection.execute("""
+        CREATE TABLE patterns AS
+        SELECT row_number() OVER () AS id, items, count(*) AS n, count(DISTINCT person) AS people
+        FROM held GROUP BY items""")
+    connection.execute("""
+        CREATE TABLE having_ AS
+        SELECT DISTINCT id, person FROM held JOIN patterns USING (items)""")
+    row = connection.execute("""
+        SELECT coalesce(min(people), 0), coalesce(sum(n) FILTER (people = 1), 0),
+               coalesce(sum(n) FILTER (len(items) = 0), 0),
+               (SELECT count(DISTINCT person) FROM held)
+        FROM patterns""").fetchone()
+    assert row is not None
+    names = ("exact_anonymity", "unique_rows", "empty_rows", "subjects")
+    return dict(zip(names, map(float, row), strict=True))
+
+
+def _least(
+    connection: duckdb.DuckDBPyConnection,
+    constraint: Constraint,
+    figures: Mapping[str, float],
+    features: int,
+) -> float:
+    """Return how many people at least share what the constraint's adversary may know."""
+    if constraint.m is not None:
+        found = _parts(connection, constraint.m, features if constraint.absences else 0)
+    elif constraint.absences:
+        found = figures["exact_anonymity"]
+    else:
+        found = _contained(connection)
+    return figures["subjects"] if found is None else float(found)
+
+
+def _contained(connection: duckdb.DuckDBPyConnection) -> float | None:
+    """Return the least number of people whose rows contain a row; None where all are empty.
+
+    No more than the people of the rarest item, so only rows of fewer people need a look.
+    """
+    connection.execute("""
+        CREATE TABLE cells AS SELECT id, unnest(items) AS item FROM patterns""")
+    connection.execute("""
+        CREATE TABLE supports AS
+        SELECT item, count(DISTINCT person) AS n
+        FROM cells JOIN having_ USING (id) GROUP BY item""")
+    return _one(
+        connection,
+        """
+        WITH few AS (
+            SELECT id, arg_min(item, supports.n) AS item
+            FROM cells JOIN supports USING (item) JOIN patterns USING (id)
+            WHERE people < (SELECT min(n) FROM supports) GROUP BY id
+        ), containing AS (
+            SELECT few.id, count(DISTINCT having_.person) AS n
+            FROM few JOIN patterns AS known ON known.id = few.id
+            JOIN cells ON cells.item = few.item
+            JOIN patterns AS other ON other.id = cells.id
+            JOIN having_ ON having_.id = other.id
+            WHERE list_has_all(other.items, known.items)
+            GROUP BY few.id
+        )
+        SELECT min(n) FROM (SELECT n FROM containing UNION ALL SELECT n FROM supports)""",
+    )
+
+
+def _parts(connection: duckdb.DuckDBPyConnection, m: int, signed: int) -> float | None:
+    """Return the least number of people who share a part of at most m items of some row.
+
+    With `signed` features, what a row lacks is known as well: item x is then told as -1 - x.
+    """
+    lacks = f"""
+        UNION ALL SELECT id, -1 - x FROM patterns, range({signed}) AS every(x)
+        WHERE NOT list_contains(items, x)"""
+    connection.execute(f"""
+        CREATE TABLE known AS
+        SELECT id, unnest(items)::BIGINT AS item FROM patterns {lacks if signed else ""}""")
+    connection.execute("""
+        CREATE TABLE several AS SELECT id, person FROM having_
+        WHERE person IN (SELECT person FROM having_ GROUP BY person HAVING count(*) > 1)""")
+    connection.execute("""
+        CREATE TABLE alone AS SELECT id, count(*) AS own FROM having_
+        WHERE person NOT IN (SELECT person FROM several) GROUP BY id""")
+    found = [_one(connection, _rarest_of(size)) for size in range(1, m + 1)]
+    return min((least for least in found if least is not None), default=None)
+
+
+def _rarest_of(size: int) -> str:
+    """Ask how many people at least share some `size` things: nothing is held but the counts.
+
+    Who has one pattern is counted with it; others once for each part, whatever their patterns.
+    """
+    part = ", ".join(f"known{i}.item AS item{i}" for i in range(size))
+    names = ", ".join(f"item{i}" for i in range(size))
+    parts = "known AS known0" + "".join(
+        f" JOIN known AS known{i} ON known{i}.id = known0.id AND known{i}.item > known{i - 1}.item"
+        for i in range(1, size)
+    )
+    return f"""
+        SELECT min(n) FROM (
+            SELECT {names}, sum(n) AS n FROM (
+                SELECT {part}, sum(own) AS n
+                FROM {parts} JOIN alone ON alone.id = known0.id GROUP BY ALL
+                UNION ALL
+                SELECT {part}, count(DISTINCT person) AS n
+                FROM {parts} JOIN several ON several.id = known0.id GROUP BY ALL
+            ) GROUP BY {names}
+        )"""
+
+
+def _one(connection: duckdb.DuckDBPyConnection, sql: str) -> float | None:
+    row = connection.execute(sql).fetchone()
+    assert row is not None
+    return None if row[0] is None else float(row[0])

@@ -1,0 +1,181 @@
+"""What all policies of one fit share: the rows, the adversary, the utility; and the sets found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import InfeasibleError, RequestError
+from voile.core.progress import Progress
+from voile.itemsets.measures.classifying import MOST_ONES, Classifying
+from voile.itemsets.measures.containment import part_anonymity, row_anonymity, row_exact_anonymity
+from voile.itemsets.measures.feasible import Constraint
+from voile.itemsets.rows.incidence import Incidence
+from voile.itemsets.rows.labels import Labels
+from voile.itemsets.rows.sources import Rows
+from voile.itemsets.searches import METHODS, Selection, select
+from voile.itemsets.searches.bounding import bound_of
+from voile.itemsets.searches.run import Worth
+from voile.itemsets.verbs.options import FitOptions
+
+SMALL_K = (2, 3, 5, 8, 11)
+GROWTH = 2
+MANY_ONES, FEW_SETS = 2**17, 8
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A set of features with its risk, its loss, and the k that it was searched for."""
+
+    features: NDArray[np.int32]
+    k: int
+    utility: float
+    bound: float | None
+    risk: float
+    loss: float
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """What all policies of one fit share."""
+
+    rows: Rows
+    options: FitOptions
+    adversary: Constraint
+    worth: Worth
+    everything: float
+    nothing: float
+    classifying: Classifying | None
+
+    @classmethod
+    def of(cls, rows: Rows, options: FitOptions, rng: np.random.Generator) -> Family:
+        """Read the utility and the adversary from the options; refuse one that nothing is worth."""
+        default = "coverage" if rows.labels is None else "mutual-information"
+        name = METHODS[options.method].utility or options.utility or default
+        worth = Worth.of(name, rows.incidence, rows.labels)
+        whole = np.arange(len(rows.incidence.features))
+        everything, nothing = worth(whole), worth(whole[:0])
+        if not everything > nothing:
+            raise RequestError(
+                f"by {name} no feature is worth anything", instead="use the utility coverage"
+            )
+        exact = METHODS[options.method].exact
+        adversary = Constraint(1, None if exact else options.m, options.absences or exact)
+        tries = _classifying(rows.incidence, worth.labels, options.auc, rng)
+        return cls(rows, options, adversary, worth, everything, nothing, tries)
+
+    @property
+    def incidence(self) -> Incidence:
+        """The rows without their labels."""
+        return self.rows.incidence
+
+    @property
+    def unique(self) -> float | None:
+        """The largest share of rows that may be unique, if that was asked."""
+        return self.options.unique
+
+    @property
+    def asked(self) -> list[int]:
+        """The k asked for; 1 asks nothing, and needs no search."""
+        return sorted(set(self.options.k) - {1})
+
+    def points(self, found: list[Selection]) -> Iterator[Point]:
+        """Yield the sets found, beside nothing and, unless a k was asked for, everything."""
+        yield self.empty()
+        if self.unique is None and (not self.options.k or 1 in self.options.k):
+            yield self.untouched()
+        yield from map(self.point, found)
+
+    def search(self, rng: np.random.Generator, progress: Progress) -> Iterator[Selection]:
+        """Yield the best set for each k; where no k was asked for, as far as one is met."""
+        ks = self.asked or list(_grid(self.incidence.n_subjects))
+        for place, k in enumerate(ks):
+            progress("searching", place, len(ks))
+            try:
+                found = self._best(k, rng)
+            except InfeasibleError:
+                if self.asked:
+                    raise
+                return
+            yield found
+            if found.stopped == "interrupted":
+                return
+
+    def _best(self, k: int, rng: np.random.Generator) -> Selection:
+        """Return the best set found for one k."""
+        constraint, options = replace(self.adversary, k=k), self.options
+        return select(
+            self.incidence,
+            self.rows.labels,
+            constraint=constraint,
+            method=options.method if self.unique is None else "joint",
+            utility=self.worth.name,
+            evaluations=self._evaluations(),
+            seconds=options.seconds,
+            random_state=rng,
+            unique=1.0 if self.unique is None else self.unique,
+        )
+
+    def _evaluations(self) -> int | None:
+        """Return how many sets a search may build: a few, where it has much to look at."""
+        quick = self.options.evaluations is None and self.options.seconds is None
+        if quick and self.options.method in ("best", "greedy"):
+            return FEW_SETS if self.incidence.supports.sum() > MANY_ONES else None
+        return self.options.evaluations
+
+    def untouched(self) -> Point:
+        """Return the policy of every feature that is worth something; nothing is promised."""
+        weights = self.worth.weights
+        good = self.incidence.supports > 0 if weights is None else weights > 0
+        features = np.flatnonzero(good).astype(np.int32)
+        worth = self.worth(features)
+        return self._scored(features, k=1, utility=worth, bound=worth)
+
+    def empty(self) -> Point:
+        """Return the policy that publishes nothing: everybody looks alike."""
+        nobody = np.zeros(0, dtype=np.int32)
+        subjects = self.incidence.n_subjects
+        return Point(nobody, subjects, self.nothing, self.nothing, 1 / subjects, 1.0)
+
+    def point(self, found: Selection) -> Point:
+        """Score a set that was found."""
+        bound = bound_of(found, self.worth)
+        return self._scored(
+            found.features, k=found.constraint.k, utility=found.utility, bound=bound
+        )
+
+    def _scored(
+        self, features: NDArray[np.int32], *, k: int, utility: float, bound: float | None
+    ) -> Point:
+        risk = 1 / least_anonymity(self.incidence.project(features), self.adversary)
+        lost = (self.everything - utility) / (self.everything - self.nothing)
+        return Point(features, k, utility, bound, risk, min(max(lost, 0.0), 1.0))
+
+
+def _classifying(
+    rows: Incidence, labels: Labels | None, asked: str, rng: np.random.Generator
+) -> Classifying | None:
+    """Return what tries classifiers: where it is ``quick``, ``always``, or ``never``."""
+    if labels is None or asked == "never":
+        return None
+    return Classifying.of(rows, labels, rng, most=None if asked == "always" else MOST_ONES)
+
+
+def least_anonymity(rows: Incidence, adversary: Constraint) -> int:
+    """Return how many subjects at least share whatever she may know of a row."""
+    if adversary.m is None and adversary.absences:
+        return int(row_exact_anonymity(rows).min())
+    if adversary.m is None:
+        return int(row_anonymity(rows).min())
+    return part_anonymity(rows, adversary.m, absences=adversary.absences)
+
+
+def _grid(subjects: int) -> Iterator[int]:
+    """Yield the k to try: the usual ones, then ever larger steps."""
+    yield from (k for k in SMALL_K if k <= subjects)
+    k = SMALL_K[-1]
+    while (k := k * GROWTH) <= subjects:
+        yield k

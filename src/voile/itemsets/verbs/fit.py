@@ -1,0 +1,252 @@
+"""The wing's first two verbs: fit finds the best features for each k, choose picks one set."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.errors import InfeasibleError
+from voile.core.frontier import Frontier
+from voile.core.interruption import ctrl_c
+from voile.core.progress import Progress
+from voile.data import Source
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
+from voile.itemsets.measures.classifying import figures, intervals
+from voile.itemsets.measures.containment import exposure, row_anonymity
+from voile.itemsets.measures.feasible import Feasible
+from voile.itemsets.rows.incidence import Incidence
+from voile.itemsets.rows.sources import Reading
+from voile.itemsets.searches import Selection
+from voile.itemsets.verbs.content import Content
+from voile.itemsets.verbs.family import Family, Point
+from voile.itemsets.verbs.options import FitOptions
+from voile.keys.random import streams
+from voile.release.choice import Choice, Chosen
+from voile.release.kit import Kit
+
+BLOCKED = 30
+FIRST = (
+    "k",
+    "k_reached",
+    "features",
+    *figures(None),
+    "anonymity",
+    "exact_anonymity",
+    "unique_share",
+    "utility",
+    "bound",
+)
+SIZES = (1, 2, 5, 11, 50, 200)
+"""Where containment groups are told apart by size: 1, 2 to 4, 5 to 10, ..."""
+
+
+def fit(
+    source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: Progress
+) -> Kit:
+    """Find for each k the features that are worth most, and what each choice tells.
+
+    Reads the source twice; memory O(rows + ones). The kit keeps no row, but rare itemsets.
+
+    Raises
+    ------
+    RequestError : roles, columns, values or labels that do not fit; k above the subjects.
+    InfeasibleError : no feature meets a k that was asked for.
+    """
+    drawn = streams(seed, "hold-out", "search", "folds")
+    hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
+    reading = Reading(roles, hold_out, "drop" if options.drop_unlabelled else "refuse")
+    reading.check(source)
+    progress("learning", 0)
+    forms = reading.learn(source)
+    progress("reading", 0)
+    family = Family.of(reading.read(source, forms), options, drawn[2])
+    found = list(family.search(drawn[1], progress))
+    points = list(family.points(found))
+    return _content(family, points, found, forms=forms, reading=reading, progress=progress).to_kit()
+
+
+def _content(
+    family: Family,
+    points: list[Point],
+    found: list[Selection],
+    *,
+    forms: Any,
+    reading: Reading,
+    progress: Progress,
+) -> Content:
+    """Keep the policies that no other beats, and say what each tells."""
+    frontier = Frontier.of(
+        [p.risk for p in points], [p.loss for p in points], np.arange(len(points))
+    )
+    kept = [points[x] for x in frontier.policies]
+    incidence = family.incidence
+    masks = np.zeros((len(kept), len(incidence.features)), dtype=np.bool_)
+    for mask, point in zip(masks, kept, strict=True):
+        mask[point.features] = True
+    weights = family.worth.weights
+    everything = np.arange(len(incidence.features), dtype=np.int32)
+    (before, *told), finished = _tell(family, [everything, *(p.features for p in kept)], progress)
+    stopped = found[-1].stopped if found else "finished"
+    return Content(
+        forms=forms,
+        reading=reading,
+        features=pa.table(
+            {
+                "feature": pa.array(incidence.features, pa.string()),
+                "support": incidence.supports,
+                "weight": pa.array(
+                    [None] * len(incidence.features) if weights is None else weights, pa.float64()
+                ),
+            }
+        ),
+        frontier=Frontier(frontier.risk, frontier.loss, masks),
+        figures=_figures(family, kept, told),
+        blocked=_blocked(family, kept),
+        adversary=family.adversary,
+        before=before,
+        found={
+            "method": found[0].method if found else family.options.method,
+            "utility": family.worth.name,
+            "evaluations": sum(one.evaluations for one in found),
+            "stopped": stopped if finished else "interrupted",
+        },
+    )
+
+
+def _figures(family: Family, points: list[Point], told: list[dict[str, Any]]) -> pa.Table:
+    """Return a row for each policy: what it promises, keeps and tells."""
+    rows = []
+    for number, (point, told_of) in enumerate(zip(points, told, strict=True)):
+        known = {
+            "k": point.k,
+            "k_reached": round(1 / point.risk),
+            "utility": point.utility,
+            "bound": point.bound,
+            **told_of,
+            **_left_out(family, point),
+        }
+        first = {name: known[name] for name in FIRST if name in known}
+        rows.append({"number": number, "risk": point.risk, "loss": point.loss, **first, **known})
+    types = {"bound": pa.float64(), "label_diversity": pa.int64()}
+    types |= dict.fromkeys([*figures(None), *intervals(None)], pa.float64())
+    return pa.table(
+        {name: pa.array([row[name] for row in rows], types.get(name)) for name in rows[0]}
+    )
+
+
+def _tell(
+    family: Family, sets: list[NDArray[np.int32]], progress: Progress
+) -> tuple[list[dict[str, Any]], bool]:
+    """Return what each set of features tells of people and classes, and whether all were tried.
+
+    Ctrl-C ends the trying, and loses nothing else.
+    """
+    told, tries, finished = [], family.classifying, True
+    for place, features in enumerate(sets):
+        progress("trying", place, len(sets))
+        projected = family.incidence.project(features)
+        people = _told(projected, family.worth.labels)
+        if tries is None:
+            told.append(people)
+            continue
+        try:
+            with ctrl_c():
+                tried = tries(projected) if finished else None
+        except KeyboardInterrupt:
+            tried, finished = None, False
+        told.append({**people, **figures(tried), **intervals(tried)})
+    return told, finished
+
+
+def _told(rows: Incidence, labels: Any) -> dict[str, Any]:
+    """Return what some features tell of the people, and how large containment groups are."""
+    told = exposure(rows, y=labels)
+    bins = np.searchsorted(SIZES, row_anonymity(rows), side="right") - 1
+    return {
+        "features": told.features,
+        "anonymity": told.anonymity,
+        "exact_anonymity": told.exact_anonymity,
+        "unique_share": told.unique_rows / told.rows,
+        "empty_share": told.empty_rows / told.rows,
+        "label_diversity": told.label_diversity,
+        "subjects": told.subjects,
+        "sizes": (np.bincount(bins, minlength=len(SIZES)) / told.rows).tolist(),
+    }
+
+
+def _left_out(family: Family, point: Point) -> dict[str, int]:
+    """Count the features left out by why: nobody has them, too few have, worth nothing, blocked."""
+    out = np.ones(len(family.incidence.features), dtype=np.bool_)
+    out[point.features] = False
+    supports, weights = family.incidence.supports, family.worth.weights
+    rare = out & (supports > 0) & (supports < point.k)
+    useless = out & (supports >= point.k)
+    useless &= np.zeros_like(out) if weights is None else weights <= 0
+    return {
+        "absent": int((out & (supports == 0)).sum()),
+        "rare": int(rare.sum()),
+        "worthless": int(useless.sum()),
+        "blocked": int((out & (supports >= point.k) & ~useless).sum()),
+    }
+
+
+def _blocked(family: Family, points: list[Point]) -> pa.Table:
+    """Name, for each policy, the rare itemset that keeps out the features worth most."""
+    names, supports = family.incidence.features, family.incidence.supports
+    worth = supports if family.worth.weights is None else family.worth.weights
+    rows: list[dict[str, Any]] = []
+    for number, point in enumerate(points):
+        if not len(point.features):
+            continue
+        constraint = replace(family.adversary, k=point.k)
+        state = Feasible(family.incidence, constraint)
+        state.extend(point.features)
+        out = np.setdiff1d(np.flatnonzero((supports >= point.k) & (worth > 0)), point.features)
+        for feature in out[np.argsort(-worth[out], kind="stable")][:BLOCKED].tolist():
+            found = state.blocker(feature)
+            if found is not None:
+                rows.append(
+                    {
+                        "number": number,
+                        "feature": names[feature],
+                        "worth": float(worth[feature]),
+                        "itemset": [names[x] for x in found.features],
+                        "present": list(found.present),
+                        "support": found.support,
+                    }
+                )
+    schema = pa.schema(
+        [
+            ("number", pa.int64()),
+            ("feature", pa.string()),
+            ("worth", pa.float64()),
+            ("itemset", pa.list_(pa.string())),
+            ("present", pa.list_(pa.bool_())),
+            ("support", pa.int64()),
+        ]
+    )
+    return pa.Table.from_pylist(rows, schema)
+
+
+def choose(kit: Kit, choice: Choice) -> Chosen:
+    """Pick one policy of a kit's frontier, with what it tells and keeps.
+
+    Raises
+    ------
+    InfeasibleError : no policy is within the limit, or the knee is where no feature is left.
+    RequestError : there is no policy of that number or name.
+    """
+    content = Content.of(kit)
+    chosen = Chosen.from_kit(kit, content, choice)
+    if choice.knee and not chosen.figures["features"]:
+        raise InfeasibleError(
+            "the frontier bends most where no feature is left, and only labels would be released",
+            instead="choose by --max-risk, --max-loss or --policy",
+        )
+    Policy.from_data(chosen.policy, content.names).warn()
+    return chosen

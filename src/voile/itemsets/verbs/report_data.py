@@ -1,0 +1,52 @@
+"""What the report tells of a frontier and of the policy chosen on it, as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from voile.core.rounding import Stating
+from voile.itemsets.verbs.content import Content
+
+STATING = Stating(
+    at_least=frozenset(
+        {"k", "anonymity", "exact_anonymity", "label_diversity", "auc_svm", "utility"}
+    )
+)
+SHOWN = ("number", "risk", "loss", "k", "features", "auc_svm", "auc_logistic", "unique_share")
+MOST = 40
+
+
+def story_of(content: Content, number: int | None) -> dict[str, Any]:
+    """Gather it, so that a report can be written later without the kit.
+
+    Parameters
+    ----------
+    number : of the policy applied; None tells of the frontier alone.
+    """
+    figures = content.figures.to_pydict()
+    story: dict[str, Any] = {
+        "frontier": {name: figures[name] for name in SHOWN if name in figures},
+        "before": dict(content.before),
+        "found": dict(content.found),
+        "adversary": {"m": content.adversary.m, "absences": content.adversary.absences},
+    }
+    if number is not None:
+        row = content.figures.slice(number, 1).to_pylist()[0]
+        story["chosen"] = row
+        story["kept"] = _kept(content, number)
+        blocked = content.blocked.to_pylist()
+        story["blocked"] = [one for one in blocked if one["number"] == number]
+    return story
+
+
+def _kept(content: Content, number: int) -> list[list[Any]]:
+    """Return the features kept that are worth most, with weight and support."""
+    kept = np.flatnonzero(content.frontier.policies[number])
+    table = content.features
+    weights = table.column("weight").to_numpy()
+    worth = np.where(np.isnan(weights), 0.0, weights)[kept]
+    best = kept[np.argsort(-worth, kind="stable")][:MOST]
+    taken = table.take(best).to_pydict()
+    return [list(row) for row in zip(*taken.values(), strict=True)]

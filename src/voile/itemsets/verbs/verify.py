@@ -1,0 +1,38 @@
+"""Check a written release again: that it holds what its policy publishes, and its certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from voile.core.errors import TamperedError
+from voile.itemsets.measures.feasible import Constraint
+from voile.itemsets.rows.long_tables import released
+from voile.itemsets.verbs.certify import certify
+from voile.release.manifest import Release
+from voile.release.verify import Check, has_columns, recounted
+
+LEFT = "not counted again: it takes the source, or what fit measured of it"
+
+
+def verify(release: Release) -> Iterator[Check]:
+    """Yield each check of a release, in words, and whether it holds.
+
+    Without the private folder rows count as people, who are no more than rows.
+    """
+    public = release.public
+    policy, asked = public["policy"], public["constraints"]
+    source = released(release.rows(), policy)
+    yield (same := has_columns(source, public))
+    if not same.holds:
+        return
+    constraint = Constraint(asked["k"], asked["m"], asked["absences"])
+    try:
+        found = certify(source, release.people(), policy, constraint)
+    except TamperedError:
+        yield Check("every cell holds what the policy publishes", False)
+        return
+    yield Check("every cell holds what the policy publishes", True)
+    if policy and found["rows"]:
+        said = f"at k = {constraint.k}, whatever she may know is shared by so many"
+        yield Check(said, found["anonymity"] >= constraint.k)
+    yield from recounted(release, found, left=LEFT)

@@ -1,0 +1,166 @@
+"""Areas under the curve: as row by row, by person, and with intervals that hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.hold_out import HoldOut
+from voile.data.roles import Roles
+from voile.itemsets.measures import classifying
+from voile.itemsets.measures.classifying import FOLDS, Classifying
+from voile.itemsets.rows.incidence import Incidence
+from voile.itemsets.rows.labels import Labels
+from voile.itemsets.verbs.fit import choose, fit
+from voile.itemsets.verbs.options import FitOptions
+from voile.release.choice import Choice
+
+NAMES = tuple("abcd")
+
+
+def drawn(seed, rows=300, classes=2, telling=0.6):
+    """Rows of which the first column tells something of the label, the others nothing."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((rows, 4)) < [0.5, 0.4, 0.3, 0.2]
+    y = rng.integers(0, classes, rows)
+    X[:, 0] = np.where(rng.random(rows) < telling, y == 0, X[:, 0])
+    return X.astype(np.int8), y
+
+
+def tried(X, y, subjects=None, seed=0):
+    rows = Incidence.of(X, subjects=subjects)
+    classes = Classifying.of(rows, Labels.of(y, len(y)), np.random.default_rng(seed))
+    return classes, classes(rows)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_equals_one_row_after_another(classes):
+    X, y = drawn(1, classes=classes)
+    how, found = tried(X, y)
+    for name, learn in classifying.LEARNERS.items():
+        areas, error = [], 0.0
+        for own in [y == 1] if classes == 2 else [y == c for c in range(classes)]:
+            for f in range(FOLDS):
+                train, test = how.fold != f, how.fold == f
+                scores = learn(X[train], own[train], np.ones(train.sum())).decision_function(
+                    X[test]
+                )
+                areas.append(roc_auc_score(own[test], scores))
+                if classes == 2:
+                    error += delong(own[test], scores)
+        assert found[name].value == pytest.approx(np.mean(areas), abs=0.003)
+        if classes == 2:
+            half = 1.96 * np.sqrt(error) / FOLDS
+            assert found[name].high - found[name].low == pytest.approx(2 * half, rel=0.05)
+
+
+def delong(own, scores):
+    """The variance of one fold's area, from how often each row is told from the other kind."""
+    wins = (scores[own][:, None] > scores[~own]) + (scores[own][:, None] == scores[~own]) / 2
+    return wins.mean(axis=1).var() / own.sum() + wins.mean(axis=0).var() / (~own).sum()
+
+
+def test_rows_written_twice_change_nothing():
+    X, y = drawn(2)
+    people = np.arange(len(y))
+    _, once = tried(X, y, people)
+    _, twice = tried(np.repeat(X, 2, axis=0), np.repeat(y, 2), np.repeat(people, 2))
+    for name in once:
+        assert twice[name].value == pytest.approx(once[name].value)
+        assert twice[name].low == pytest.approx(once[name].low)
+
+
+def test_a_person_is_in_one_fold_and_folds_are_alike():
+    X, y = drawn(3)
+    people = np.random.default_rng(0).integers(0, 90, len(y))
+    how, _ = tried(X, y, people)
+    assert all(len(set(how.fold[people == who])) == 1 for who in set(people.tolist()))
+    alone, _ = tried(X, y)
+    counts = np.array([np.bincount(y[alone.fold == f], minlength=2) for f in range(FOLDS)])
+    assert (np.ptp(counts, axis=0) <= 1).all()
+
+
+def test_the_interval_holds_what_other_people_show():
+    held = 0
+    many, classes = drawn(1000, rows=100_000)
+    truth = roc_auc_score(classes == 0, many[:, 0])  # the other columns tell nothing
+    for seed in range(60):
+        found = tried(*drawn(seed), seed=seed)[1]["logistic"]
+        held += found.low <= truth <= found.high
+    assert held >= 51  # 57 expected
+
+
+def test_limit_cases():
+    X, y = drawn(4)
+    rows, labels = Incidence.of(X), Labels.of(y, len(y))
+    how = Classifying.of(rows, labels, np.random.default_rng(0))
+    nothing = how(rows.project(np.zeros(0, dtype=np.int32)))
+    assert {(a.value, a.low, a.high) for a in nothing.values()} == {(0.5, 0.5, 0.5)}
+    few = Labels.of(np.arange(len(y)) < FOLDS - 1, len(y))
+    assert Classifying.of(rows, few, np.random.default_rng(0)) is None
+    one_of_three = np.where(np.arange(len(y)) == 0, 2, y)
+    some = Classifying.of(rows, Labels.of(one_of_three, len(y)), np.random.default_rng(0))
+    assert some.targets == (0, 1)
+    short = Classifying.of(rows, labels, np.random.default_rng(0), most=1)
+    assert short(rows) is None
+
+
+ROLES = {"columns": {**dict.fromkeys(NAMES, "items"), "y": "label", "who": "identifier"}}
+
+
+def table(seed=5):
+    X, y = drawn(seed, telling=0.9)
+    return pa.table({n: X[:, i] for i, n in enumerate(NAMES)} | {"y": y, "who": np.arange(len(y))})
+
+
+def fitted(data, roles=ROLES, **options):
+    asked = FitOptions.model_validate(options)
+    return fit(open_source(data), Roles.model_validate(roles), asked, seed=1, progress=silent)
+
+
+def test_a_kit_says_how_well_each_policy_classifies():
+    kit = fitted(table())
+    shown = kit.tables["frontier"].to_pydict()
+    assert shown["auc_svm"][0] == shown["auc_logistic"][0] == 0.5  # publishes nothing
+    assert shown["auc_svm"][-1] == kit.facts["before"]["auc_svm"] > 0.85  # publishes everything
+    assert all(low <= a <= high for a, low, high in zip(*intervals(shown), strict=True))
+    assert choose(kit, Choice(policy=1)).figures["auc_svm"] == shown["auc_svm"][1]
+
+
+def intervals(shown):
+    return (shown[name] for name in ("auc_svm", "auc_svm_low", "auc_svm_high"))
+
+
+def test_people_held_out_are_neither_learnt_from_nor_tried():
+    roles = {**ROLES, "subject": "who"}
+    part = fitted(table(), roles, hold_out=0.4)
+    held = part.facts["hold_out"]
+    out = HoldOut(held["share"], bytes.fromhex(held["key"]), "who")
+    batch = table().combine_chunks().to_batches()[0]
+    learnt = pa.Table.from_batches([batch.filter(pa.array(~out.held(batch, 0)))])
+    whole = fitted(learnt, roles)
+    names = ["auc_svm", "auc_logistic", "auc_svm_low"]
+    assert part.tables["frontier"].select(names).equals(whole.tables["frontier"].select(names))
+
+
+def test_without_labels_there_is_none():
+    roles = {"columns": {**ROLES["columns"], "y": "drop"}}
+    kit = fitted(table(), roles)
+    assert not [name for name in kit.tables["frontier"].column_names if "auc" in name]
+    assert not [name for name in kit.facts["before"] if "auc" in name]
+
+
+def test_interrupted_it_keeps_what_was_found(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    whole = fitted(table())
+    monkeypatch.setattr(Classifying, "__call__", interrupted)
+    kit = fitted(table())
+    assert kit.facts["stopped"] == "interrupted"
+    assert kit.tables["frontier"].column("auc_svm").null_count == kit.facts["policies"]
+    assert kit.tables["frontier"].column("loss").equals(whole.tables["frontier"].column("loss"))

@@ -1,0 +1,126 @@
+"""What is written: what was promised and no more, or nothing; and what verify says of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from voile.core.errors import InfeasibleError
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Roles
+from voile.itemsets.verbs.options import ApplyOptions, FitOptions
+from voile.itemsets.wing import apply, choose, fit, verify
+from voile.release.choice import Choice
+
+WORDS = {"role": "items", "as": "words"}
+
+
+def source(baskets, **columns):
+    return open_source(pa.table({"basket": baskets, **columns}))
+
+
+def roles(subject=None, **columns):
+    given = {"columns": {"basket": WORDS, **columns}}
+    return Roles.model_validate(given if subject is None else {**given, "subject": subject})
+
+
+def kit_of(baskets, given, k, **columns):
+    options = FitOptions(k=(k,))
+    return fit(source(baskets, **columns), given, options, seed=1, progress=silent)
+
+
+def written(kit, chosen, read, out):
+    return apply(kit, chosen, read, out, ApplyOptions(), force=False, progress=silent)
+
+
+def test_one_person_short_of_the_promise_is_withdrawn(tmp_path):
+    kit = kit_of(["tea"] * 6 + [""], roles(), k=5)
+    chosen = choose(kit, Choice(max_risk=0.2))
+    with pytest.raises(InfeasibleError, match="promises 5"):
+        written(kit, chosen, source(["tea"] * 4 + [""]), tmp_path / "r.csv")
+    assert list(tmp_path.iterdir()) == []
+    release = written(kit, chosen, source(["tea"] * 5 + [""]), tmp_path / "r.csv")
+    assert release.private["figures"]["anonymity"] == 5
+
+
+def test_rows_of_few_people_do_not_keep_a_promise_of_many(tmp_path):
+    given = roles("who", who="identifier")
+    kit = kit_of(["tea"] * 6, given, k=5, who=list("abcdef"))
+    chosen = choose(kit, Choice(max_risk=0.2))
+    with pytest.raises(InfeasibleError, match="only 2 share"):
+        written(kit, chosen, source(["tea"] * 6, who=list("aaabbb")), tmp_path / "r.csv")
+
+
+def test_who_it_is_never_leaves_whatever_its_role(tmp_path):
+    given = roles("who", who="keep", town="keep")
+    kept = {"who": list("abcdef"), "town": ["Pau"] * 6}
+    kit = kit_of(["tea"] * 6, given, k=5, **kept)
+    read = source(["tea"] * 6, **kept)
+    release = written(kit, choose(kit, Choice(max_risk=0.2)), read, tmp_path / "r.csv")
+    assert release.path.read_text().splitlines()[0] == "basket,town"
+
+
+def test_a_row_without_a_label_is_set_aside(tmp_path):
+    given = roles(ill="label")
+    kit = kit_of(["tea"] * 6 + ["milk"] * 6, given, k=5, ill=["yes"] * 6 + ["no"] * 6)
+    chosen = choose(kit, Choice(max_risk=0.2))
+    read = source(["tea"] * 6 + ["milk"] * 6, ill=[None] + ["yes"] * 5 + ["no"] * 6)
+    release = written(kit, chosen, read, tmp_path / "r.csv")
+    counts = release.private["counts"]
+    assert (counts["released"], counts["set_aside"]) == (11, 1)
+    assert len(release.path.read_text().splitlines()) == 12
+
+
+def one_alone(tmp_path):
+    """Write a release where two have both words, and one, alone when absences count, has one."""
+    baskets = ["tea milk"] * 2 + ["tea"] + [""] * 4
+    kit = kit_of(baskets, roles(), k=2)
+    chosen = choose(kit, Choice(max_risk=0.5))
+    return written(kit, chosen, source(baskets), tmp_path / "r.csv")
+
+
+def test_few_rows_that_are_alone_are_no_public_figure(tmp_path):
+    release = one_alone(tmp_path)
+    assert release.private["figures"]["unique_rows"] == 1
+    assert "unique_share" not in release.public["figures"]
+
+
+def test_verify_says_no_to_another_promise_and_to_what_is_not_published(tmp_path):
+    release = one_alone(tmp_path)
+    assert all(holds is not False for _, holds in verify(release))
+    asked = {**release.public["constraints"], "k": 3}
+    more = replace(release, public={**release.public, "constraints": asked})
+    assert [name for name, holds in verify(more) if holds is False] == [
+        "at k = 3, whatever she may know is shared by so many"
+    ]
+    (column,) = release.public["policy"]
+    fewer = {**release.public, "policy": [{**column, "values": ["tea"]}]}
+    assert ("every cell holds what the policy publishes", False) in verify(
+        replace(release, public=fewer)
+    )
+    (told,) = release.public["columns"]
+    other = {**release.public, "columns": [{**told, "column": "bag"}]}
+    assert list(verify(replace(release, public=other))) == [
+        ("the columns are those of the manifest", False)
+    ]
+
+
+@pytest.mark.parametrize("rows", ["", "Pau\n"])
+def test_verify_holds_no_row_to_a_promise_about_items_that_it_has_not(tmp_path, rows):
+    """Where no item is published, or no row, there is nothing that one could know."""
+    release = one_alone(tmp_path)
+    release.path.write_text(f"town\n{rows}")
+    columns = [{"column": "town", "role": "keep"}]
+    public = {**release.public, "policy": [], "columns": columns}
+    received = list(verify(replace(release, public=public, private=None)))
+    assert False not in dict(received).values()
+    assert not any("whatever she may know" in says for says, _ in received)
+
+
+def test_verify_says_yes_to_a_release_of_no_rows(tmp_path):
+    release = one_alone(tmp_path)
+    release.path.write_text(release.path.read_text().splitlines(keepends=True)[0])
+    assert False not in dict(verify(replace(release, private=None))).values()

@@ -1,0 +1,98 @@
+"""The certificate equals the definition, on random releases of several shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from voile.core.errors import TamperedError
+from voile.data import open_source
+from voile.itemsets.measures.containment import part_anonymity
+from voile.itemsets.measures.feasible import Constraint
+from voile.itemsets.rows.incidence import Incidence
+from voile.itemsets.verbs.certify import certify
+
+
+def released(table):
+    """Write a table once wide and once as lists, with the policy of each."""
+    names = [f"x{i}" for i in range(table.X.shape[1])]
+    wide = pa.table({name: table.X[:, i] for i, name in enumerate(names)})
+    lists = [[i for i, x in enumerate(row) if x] for row in table.X]
+    items = pa.table({"items": pa.array(lists, pa.list_(pa.int64()))})
+    number = [str(i) for i in range(len(names))]
+    yield wide, [{"column": name, "kind": "binary", "values": [""]} for name in names]
+    yield items, [{"column": "items", "kind": "items", "values": number}]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([None, 1, 2]), st.booleans())
+def test_the_certificate_is_the_definition(table, seed, m, absences):
+    table = table(seed)
+    features = range(table.X.shape[1])
+    people = None
+    if table.subjects is not None:
+        people = open_source(pa.table({"person": table.subjects.astype(np.int64)}))
+    most = len(features) if m is None else m
+    least = min(n for _, _, n in table.parts(features, most, absences))
+    for release, policy in released(table):
+        found = certify(open_source(release), people, policy, Constraint(1, m, absences))
+        exact = table.row_exact(features)
+        assert found["anonymity"] == least
+        assert found["exact_anonymity"] == min(exact)
+        assert found["unique_rows"] == sum(n == 1 for n in exact)
+        assert found["empty_rows"] == sum(not row.any() for row in table.X)
+        assert found["subjects"] == table.n_subjects
+
+
+@pytest.mark.parametrize("cell", [2, None])
+def test_a_cell_that_is_not_the_policys_is_refused(cell):
+    policy = [{"column": "a", "kind": "binary", "values": [""]}]
+    release = open_source(pa.table({"a": [1, cell]}))
+    with pytest.raises(TamperedError):
+        certify(release, None, policy, Constraint(1))
+
+
+def test_an_item_left_out_is_found_in_a_release():
+    policy = [{"column": "a", "kind": "words", "values": ["tea"]}]
+    release = open_source(pa.table({"a": ["tea", "tea milk"]}))
+    with pytest.raises(TamperedError):
+        certify(release, None, policy, Constraint(1))
+
+
+def test_rows_that_several_share_are_looked_at_too():
+    X = np.array([[1, 1]] * 2 + [[1, 0], [0, 1]])  # a and b: two people; either alone: three
+    policy = [{"column": name, "kind": "binary", "values": [""]} for name in "ab"]
+    release = open_source(pa.table({"a": X[:, 0], "b": X[:, 1]}))
+    assert certify(release, None, policy, Constraint(1))["anonymity"] == 2
+
+
+def test_a_person_of_several_rows_counts_once_for_what_they_share():
+    X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]])
+    policy = [{"column": name, "kind": "binary", "values": [""]} for name in "abc"]
+    release = open_source(pa.table({name: X[:, x] for x, name in enumerate("abc")}))
+    people = open_source(pa.table({"person": np.array([0, 0, 1])}))  # only person 0 has a
+    assert certify(release, people, policy, Constraint(1, m=1))["anonymity"] == 1
+
+
+@pytest.mark.parametrize("whose", [None, np.arange(300) // 2])
+def test_parts_of_many_rows_are_counted_as_the_search_counts_them(whose):
+    X = np.random.default_rng(5).random((300, 12)) < 0.4
+    people = None if whose is None else open_source(pa.table({"person": whose}))
+    policy = [{"column": f"x{i}", "kind": "binary", "values": [""]} for i in range(12)]
+    release = open_source(pa.table({f"x{i}": X[:, i].astype(int) for i in range(12)}))
+    rows = Incidence.of(X, subjects=whose)
+    for m, absences in ((2, False), (2, True), (3, True)):
+        found = certify(release, people, policy, Constraint(1, m, absences))["anonymity"]
+        assert found == part_anonymity(rows, m, absences=absences)
+
+
+def test_a_release_and_people_of_other_numbers_are_refused():
+    policy = [{"column": "a", "kind": "binary", "values": [""]}]
+    release = open_source(pa.table({"a": [1, 0, 1]}))
+    for number in (2, 4):
+        people = open_source(pa.table({"person": np.arange(number)}))
+        with pytest.raises(TamperedError):
+            certify(release, people, policy, Constraint(1))

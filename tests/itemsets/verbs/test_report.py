@@ -1,0 +1,136 @@
+"""The report's parts: what only the data holder may read, and how far from the best it is."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import pyarrow as pa
+import pytest
+
+from voile.core.evidence import Curve, Evidence, Finding, Note, Rate
+from voile.core.progress import silent
+from voile.data import open_source
+from voile.data.roles import Roles
+from voile.itemsets.verbs.lookup import Knowledge
+from voile.itemsets.verbs.options import ApplyOptions, FitOptions
+from voile.itemsets.verbs.report import sections
+from voile.itemsets.wing import apply, choose, fit
+from voile.release.choice import Choice
+from voile.report.sections import Bullets, Figures, FrontierChart, Grid, LineChart
+
+ROLES = Roles.model_validate({"columns": {"basket": {"role": "items", "as": "words"}}})
+BASKETS = ["tea milk"] * 6 + ["tea"] * 4 + ["milk"] * 9 + ["gin"] * 7 + ["gin tea"] * 2
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory):
+    read = open_source(pa.table({"basket": BASKETS}))
+    kit = fit(read, ROLES, FitOptions(k=(5,)), seed=1, progress=silent)
+    chosen = choose(kit, Choice(max_risk=0.2))
+    out = tmp_path_factory.mktemp("release") / "r.csv"
+    return apply(kit, chosen, read, out, ApplyOptions(), force=False, progress=silent)
+
+
+def shown(release, evidence=(), *, audience):
+    parts = sections(release, evidence, audience=audience)
+    return [block for part in parts for block in part.blocks]
+
+
+def _is_public(block):
+    return getattr(block, "audience", "public") == "public"
+
+
+def test_rare_itemsets_and_supports_are_for_the_holder_alone(release):
+    blocks = shown(release, audience="internal")
+    rare = [block for block in blocks if "basket=gin, basket=tea" in json.dumps(asdict(block))]
+    assert [(block.audience, block.rows[0][-1]) for block in rare] == [("internal", "2")]
+    kept = [b for b in blocks if isinstance(b, Grid) and b.columns[:2] == ("feature", "subjects")]
+    assert [block.audience for block in kept] == ["internal"]
+    public = [b for b in shown(release, audience="public") if _is_public(b)]
+    told = json.dumps([asdict(block) for block in public])
+    assert "gin" not in told
+
+
+def test_it_says_how_far_from_the_best_the_choice_is(release):
+    assert "No set is worth more." in json.dumps(
+        [asdict(block) for block in shown(release, audience="public")]
+    )
+
+
+def reached(tmp_path, times, k, audience):
+    """Apply the best for this k where the rarest thing is had so often; return what is said."""
+    read = open_source(pa.table({"basket": ["tea"] * times + ["milk"] * 30}))
+    kit = fit(read, ROLES, FitOptions(k=(k,)), seed=1, progress=silent)
+    chosen = choose(kit, Choice(max_loss=0))
+    assert (chosen.figures["k"], chosen.figures["k_reached"]) == (k, times)
+    made = apply(
+        kit, chosen, read, tmp_path / "r.csv", ApplyOptions(), force=False, progress=silent
+    )
+    (figures,) = (b for b in shown(made, audience=audience) if isinstance(b, Figures))
+    (chart,) = (b for b in shown(kit, audience=audience) if isinstance(b, FrontierChart))
+    return figures.figures[0], chart.described[-1]
+
+
+@pytest.mark.parametrize("audience", ["public", "internal"])
+def test_the_k_that_was_reached_is_shown_beside_the_one_asked_for(tmp_path, audience):
+    figure, policy = reached(tmp_path, 14, 11, audience)
+    assert (figure.label, figure.value) == ("Reached", "k = 14")
+    assert figure.meaning.endswith("; k = 11 was promised")
+    assert policy.startswith("policy 1: k = 14 (11 asked for), 2 features")
+
+
+@pytest.mark.parametrize("audience", ["public", "internal"])
+def test_a_k_that_was_just_reached_is_shown_once(tmp_path, audience):
+    figure, policy = reached(tmp_path, 11, 11, audience)
+    assert (figure.label, figure.value) == ("Promised", "k = 11")
+    assert "promised" not in figure.meaning
+    assert policy.startswith("policy 1: k = 11, 2 features")
+
+
+def test_the_public_sees_no_k_reached_that_counts_few(tmp_path):
+    assert reached(tmp_path, 7, 5, "public")[0].value == "k = 5"
+
+
+def evidence():
+    """Two findings for each thing known, and curves that stay at zero and do not."""
+    rate = Rate(30, 100)
+    found = [
+        Finding(kind, rate, control=control, meaning=meaning, at=Knowledge(n, False, False).note)
+        for n in (2, 3)
+        for kind, control, meaning in (
+            ("one person left", rate, "Alone."),
+            ("right person", None, "Drawn."),
+        )
+    ]
+    flat, rising = (
+        Curve(name, "items known", unit, (2.0, 3.0), y, y, y)
+        for name, unit, y in (("a", "share", (0.0, 0.0)), ("b", "people", (0.0, 1.0)))
+    )
+    return Evidence(
+        attack="items",
+        heading="singling out",
+        story=Note("The adversary looks."),
+        knows=("basket",),
+        findings=tuple(found),
+        curves=(flat, rising),
+        notes=(Note("A note."),),
+    )
+
+
+def test_findings_stand_in_a_row_for_each_thing_known(release):
+    blocks = shown(release, [evidence(), evidence()], audience="internal")
+    grids = [b for b in blocks if isinstance(b, Grid) and b.columns[0] == "condition"]
+    assert [grid.columns[1:] for grid in grids] == [
+        ("one person left", "control", "right person")
+    ] * 2
+    assert [row[0] for row in grids[0].rows] == ["2 random items", "3 random items"]
+    charts = [block.y_name for block in blocks if isinstance(block, LineChart)]
+    assert charts == ["people", "people"]
+    (said, *_) = (b for b in blocks if isinstance(b, Bullets) and "A note." in b.items)
+    assert said.items == (
+        "One person left: alone.",
+        "Right person: drawn.",
+        "A note.",
+    )
+    assert sum(isinstance(b, Bullets) and "A note." in b.items for b in blocks) == 1
