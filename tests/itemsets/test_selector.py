@@ -23,7 +23,7 @@ import voile.itemsets
 from voile.core.errors import InfeasibleError, RequestError
 from voile.itemsets import Constraint, anonymity, select
 from voile.itemsets.measures.containment import part_anonymity, row_exact_anonymity
-from voile.itemsets.searches import METHODS
+from voile.itemsets.selection import METHODS
 from voile.itemsets.selector import ContainmentSelector, ItemsetsWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::voile.itemsets.selector.ItemsetsWarning")

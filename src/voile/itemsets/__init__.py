@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from voile.itemsets.paper.private_release import ExponentialRelease, LaplaceRelease
     from voile.itemsets.rows.incidence import Incidence
     from voile.itemsets.rows.matrix_source import matrix_source
-    from voile.itemsets.searches import Selection, select
+    from voile.itemsets.selection import Selection, select
     from voile.itemsets.selector import ContainmentSelector
 
 __all__ = [
@@ -43,13 +43,13 @@ __getattr__ = lazily(
         "Incidence": "rows.incidence",
         "LaplaceRelease": "paper.private_release",
         "RandomFlipping": "paper.flipping",
-        "Selection": "searches",
+        "Selection": "selection",
         "anonymity": "measures.containment",
         "distcnt": "measures.utility",
         "exposure": "measures.containment",
         "hamdist": "measures.utility",
         "matrix_source": "rows.matrix_source",
         "row_anonymity": "measures.containment",
-        "select": "searches",
+        "select": "selection",
     },
 )

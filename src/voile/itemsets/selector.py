@@ -24,9 +24,8 @@ from voile.itemsets.measures.utility import UNLABELLED
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import Labels
 from voile.itemsets.rows.matrices import frame_matrix
-from voile.itemsets.searches import METHODS, select
-from voile.itemsets.searches.bounding import bound_of
 from voile.itemsets.searches.run import Worth
+from voile.itemsets.selection import METHODS, bound_of, select
 
 
 class ItemsetsWarning(UserWarning):

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from voile.core.errors import InfeasibleError
 from voile.itemsets import Constraint, Incidence, select
 from voile.itemsets.searches import bounding
-from voile.itemsets.searches.bounding import bound_of, clash_bound
+from voile.itemsets.searches.bounding import clash_bound
 from voile.itemsets.searches.run import Worth
+from voile.itemsets.selection import bound_of
 
 
 def by_hand(table, worth, k, m, absences):

@@ -15,7 +15,7 @@ from voile.data.roles import Roles
 from voile.itemsets.measures.containment import anonymity, row_exact_anonymity
 from voile.itemsets.measures.feasible import Constraint
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.searches import select
+from voile.itemsets.selection import select
 from voile.itemsets.verbs.fit import fit
 from voile.itemsets.verbs.options import FitOptions
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from voile.core.errors import InfeasibleError, RequestError
 from voile.itemsets.measures.feasible import Constraint
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.searches import METHODS, branch, gaining, greedy, select
+from voile.itemsets.searches import branch, gaining, greedy
 from voile.itemsets.searches.run import Run, Worth
+from voile.itemsets.selection import METHODS, select
 
 seeds = st.integers(0, 2**32)
 UTILITIES = ["mutual-information", "hamdist", "distcnt", "chi-squared", "coverage", "size"]

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from voile.itemsets.measures.feasible import Constraint
 from voile.itemsets.searches.branch import by_colours, pairable
 from voile.itemsets.searches.run import Worth
 
-if TYPE_CHECKING:
-    from voile.itemsets.searches import Selection
-
 MOST_FEATURES = 2**13
 MOST_ONES = 2**24
 MOST_PAIRS = 2**29
-
-
-def bound_of(found: Selection, worth: Worth) -> float:
-    """Return what no feasible set is worth more than: what the search proved, else by clashes.
-
-    Parameters
-    ----------
-    found : what a search chose among the rows of `worth`.
-
-    Guarantee: proven, and at least what was found is worth.
-    """
-    if found.bound is not None:
-        return found.bound
-    return max(found.utility, clash_bound(worth, found.constraint))
 
 
 def clash_bound(worth: Worth, constraint: Constraint) -> float:

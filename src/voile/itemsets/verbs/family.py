@@ -16,9 +16,8 @@ from voile.itemsets.measures.feasible import Constraint
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import Labels
 from voile.itemsets.rows.sources import Rows
-from voile.itemsets.searches import METHODS, Selection, select
-from voile.itemsets.searches.bounding import bound_of
 from voile.itemsets.searches.run import Worth
+from voile.itemsets.selection import METHODS, Selection, bound_of, select
 from voile.itemsets.verbs.options import FitOptions
 
 SMALL_K = (2, 3, 5, 8, 11)

@@ -21,8 +21,8 @@ from voile.itemsets.measures.containment import exposure, row_anonymity
 from voile.itemsets.measures.feasible import Feasible
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.sources import Reading
-from voile.itemsets.searches import Selection
-from voile.itemsets.verbs.content import Content
+from voile.itemsets.selection import Selection
+from voile.itemsets.verbs.content import Content, Policy
 from voile.itemsets.verbs.family import Family, Point
 from voile.itemsets.verbs.options import FitOptions
 from voile.keys.random import streams

@@ -1,4 +1,4 @@
-"""Compile every kernel now, rather than at the first search: python -m voile.itemsets.searches."""
+"""Compile every kernel now, rather than at the first search: python -m voile.itemsets.compile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.itemsets.measures.containment import containment_set, exposure, part_anonymity
 from voile.itemsets.measures.feasible import Constraint, Feasible
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.searches import METHODS, select
+from voile.itemsets.selection import METHODS, select
 
 
 def main() -> None:
