@@ -95,6 +95,7 @@ def main() -> None:
         descend(at, changes(at), free, BY_RISK, 0.0, n_bits, *sums, merged)
 
     space = Space(evaluator)
+    frontier = search(space, strategy="steepest").frontier.policies
     calls: dict[str, tuple[int, Callable[[], object]]] = {
         "NumPy, from scratch": (len(few), lambda: [rival.score(policy) for policy in few]),
         "`evaluate`, from scratch": (len(few), lambda: evaluator.evaluate(few)),
@@ -105,6 +106,10 @@ def main() -> None:
         ),
         "steepest with all neighbours, kernel": (neighbours, steepest),
         "steepest, whole search": (2 + neighbours, lambda: search(space, strategy="steepest")),
+        "largest risks of its frontier": (
+            len(frontier),
+            lambda: evaluator.record_risks(frontier),
+        ),
     }
     for _, call in calls.values():
         call()

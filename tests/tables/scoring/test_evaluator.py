@@ -90,9 +90,10 @@ def tables(draw, *, constrained=False):
             l_diversity=draw(st.sampled_from([1, 2, 5])),
         )
     n_bits = sum(sizes) - len(sizes)
-    policies = rng.random((6, n_bits)) < rng.random((6, 1))
+    policies = rng.random((5, n_bits)) < rng.random((5, 1))
     policies[0], policies[1] = False, True
-    return counts, limits, policies
+    beside = policies ^ np.eye(n_bits, dtype=bool)[rng.integers(n_bits, size=5)]
+    return counts, limits, np.concatenate([policies, beside])
 
 
 def counts_of(sizes, codes, sample, population=None, sensitive=None):
@@ -110,6 +111,7 @@ def check(counts, limits, policies):
     evaluator = Evaluator(counts, limits)
     scores, records = evaluator.scores(policies), evaluator.record_risks(policies)
     expected = np.array([twin(counts, limits, policy) for policy in policies]).T
+    np.testing.assert_allclose(records.suppressed, scores.suppressed, atol=1e-12)
     every = (scores.risk, scores.loss, scores.suppressed, records.largest)
     for found, wanted in zip(every, expected, strict=True):
         np.testing.assert_allclose(found, wanted, atol=1e-9)

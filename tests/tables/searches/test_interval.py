@@ -60,7 +60,7 @@ def test_the_shortest_path_is_the_best_of_all_partitions(small_space, seed, limi
         rows = np.concatenate([found[None], rows])
         scores = evaluator.scores(rows)
         most = evaluator.rules.wholly_lost * evaluator.subjects
-        nats = score(by_lead(evaluator.cells), evaluator.rules, rows)[1]
+        nats = score(by_lead(evaluator.cells), evaluator.rules, rows)[:, 1]
         objective = aim.weight * scores.risk + aim.penalty * scores.suppressed
         objective += nats / most if most > 0 else 0.0  # a loss is at most 1, its nats are not
         assert value == pytest.approx(objective[0], abs=1e-9)

@@ -37,12 +37,23 @@ class CompiledScorer:
 
     def score(self, policies: Bits) -> Sums:
         """Score from scratch. Cost: O(cells + combinations of all attributes but one) each."""
-        return self.score_and_largest_risk(policies)[0]
+        return scratch.score(self.by_lead(None), self.rules, policies)[:, :3]
 
-    def score_and_largest_risk(self, policies: Bits) -> tuple[Sums, NDArray[np.float64]]:
-        """Score from scratch; return beside the sums the largest 1 / g of a kept cell, (m,)."""
-        *sums, largest = scratch.score(self.by_lead(None), self.rules, policies)
-        return np.stack(sums, axis=1), largest
+    def largest_risks(self, policies: Bits) -> tuple[Sums, NDArray[np.float64]]:
+        """Return the sums, but for rounding, and the largest 1 / g of a kept cell, (m,).
+
+        Policies that share the partition of all attributes but one, as many of a frontier do, are
+        scored together: what one has in common with the one before is not summed again.
+        """
+        cells = self.by_lead(None)
+        first = int((self.sizes[: cells.lead] - 1).sum())
+        others = policies.copy()
+        others[:, first : first + int(self.sizes[cells.lead]) - 1] = False
+        _, which = np.unique(np.packbits(others, axis=1), axis=0, return_inverse=True)
+        sums = np.empty((len(policies), 4))
+        for same in np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1]):
+            sums[same] = scratch.score_alike(cells, self.rules, policies[same])
+        return sums[:, :3], sums[:, 3]
 
     def walk(self, start: Bits, order: NDArray[np.intp]) -> Iterator[Sums]:
         """Merge cell by cell. Cost of a chain: O(cells log cells) for each attribute."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from voile.core.compiled import compiled, inner
 from voile.tables.kernels.cells import Rules
-from voile.tables.kernels.scratch import Sorted, group_rests, intervals
+from voile.tables.kernels.scratch import Sorted, partition
 from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share
 
 Bits = NDArray[np.bool_]
@@ -47,17 +47,8 @@ class Slabs(NamedTuple):
 @inner
 def gather(cells: Sorted, words: int, policy: Bits) -> Slabs:
     """Sum the cells by value of the lead and group of the others' partition under `policy`."""
-    rests = len(cells.rests)
-    interval = np.empty(len(cells.widths), dtype=np.int64)
-    log_width = np.empty(len(cells.widths))
-    numbers = intervals(policy, cells, interval, log_width)
-    bits = 2
-    while 1 << bits < 2 * rests:
-        bits += 1
-    table = np.empty(2 << bits, dtype=np.int64)
-    group = np.empty(rests, dtype=np.uint32)
-    group_log_width = np.empty(rests)
-    groups = group_rests(cells, interval, log_width, numbers, table, bits, group, group_log_width)
+    _, _, group, group_log_width = partition(cells, policy)
+    groups = len(group_log_width)
     n_start, n_rest, p_start, p_rest = cells.n_start, cells.n_rest, cells.p_start, cells.p_rest
     cell_n, cell_own, cell_p, cell_values = cells.n, cells.own, cells.p, cells.values
     counts = np.zeros(groups, dtype=np.bool_)
@@ -96,7 +87,7 @@ def gather(cells: Sorted, words: int, policy: Bits) -> Slabs:
                 present[at, w] |= cell_values[c, w]
     start[values] = made
     width = cells.widths[lead_start : lead_start + values]
-    return Slabs(start, of[:made], n, own, p, present, width, group_log_width[:groups])
+    return Slabs(start, of[:made], n, own, p, present, width, group_log_width)
 
 
 @inner

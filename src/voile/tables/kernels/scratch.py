@@ -101,20 +101,18 @@ def intervals(policy: NDArray[np.bool_], cells: Sorted, interval: Ints, log_widt
 
 
 @inner
-def group_rests(
-    cells: Sorted,
-    interval: Ints,
-    log_width: Floats,
-    numbers: Ints,
-    table: Ints,
-    bits: int,
-    group: Places,
-    group_log_width: Floats,
-) -> int:
-    """Fill each rest's group and each group's log width; return the number of groups."""
-    table[:] = -1
+def partition(cells: Sorted, policy: NDArray[np.bool_]) -> tuple[Ints, Floats, Places, Floats]:
+    """Return each value's interval, each interval's log width; each rest's group, each group's."""
+    rests = len(cells.rests)
+    interval, log_width = np.empty(len(cells.widths), dtype=np.int64), np.empty(len(cells.widths))
+    numbers = intervals(policy, cells, interval, log_width)
+    bits = 2
+    while 1 << bits < 2 * rests:
+        bits += 1
+    table = np.full(2 << bits, -1)
+    group, group_log_width = np.empty(rests, dtype=np.uint32), np.empty(rests)
     groups = 0
-    for r in range(len(cells.rests)):
+    for r in range(rests):
         key, width, start = np.int64(0), 0.0, 0
         for d in range(len(cells.sizes)):
             if d != cells.lead:
@@ -129,68 +127,117 @@ def group_rests(
             group_log_width[groups] = width
             groups += 1
         group[r] = table[2 * slot + 1]
-    return groups
+    return interval, log_width, group, group_log_width[:groups]
+
+
+class Room(NamedTuple):
+    """What the groups of one interval of the lead hold; all 0 before and after."""
+
+    n: Floats
+    p: Floats
+    own: Floats
+    values: NDArray[np.uint64]
+
+
+@inner
+def room_for(cells: Sorted, rules: Rules) -> Room:
+    """Return room for every group there may be, without values where no rule counts them."""
+    rests, words = len(cells.rests), cells.values.shape[1] if rules.least_l > 0 else 0
+    values = np.zeros((rests, words), dtype=np.uint64)
+    return Room(np.zeros(rests), np.zeros(rests), np.zeros(rests), values)
+
+
+@inner
+def add_interval(
+    cells: Sorted,
+    rules: Rules,
+    group: Places,
+    log_width: Floats,
+    own_width: float,
+    begin: int,
+    end: int,
+    room: Room,
+    sums: Floats,
+) -> None:
+    """Add the interval of the lead's values from `begin` to below `end`.
+
+    `sums` (4,) are those of n/g, nats lost and subjects suppressed, and the largest 1/g.
+    """
+    n, p, own, values = room
+    sampled = range(cells.n_start[begin], cells.n_start[end])
+    peopled = range(cells.p_start[begin], cells.p_start[end])
+    for c in sampled:
+        g = group[cells.n_rest[c]]
+        n[g] += cells.n[c]
+        own[g] += cells.own[c]
+        for w in range(values.shape[1]):
+            values[g, w] |= cells.values[c, w]
+    for c in peopled:
+        p[group[cells.p_rest[c]]] += cells.p[c]
+    for c in sampled:
+        g = group[cells.n_rest[c]]
+        if n[g] > 0:
+            people = group_of(n[g], p[g])
+            if is_kept(rules, n[g], people, values, np.int64(g), np.int64(g)):
+                sums[0] += share(rules, n[g], people)
+                sums[1] += own[g] - n_log_n(n[g]) + n[g] * (own_width + log_width[g])
+                sums[3] = max(sums[3], 1 / people)
+            else:
+                sums[1] += n[g] * rules.wholly_lost
+                sums[2] += n[g]
+            n[g], own[g] = 0.0, 0.0
+            for w in range(values.shape[1]):
+                values[g, w] = 0
+    if len(peopled) < len(log_width):
+        for c in peopled:
+            p[group[cells.p_rest[c]]] = 0.0
+    else:
+        p[: len(log_width)] = 0.0
 
 
 @compiled
-def score(
-    cells: Sorted, rules: Rules, policies: NDArray[np.bool_]
-) -> tuple[Floats, Floats, Floats, Floats]:
+def score(cells: Sorted, rules: Rules, policies: NDArray[np.bool_]) -> Floats:
     """Return, for each policy, the sum of n/g, the nats lost, the subjects suppressed, most 1/g."""
-    m, rests = len(policies), len(cells.rests)
-    risk, loss, suppressed, largest = np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(m)
-    interval = np.empty(len(cells.widths), dtype=np.int64)
-    log_width = np.empty(len(cells.widths))
-    bits = 2
-    while 1 << bits < 2 * rests:
-        bits += 1
-    table = np.empty(2 << bits, dtype=np.int64)
-    group = np.empty(rests, dtype=np.uint32)
-    group_log_width = np.empty(rests)
-    n, p, own = np.zeros(rests), np.zeros(rests), np.zeros(rests)
-    words = cells.values.shape[1] if rules.least_l > 0 else 0
-    values = np.zeros((rests, words), dtype=np.uint64)
+    sums, room = np.zeros((len(policies), 4)), room_for(cells, rules)
     lead_start = cells.sizes[: cells.lead].sum()
-    lead_bit = lead_start - cells.lead
     last = cells.sizes[cells.lead] - 1
-    for i in range(m):
-        numbers = intervals(policies[i], cells, interval, log_width)
-        groups = group_rests(
-            cells, interval, log_width, numbers, table, bits, group, group_log_width
-        )
+    for i in range(len(policies)):
+        interval, log_width, group, group_log_width = partition(cells, policies[i])
         begin = 0
         for v in range(last + 1):
-            if v < last and not policies[i, lead_bit + v]:
-                continue
-            own_width = log_width[lead_start + interval[lead_start + v]]
-            sampled = range(cells.n_start[begin], cells.n_start[v + 1])
-            peopled = range(cells.p_start[begin], cells.p_start[v + 1])
-            begin = v + 1
-            for c in sampled:
-                g = group[cells.n_rest[c]]
-                n[g] += cells.n[c]
-                own[g] += cells.own[c]
-                for w in range(words):
-                    values[g, w] |= cells.values[c, w]
-            for c in peopled:
-                p[group[cells.p_rest[c]]] += cells.p[c]
-            for c in sampled:
-                g = group[cells.n_rest[c]]
-                if n[g] > 0:
-                    people = group_of(n[g], p[g])
-                    if is_kept(rules, n[g], people, values, np.int64(g), np.int64(g)):
-                        risk[i] += share(rules, n[g], people)
-                        largest[i] = max(largest[i], 1 / people)
-                        loss[i] += own[g] - n_log_n(n[g]) + n[g] * (own_width + group_log_width[g])
-                    else:
-                        suppressed[i] += n[g]
-                        loss[i] += n[g] * rules.wholly_lost
-                    n[g], own[g] = 0.0, 0.0
-                    for w in range(words):
-                        values[g, w] = 0
-            if len(peopled) < groups:
-                for c in peopled:
-                    p[group[cells.p_rest[c]]] = 0.0
-            else:
-                p[:groups] = 0.0
-    return risk, loss, suppressed, largest
+            if v == last or policies[i, lead_start - cells.lead + v]:
+                own_width = log_width[lead_start + interval[lead_start + v]]
+                add_interval(
+                    cells, rules, group, group_log_width, own_width, begin, v + 1, room, sums[i]
+                )
+                begin = v + 1
+    return sums
+
+
+@compiled
+def score_alike(cells: Sorted, rules: Rules, policies: NDArray[np.bool_]) -> Floats:
+    """As `score` but for rounding, of one policy or more that differ in cuts of the lead only.
+
+    An interval is not summed again while the policies that follow have it.
+    """
+    sums, room = np.zeros((len(policies), 4)), room_for(cells, rules)
+    _, _, group, group_log_width = partition(cells, policies[0])
+    lead_start = cells.sizes[: cells.lead].sum()
+    last = cells.sizes[cells.lead] - 1
+    parts, ends = np.zeros((last + 1, 4)), np.zeros(last + 1, dtype=np.int64)
+    for i in range(len(policies)):
+        begin, width = 0, 0
+        for v in range(last + 1):
+            width += cells.widths[lead_start + v]
+            if v == last or policies[i, lead_start - cells.lead + v]:
+                part = parts[begin]
+                if ends[begin] != v + 1:
+                    part[:], ends[begin] = 0.0, v + 1
+                    own_width = math.log(width)
+                    add_interval(
+                        cells, rules, group, group_log_width, own_width, begin, v + 1, room, part
+                    )
+                sums[i, :3] += part[:3]
+                sums[i, 3] = max(sums[i, 3], part[3])
+                begin, width = v + 1, 0
+    return sums

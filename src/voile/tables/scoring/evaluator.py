@@ -196,8 +196,8 @@ class Evaluator:
         return self._ends[0] if self.risk == matches() else _total(matches(), self._source)
 
     def record_risks(self, policies: Policies) -> RecordRisks:
-        """Return each policy's expected matches and largest risk of a record. Cost: one scoring."""
-        sums, largest = self._by_record.score_and_largest_risk(self._checked(policies))
+        """Return each policy's expected matches and largest risk of a record."""
+        sums, largest = self._by_record.largest_risks(self._checked(policies))
         return RecordRisks(sums[:, RISK], largest, sums[:, SUPPRESSED] / self.subjects)
 
     @cached_property
