@@ -1,7 +1,4 @@
-"""The tables wing as the ground floor sees it: five functions, their options, and a check.
-
-A function's code loads when it is first asked for, so that `--help` is quick.
-"""
+"""The tables wing as the ground floor sees it: five functions, their options, and a check."""
 
 from __future__ import annotations
 

@@ -24,13 +24,6 @@ class Ascent:
     A multiplier for each outer value and inner cut is added to the price of keeping the cut in
     the outer interval that holds the value. Over the outer values they sum to zero, so that a
     policy, whose cuts are the same in all, costs what it did: each choice of them gives a bound.
-
-    Parameters
-    ----------
-    relaxation : what is solved.
-    pairs : (pairs,) which.
-    costs : (pairs, outers, outers) bounds for them without multipliers.
-    caps : (pairs,) what a bound need not surpass: an interval on no cheaper path is left out.
     """
 
     def __init__(self, relaxation: Relaxation, pairs: Ints, costs: Floats, caps: Floats) -> None:

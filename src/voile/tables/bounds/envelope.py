@@ -19,12 +19,6 @@ def least_loss(risk: ArrayLike, weights: Floats, floors: Floats, least_risk: flo
     A policy of one combo has loss >= floor - weight x risk for each weight, so at least the
     greatest of these; over the combos it is the least. So a policy between two corners of the
     hull, where no weighted sum sees it, is bounded by its own combo's lines alone.
-
-    Parameters
-    ----------
-    risk : of any shape, in [0, 1]; the bound has the same.
-    weights, floors : (weights,) and (combos, weights), least loss + weight x risk of each combo.
-    least_risk : no policy has less.
     """
     at = np.asarray(risk, dtype=np.float64)
     least = np.ones_like(at)

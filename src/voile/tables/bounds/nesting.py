@@ -28,8 +28,6 @@ Box = tuple[tuple[int, int], ...]
 class Nesting:
     """Hold what the kernel needs of a lattice, and how its answers become policies.
 
-    Parameters
-    ----------
     nest : the cells; the largest attribute is the inner, the next the outer.
     last : (outer values,) the last value of the longest outer interval that begins at each and
         goes over no required cut.
@@ -47,12 +45,7 @@ class Nesting:
 
     @classmethod
     def of(cls, cells: Cells, required: Bits) -> Nesting:
-        """Choose the nesting and list the partitions that keep the required cuts.
-
-        Raises
-        ------
-        RequestError : the rest has more than 2**12 partitions, or products of intervals.
-        """
+        """Choose the nesting and list the partitions that keep the required cuts."""
         from voile.tables.kernels.nested import Nest
 
         refuse_too_many(cells.sizes, required)

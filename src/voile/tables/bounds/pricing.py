@@ -15,11 +15,6 @@ EAGER = 0.01  # of the way from the cheapest path to the cap: intervals on paths
 def priced(relaxation: Relaxation, caps: Floats) -> Iterator[Floats]:
     """Yield what each outer interval costs at least, (pairs, outers, outers), ever closer.
 
-    Begins with what is had without going through inner partitions; then prices the intervals on
-    the cheapest path of some pair, or on one not much dearer, for all pairs with a path through
-    them that is cheaper than their cap in `caps` (pairs,), until no such path has an unpriced
-    one. Most pairs are given up long before. The same array is yielded each time.
-
     Guarantee: the cheapest path is a lower bound; at the end, it is exact for the relaxation where
     it is below its cap.
     """

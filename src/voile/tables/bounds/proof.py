@@ -27,13 +27,7 @@ TINY = 1e-300
 
 
 class Proof:
-    """Raise lower bounds for some weights, then for more.
-
-    Parameters
-    ----------
-    run : the lattice and the policies found.
-    seconds : when `relaxation.Stopped` is raised, counted from now.
-    progress : called after each step.
+    """Raise lower bounds for some weights, then for more; `Stopped` is raised after `seconds`.
 
     `floors` (combos, weights) holds what is proved of loss + weight x risk before losses above 1
     are clipped, `seconds` when, `best` the least that was found; in the order of `weights`.

@@ -33,10 +33,7 @@ class Stopped(Exception):  # noqa: N818, it ends the proof and is no error
 
 
 class Solved(NamedTuple):
-    """What outer intervals cost: one row for each `interval` and `pair` asked for.
-
-    `cuts` (rows, inner cuts) is the cheapest inner partition, where it was asked for.
-    """
+    """What outer intervals cost: one row for each `interval` and `pair` asked for."""
 
     interval: Ints
     pair: Ints
@@ -49,13 +46,6 @@ class Relaxation:
 
     Pair p is of combo p // weights and weight p % weights. Costs are in units of normalised loss,
     and >= 0 without multipliers.
-
-    Parameters
-    ----------
-    nesting : the lattice.
-    evaluator : whose units and constraints hold.
-    weights : (m,) of relative risk against loss, > 0.
-    deadline : of the monotonic clock; `Stopped` is raised after it.
     """
 
     def __init__(
@@ -104,15 +94,7 @@ class Relaxation:
         *,
         traced: bool = False,
     ) -> Solved:
-        """Price outer intervals, each for the pairs that want it.
-
-        Parameters
-        ----------
-        ends : (intervals, 2), first and last value, in lexicographic order.
-        member : (intervals, pairs) bool.
-        pairs : (pairs,) which these are.
-        multipliers : (pairs, outer + 1, inner cuts), or none.
-        """
+        """Price outer intervals, each for the pairs that want it."""
         from voile.tables.kernels.nested import Jobs, nested
 
         # Contiguous, since kernels would be compiled anew for every other layout.
@@ -167,11 +149,7 @@ def _batches(ends: Ints) -> list[tuple[int, int]]:
 
 
 def ways(costs: Floats) -> tuple[Floats, Floats]:
-    """Return what the cheapest path costs up to each outer value, and from each on.
-
-    `costs` (pairs, outers, outers) of the intervals, infinite where there is none; returns two
-    (pairs, outers + 1).
-    """
+    """Return what the cheapest path costs up to each outer value, and from each on."""
     pairs, outers = costs.shape[:2]
     below, above = np.zeros((pairs, outers + 1)), np.zeros((pairs, outers + 1))
     for end in range(1, outers + 1):

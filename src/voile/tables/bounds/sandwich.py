@@ -21,10 +21,6 @@ def between(weights: Floats, frontier: Frontier) -> Floats:
     a triangle, of which a line of the chord's slope cuts off most (the sandwich algorithm of
     Burkard, Hamacher and Rote 1991). Triangles of less than a millionth are not worth a weight.
 
-    Parameters
-    ----------
-    weights : (m,) rising, > 0. Below the first, loss >= 0 stands for the bound.
-
     >>> frontier = Frontier.of([0, .2, 1], [1, .2, 0], np.zeros((3, 1)))
     >>> between(np.array([.1, 1, 9]), frontier).round(9).tolist()
     [0.25, 4.0]

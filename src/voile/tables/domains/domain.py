@@ -37,8 +37,6 @@ class NotInKind(ValueError):  # noqa: N818 - says what the value is not, never w
 class Reading:
     """How a raw cell becomes a value of a domain.
 
-    Parameters
-    ----------
     kind : ``integer``, ``decimal``, ``date``, ``text``, or ``listed``: ordered by a file or tree.
     by : for dates, what one value is: a ``day``, a ``month`` or a ``year``.
     form : for dates written as text, their `strptime` format; ISO 8601 when None.
@@ -123,8 +121,6 @@ class Domain(Brief):
 
     n values give n - 1 cuts: cut i lies between values i and i + 1.
 
-    Parameters
-    ----------
     column : the quasi-identifier's name.
     values : canonical values, distinct, in order, at least two.
     reading : how raw cells become such values.
@@ -262,18 +258,11 @@ def infer_reading(column: str, type_: pa.DataType, values: Iterable[Any]) -> Rea
 def build_domain(
     column: str, raw_values: Iterable[Any], reading: Reading, *, fill: bool | None = None
 ) -> Domain:
-    """Order the distinct values of a column into a domain.
+    """Order the distinct values of a column, nulls included, into a domain.
 
-    Parameters
-    ----------
-    raw_values : cells of sample and population, nulls included.
-    fill : give whole numbers and dates the values that lie between but were not seen. None
-        fills when that no more than doubles the domain, so that an age nobody had this year has
-        its place, and a sparse code keeps its gaps.
-
-    Raises
-    ------
-    RequestError : a cell cannot be read as the domain's kind.
+    `fill` gives whole numbers and dates the values that lie between but were not seen; None fills
+    when that no more than doubles the domain: an age nobody had this year has its place, and a
+    sparse code keeps its gaps.
     """
     values: set[Value] = set()
     unreadable = 0

@@ -46,11 +46,6 @@ def read_parents(path: Path, *, delimiter: str | None = None) -> list[tuple[str,
 
     What is nobody's parent is a value. Groups of one distance from the root are a level; a value
     nearer to it than others stays itself on the finer ones. Several roots meet in ``*``.
-
-    Raises
-    ------
-    SourceError : the file cannot be read, or a row has not two cells.
-    RequestError : it is no tree: something has two parents, or is its own ancestor.
     """
     parent: dict[str, str] = {}
     for number, row in enumerate(read_rows(path, "parents", delimiter=delimiter), 1):
@@ -97,10 +92,6 @@ def hierarchy_domain(
 
     Groups stand in the order in which the file first names them, level by level from the
     coarsest. Null, where `nullable`, is last and a group of its own below the coarsest level.
-
-    Raises
-    ------
-    RequestError : the levels are not nested, or a value stands twice.
 
     >>> domain = hierarchy_domain("d", [("a", "x", "*"), ("b", "y", "*"), ("c", "x", "*")])
     >>> domain.values, domain.levels[1]
@@ -149,20 +140,7 @@ def _check_nested(column: str, rows: Sequence[Sequence[str]]) -> None:
 def level_cuts(
     domain: Domain, *, finest: int | None = None, coarsest: int | None = None
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return the cuts that must stay and that must go for groups between two levels of a tree.
-
-    Parameters
-    ----------
-    finest : no policy splits a group of this level; 0 is the values themselves.
-    coarsest : no policy merges two groups of this level; the same as `finest` fixes the level.
-
-    Returns
-    -------
-    Two (n - 1,) bool, what `Constraints` calls required and forbidden.
-
-    Raises
-    ------
-    RequestError : the domain has no tree, or no such levels.
+    """Return the cuts to keep and to drop, (n - 1,) each, for groups between two levels of a tree.
 
     >>> rows = [("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*")]
     >>> [cuts.tolist() for cuts in level_cuts(hierarchy_domain("d", rows), finest=1)]

@@ -23,25 +23,11 @@ def in_order(
 ) -> Domain:
     """Put a domain's values into the order asked for; null, where there is one, stays last.
 
-    Parameters
-    ----------
-    domain : in its natural order: numbers, dates and text each by value.
-    subjects : (values,) of the sample.
-    people : (values,) of the population, None where no table counts it: then the list of small
-        three-digit areas is that of the 2010 census.
-    order : as in `QuasiSettings`. None keeps natural order, but puts names (text that is not all
-        digits) by how many subjects have them, most first, and ZIP codes so that Safe Harbor can
-        be said in them. Rare names then lie side by side and merge with each other first: on the
-        Tennessee pair that takes a tenth off the frontier's area against the alphabet. Labels
-        do not tell this order: they name values in the alphabet's.
-
-    Raises
-    ------
-    SourceError, RequestError : a file that cannot be read or does not say something of every
-        value once; an order by people where no table counts them; three-digit areas of numbers.
-
-    Guaranteed: the same values, counts and files give the same order; values that are equal in
-    what orders them keep their natural order. Cost: O(n log n); by distance see `tours.tour`.
+    None keeps natural order, but puts names (text that is not all digits) by how many subjects have
+    them, most first, and ZIP codes so that Safe Harbor can be said in them. Rare names then lie
+    side by side and merge with each other first: on the Tennessee pair that takes a tenth off the
+    frontier's area against the alphabet. Values that are equal in what orders them keep their
+    natural order. Without `people`, small three-digit areas are those of the 2010 census.
     """
     match order:
         case None:

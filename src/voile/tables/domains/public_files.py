@@ -46,13 +46,7 @@ def read_rows(path: Path, what: str, *, delimiter: str | None = None) -> list[tu
 
 
 def read_number(path: Path, domain: Domain, column: str | None) -> NDArray[np.float64]:
-    """Read one number for each known value of a domain: (known values,).
-
-    Raises
-    ------
-    SourceError : the file cannot be read, or has no such column.
-    RequestError : a value has no number or two, or what stands there is none.
-    """
+    """Read one number for each known value of a domain: (known values,)."""
     rows = read_rows(path, "order")
     key = _key(rows[0], domain)
     if column is None:
@@ -68,10 +62,7 @@ def read_number(path: Path, domain: Domain, column: str | None) -> NDArray[np.fl
 
 
 def read_places(path: Path, domain: Domain) -> NDArray[np.float64]:
-    """Read latitude and longitude of each known value of a domain: (known values, 2) degrees.
-
-    Raises as `read_number` does, and where a coordinate is not on the globe.
-    """
+    """Read latitude and longitude of each known value of a domain: (known values, 2) degrees."""
     return _look_up(path, read_rows(path, "order"), domain, [LATITUDE, LONGITUDE])
 
 

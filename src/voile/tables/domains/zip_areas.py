@@ -77,10 +77,6 @@ def area_blocks(domain: Domain, areas: Areas) -> list[NDArray[np.intp]]:
 
     Any order that keeps these blocks, whatever it does within them, keeps Safe Harbor on the
     lattice: the small ones lie side by side (as 000).
-
-    Raises
-    ------
-    RequestError : the values are no text, so that their leading zeros are lost.
     """
     check_text(domain)
     own = np.array([_area(value) for value in domain.values if value is not None])

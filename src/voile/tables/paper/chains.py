@@ -66,13 +66,7 @@ def draw_order(run: Run, cuts: Cuts, order: Order) -> Cuts:
 
 
 def walk(run: Run, start: Policies, order: Cuts) -> None:
-    """Score the policies strictly between `start` and what merging at all of `order` gives.
-
-    Parameters
-    ----------
-    start : (n_bits,) bool, the most detailed end of the chain.
-    order : cuts that `start` keeps, in the order of merging.
-    """
+    """Score the policies strictly between `start` and what merging at all of `order` gives."""
     policy, done = start, 0
     for sums in run.scorer.walk(start, order[:-1]):
         rows = np.tile(policy, (len(sums), 1))

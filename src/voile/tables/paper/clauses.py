@@ -14,8 +14,6 @@ Bits = NDArray[np.bool_]
 class Sublattice:
     """All policies between two (Def. 3.6).
 
-    Parameters
-    ----------
     top, bottom : (n_bits,) bool, the most general and the most detailed; bottom keeps every cut
         that top keeps. Cuts on which they differ are *free*, the others fixed.
     """

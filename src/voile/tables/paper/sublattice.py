@@ -51,10 +51,6 @@ def update_probability(frontier: Frontier, rectangle: Rectangle) -> float:
     Of a rectangle of no width, the share of its height; of no height, of its width; a point
     counts 0 where some policy's risk and loss are both no higher, and 1 elsewhere.
 
-    Returns
-    -------
-    A number in [0, 1]. Cost: O(m) for a frontier of m policies.
-
     >>> frontier = Frontier.of([0, .5, 1], [1, .5, 0], np.zeros((3, 1)))
     >>> update_probability(frontier, Rectangle(.1, .3, .2, .4))
     1.0

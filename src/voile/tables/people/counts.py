@@ -14,8 +14,6 @@ from voile.core.brief import Brief
 class Counts(Brief):
     """Count subjects and people by combination of quasi-identifier values.
 
-    Parameters
-    ----------
     sizes : values in each attribute's ordered domain, each >= 2.
     codes : (cells, attributes) int32, distinct rows in lexicographic order; `codes[c, d]` is the
         position of cell c's value in domain d.

@@ -24,8 +24,6 @@ NOISE = 1e-9
 class Margin:
     """Count people by some of the attributes.
 
-    Parameters
-    ----------
     axes : the attributes, each once, in the order of `counts`' dimensions; none of them for the
         number of people alone.
     counts : float64 >= 0, one dimension an axis, each as long as that attribute's domain.
@@ -42,8 +40,6 @@ class Margin:
 class Fitted:
     """Hold a fitted table and how near it came.
 
-    Parameters
-    ----------
     counts : float64 of shape `sizes`, people, as a rule fractional.
     iterations : rounds over all margins that were made.
     largest_error : people, the largest difference between a margin asked for and the fitted one.
@@ -63,34 +59,13 @@ def fit_margins(
     iterations: int = 1000,
     reconcile: float = 0.0,
 ) -> Fitted:
-    """Fit a table of `sizes` to `margins`.
+    """Fit a table of `sizes` to `margins`, the most trusted first.
 
-    Parameters
-    ----------
-    sizes : values in each attribute's domain.
-    margins : what the fitted table must add up to, the most trusted first.
-    start : float64 of shape `sizes`, >= 0; its odds ratios are kept. Without it all cells start
-        equal, so that attributes no margin joins come out independent.
-    tolerance : stop once no margin is off by more than this share of all people, > 0.
-    iterations : largest number of rounds over all margins, >= 1.
-    reconcile : the largest share of people, in [0, 1), by which two margins may disagree on what
-        both count. Within it the later margin is itself fitted to the earlier ones; above it,
-        which by default is any disagreement, the margins are refused.
-
-    Returns
-    -------
-    The table that is nearest to `start` in Kullback-Leibler divergence among those with these
-    margins (Csiszar 1975), within the tolerance when `largest_error` says so. A zero of a margin
-    or of the start stays zero.
-
-    Raises
-    ------
-    RequestError : a margin or the start is of the wrong shape, negative or not finite; an axis
-        lies in no margin and there is no start; the table does not fit into memory; two margins
-        disagree.
-    InfeasibleError : a margin counts people where the start or another margin has none.
-
-    Cost: O(product of sizes x margins) time a round; two such tables of memory.
+    The result is nearest to `start` in Kullback-Leibler divergence among the tables with these
+    margins (Csiszar 1975), within the tolerance (a share of all people) when `largest_error` says
+    so; a zero stays zero. Without a start attributes that no margin joins come out independent.
+    Margins that disagree on what both count by no more than the share `reconcile` are fitted to the
+    earlier ones; above it they are refused. Two such tables of memory.
 
     >>> men_women, young_old = np.array([30.0, 70.0]), np.array([40.0, 60.0])
     >>> fitted = fit_margins((2, 2), [Margin((0,), men_women), Margin((1,), young_old)])

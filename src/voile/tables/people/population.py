@@ -1,9 +1,5 @@
 """How many people share each combination of quasi-identifiers, from what is known of them.
 
-A population comes as counts by all quasi-identifiers, by some of them, as several such tables
-(margins), as a sampling fraction, or not at all. Each becomes one column of people, and says in
-words how it was made and what it assumes.
-
 People may be fractional: they are then expected people. An adversary's group is in every case
 counted as g = max(subjects, people, 1), so a fitted .3 of a person is never a risk above 1.
 """
@@ -32,8 +28,6 @@ Table = tuple[tuple[str, ...], Codes, Floats]
 class Population(Brief):
     """Count people by combination, and say where the counts come from.
 
-    Parameters
-    ----------
     codes : (m, q) int32, distinct combinations in lexicographic order, as in `Counts`.
     people : (m,) float64 > 0; whole numbers where they were counted, expected ones otherwise.
     how : ends the sentence "The population is ...".
@@ -67,27 +61,7 @@ def population_of(
     fraction: float | None = None,
     gap: Literal["error", "sample"] = "error",
 ) -> Population:
-    """Make one population of whatever is known of it.
-
-    Parameters
-    ----------
-    domains : the quasi-identifiers.
-    codes, sample : (c, q) int32 distinct combinations of the sample, and (c,) their subjects.
-    tables : columns, (m, columns) positions in their domains, and (m,) people, for each table.
-    fraction : in (0, 1), the share of the population that the sample is of; instead of tables.
-    gap : what to do about records whose combination has no people: refuse, or count the
-        combination as large as it is in the sample.
-
-    Returns
-    -------
-    `from_counts`, `from_subset`, `from_margins`, `from_fraction` or `from_sample`, by what is
-    given; several tables that leave a quasi-identifier out are first fitted, then spread.
-
-    Raises
-    ------
-    RequestError : tables and a fraction, a negative count, a gap, margins that disagree, or more
-        combinations than memory.
-    """
+    """Make one population of whatever is known of it; the sample itself where nothing is."""
     if tables and fraction is not None:
         raise RequestError(
             "a population table and a sampling fraction are both given", instead="give one"
@@ -131,12 +105,6 @@ def from_subset(
     Within each group of the table, people are spread over the combinations of the missing
     attributes in proportion to the sample as a whole. Not to the sample within that group: one
     record alone in a group would then have the whole group to hide in.
-
-    Raises
-    ------
-    RequestError : a negative count, an empty sample, or groups x combinations above memory.
-
-    Cost: O(groups of the table x combinations of the missing attributes) time and memory.
     """
     columns, own, people = table
     _check(people)
@@ -163,15 +131,7 @@ def from_subset(
 def from_margins(
     domains: Sequence[Domain], tables: Sequence[Table], *, reconcile: float = 0.0
 ) -> Population:
-    """Fit several tables by iterative proportional fitting; see `fit_margins`.
-
-    Every quasi-identifier lies in at least one table; the most trusted table comes first.
-
-    Raises
-    ------
-    RequestError : a negative count, tables that disagree by more than `reconcile`, a product of
-        the domains that memory cannot hold, or no table with these margins.
-    """
+    """Fit several tables by iterative proportional fitting; see `fit_margins`."""
     sizes = [len(d) for d in domains]
     check_memory(sizes, bytes_a_cell=16 + 12 * len(domains))
     names = _names(domains)
@@ -256,13 +216,7 @@ def fill_gaps(
     *,
     how: Literal["error", "sample"] = "error",
 ) -> Population:
-    """Count combinations that the population lacks as large as in the sample, or refuse them.
-
-    Parameters
-    ----------
-    how : ``error`` raises a `RequestError` with the number of records; ``sample`` adds the
-        combinations, with their subjects as people.
-    """
+    """Count combinations that the population lacks as large as in the sample, or refuse them."""
     found = gaps(domains, codes, sample, population)
     if not found.groups:
         return population

@@ -30,8 +30,6 @@ LEAST_ALPHA, MOST_ALPHA = 1e-4, 1 - 1e-6
 class Estimate:
     """Hold an estimated number of people who are unique in the population.
 
-    Parameters
-    ----------
     value : people, in [0, sample uniques / fraction].
     low, high : 95% interval, low <= value <= high. It covers which records happened to be drawn,
         not whether the model is right.
@@ -63,33 +61,17 @@ def estimate_uniques(
     model: Model = "dankar",
     random_state: int | np.random.Generator | None = None,
 ) -> Estimate:
-    """Estimate how many people are unique in the population.
+    """Estimate how many people are unique in the population, from a simple random sample's classes.
 
-    Parameters
-    ----------
-    class_sizes : (c,) > 0, subjects in each equivalence class of a simple random sample;
-        fractional ones are rounded, to at least 1.
-    fraction : in (0, 1], the share of the population that the sample is of.
-    model : ``pitman`` or ``zayatz``; ``dankar`` takes Pitman's up to a fraction of .1 and
-        Zayatz's above. Dankar et al. there take the smaller of Zayatz's and a slide negative
-        binomial's; that third model is left out, so above .1 this errs towards more uniques.
-    random_state : seeds the interval's resampling.
+    ``dankar`` takes Pitman's model up to a sampling fraction of .1 and Zayatz's above. Dankar et
+    al. there take the smaller of Zayatz's and a slide negative binomial's; that third model is left
+    out, so above .1 this errs towards more uniques. The interval is that of 200 resamples of the
+    classes. Where all records or none are unique, resampling says nothing: `low`, or `high`, is
+    then the number at which such a sample still has a chance of 5%.
 
-    Returns
-    -------
-    The estimate, with the percentile interval of 200 resamples of the classes. When the sample
-    has no unique record, or none that is not, resampling says nothing: `high`, or `low`, is then
-    the number at which such a sample still has a chance of 5%.
-
-    No guarantee. Measured on samples of the Tennessee population (6.4 million people by age, sex,
-    race and ZIP, six generalisations, fractions .01 to .5): from .7 times the truth, with many
-    uniques, to 4 times it, with few; the intervals are narrower than that bias.
-
-    Raises
-    ------
-    RequestError : no classes, a size that is not positive, a fraction outside (0, 1].
-
-    Cost: O(200 x 36 x (36 + distinct sizes)).
+    No guarantee. Measured on samples of the Tennessee population (six generalisations, fractions
+    .01 to .5): from .7 times the truth, with many uniques, to 4 times it, with few; the intervals
+    are narrower than that bias.
 
     >>> found = estimate_uniques(np.array([1, 1, 1, 2, 3, 9]), 1.0)
     >>> found.value, found.model
@@ -173,20 +155,10 @@ def _choose(table: _Table, model: Model) -> tuple[Model, str]:
 
 
 def pitman(sizes: Floats, counts: Floats, fraction: float) -> Floats:
-    """Estimate the population's uniques by Pitman's two-parameter model (Hoshino 2001).
+    """Estimate the uniques of r samples, (r,), by Pitman's two-parameter model (Hoshino 2001).
 
-    Parameters
-    ----------
-    sizes : (s,) distinct class sizes, ascending.
-    counts : (r, s) classes of each size, of r samples.
-    fraction : in (0, 1).
-
-    Returns
-    -------
-    (r,) the model's expected number of classes of one among all N = subjects / fraction people,
-    but at most sample uniques / fraction.
-
-    Cost: O(r s) and two nested bisections.
+    The model's expected number of classes of one among all N = subjects / fraction people, but at
+    most sample uniques / fraction. `sizes` (s,) ascend; `counts` (r, s) are classes of each size.
     """
     from scipy.special import gammaln
 
@@ -239,12 +211,11 @@ def _theta(alpha: Floats, classes: Floats, subjects: Floats) -> Floats:
 
 
 def zayatz(sizes: Floats, counts: Floats, fraction: float) -> Floats:
-    """Estimate the population's uniques by Zayatz's equivalence class model (1991).
+    """Estimate the population's uniques by Zayatz's equivalence class model (1991); as `pitman`.
 
     Takes the sample's class sizes as the population's; by Bayes' rule a class seen once was then
     of one person with probability P(1) h(1) / sum over sizes j of P(j) h(j), h the hypergeometric
     chance that one of j people is drawn. The sample's uniques times that, divided by `fraction`.
-    Parameters, result and cost as `pitman`.
     """
     from scipy.special import gammaln
 

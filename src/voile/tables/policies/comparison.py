@@ -37,10 +37,7 @@ def in_words(
     other_scores: tuple[float, float],
     name: str,
 ) -> str:
-    """Say how a policy differs from a named one: what it merges more, what it keeps finer.
-
-    Scores are (risk, loss).
-    """
+    """Say what a policy merges more and keeps finer than a named one; scores are (risk, loss)."""
     finer: list[str] = []
     coarser: list[str] = []
     moved: list[str] = []

@@ -125,12 +125,7 @@ class Policy(Brief):
 
     @classmethod
     def from_data(cls, domains: Sequence[Domain], data: Mapping[str, Any]) -> Policy:
-        """Read back what `to_data` wrote; the intervals must cover each domain in order.
-
-        Raises
-        ------
-        RequestError : a column is missing or unknown, or its intervals leave a gap or overlap.
-        """
+        """Read back what `to_data` wrote; the intervals must cover each domain in order."""
         if not isinstance(data, Mapping):
             raise RequestError("the policy does not give each column its intervals")
         unknown = sorted(set(data) - {domain.column for domain in domains})

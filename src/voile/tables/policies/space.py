@@ -203,13 +203,7 @@ class PolicySpace:
         ).astype(np.float64)
 
     def groups(self, policy: Policy) -> tuple[NDArray[np.int32], Classes, Bits]:
-        """Return the equivalence classes that a policy makes of the sample.
-
-        Returns
-        -------
-        (groups, attributes) interval numbers; their counts; and which groups the constraints
-        allow, the others being suppressed.
-        """
+        """Return a policy's equivalence classes: interval numbers, counts, which are allowed."""
         own = np.column_stack(
             [policy.interval_of(d)[self.counts.codes[:, i]] for i, d in enumerate(self.domains)]
         ).astype(np.int32)

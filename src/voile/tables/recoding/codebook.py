@@ -27,8 +27,6 @@ UNKNOWN = -1
 class Entry:
     """One interval as it is published.
 
-    Parameters
-    ----------
     label : as it stands in the release.
     first, last : its ends as text, the missing value left out; None where it is open, or holds
         nothing else.
@@ -63,8 +61,6 @@ class Entry:
 class CodedColumn:
     """One generalised column of a release.
 
-    Parameters
-    ----------
     column : the quasi-identifier. released : its columns in the release, one label or two bounds.
     kind, by, form : how its raw values are read, as in `Reading`.
     """
@@ -107,12 +103,7 @@ class CodedColumn:
         return {entry.bounds: i for i, entry in enumerate(self.entries)}
 
     def released_codes(self, columns: Sequence[pa.Array]) -> NDArray[np.int32]:
-        """Return the interval number of every released row.
-
-        Raises
-        ------
-        TamperedError : a cell is none of the published intervals.
-        """
+        """Return the interval number of every released row."""
         encoded = [_encoded(column) for column in columns]
         if len(encoded) == 1:
             ((texts, places),) = encoded

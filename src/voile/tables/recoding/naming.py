@@ -42,8 +42,6 @@ ANY = "any"
 class Name(Brief):
     """How one interval of a policy is named.
 
-    Parameters
-    ----------
     number : of the interval in the policy.
     label : as it stands in the release.
     first, last : its ends, both included, the missing value left out; None where it is open.
@@ -67,13 +65,6 @@ def name_intervals(
     domain: Domain, intervals: Sequence[Interval], released: Mask
 ) -> tuple[Name, ...]:
     """Name the intervals that rows of a release are in, in order.
-
-    Parameters
-    ----------
-    released : (values,) bool, the values of the domain that some released row has.
-
-    Guaranteed: no name holds a value that is neither released nor declared, unless a cut stands
-    there by the rules above; another such value in its place changes no name. Cost: O(values).
 
     >>> from voile.tables.domains.domain import Reading
     >>> age = Domain("age", (20, 21, 45, 59, 108), Reading("integer"))

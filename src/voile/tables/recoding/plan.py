@@ -31,8 +31,6 @@ Make = Callable[[pa.RecordBatch, Recoded], Made]
 class Output:
     """Columns of the release that one source column becomes.
 
-    Parameters
-    ----------
     source : the source's column. role : its role; a pseudonym's is ``identifier``.
     fields : the release's. what : in words, for the codebook.
     make : returns an array for a batch, and which rows could not be made, if any: of a
@@ -66,15 +64,7 @@ def plan(
     secret: Secret | None,
     pseudonyms: bool = True,
 ) -> tuple[Output, ...]:
-    """Decide each column, in the source's order; identifiers, text and dropped ones never appear.
-
-    The subject appears as a pseudonym, or not at all: not without `secret`, nor `pseudonyms`.
-
-    Raises
-    ------
-    RequestError : a setting that is not known, a date shift without a secret or a subject, a
-        subject of floats, or two output columns of one name.
-    """
+    """Decide each column, in the source's order; identifiers, text, dropped ones never appear."""
     outputs = []
     domains = {domain.column: domain for domain in policy.domains}
     if roles.subject is not None and secret is not None:

@@ -21,8 +21,6 @@ from voile.tables.recoding.naming import name_intervals
 class Published(Brief):
     """What a release shows of a policy.
 
-    Parameters
-    ----------
     codebook : of the intervals that released rows are in.
     entry_of : by column, (intervals,) int32, each interval's place in the codebook; -1 for none.
     widths : by column, (entries,) float64, the share of the values shown that each holds.
@@ -39,17 +37,7 @@ class Published(Brief):
     def of(
         cls, policy: Policy, released: Sequence[NDArray[np.bool_]], *, bounds: bool = False
     ) -> Published:
-        """Name a policy's intervals by the values that released rows have.
-
-        Parameters
-        ----------
-        released : by column, (values,) bool.
-        bounds : whether the release holds two bounds in the place of a label.
-
-        Raises
-        ------
-        RequestError : two bounds do not tell an interval that is open on both sides from null.
-        """
+        """Name a policy's intervals by the values that released rows have."""
         columns, entry_of, widths = [], [], []
         for domain, own in zip(policy.domains, released, strict=True):
             intervals = policy.intervals[domain.column]

@@ -17,8 +17,6 @@ from voile.tables.policies.policy import Policy
 class Recoded:
     """What a policy makes of a batch of rows.
 
-    Parameters
-    ----------
     values : (rows, attributes) int32, where each cell's value stands in its domain, -1 outside.
     intervals : (rows, attributes) int32, the number of each cell's interval, -1 outside the domain.
     suppressed : (rows,) bool, rows whose group is not among those that may be released.
@@ -35,14 +33,7 @@ class Recoded:
 
 
 class Recoder:
-    """Apply one policy to batches of rows.
-
-    Parameters
-    ----------
-    policy : the policy.
-    allowed : (groups, attributes) int32, the groups that may be released, by interval numbers;
-        None when nothing constrains them. A group that was never counted is not among them.
-    """
+    """Apply one policy to batches of rows."""
 
     def __init__(self, policy: Policy, allowed: NDArray[np.int32] | None = None) -> None:
         self.policy = policy

@@ -31,8 +31,6 @@ ROUNDING = 1e-9
 class Classes:
     """Hold the equivalence classes of a release.
 
-    Parameters
-    ----------
     sample : (c,) float64 > 0, subjects in each class.
     population : (c,) float64 >= 0, people with the same generalised quasi-identifiers; expected
         people, and fractional, when the population was fitted. `sample` again where no
@@ -64,19 +62,9 @@ class Classes:
 
 
 def disclosure(classes: Classes, suppressed: float = 0.0) -> dict[str, float]:
-    """Compute every measure of `MEASURES`.
+    """Compute every measure of `MEASURES`, without those of a sensitive column when there is none.
 
-    Parameters
-    ----------
-    classes : what is released.
-    suppressed : subjects of the source that are not, >= 0; only `discernibility` counts them.
-
-    Returns
-    -------
-    Name to value. Those of a sensitive column are left out when there is none. Of a release of
-    nothing all risks are 0, and k, l and the like are infinite.
-
-    Cost: O(c v).
+    Of a release of nothing all risks are 0, and k, l and the like are infinite.
 
     >>> sizes = np.array([1.0, 3.0])
     >>> found = disclosure(Classes(sizes, np.array([10.0, 12.0]), np.zeros((2, 0))))

@@ -1,7 +1,5 @@
 """Score policies exactly: relative risk (eq. 2-3), normalised loss (eq. 4), suppression.
 
-Or another risk and loss, where they are named.
-
 Source: Xia, Heatherly, Ding, Li, Malin, CODASPY 2013.
 """
 
@@ -45,8 +43,6 @@ FLAT = 1e-12
 class Scores:
     """Hold what policies score, each (m,) float64 in [0, 1].
 
-    Parameters
-    ----------
     risk : relative risk, 1 when the source is published untouched.
     loss : share of what can be lost, 1 when all values are generalised to one.
     suppressed : share of subjects dropped because their cell breaks a constraint.
@@ -61,8 +57,6 @@ class Scores:
 class RecordRisks(Brief):
     """Hold what policies leave of each record's own risk, 1 / g, whatever risk was searched for.
 
-    Parameters
-    ----------
     expected_matches : (m,) float64, the sum of 1 / g over the subjects released.
     largest : (m,) float64 in [0, 1], the largest 1 / g of a record released; 0 if none is.
     suppressed : (m,) float64 in [0, 1], share of subjects that are not released.
@@ -141,8 +135,6 @@ class Evaluator:
 
     def evaluate(self, policies: Policies) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return relative risk and normalised loss of each policy, (m, n_bits) bool.
-
-        Cost: O(m (cells + combinations of all attributes but one)).
 
         >>> counts = Counts(
         ...     sizes=(2,), codes=np.array([[0], [1]], np.int32), sample=np.array([1.0, 3.0]),

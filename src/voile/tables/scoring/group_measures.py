@@ -30,14 +30,10 @@ SOURCE = "Xia et al., CODASPY 2013"
 class Groups:
     """Hold groups of records that a policy makes alike, each with at least one subject.
 
-    Parameters
-    ----------
     subjects : (m,) float64 > 0, n, of the source.
     people : (m,) float64 >= 0, of the population.
     width : (m,) float64 >= 1, combinations of values that are generalised to this one.
     outcomes : for each outcome column (m, values) float64, the group's subjects by its values.
-
-    A user's measure sees them read-only.
     """
 
     subjects: Floats
@@ -247,10 +243,6 @@ def mutual_information(outcomes: Sequence[Floats]) -> GroupMeasure:
     I is the mutual information of the counts; of several outcome columns the mean is taken. An
     outcome that the source's combinations say nothing of adds nothing. Where combinations hold
     few subjects I is too high, most of all at the source, and the loss is too.
-
-    Parameters
-    ----------
-    outcomes : as in `Counts`, at least one.
     """
     if not outcomes:
         raise RequestError(

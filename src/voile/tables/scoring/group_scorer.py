@@ -43,14 +43,7 @@ DENSE = 2**21
 
 
 class MeasuredScorer:
-    """A `Scorer` for measures of one's own.
-
-    Parameters
-    ----------
-    cells : the lattice's cells.
-    more : (sampled cells, columns), see `Tally`.
-    measures : the two and the rules.
-    """
+    """A `Scorer` for measures of one's own; `more` (sampled cells, columns) is as in `Tally`."""
 
     def __init__(self, cells: Cells, more: Floats, measures: Measures) -> None:
         self.cells = cells
@@ -130,10 +123,7 @@ class MeasuredScorer:
             yield Descent(np.array(on_the_way), step, np.concatenate(bits), np.concatenate(sums))
 
     def flips(self, policies: Bits) -> Sums:
-        """Score merges and splits from tables of value by group, attribute after attribute.
-
-        Cost of a policy: O(values x groups of the other attributes) for each attribute.
-        """
+        """Score merges and splits from tables of value by group, attribute after attribute."""
         filled = np.zeros((*policies.shape, 3))
         ends = np.cumsum(self.sizes - 1)
         for policy, sums in zip(policies, filled, strict=True):
@@ -199,10 +189,7 @@ class MeasuredScorer:
         return self.cells.values[:, : None if self.measures.rules.least_l > 0 else 0]
 
     def _intervals_under(self, policies: Bits) -> tuple[Ints, Floats]:
-        """Return, for each policy, the number and the width of the interval of each value.
-
-        Both (m, all values); a value's width counts values of the whole domain.
-        """
+        """Return, for each policy, the number and the width of the interval of each value."""
         number = np.zeros((len(policies), len(self.cells.widths)), dtype=np.int64)
         width = np.empty(number.shape)
         rows, bit = np.arange(len(policies))[:, None], 0

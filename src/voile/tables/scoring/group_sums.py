@@ -26,8 +26,6 @@ BASE = 0
 class Tally:
     """Hold what is counted of some groups, by row; all of it is summed when groups are merged.
 
-    Parameters
-    ----------
     n, people : (m,) subjects and people.
     more : (m, columns), first the loss of the source's combinations in the group (`BASE`), then
         the group's subjects by value of each outcome column.
@@ -44,8 +42,6 @@ class Tally:
 class Measures:
     """Compute five sums of groups: plain risk and loss, what is kept of both, who is suppressed.
 
-    Parameters
-    ----------
     risk, loss : the measures. rules : which groups are kept.
     outcomes : where `Tally.more` holds each outcome column.
     """

@@ -1,7 +1,4 @@
-"""Walk from a policy towards the top, keeping what each group and each merge counts.
-
-Which cells a merge concerns the kernels say; what they count is asked of the measures.
-"""
+"""Walk from a policy towards the top, keeping what each group and each merge counts."""
 
 from __future__ import annotations
 
@@ -62,10 +59,7 @@ class Walk:
         return change
 
     def steepest(self, change: Floats, *, rescue: bool, allowed: float) -> int:
-        """Return which change takes away most risk for the loss; any that costs nothing is first.
-
-        With `rescue`, while more than `allowed` is suppressed, the share of that freed counts.
-        """
+        """Return the change that removes most risk for its loss; what costs nothing is first."""
         dropped = self.totals[SUPPRESSED]
         taken = -change[:, PLAIN_RISK]
         if rescue and dropped > allowed:

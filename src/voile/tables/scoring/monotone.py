@@ -40,22 +40,6 @@ def check(
     Walks random maximal chains, every other one attribute after attribute, and looks at all
     merges of some random policies beside. What passes may still break elsewhere: a check finds,
     it does not prove.
-
-    Parameters
-    ----------
-    measure : declares that it falls (a risk) or rises (a loss).
-    counts : the table that it is checked on.
-    chains : >= 1; where a chain has more than 2,000 merges its last 2,000 are walked.
-    random_state : seed or generator; the same one checks the same chains.
-    columns : names of the attributes, for the error.
-
-    Raises
-    ------
-    RequestError : it declares neither; it rises where it falls or the other way round, with the
-        merge that shows it; its numbers are not finite, or a negative risk; a group's depends on
-        the groups beside it.
-
-    Cost: that of the measure on the groups that each merge touches.
     """
     declared: Monotone = "falls" if measure.generalising == "falls" else "rises"
     refuse_undeclared(measure, declared)

@@ -38,18 +38,6 @@ def measure_named(kind: Kind, wanted: str | GroupMeasure | None) -> Maker:
 
     Nothing of a table is needed to refuse a name. Do not call this with a name read from a kit:
     ``module:object`` runs code.
-
-    Parameters
-    ----------
-    kind : ``risk`` or ``loss``.
-    wanted : ``matches`` (eq. 2) or ``small-groups``, ``information`` (eq. 4) or
-        ``mutual-information``; or ``module:object``, a `GroupMeasure` of a module in the working
-        directory or on the Python path; or a measure; None is the paper's.
-
-    Raises
-    ------
-    RequestError : there is none of that name, it is no `GroupMeasure`, or it does not declare
-        that it falls (a risk) or rises (a loss).
     """
     if wanted is None:
         wanted = DEFAULTS[kind]

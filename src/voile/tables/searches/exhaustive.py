@@ -12,11 +12,7 @@ BATCH = 4096
 
 
 def explore(run: Run) -> None:
-    """Score all policies allowed, so that the frontier is the whole exact one.
-
-    Refuses more than 20 cuts that are neither required nor forbidden. Cost: 2**cuts scores from
-    scratch, on the cells that merging at the forbidden cuts leaves.
-    """
+    """Score all 2**cuts policies allowed, so that the frontier is the whole exact one."""
     cuts = np.flatnonzero(~run.required)
     if len(cuts) > MOST_BITS:
         raise RequestError(

@@ -104,10 +104,7 @@ def attributes_of(run: Run) -> list[Attribute]:
 def settle(
     run: Run, attributes: list[Attribute], policy: Policies, aim: Aim, *, near: bool = False
 ) -> tuple[float, Policies]:
-    """Better one attribute after another until none can be; return the cost and the policy.
-
-    With `near`, among the intervals that are near those of the policy so far.
-    """
+    """Better one attribute after another until none can be; return the cost and the policy."""
     best, settled = np.inf, 0
     while settled < len(attributes):
         for attribute in attributes:
@@ -121,10 +118,7 @@ def settle(
 
 
 def better(run: Run, attribute: Attribute, policy: Policies, aim: Aim) -> tuple[float, Policies]:
-    """Return what the best partition of one attribute costs, the others' fixed, and the policy.
-
-    Scores, for every interval, the best partition that has it.
-    """
+    """Return what the best partition of one attribute costs, the others' fixed, and the policy."""
     from voile.tables.kernels.interval import paths, shortest, through
 
     last, price = attribute.last, aim.price(run)

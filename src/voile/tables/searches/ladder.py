@@ -30,8 +30,6 @@ class Ladder:
     from the first with one cut of a small attribute flipped, since the partition of the others
     may keep such an attribute where it is. From the best of what they come to, the steepest
     chain goes up while it finds something. A start is not taken twice for nearly equal weights.
-
-    Where records may be suppressed there is a ladder for each price of suppressing them.
     """
 
     def __init__(self, run: Run) -> None:

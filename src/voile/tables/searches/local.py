@@ -28,10 +28,7 @@ class Neighbourhood:
         self._twice: set[bytes] = set()
 
     def flip(self, evaluations: float = np.inf, *, twice: bool = False) -> bool:
-        """Score neighbours until about so many are scored; False when no policy was left.
-
-        With `twice`, go on with the neighbours' neighbours when no policy is left.
-        """
+        """Score neighbours until about so many are scored; False when no policy was left."""
         most = self._run.evaluations + evaluations
         going_on = False
         while self._run.evaluations < most and (self.step() or (twice and self.step_twice())):
@@ -53,10 +50,7 @@ class Neighbourhood:
         return True
 
     def step_twice(self) -> bool:
-        """Score all that is two cuts away from the most promising policy; False when none is left.
-
-        Such policies enter although what lies between is beaten.
-        """
+        """Score all two cuts away from the most promising policy; False when none is left."""
         fresh = self._fresh(self._twice)
         if not len(fresh):
             return False
@@ -87,9 +81,6 @@ class Neighbourhood:
 def explore(run: Run) -> None:
     """Start from the steepest chain; flip each cut of each frontier policy until nothing enters.
 
-    All policies one cut away from a policy are scored together, splits like merges, from its own
-    cells. Policies with the widest gaps beside them come first.
-
     Guarantee: unless stopped, no policy one cut away from the frontier would enter it. Cost:
     O(attributes x cells) for the n_bits neighbours of a policy.
     """
@@ -99,8 +90,6 @@ def explore(run: Run) -> None:
 
 def rooms(found: Frontier) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the area of the steps on both sides of each policy: what better ones could gain.
-
-    First along risk, then along its logarithm.
 
     >>> along_risk, _ = rooms(Frontier.of([0, .5, 1], [1, .2, 0], np.zeros((3, 1))))
     >>> along_risk.round(2).tolist()

@@ -20,10 +20,6 @@ def take_up(run: Run, start: Frontier) -> None:
     They are scored, those that are far apart first. Where no record may be suppressed, and the
     first 64 score what `start` says, the others' scores are believed, and are no evaluations.
     Cost: O(cells) for each policy scored.
-
-    Raises
-    ------
-    RequestError : its policies are not booleans, or not as many as this lattice has cuts.
     """
     evaluator = run.evaluator
     if start.policies.dtype != np.bool_ or start.policies.shape[1:] != (evaluator.n_bits,):

@@ -66,10 +66,7 @@ class Run:
         self.scorer = evaluator.scorer
 
     def begin(self) -> None:
-        """Score the most general and the most detailed policy allowed.
-
-        Raises `InfeasibleError` when the first suppresses too much: then every policy does.
-        """
+        """Score the two ends of the lattice; if the most general is not allowed, none is."""
         ends = np.stack([self.required, np.ones(self.n_bits, dtype=np.bool_)])
         scores = self.evaluator.scores(self.widen(ends))
         if scores.suppressed[0] > self.evaluator.constraints.suppress + SLACK:

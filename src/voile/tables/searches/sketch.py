@@ -22,9 +22,6 @@ def sketch(run: Run, block: int) -> None:
     All merges are scored at the bottom. Then, again and again, the steepest chain is walked
     among the `block` cuts whose merge took away most risk for the loss when last scored; its
     first half is kept, and the cuts that it leaves are scored as they stand there.
-
-    Guarantee: none on what is found; scores are exact. Cost: about n_bits x (block + 2)
-    evaluations, and a walk from the bottom for each half block.
     """
     policy = np.ones(run.n_bits, dtype=np.bool_)
     own, left = run.scorer.score(policy[None])[0], np.flatnonzero(~run.required)

@@ -17,11 +17,7 @@ LEAST_RISK = 1e-6
 
 
 def slopes(run: Run, first: int = 1) -> Iterator[float]:
-    """Yield weights without end: the hull's slopes at places that lie ever closer, as it is then.
-
-    Nothing when the hull has no slope, since one policy has both the least risk and loss.
-    Begins with place number `first`.
-    """
+    """Yield weights without end: the hull's slopes, as it is then, at ever closer places."""
     number = first
     while (weight := slope(run.found, place(number))) > 0:
         yield weight

@@ -37,10 +37,7 @@ def explore(run: Run) -> None:
 
 
 def descend(run: Run, start: Policies, *, rescue: bool, while_it_gains: bool = False) -> None:
-    """Walk the steepest chain from `start` to the top; score all neighbours on the way.
-
-    With `while_it_gains`, until some thousands in a row do not enter the frontier.
-    """
+    """Walk the steepest chain from `start` to the top; score all neighbours on the way."""
     allowed = run.evaluator.constraints.suppress * run.evaluator.subjects
     for some in run.scorer.descend(start, ~run.required, rescue=rescue, allowed=allowed):
         gained = run.add(run.evaluator.normalised(some.sums), some.policies)

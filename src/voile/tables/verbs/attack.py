@@ -38,18 +38,7 @@ def attack(
     seed: int | None,
     progress: Progress,
 ) -> tuple[Evidence, ...]:
-    """Act as three adversaries, and score each by true identity.
-
-    The adversary has the release and its public manifest. ``truth``, the source, and the private
-    folder's list of rows only score her. With a ``register`` she links; with a ``population`` or
-    register, what she singles out is confirmed; each sensitive column is inferred. People held
-    out of the kit, or in a ``control`` file, are the control.
-
-    Raises
-    ------
-    RequestError : no private folder to score against, another truth than the release was made
-        of, a column that is not there, or nothing to attack with.
-    """
+    """Act as three adversaries, and score each by true identity."""
     release.check_hash()
     scene = Scene(release, truth, options)
     scene.check()

@@ -75,8 +75,6 @@ class Asked:
 class Content(Brief):
     """A fitted family: the space, its frontier, and what applying and explaining them needs.
 
-    Parameters
-    ----------
     space : domains, counts, constraints. frontier : its policies, (m, n_bits) bool.
     records : what each of these leaves of a record's own risk.
     roles : of the source's columns. hold_out : who was set aside.
@@ -106,13 +104,7 @@ class Content(Brief):
     bound: Bound | None = None
 
     def score(self, policy: Policy) -> Score:
-        """Score one policy.
-
-        Raises
-        ------
-        RequestError : it is none of the frontier's, and the risk or the loss is a user's own,
-            which a kit does not hold.
-        """
+        """Score a policy; where a measure is a user's own, one of the frontier only."""
         scored = _score(self.space, policy)
         own = [asked.name for kind, asked in self.measures.items() if not asked.ours(kind)]
         if own:

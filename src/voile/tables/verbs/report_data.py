@@ -27,13 +27,7 @@ LEAST_SHOWN = 1e-6
 def story_of(
     content: Content, policy: Policy | None = None, published: Published | None = None
 ) -> dict[str, Any]:
-    """Gather it, so that a report can be written later without the kit.
-
-    Parameters
-    ----------
-    policy : the one applied; None tells of the frontier alone.
-    published : what the release shows of it.
-    """
+    """Gather what a report needs, so that it can be written later without the kit."""
     space, frontier = content.space, content.frontier
     plain = without_limits(space)
     story: dict[str, Any] = {

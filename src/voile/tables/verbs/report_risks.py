@@ -40,12 +40,7 @@ def risks(
     audience: Audience,
     sensitive: Sequence[str] = (),
 ) -> Section | None:
-    """Show every measure of the source and of the release, `figures`, where there is one.
-
-    Parameters
-    ----------
-    sensitive : the columns that have measures of their own.
-    """
+    """Show every measure of the source and of the release, `figures`, where there is one."""
     before, after = story.get("before", {}), figures or story.get("after", {})
     if not before:
         return None

@@ -151,10 +151,7 @@ def three_sentences(
 ) -> tuple[str, ...]:
     """Say the risk now, what was lost, and how it compares with Safe Harbor, else `why` it is.
 
-    Parameters
-    ----------
-    story : what the fit knew of its source, of the policy chosen and of the others.
-    figures : what was counted on the release itself, which may be of another source.
+    `figures` were counted on the release itself, which may be of another source than the fit's.
     """
     risk, loss, _ = story["chosen"]
     people, dropped = figures["subjects"], figures["suppressed"]
