@@ -29,9 +29,8 @@ from voile.documents.learners.crf import CRF
 from voile.documents.learners.learner import Classifier, Examples, Learner
 from voile.documents.learning.crossfitting import OutOfFold
 from voile.documents.learning.fits import Fits
-from voile.documents.learning.folds import folds_of
 from voile.documents.learning.greedy import sanitize_greedily, tried_of
-from voile.documents.learning.training import Training
+from voile.documents.learning.training import Training, folds_of
 from voile.documents.paper.ensemble import Ensemble
 from voile.documents.sanitizer import GreedySanitizer, fits_of
 from voile.documents.words.tokens import token_labels

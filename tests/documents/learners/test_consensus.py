@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.documents.learners.made import FORMS, NUMBER, harmless, made, of_forms
 
 from voile.documents.learners import LEARNERS
-from voile.documents.learners.consensus import FAR, Consensus, told
-from voile.documents.learners.elsewhere import others
+from voile.documents.learners.consensus import FAR, Consensus, others, told
 
 texts = st.lists(st.lists(st.integers(0, 4), max_size=6), min_size=1, max_size=4)
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.documents.learners.made import harmless, made, of_forms
 
-from voile.documents.learners.history import follow
+from voile.documents.learners.linear import follow
 from voile.documents.learners.svm import SVM, past
 
 

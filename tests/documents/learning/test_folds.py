@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.learning.folds import folds_of
+from voile.documents.learning.training import folds_of
 
 documents = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 9)), min_size=8)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from voile.documents.adversary.left import edits_of
 from voile.documents.committee.publishing import PublishedDocument
 from voile.documents.learners.learner import Examples
-from voile.documents.learning.folds import folds_of
+from voile.documents.learning.training import folds_of
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.documents.words.attributes import is_mark

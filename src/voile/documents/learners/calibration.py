@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.documents.learners.learner import Arrays, Margins
-from voile.documents.learners.storing import taken, unfit
+from voile.documents.learners.arrays import taken, unfit
+from voile.documents.learners.learner import Arrays, Examples, Margins
 
 Floats = NDArray[np.float64]
 
@@ -155,3 +155,30 @@ def decide(probabilities: Floats, costs: Floats) -> NDArray[np.int16]:
         return np.zeros(len(probabilities), np.int16)
     removed = probabilities @ costs > 1.0 - probabilities.sum(axis=1)
     return np.where(removed, probabilities.argmax(axis=1) + 1, 0).astype(np.int16)
+
+
+FAR = 8.0
+"""Log-odds of what is always or never there."""
+
+
+def regressions(seen: Floats, examples: Examples) -> tuple[Floats, Floats]:
+    """Return for each type the weights of what is told of a token, (T, k), and a bias, (T,).
+
+    A type that no token has is never found; one that every token has is always.
+
+    Parameters
+    ----------
+    seen : (n, T, k) what is told of each token for each type.
+    """
+    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+
+    seen, labels = seen[examples.counted], examples.labels[examples.counted]
+    weights, bias = np.zeros(seen.shape[1:]), np.full(examples.types, -FAR)
+    for kind in range(examples.types):
+        positive = labels == kind + 1
+        if positive.any() and not positive.all():
+            fitted = LogisticRegression(max_iter=500).fit(seen[:, kind], positive)
+            weights[kind], bias[kind] = fitted.coef_[0], fitted.intercept_[0]
+        elif positive.any():
+            bias[kind] = FAR
+    return weights, bias

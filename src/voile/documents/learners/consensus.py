@@ -7,17 +7,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from voile.documents.learners.adaboost import AdaBoost
+from voile.documents.learners.arrays import packed, taken, unpacked
+from voile.documents.learners.calibration import regressions
 from voile.documents.learners.crf import CRF, Chain
 from voile.documents.learners.crossing import crossed
-from voile.documents.learners.elsewhere import others
-from voile.documents.learners.history import follow
 from voile.documents.learners.learner import Arrays, Examples, Learner, Margins, Sight
-from voile.documents.learners.linear import Weights
-from voile.documents.learners.logistic import regressions
-from voile.documents.learners.storing import packed, taken, unpacked
+from voile.documents.learners.linear import Weights, follow
 from voile.documents.learners.svm import SVM
 
 Floats = NDArray[np.float64]
@@ -144,3 +143,49 @@ class Agreed:
             taken(arrays, "trust", "f", (types, TOLD)),
             bias,
         )
+
+
+def others(
+    values: Floats, form: NDArray[np.int32], first: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], Floats, Floats]:
+    """Return of the other tokens of each token's form in its document how many there are, (n,),
+    and the mean and the highest of their values, (n, T); 0 where there are none.
+
+    Parameters
+    ----------
+    values : (n, T). form : (n,) numbers. first : (d + 1,) where each document begins.
+
+    Cost: O(n log n + n T).
+    """
+    document = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    key = document * (int(form.max(initial=0)) + 1) + form
+    _, group, size = np.unique(key, return_inverse=True, return_counts=True)
+    mean, highest = _others(np.ascontiguousarray(values), group, size)
+    return size[group] - 1, mean, highest
+
+
+@njit(cache=True, nogil=True)
+def _others(
+    values: Floats, group: NDArray[np.intp], size: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
+    n, types = values.shape
+    total = np.zeros((len(size), types))
+    top = np.full((len(size), types), -np.inf)
+    second = np.full((len(size), types), -np.inf)
+    for i in range(n):
+        g = group[i]
+        for t in range(types):
+            value = values[i, t]
+            total[g, t] += value
+            if value > top[g, t]:
+                second[g, t], top[g, t] = top[g, t], value
+            elif value > second[g, t]:
+                second[g, t] = value
+    mean, highest = np.zeros((n, types)), np.zeros((n, types))
+    for i in range(n):
+        g = group[i]
+        if size[g] > 1:
+            for t in range(types):
+                mean[i, t] = (total[g, t] - values[i, t]) / (size[g] - 1)
+                highest[i, t] = second[g, t] if values[i, t] == top[g, t] else top[g, t]
+    return mean, highest

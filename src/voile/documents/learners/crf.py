@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voile.documents.learners.arrays import packed, taken, unfit, unpacked
 from voile.documents.learners.chain import MOST, best_labels, log_odds
 from voile.documents.learners.learner import Arrays, Examples, Margins, Sight
-from voile.documents.learners.storing import packed, taken, unfit, unpacked
 
 
 @dataclass(frozen=True)

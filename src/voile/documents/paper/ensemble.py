@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from voile.documents.learners.arrays import packed, taken, unpacked
 from voile.documents.learners.crf import CRF, Chain
 from voile.documents.learners.crossing import crossed
 from voile.documents.learners.learner import Arrays, Examples, Margins, Sight
-from voile.documents.learners.storing import packed, taken, unpacked
 from voile.documents.learners.svm import hyperplanes
 
 NEAR = 6.0

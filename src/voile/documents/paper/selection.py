@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.learners.adaboost import AdaBoost
+from voile.documents.learners.arrays import taken, unfit
+from voile.documents.learners.calibration import regressions
 from voile.documents.learners.crf import CRF, Chain
 from voile.documents.learners.crossing import classes_of, crossed
 from voile.documents.learners.learner import (
@@ -22,8 +24,6 @@ from voile.documents.learners.learner import (
     Sight,
 )
 from voile.documents.learners.linear import Linear
-from voile.documents.learners.logistic import regressions
-from voile.documents.learners.storing import taken, unfit
 from voile.documents.learners.svm import SVM
 from voile.documents.paper.ensemble import Ensemble, Judged
 

@@ -53,16 +53,16 @@ _JSON = (".jsonl", ".ndjson", ".json")
 _CONLL = (".conll", ".bio", ".iob", ".txt", ".tsv")
 
 FORMATS: Mapping[str, Format] = {
-    "jsonl": Format("jsonl:read", "JSON lines: text, spans, id, subject", _JSON, subject=True),
-    "presidio": Format("presidio:read", "JSON of presidio-research", _JSON, subject=True),
-    "doccano": Format("doccano:read", "JSON lines of doccano", _JSON, subject=True),
+    "jsonl": Format("json:read_jsonl", "JSON lines: text, spans, id, subject", _JSON, subject=True),
+    "presidio": Format("json:read_presidio", "JSON of presidio-research", _JSON, subject=True),
+    "doccano": Format("json:read_doccano", "JSON lines of doccano", _JSON, subject=True),
     "conll": Format("conll:read", "columns; documents by -DOCSTART-", _CONLL),
     "conll-sentences": Format("conll:read_sentences", "columns; each block a document", _CONLL),
-    "conll-header": Format("conll_header:read", "columns with names", (".tsv",), subject=True),
+    "conll-header": Format("conll:read_with_header", "columns with names", (".tsv",), subject=True),
     "brat": Format("brat:read", ".txt with .ann beside it", (".txt",), single=True),
-    "i2b2-2006": Format("i2b2_2006:read", "XML with PHI elements in the text", (".xml",)),
-    "i2b2-2014": Format("i2b2_2014:read", "XML with TEXT and TAGS", (".xml",), single=True),
-    "txt": Format("plain:read", "plain text", (".txt",), single=True),
+    "i2b2-2006": Format("i2b2:read_2006", "XML with PHI elements in the text", (".xml",)),
+    "i2b2-2014": Format("i2b2:read_2014", "XML with TEXT and TAGS", (".xml",), single=True),
+    "txt": Format("office:read_plain", "plain text", (".txt",), single=True),
     "docx": Format("office:read_docx", "Word", (".docx",), single=True, text=False),
     "pdf": Format("office:read_pdf", "PDF", (".pdf",), single=True, text=False),
     "table": Format("tables:read_table", "a table with a column text", (), subject=True),

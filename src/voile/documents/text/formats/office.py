@@ -1,4 +1,4 @@
-"""The text of Word and PDF files, by python-docx and pypdf (the extra `office`).
+"""Plain text, and the text of Word and PDF files by python-docx and pypdf (the extra `office`).
 
 A .docx is read whole: headers, body with tables and text boxes, notes, comments and footers, a
 paragraph a line; what tracked changes deleted is left. A .pdf gives its pages' text as pypdf finds
@@ -19,6 +19,7 @@ from voile.documents.text.formats.file import File
 
 if TYPE_CHECKING:
     from docx.document import Document as Word
+
 
 PARTS = ("header", "document", "footnotes", "endnotes", "comments", "footer")
 WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -103,3 +104,8 @@ def _reading(file: File, library: str) -> Iterator[None]:
         ) from None
     finally:
         logger.setLevel(level)
+
+
+def read_plain(file: File) -> Iterator[Document]:
+    """Read a plain text as one document, without spans."""
+    yield file.document(file.text(), id=file.name, annotated=False)

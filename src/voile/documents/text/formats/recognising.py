@@ -13,10 +13,9 @@ from voile.core.errors import RequestError, SourceError
 from voile.data.opening import FORMATS as TABLES
 from voile.data.postgres.address import Address
 from voile.documents.text.formats.brat import beside
-from voile.documents.text.formats.conll import BOUNDARY
-from voile.documents.text.formats.conll_header import TOKEN
+from voile.documents.text.formats.conll import BOUNDARY, TOKEN
 from voile.documents.text.formats.file import File, readable, suffix
-from voile.documents.text.formats.json_objects import objects
+from voile.documents.text.formats.json import objects
 from voile.documents.text.formats.tags import HARMLESS, TAG
 
 BY_NAME = {

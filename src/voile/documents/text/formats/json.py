@@ -1,4 +1,8 @@
-"""JSON files of one object a document: lines, or one list of them."""
+"""JSON of one object a document, lines or one list: voile's own, presidio-research's, doccano's.
+
+Of presidio-research the texts of one template are alike: ``subject="template_id"`` keeps them in
+one fold. doccano has [start, end, label] in `label` or `labels`, or with relations `entities`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from voile.core.errors import RequestError, SourceError, nearest
 from voile.data.formats.jsonlines import parser
 from voile.documents.text.document import Document
 from voile.documents.text.formats.file import File
-from voile.documents.text.formats.quotes import Quote, placed
+from voile.documents.text.formats.quotes import Quote, looked, placed
 
 
 def objects(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -77,3 +81,37 @@ def _subject(file: File, number: int, row: dict[str, Any]) -> str | None:
     if subject is not None and not isinstance(subject, str | int):
         raise SourceError(f"the subject of row {number} is no text", where=file.path.name)
     return None if subject is None else str(subject)
+
+
+def read_jsonl(file: File) -> Iterator[Document]:
+    """Read voile's own: text, spans of start, end and label, id or doc_id, subject."""
+    return annotated(file, "text", lambda row, where: looked(row.get("spans"), where))
+
+
+PRESIDIO_KEYS = ("start_position", "end_position", "entity_type")
+
+
+def read_presidio(file: File) -> Iterator[Document]:
+    """Read documents; each span's value has to be what the text holds there."""
+    return annotated(file, "full_text", _presidio_quotes)
+
+
+def _presidio_quotes(row: dict[str, Any], where: str) -> list[Quote] | None:
+    return looked(row.get("spans"), where, PRESIDIO_KEYS, "entity_value")
+
+
+DOCCANO_KEYS = ("start_offset", "end_offset", "label")
+DOCCANO_FIELDS = ("label", "labels", "entities")
+
+
+def read_doccano(file: File) -> Iterator[Document]:
+    """Read documents; relations and comments are left."""
+    return annotated(file, "text", _doccano_quotes)
+
+
+def _doccano_quotes(row: dict[str, Any], where: str) -> list[Quote] | None:
+    there = [name for name in DOCCANO_FIELDS if name in row]
+    if len(there) != 1:
+        said = f"has {' and '.join(there)}" if there else f"has none of {', '.join(DOCCANO_FIELDS)}"
+        raise SourceError(said, where=where)
+    return looked(row[there[0]], where, DOCCANO_KEYS)
