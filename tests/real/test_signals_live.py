@@ -13,10 +13,7 @@ import pytest
 from tests.signals.channel.conftest import broker, make_broker  # noqa: F401, fixtures
 from tests.signals.channel.test_commands import A_COMMAND, command
 
-from voile.cli.enrol import enrol
-from voile.cli.fhir import decode_fhir, encode_fhir
 from voile.cli.run import run
-from voile.cli.send import send
 from voile.signals.channel.recipient import READINGS
 
 pytestmark = pytest.mark.real
@@ -56,7 +53,7 @@ def clinic(data_set, tmp_path_factory):
     fit += ["--out", folder / "kit", "--method", "normal", "--strength", "1", "--quiet"]
     assert run([*map(str, fit)]) == 0
     known = ["--classes", folder / "classes.csv", "--key-file", folder / "key"]
-    assert not command(enrol, folder / "kit", *known, "--out", folder / "enrolment")
+    assert not command("enrol", folder / "kit", *known, "--out", folder / "enrolment")
     return folder, children
 
 
@@ -72,7 +69,7 @@ def test_every_child_s_reading_comes_once_and_right(clinic, broker, tmp_path, ca
     try:
         capsys.readouterr()
         spool = ["--spool", tmp_path / "spool", "--enrolment", folder / "enrolment"]
-        sent = command(send, folder / "kit", folder / "children.csv", *line, *spool)
+        sent = command("send", folder / "kit", folder / "children.csv", *line, *spool)
         result, said = capsys.readouterr()
         assert (sent or 0, json.loads(result)["left_out"]) == (0, 0), said
         assert "from the second message of one on" in said
@@ -117,6 +114,6 @@ def test_every_child_s_observation_comes_back_to_the_byte(clinic, tmp_path):
     known = ["--classes", tmp_path / "classes.csv", "--out"]
     fields = ["--fields", tmp_path / "fields.toml"]
     sent, again = tmp_path / "sent.ndjson", tmp_path / "again.ndjson"
-    command(encode_fhir, folder / "kit", tmp_path / "in.ndjson", *fields, *known, sent)
-    command(decode_fhir, folder / "kit", sent, *known, again)
+    command("encode-fhir", folder / "kit", tmp_path / "in.ndjson", *fields, *known, sent)
+    command("decode-fhir", folder / "kit", sent, *known, again)
     assert again.read_bytes() == (tmp_path / "in.ndjson").read_bytes() != sent.read_bytes()

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from voile.cli.decode import decode
-from voile.cli.enrol import enrol
 from voile.cli.evidence_file import default_place, write_evidence
-from voile.cli.fhir import decode_fhir, encode_fhir
 from voile.cli.frontier import frontier
+from voile.cli.own_verb import own_command
 from voile.cli.parameters import (
     Command,
     Group,
@@ -28,10 +27,8 @@ from voile.cli.parameters import (
     reading,
     seed,
 )
-from voile.cli.receive import receive
 from voile.cli.results import tell_applied, tell_attacked, tell_chosen, tell_fitted
 from voile.cli.screen import Screen
-from voile.cli.send import send
 from voile.cli.wing_options import WingCommand
 from voile.data.files.outputs import EVIDENCE, KIT, POLICY, RELEASE
 from voile.wings import wing
@@ -39,22 +36,44 @@ from voile.wings import wing
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from voile.release.own_verbs import OwnVerb
+
 UNKEYED = (
     "The release was sealed under a secret, and this evidence will not be: verify fails it where "
     "the secret is given. Set VOILE_SECRET or --key-file, as for apply."
 )
-OWN: Mapping[str, tuple[Callable[[str], click.Command], ...]] = {
-    "signals": (decode, enrol, send, receive, encode_fhir, decode_fhir)
-}
-"""Verbs that one kind alone has."""
+OWN = frozenset({"signals"})
+"""Kinds whose wing has verbs beyond the common ones, its `OWN_VERBS`."""
+
+
+class _KindGroup(Group):
+    """The commands of one kind: those that all kinds have, then its own."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind, help=f"Fit, choose, apply and attack {kind}.")
+        self._kind = kind
+        for command in (_fit, _frontier, _choose, _apply, _attack):
+            self.add_command(command(kind))
+
+    @cached_property
+    def _own(self) -> Mapping[str, click.Command]:
+        """The kind's own verbs, by name; its wing is imported when they are asked for."""
+        verbs: Sequence[OwnVerb] = getattr(wing(self._kind), "OWN_VERBS", ())
+        return {verb.name: own_command(self._kind, verb) for verb in verbs}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order in which they were added."""
+        return [*super().list_commands(ctx), *(self._own if self._kind in OWN else ())]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Return a command; the wing is imported for a name that not every kind has."""
+        own = self._own if self._kind in OWN and name not in self.commands else {}
+        return own.get(name) or super().get_command(ctx, name)
 
 
 def kind_group(kind: str) -> click.Group:
     """Return the commands of one wing; its code is imported when one of them runs."""
-    group = Group(kind, help=f"Fit, choose, apply and attack {kind}.")
-    for command in (_fit, _frontier, _choose, _apply, *OWN.get(kind, ()), _attack):
-        group.add_command(command(kind))
-    return group
+    return _KindGroup(kind)
 
 
 def _fit(kind: str) -> click.Command:

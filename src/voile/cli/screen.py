@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from voile.core.progress import Progress, silent
+from voile.core.wording import count as count
 
 LINE_EVERY = 5.0  # seconds between lines where there is no terminal
 DRAW_EVERY = 0.05  # seconds between two drawings of a bar
@@ -136,16 +137,6 @@ def short(value: object) -> str:
             return f"{value:,}"
         case _:
             return str(value)
-
-
-def count(n: int, noun: str) -> str:
-    """Write how many of something there are.
-
-    >>> count(1, "policy"), count(1200, "policy"), count(0, "row")
-    ('1 policy', '1,200 policies', '0 rows')
-    """
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{n:,} {noun if n == 1 else plural}"
 
 
 def _finite(data: Any) -> Any:

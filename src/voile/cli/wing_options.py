@@ -89,13 +89,15 @@ def _option(name: str, field: FieldInfo) -> click.Option:
     kind, multiple = _kind(field.annotation)
     help = field.description or ""
     option = key.replace("_", "-")
+    metavar = field.title or kind.name.upper()
     switch = f"--{option}/--no-{option}" if flag and field.default else f"--{option}"
     return click.Option(
         [switch, key],
         is_flag=flag or None,  # of False click makes one whose value may be left out
         multiple=multiple,
         type=None if flag else kind,
-        metavar=None if flag or isinstance(kind, click.Choice) else kind.name.upper(),
+        required=field.is_required(),
+        metavar=None if flag or isinstance(kind, click.Choice) else metavar,
         help=f"{help[:1].upper()}{help[1:]}{_default(field)}.",
     )
 

@@ -1,29 +1,55 @@
-"""The signals wing as the ground floor sees it: five functions, their options, and a check.
+"""The signals wing as the faces see it: its verbs and their options.
 
 A function's code loads when it is first asked for, so that `--help` is quick.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from voile.core.lazy import VERBS, lazily
-from voile.signals.verbs.options import ApplyOptions, AttackOptions, FitOptions
+from voile.data.files.outputs import ENROLMENT, READINGS
+from voile.release.own_verbs import OwnVerb
+from voile.signals.verbs.options import (
+    ApplyOptions,
+    AttackOptions,
+    DecodeFhirOptions,
+    DecodeOptions,
+    EncodeFhirOptions,
+    EnrolOptions,
+    FitOptions,
+    ReceiveOptions,
+    SendOptions,
+)
 
 if TYPE_CHECKING:
     from voile.signals.verbs.apply import apply
     from voile.signals.verbs.attack import attack
-    from voile.signals.verbs.decode import decode
+    from voile.signals.verbs.decode import decode, decode_release
+    from voile.signals.verbs.enrol import enrol
+    from voile.signals.verbs.fhir import decode_fhir, encode_fhir
     from voile.signals.verbs.fit import choose, fit
+    from voile.signals.verbs.receive import receive
     from voile.signals.verbs.report import sections
+    from voile.signals.verbs.send import send
     from voile.signals.verbs.verify import verify
 
 KIND = "signals"
 SUMMARY = "readings sent again and again to a recipient who knows each person's class"
 WAYS = ("max_relative_risk", "max_loss", "policy", "knee")
+OWN_VERBS = (
+    OwnVerb("decode", DecodeOptions, "decode_release", ("kit", "release"), {"out": READINGS}),
+    OwnVerb("enrol", EnrolOptions, "enrol", ("kit",), {"out": ENROLMENT}),
+    OwnVerb("send", SendOptions, "send", ("kit", "source"), {"spool": None}),
+    OwnVerb("receive", ReceiveOptions, "receive", ("kit",), {"out": None}),
+    OwnVerb("encode-fhir", EncodeFhirOptions, "encode_fhir", ("kit", "source"), {"out": READINGS}),
+    OwnVerb("decode-fhir", DecodeFhirOptions, "decode_fhir", ("kit", "source"), {"out": READINGS}),
+)
 
 __all__ = [
     "KIND",
+    "OWN_VERBS",
     "SUMMARY",
     "WAYS",
     "ApplyOptions",
@@ -33,9 +59,28 @@ __all__ = [
     "attack",
     "choose",
     "decode",
+    "decode_fhir",
+    "decode_release",
+    "encode_fhir",
+    "enrol",
     "fit",
+    "receive",
     "sections",
+    "send",
     "verify",
 ]
 
-__getattr__ = lazily(__name__, {**VERBS, "decode": "verbs.decode"}, package="voile.signals")
+_OWN_VERBS: Mapping[str, str] = {
+    "decode": "decode",
+    "decode_fhir": "fhir",
+    "decode_release": "decode",
+    "encode_fhir": "fhir",
+    "enrol": "enrol",
+    "receive": "receive",
+    "send": "send",
+}
+__getattr__ = lazily(
+    __name__,
+    {**VERBS, **{name: f"verbs.{module}" for name, module in _OWN_VERBS.items()}},
+    package="voile.signals",
+)

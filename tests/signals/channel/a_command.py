@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from voile.cli.receive import receive
+from voile.cli.kind import kind_group
 
 if __name__ == "__main__":
-    sys.exit(receive("signals").main(sys.argv[1:], standalone_mode=False))
+    sys.exit(kind_group("signals").main(["receive", *sys.argv[1:]], standalone_mode=False))

@@ -19,12 +19,9 @@ from pathlib import Path
 import pytest
 from tests.signals.days import days
 
-from voile.cli.enrol import enrol
-from voile.cli.fhir import decode_fhir, encode_fhir
+from voile.cli.kind import kind_group
 from voile.cli.parameters import load_kit
-from voile.cli.receive import receive
 from voile.cli.run import run
-from voile.cli.send import send
 from voile.core.errors import VoileError
 from voile.data import open_source
 from voile.signals.channel import Enrolment
@@ -46,9 +43,9 @@ COLUMNS = ("id", "state", "day", "height", "weight", "mood")
 MOODS = ("low", "middling", "high")
 
 
-def command(make, *words):
+def command(verb, *words):
     """Run a command here; return its exit code."""
-    return make("signals").main([*map(str, words)], standalone_mode=False)
+    return kind_group("signals").main([verb, *map(str, words)], standalone_mode=False)
 
 
 def table(path, columns, rows):
@@ -74,7 +71,7 @@ def ward(tmp_path_factory):
     quick = ["--strength", "1", "--base", "normal", "--seed", "1"]
     assert run(["signals", "fit", *map(str, [folder / "days.csv", *fit]), *quick]) == 0
     known = ["--classes", folder / "classes.csv", "--key-file", folder / "key"]
-    assert not command(enrol, folder / "kit", *known, "--out", folder / "enrolment", "--quiet")
+    assert not command("enrol", folder / "kit", *known, "--out", folder / "enrolment", "--quiet")
     return folder, rows
 
 
@@ -100,7 +97,7 @@ def test_a_table_and_then_a_live_reading_come_to_the_clinic_once_each_and_in_ord
 
     def sent(source):
         own = ["--spool", tmp_path / "spool", "--enrolment", folder / "enrolment"]
-        code = command(send, folder / "kit", source, *line, *own)
+        code = command("send", folder / "kit", source, *line, *own)
         result, said = capsys.readouterr()
         return code or 0, json.loads(result), said
 
@@ -134,7 +131,7 @@ def test_without_a_broker_readings_wait(ward, tmp_path, capsys):
     folder, rows = ward
     line = ["--broker", "mqtt://127.0.0.1:9", "--spool", tmp_path / "spool", "--wait", 1, "--json"]
     given = [folder / "kit", folder / "days.csv", "--enrolment", folder / "enrolment", *line]
-    assert command(send, *given) == 1
+    assert command("send", *given) == 1
     result, said = capsys.readouterr()
     assert json.loads(result)["spooled"] == len(rows)
     assert "the broker is away, it cannot be reached: trying again" in said
@@ -151,7 +148,7 @@ def test_a_column_that_would_be_lost_in_the_clinics_file_is_refused(ward, tmp_pa
     assert run(["signals", "fit", *map(str, [tmp_path / "days.csv", *kit, *quick])]) == 0
     known = ["--classes", folder / "classes.csv", "--key-file", folder / "key"]
     with pytest.raises(VoileError, match=f"a column is called {called}, as one that the clinic's"):
-        command(enrol, tmp_path / "kit", *known, "--out", tmp_path / "enrolment")
+        command("enrol", tmp_path / "kit", *known, "--out", tmp_path / "enrolment")
 
 
 def test_no_line_of_standard_input_ends_the_listening(ward, tmp_path, capsys, monkeypatch):
@@ -164,7 +161,7 @@ def test_no_line_of_standard_input_ends_the_listening(ward, tmp_path, capsys, mo
     monkeypatch.setattr(sys, "stdin", stdin)
     line = ["--broker", "mqtt://127.0.0.1:9", "--spool", tmp_path / "spool", "--wait", 20, "--json"]
     started = time.monotonic()
-    assert command(send, folder / "kit", "-", "--enrolment", folder / "enrolment", *line) == 1
+    assert command("send", folder / "kit", "-", "--enrolment", folder / "enrolment", *line) == 1
     result, said = capsys.readouterr()
     told = json.loads(result)
     assert (told["left_out"], told["spooled"]) == (len(lines), 0), said
@@ -176,12 +173,12 @@ def test_a_device_is_given_its_own_keys_and_never_the_secret(ward, tmp_path, mon
     known = [folder / "kit", "--classes", folder / "classes.csv", "--out", tmp_path / "device.key"]
     monkeypatch.delenv("VOILE_SECRET", raising=False)
     with pytest.raises(VoileError, match="environment variable VOILE_SECRET"):
-        command(enrol, *known)
+        command("enrol", *known)
     monkeypatch.setenv("VOILE_SECRET", (folder / "key").read_text())
     with pytest.raises(VoileError, match="a subject is not in"):
-        command(enrol, *known, "--subject", "p1", "--subject", "nobody")
+        command("enrol", *known, "--subject", "p1", "--subject", "nobody")
     assert not (tmp_path / "device.key").exists()
-    assert not command(enrol, *known, "--subject", "p1", "--json")
+    assert not command("enrol", *known, "--subject", "p1", "--json")
     assert json.loads(capsys.readouterr().out)["subjects"] == 1
     mode = (tmp_path / "device.key").stat().st_mode
     assert stat.S_IMODE(mode) == 0o600
@@ -192,15 +189,15 @@ def test_a_device_is_given_its_own_keys_and_never_the_secret(ward, tmp_path, mon
     line = ["--broker", "mqtt://127.0.0.1:9", "--spool", tmp_path / "spool", "--wait", 0]
     own = ["--enrolment", tmp_path / "device.key"]
     with pytest.raises(VoileError, match=r"days\.csv, row [\d,]+: a subject is not enrolled"):
-        command(send, folder / "kit", folder / "days.csv", *line, *own)
+        command("send", folder / "kit", folder / "days.csv", *line, *own)
     with pytest.raises(VoileError, match="is there already; replace it with --force"):
-        command(enrol, *known)
+        command("enrol", *known)
     monkeypatch.setenv("VOILE_SECRET", (folder / "key").read_text())
-    assert not command(enrol, *known, "--subject", "p2", "--force")
+    assert not command("enrol", *known, "--subject", "p2", "--force")
     for theirs in ("classes.csv", "roles.toml"):
         before = (folder / theirs).read_bytes()
         with pytest.raises(VoileError, match=r"is read by|is no enrolment that voile wrote"):
-            command(enrol, *known[:-1], folder / theirs, "--force")
+            command("enrol", *known[:-1], folder / theirs, "--force")
         assert (folder / theirs).read_bytes() == before
 
 
@@ -210,16 +207,16 @@ def test_the_generation_of_a_key_is_a_column_of_the_classes(ward, tmp_path):
     given = [folder / "kit", "--classes", known, "--key-file", folder / "key"]
     given += ["--generation", "key", "--force", "--out", tmp_path / "device.key"]
     known.write_text("id,state,key\np1,calm,2\np2,calm,65535\n")
-    assert not command(enrol, *given)
+    assert not command("enrol", *given)
     keys = Enrolment.read(tmp_path / "device.key").keys.values()
     assert [key.generation for key in keys] == [2, 65535]
     for wrong in ("0", "65536", "-1", "1.5", "", "x", "9" * 5000):
         known.write_text(f"id,state,key\np1,calm,2\np2,calm,{wrong}\n")
         with pytest.raises(VoileError, match=r"known\.csv, row 2: the generation of a key is no"):
-            command(enrol, *given)
+            command("enrol", *given)
     known.write_text("id,state,key\np1,calm,2\np1,calm,3\n")
     with pytest.raises(VoileError, match=r"known\.csv, row 2: a subject has two keys"):
-        command(enrol, *given)
+        command("enrol", *given)
 
 
 def test_rows_that_cannot_be_read_are_named_and_a_wrong_one_stops_the_table(ward, tmp_path, capsys):
@@ -233,7 +230,7 @@ def test_rows_that_cannot_be_read_are_named_and_a_wrong_one_stops_the_table(ward
             wrong[at - 1][COLUMNS.index(column)] = cell
         table(tmp_path / f"{name}.csv", COLUMNS, wrong)
         given = [folder / "kit", tmp_path / f"{name}.csv", *line, "--spool", tmp_path / name]
-        code = command(send, *given)
+        code = command("send", *given)
         return code, capsys.readouterr().err
 
     code, said = sent("nan", {(9, "weight"): "nan", (3, "mood"): "MUCH", (5, "id"): ""})
@@ -269,7 +266,7 @@ def test_rows_are_sent_in_the_order_of_time_by_which_fit_learnt(ward, tmp_path, 
     table(tmp_path / "mixed.csv", COLUMNS, [(*rows[0][:2], time, *rows[0][3:]) for time in mixed])
     line = ["--broker", "mqtt://127.0.0.1:9", "--wait", 0, "--enrolment", folder / "enrolment"]
     given = [folder / "kit", tmp_path / "mixed.csv", *line, "--spool", tmp_path / "spool"]
-    assert command(send, *given) == 1
+    assert command("send", *given) == 1
     assert spooled(tmp_path / "spool") == times
     known = Content.of(load_kit(folder / "kit", "signals")).reading
     read = known.read(open_source(tmp_path / "mixed.csv"), strict=False)
@@ -294,7 +291,7 @@ def test_readings_whose_order_cannot_be_told_are_neither_sent_nor_learnt(
     line = ["--broker", "mqtt://127.0.0.1:9", "--wait", 0, "--enrolment", folder / "enrolment"]
     given = [folder / "kit", tmp_path / "mixed.csv", *line, "--spool", tmp_path / "spool"]
     with pytest.raises(VoileError, match=message):
-        command(send, *given)
+        command("send", *given)
     assert spooled(tmp_path / "spool") == []
     fit = ["--roles", folder / "roles.toml", "--out", tmp_path / "kit", "--time", "day"]
     capsys.readouterr()
@@ -318,7 +315,7 @@ def test_a_wrong_request_to_receive_is_one_sentence(ward, tmp_path, words, messa
     given = [word.format(folder=folder) for word in words]
     given += ["--key-file", str(folder / "key")]
     with pytest.raises(VoileError, match=message):
-        command(receive, folder / "kit", "--out", out, *known, *given)
+        command("receive", folder / "kit", "--out", out, *known, *given)
 
 
 FIELDS = {"height": ("8302-2", "cm"), "weight": ("29463-7", "kg"), "mood": ("72514-3", "{score}")}
@@ -356,7 +353,7 @@ def test_a_wrong_row_of_the_classes_is_named(ward, tmp_path, row, message):
     given = ["--classes", known, "--out", tmp_path / "clinic", "--broker", "mqtt://127.0.0.1:9"]
     given += ["--key-file", folder / "key"]
     with pytest.raises(VoileError, match=f"known.csv, {message}"):
-        command(receive, folder / "kit", *given)
+        command("receive", folder / "kit", *given)
 
 
 @pytest.mark.parametrize("alone", [False, True])
@@ -374,12 +371,12 @@ def test_a_file_of_fhir_goes_through_both_commands(ward, tmp_path, capsys, alone
         assert run(["signals", "choose", str(folder / "kit"), *map(str, chosen)]) == 0
         known += ["--policy", policy]
     kit = folder / "kit"
-    command(encode_fhir, kit, source, "--fields", fields, *known, "--out", sent, "--json")
+    command("encode-fhir", kit, source, "--fields", fields, *known, "--out", sent, "--json")
     result, said = capsys.readouterr()
     assert ("leave --policy out" in said) == alone
     counts = json.loads(result.splitlines()[-1])
     assert (counts["readings"], counts["values"]) == (len(rows), 3 * len(rows))
-    command(decode_fhir, kit, sent, *known, "--out", again)
+    command("decode-fhir", kit, sent, *known, "--out", again)
     assert again.read_bytes() == source.read_bytes() != sent.read_bytes()
     forged = sent.read_text().splitlines()
     at = max(
@@ -387,7 +384,7 @@ def test_a_file_of_fhir_goes_through_both_commands(ward, tmp_path, capsys, alone
     )
     forged[at] = re.sub('"value": [-0-9.e]+', '"value": 1e12', forged[at])
     sent.write_text("\n".join(forged))
-    assert command(decode_fhir, kit, sent, *known, "--out", again, "--force", "--json") == 1
+    assert command("decode-fhir", kit, sent, *known, "--out", again, "--force", "--json") == 1
     result, said = capsys.readouterr()
     assert json.loads(result)["set_aside"] == 1
     assert f"1 reading outside the range, in {again}.set-aside.jsonl" in said
@@ -395,7 +392,7 @@ def test_a_file_of_fhir_goes_through_both_commands(ward, tmp_path, capsys, alone
     fewer = tmp_path / "fewer.csv"
     fewer.write_text("id,state\nnobody,calm\n")
     with pytest.raises(VoileError, match="sent, line 1: a subject has no class"):
-        command(decode_fhir, kit, sent, "--classes", fewer, *known[2:], "--out", tmp_path / "no")
+        command("decode-fhir", kit, sent, "--classes", fewer, *known[2:], "--out", tmp_path / "no")
 
 
 def test_what_is_forged_at_the_broker_is_counted_said_and_not_answered(clinic, broker):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import ssl
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from voile.core.errors import RequestError
@@ -13,6 +15,7 @@ from voile.keys.secret import read_private
 
 PORTS = {"mqtt": 1883, "mqtts": 8883}
 USER, PASSWORD = "VOILE_MQTT_USER", "VOILE_MQTT_PASSWORD"
+NEAR = ("localhost", "127.0.0.1", "::1")
 ADDRESS = "write mqtts://host or mqtt://host:1883"
 
 
@@ -118,3 +121,22 @@ class Login:
                 "the login's file is not a line of user and a line of password", where=where
             )
         return cls(*lines)
+
+
+class Line(Protocol):
+    """Options that say where the broker is, and how it is reached."""
+
+    broker: str
+    login_file: Path | None
+    tls_ca: Path | None
+    tls_cert: Path | None
+    tls_key: Path | None
+
+
+def line_of(line: Line, warn: Callable[[str], None]) -> tuple[Broker, Login | None]:
+    """Return the broker and the login; warn where a password would be overheard."""
+    broker = Broker.parse(line.broker, ca=line.tls_ca, cert=line.tls_cert, key=line.tls_key)
+    login = Login.from_file(line.login_file) if line.login_file else Login.from_environment()
+    if login and not broker.tls and broker.host not in NEAR:
+        warn("the password goes over the network unencrypted; write mqtts:// for TLS")
+    return broker, login

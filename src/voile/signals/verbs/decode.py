@@ -10,22 +10,52 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.errors import RequestError, nearest
+from voile.core.errors import RequestError
 from voile.core.progress import Progress
+from voile.core.wording import count
 from voile.data import Source, Staging, open_writer, publishing
 from voile.data.files.outputs import READINGS, READINGS_FORMAT, SET_ASIDE, manifest_of
 from voile.data.opening import split_output
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import Release, manifest_path
-from voile.signals.codec import Codec
+from voile.release.own_verbs import Ended, Reporter, open_reported
 from voile.signals.codec.limits import RANGE
 from voile.signals.maps.stored import StoredMap, mark_of
 from voile.signals.readings.forms import Form, type_named
 from voile.signals.readings.sources import Reading, subjects_of
 from voile.signals.verbs.apply import PSEUDONYM
 from voile.signals.verbs.certify import messages
-from voile.signals.verbs.content import Content, Policy
+from voile.signals.verbs.content import KIND, Content, Policy
+from voile.signals.verbs.options import DecodeOptions
+from voile.signals.verbs.subjects import subjects_in
+
+ASIDE = 1  # the exit code where rows were set aside
+
+
+def decode_release(
+    options: DecodeOptions,
+    reporter: Reporter,
+    *,
+    kit: str,
+    release: str,
+    out: Path,
+    force: bool,
+    table: str | None,
+    encoding: str | None,
+) -> Ended:
+    """Decode a release, and report how many rows were set aside."""
+    fitted, chosen = Kit.load(Path(kit), KIND), Chosen.read(options.policy)
+    opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
+    with reporter.progress() as progress:
+        rows, set_aside, aside = decode(
+            fitted, chosen, Release.open(Path(release)), opened, out, force=force, progress=progress
+        )
+    reporter.say(f"{out}: {count(rows, 'row')} decoded")
+    if set_aside:
+        reporter.insist(f"{count(set_aside, 'row')} outside the range, in {aside}")
+    result = {"decoded": str(out), "rows": rows, "set_aside": set_aside}
+    return Ended(result, ASIDE if set_aside else 0)
 
 
 class Decoded(NamedTuple):
@@ -75,7 +105,9 @@ def decode(
             instead="give the kit and the policy that it was applied with",
         )
     release.check_hash()
-    known = _known(classes, content.reading, map.codec_)
+    labels = [str(label) for label in map.codec_.classes]
+    classes_of = subjects_in(classes, content.reading, labels, subject=PSEUDONYM)
+    known = {who: labels.index(each.label) for who, each in classes_of.items()}
     source = release.rows()
     types = _types(release, source)
     schema = pa.schema([pa.field(name, types[name]) for name in source.columns])
@@ -96,34 +128,6 @@ def decode(
         with publishing(part, table, force=force) as publish:
             staging.commit(publish)
     return Decoded(decoding.read - decoding.set_aside, decoding.set_aside, aside)
-
-
-def _known(classes: Source, reading: Reading, codec: Codec) -> dict[str, int]:
-    """Return the number of each subject's class."""
-    names = [PSEUDONYM, reading.private]
-    for name in names:
-        if name not in classes.columns:
-            remedy = nearest(name, classes.columns)
-            raise RequestError(f"there is no column {name}", where=classes.name, instead=remedy)
-    numbers = {str(label): k for k, label in enumerate(codec.classes)}
-    known: dict[str, int] = {}
-    row = 0
-    for batch in classes.batches(names):
-        pairs = zip(
-            subjects_of(batch.column(names[0])), reading.classes(batch.column(names[1])),
-            strict=True,
-        )  # fmt: skip
-        for subject, label in pairs:
-            row += 1
-            if label not in numbers:
-                raise RequestError(
-                    "the map has not seen a class", where=f"{classes.name}, row {row:,}"
-                )
-            if known.setdefault(subject, numbers[label]) != numbers[label]:
-                raise RequestError(
-                    "a subject is of two classes", where=f"{classes.name}, row {row:,}"
-                )
-    return known
 
 
 def _types(release: Release, source: Source) -> dict[str, pa.DataType]:

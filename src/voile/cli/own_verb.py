@@ -1,0 +1,33 @@
+"""The command of a verb that one kind of data alone has, as its wing describes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from voile.cli.destination import Destination
+from voile.cli.parameters import argument, out, reading
+from voile.cli.screen import Screen
+from voile.cli.wing_options import WingCommand
+from voile.release.own_verbs import Ended, OwnVerb
+from voile.wings import wing
+
+
+def own_command(kind: str, verb: OwnVerb) -> click.Command:
+    """Return the command."""
+
+    def run(screen: Screen, *, options: Any, **places: Any) -> int:
+        ended: Ended = getattr(wing(kind), verb.run)(options, screen, **places)
+        screen.result(ended.result)
+        return ended.code
+
+    run.__doc__ = verb.options.__doc__
+    params: list[click.Parameter] = [argument(name) for name in verb.arguments]
+    for name, output in verb.outputs.items():
+        if output is None:
+            help = "Folder of this end; it holds readings in the clear."
+            params.append(Destination(f"--{name}", "FOLDER", None, help=help))
+        else:
+            params += out(output.name.split()[-1].upper(), output)
+    return WingCommand(verb.name, run, [*params, *reading()], lambda: verb.options)

@@ -1,0 +1,67 @@
+"""Verbs that one kind of data has beyond the common ones, as its wing hands them to the faces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from voile.core.progress import Progress
+
+if TYPE_CHECKING:
+    from voile.data import Source
+    from voile.data.files.outputs import Output
+    from voile.release.options import Options
+
+
+class Reporter(Protocol):
+    """Where a verb reports what happens: the command line's screen is one."""
+
+    def say(self, text: str) -> None:
+        """Report a sentence, unless the user wants quiet."""
+
+    def insist(self, text: str) -> None:
+        """Report a sentence in any case."""
+
+    def progress(self) -> AbstractContextManager[Progress]:
+        """Give what progress is reported to."""
+
+
+class Ended(NamedTuple):
+    """How a verb ended: its result, as `--json` prints it, and its exit code."""
+
+    result: Mapping[str, Any]
+    code: int = 0
+
+
+@dataclass(frozen=True)
+class OwnVerb:
+    """A verb of one wing alone.
+
+    Parameters
+    ----------
+    name : on the command line.
+    options : their model; its docstring is the verb's help.
+    run : name of the wing's function: `run(options, reporter, **places)` returns an `Ended`.
+    arguments : places that it reads, by name.
+    outputs : places that it writes, and what; None for a folder that it goes on with.
+    """
+
+    name: str
+    options: type[Options]
+    run: str
+    arguments: tuple[str, ...]
+    outputs: Mapping[str, Output | None] = field(default_factory=dict)
+
+
+def open_reported(
+    reporter: Reporter, place: str, *, table: str | None, encoding: str | None
+) -> Source:
+    """Open a source, and report what was found out about it."""
+    from voile.data import open_source
+
+    opened = open_source(place, table=table, encoding=encoding)
+    if opened.notes:
+        reporter.say(f"{opened.name}: {', '.join(opened.notes)}")
+    return opened

@@ -1,0 +1,42 @@
+"""`voile signals enrol`: the file of keys that a device is given, so that it needs no secret."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from voile.core.errors import RequestError
+from voile.core.wording import count
+from voile.keys.secret import Secret
+from voile.release.own_verbs import Ended, Reporter, open_reported
+from voile.signals.channel import Enrolment
+from voile.signals.verbs.options import EnrolOptions
+from voile.signals.verbs.subjects import live_of, subjects_in
+
+
+def enrol(
+    options: EnrolOptions,
+    reporter: Reporter,
+    *,
+    kit: str,
+    out: Path,
+    force: bool,
+    table: str | None,
+    encoding: str | None,
+) -> Ended:
+    """Write the keys of a device's subjects."""
+    content, codec = live_of(kit)
+    opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
+    known = subjects_in(opened, content.reading, content.classes, generation=options.generation)
+    if absent := [who for who in options.subject if who not in known]:
+        where = f"--subject, {len(absent)} of {len(options.subject)}"
+        raise RequestError(f"a subject is not in {options.classes}", where=where)
+    own = {who: known[who].generation for who in options.subject or known}
+    secret = secret_of(options.key_file)
+    Enrolment.of(secret, codec.mark, own).write(out, force=force)
+    reporter.say(f"{out}: {count(len(own), 'subject')} enrolled; give it to their device alone")
+    return Ended({"enrolment": str(out), "subjects": len(own)})
+
+
+def secret_of(key_file: Path | None) -> Secret:
+    """Read the secret, from a file or else from the environment; it must be there."""
+    return Secret.from_file(key_file) if key_file else Secret.from_environment()

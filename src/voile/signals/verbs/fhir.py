@@ -1,0 +1,115 @@
+"""`voile signals encode-fhir` and `decode-fhir`: readings where they stand in a file of FHIR."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from voile.core.errors import RequestError
+from voile.core.wording import count
+from voile.data.files.outputs import SET_ASIDE
+from voile.release.choice import Chosen
+from voile.release.kit import Kit
+from voile.release.own_verbs import Ended, Reporter, open_reported
+from voile.signals.fhir import Counts, Sequences, Singles, decode, encode, read_fields
+from voile.signals.fhir.files import Others
+from voile.signals.fhir.ways import Way
+from voile.signals.maps.stored import mark_of
+from voile.signals.readings import Reading
+from voile.signals.verbs.content import KIND, Content, Policy
+from voile.signals.verbs.decode import ASIDE
+from voile.signals.verbs.options import DecodeFhirOptions, EncodeFhirOptions
+from voile.signals.verbs.subjects import KnownSubject, sequences_of, subjects_in
+
+APART = (
+    "voile: warning: subjects have several readings, each sent by itself, and many gradually "
+    "reveal the class: leave --policy out"
+)
+
+
+def encode_fhir(
+    options: EncodeFhirOptions,
+    reporter: Reporter,
+    *,
+    kit: str,
+    source: str,
+    out: Path,
+    force: bool,
+    table: str | None,
+    encoding: str | None,
+) -> Ended:
+    """Encode the readings of a file, and change no other byte."""
+    reading, way = _way(options, reporter, kit, table, encoding)
+    fields = read_fields(options.fields, reading.columns)
+    others: Others = "keep" if options.keep_others else "refuse"
+    counts = encode(source, out, way, fields, others=others, force=force)
+    ended = _ended(reporter, out, "encoded", counts)
+    if options.policy is not None and counts.readings > counts.subjects:
+        reporter.insist(APART)
+    return ended
+
+
+def decode_fhir(
+    options: DecodeFhirOptions,
+    reporter: Reporter,
+    *,
+    kit: str,
+    source: str,
+    out: Path,
+    force: bool,
+    table: str | None,
+    encoding: str | None,
+) -> Ended:
+    """Decode what `encode_fhir` encoded."""
+    reading, way = _way(options, reporter, kit, table, encoding)
+    columns = [form.decoded for form in reading.forms]
+    counts = decode(source, out, way, columns, force=force)
+    if counts.set_aside:
+        aside = f"{out}{SET_ASIDE}"
+        reporter.insist(f"{count(counts.set_aside, 'reading')} outside the range, in {aside}")
+    return _ended(reporter, out, "decoded", counts)
+
+
+def _way(
+    options: DecodeFhirOptions,
+    reporter: Reporter,
+    kit: str,
+    table: str | None,
+    encoding: str | None,
+) -> tuple[Reading, Way]:
+    """Return what the kit reads, and how it hides readings of the known subjects."""
+    opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
+    if options.policy is None:
+        content, sequences = sequences_of(kit)
+        known = _ClassOf(subjects_in(opened, content.reading, content.classes))
+        return content.reading, Sequences(sequences, known)
+    fitted, chosen = Kit.load(Path(kit), KIND), Chosen.read(options.policy)
+    chosen.check(fitted)
+    content = Content.of(fitted)
+    map = content.map(Policy.from_data(chosen.policy, content.maps))
+    known = _ClassOf(subjects_in(opened, content.reading, content.classes))
+    scores = map.codec(base="normal", strength=1.0)
+    return content.reading, Singles(map.codec_, scores, mark_of(map.codec_), known)
+
+
+class _ClassOf:
+    """Give a subject's class, or refuse the subject."""
+
+    def __init__(self, known: Mapping[str, KnownSubject]) -> None:
+        self._known = known
+
+    def __call__(self, subject: str) -> str:
+        if subject not in self._known:
+            raise RequestError(
+                "a subject has no class", instead="say it in the table of classes, as Patient/17"
+            )
+        return self._known[subject].label
+
+
+def _ended(reporter: Reporter, out: Path, done: str, counts: Counts) -> Ended:
+    readings, subjects = count(counts.readings, "reading"), count(counts.subjects, "subject")
+    reporter.say(f"{out}: {readings} of {subjects} {done}")
+    if counts.others:
+        reporter.insist(f"{count(counts.others, 'value')} of other codes left as they are")
+    return Ended({"out": str(out), **asdict(counts)}, ASIDE if counts.set_aside else 0)

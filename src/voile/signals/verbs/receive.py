@@ -1,0 +1,101 @@
+"""`voile signals receive`: the clinic's end of `voile signals send`."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from voile.core.wording import count
+from voile.keys.pseudonyms import pseudonym
+from voile.release.own_verbs import Ended, Reporter, open_reported
+from voile.signals.channel import Link, Recipient, collect
+from voile.signals.channel.broker import line_of
+from voile.signals.channel.recipient import SET_ASIDE, Subject
+from voile.signals.verbs.enrol import secret_of
+from voile.signals.verbs.options import ReceiveOptions
+from voile.signals.verbs.subjects import live_of, subjects_in
+
+REFUSED = 1
+
+
+def receive(
+    options: ReceiveOptions,
+    reporter: Reporter,
+    *,
+    kit: str,
+    out: Path,
+    table: str | None,
+    encoding: str | None,
+) -> Ended:
+    """Receive readings until stopped; each is on disk before its receipt goes back."""
+    content, codec = live_of(kit)
+    reading = content.reading
+    broker, login = line_of(options, reporter.insist)
+    secret = secret_of(options.key_file)
+    opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
+    known = subjects_in(opened, reading, content.classes, generation=options.generation)
+    subjects = {
+        pseudonym(secret, who): Subject(each.label, who, each.generation)
+        for who, each in known.items()
+    }
+    with Recipient(
+        out,
+        codec,
+        subjects,
+        [form.decoded for form in reading.forms],
+        secret,
+        kept=reading.roles.of("keep"),
+        topic=options.topic,
+        encrypt=options.encrypt,
+        overlap=options.overlap,
+    ) as recipient:
+        with Link(broker, login, recipient) as link, _stop(options.idle) as stop:
+            reporter.say(f"{out}: receiving; Ctrl-C ends it")
+            collect(recipient, link, stop=lambda: stop(recipient.received), tell=reporter.insist)
+        return _ended(reporter, recipient, out)
+
+
+@contextmanager
+def _stop(idle: float | None) -> Iterator[Callable[[int], bool]]:
+    """Give what says when to stop: asked to by a signal, or after so long without a reading."""
+    asked = []
+    old = {
+        one: signal.signal(one, lambda *_: asked.append(True))
+        for one in (signal.SIGINT, signal.SIGTERM)
+    }
+    last = [0, time.monotonic()]
+
+    def stop(received: int) -> bool:
+        if received != last[0]:
+            last[:] = received, time.monotonic()
+        return bool(asked) or (idle is not None and time.monotonic() - last[1] > idle)
+
+    try:
+        yield stop
+    finally:
+        for one, handler in old.items():
+            signal.signal(one, handler)
+
+
+def _ended(reporter: Reporter, recipient: Recipient, out: Path) -> Ended:
+    """Report what has come, and what was wrong with it."""
+    wrong = {
+        "refused": sum(each.count for each in recipient.refused.values()),
+        "unauthenticated": recipient.unauthenticated,
+        "set_aside": recipient.set_aside,
+    }
+    where = recipient.store.folder / SET_ASIDE
+    sentences = {
+        "refused": ("message", "refused"),
+        "unauthenticated": ("message", "without a valid MAC ignored"),
+        "set_aside": ("reading", f"outside the range, in {where}"),
+    }
+    reporter.say(f"{out}: {count(recipient.received, 'reading')} received")
+    for name, (noun, what) in sentences.items():
+        if wrong[name]:
+            reporter.insist(f"{count(wrong[name], noun)} {what}")
+    result = {"folder": str(out), "received": recipient.received, **wrong}
+    return Ended(result, REFUSED if any(wrong.values()) else 0)

@@ -1,0 +1,196 @@
+"""`voile signals send`: readings from a device or gateway to the clinic, over a broker."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from unicodedata import normalize
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.core.wording import count
+from voile.data import Source
+from voile.release.own_verbs import Ended, Reporter, open_reported
+from voile.signals.channel import Enrolment, Link, Sender, Taken, forward
+from voile.signals.channel.broker import line_of
+from voile.signals.channel.live import End
+from voile.signals.readings.moments import order_rows, rank_moments
+from voile.signals.verbs.content import Content
+from voile.signals.verbs.options import SendOptions
+from voile.signals.verbs.subjects import live_of
+
+LEFT = 1
+LIVE = "-"
+SHOWN = 10  # rows left out that are named
+NO_ROW = (ValueError, TypeError, ArithmeticError, AttributeError, RecursionError, pa.ArrowException)
+FORGETS = (
+    "voile: the kit knows of one reading a subject: from the second message of one on, "
+    "the class is gradually revealed; fit on several, with --time COLUMN"
+)
+
+
+def send(
+    options: SendOptions,
+    reporter: Reporter,
+    *,
+    kit: str,
+    source: str,
+    spool: Path,
+    table: str | None,
+    encoding: str | None,
+) -> Ended:
+    """Send readings until each has its receipt, or `options.wait` is over."""
+    content, codec = live_of(kit)
+    broker, login = line_of(options, reporter.insist)
+    if codec.forgets:
+        reporter.insist(FORGETS)
+    enrolled = Enrolment.read(options.enrolment)
+    rows, live = _Rows(content, enrolled.pseudonyms), source == LIVE
+    with Sender(
+        spool,
+        codec,
+        enrolled,
+        columns=content.reading.columns,
+        topic=options.topic,
+        encrypt=options.encrypt,
+        ahead=options.ahead,
+    ) as sender:
+        if options.begin_again:
+            sender.begin_again()
+        if not live:
+            opened = open_reported(reporter, source, table=table, encoding=encoding)
+            if not sender.take(rows.of(opened), once=rows.digest(opened)):
+                reporter.say(f"{opened.name} is in the spool or sent already; sending the rest")
+        with Link(broker, login, sender) as link:
+            if live:
+                Thread(target=_listen, args=(rows, link, reporter), daemon=True).start()
+            wrong = forward(sender, link, live=live, wait=options.wait, tell=reporter.insist)
+        return _ended(reporter, sender, rows.lost, spool, len(rows.lost) + wrong)
+
+
+class _Rows:
+    """Make readings to send of rows; `lost` numbers those that cannot be read."""
+
+    def __init__(self, content: Content, pseudonyms: Mapping[str, str]) -> None:
+        self._reading, self._pseudonyms = content.reading, pseudonyms
+        self._beside = list(content.reading.roles.of("keep"))
+        self.lost: list[int] = []
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are needed."""
+        own = self._reading
+        time = [own.time] if own.time else []
+        return list(dict.fromkeys([*own.columns, own.private, own.subject, *time, *self._beside]))
+
+    def digest(self, source: Source) -> str:
+        """Return a name of a source's content, and of how its subjects are called."""
+        digest = sha256()
+        for batch in source.batches(self.columns):
+            digest.update(json.dumps(batch.to_pylist(), default=str).encode())
+        return digest.hexdigest()
+
+    def of(self, source: Source) -> Iterator[Taken]:
+        """Yield the readings of a source, in the order of time where there is a column of it."""
+        if missing := [name for name in self.columns if name not in source.columns]:
+            raise RequestError(f"there is no column {missing[0]}", where=source.name)
+        whole = pa.Table.from_batches(source.batches(self.columns), source.schema(self.columns))
+        good, tables, first = [np.zeros(0, np.int64)], [], 0
+        for batch in whole.to_batches():
+            seen = self._reading.see(batch)
+            rows = np.flatnonzero(seen.good)
+            good.append(first + rows)
+            tables.append(seen.table(rows))
+            first += len(batch)
+        order = self._order(whole, np.concatenate(good), tables)
+        self.lost += sorted({*range(1, first + 1)} - {*(order + 1).tolist()})
+        first = 0
+        for batch in whole.take(order).to_batches():
+            numbers = (order[first : first + len(batch)] + 1).tolist()
+            yield from self.of_batch(batch, f"{source.name}, row", numbers)
+            first += len(batch)
+
+    def _order(
+        self, whole: pa.Table, rows: NDArray[np.int64], tables: Sequence[NDArray[Any]]
+    ) -> NDArray[np.int64]:
+        """Return the good rows, in the order of time by which fit learnt."""
+        if not len(rows) or not self._reading.time:
+            return rows
+        moments = rank_moments(whole[self._reading.time].take(rows).chunks, self._reading.time)
+        alike = np.zeros(len(rows), dtype=np.intp)  # readings go as time goes, whosever they are
+        return rows[order_rows(np.concatenate(tables), alike, moments, rows)]
+
+    def of_batch(self, batch: pa.RecordBatch, what: str, numbers: Sequence[int]) -> Iterator[Taken]:
+        """Yield the readings of some rows, which are called `what` and so numbered."""
+        seen = self._reading.see(batch)
+        good = np.flatnonzero(seen.good)
+        self.lost += sorted({*numbers} - {numbers[row] for row in good.tolist()})
+        beside = batch.select(self._beside).to_pylist() if self._beside else [{}] * len(batch)
+        for row, point in zip(good.tolist(), seen.table(good).tolist(), strict=True):
+            where = f"{what} {numbers[row]:,}"
+            whose = self._pseudonyms.get(normalize("NFC", str(seen.subjects[row])))
+            if whose is None:
+                remedy = "enrol it for this device with voile signals enrol"
+                raise RequestError("a subject is not enrolled", where=where, instead=remedy)
+            with_it = {key: _plain(value) for key, value in beside[row].items()}
+            yield Taken(whose, str(seen.labels[row]), tuple(point), with_it, where)
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def _listen(rows: _Rows, link: Link, reporter: Reporter) -> None:
+    """Read JSON lines from standard input, and put their readings among the link's events."""
+    try:
+        lines = getattr(sys.stdin, "buffer", sys.stdin)  # bytes: one that is no text is but a line
+        for number, line in enumerate(lines, 1):
+            if why := _left_out(rows, link, number, line):
+                reporter.insist(f"line {number:,}: {why}; left out")
+    finally:
+        link.events.put(End())
+
+
+def _left_out(rows: _Rows, link: Link, number: int, line: bytes) -> str:
+    """Put one line's reading among the events, or say why it is left out."""
+    try:
+        row = json.loads(line)
+        batch = pa.RecordBatch.from_pylist([{name: row.get(name) for name in rows.columns}])
+        for taken in rows.of_batch(batch, "line", [number]):
+            link.events.put(taken)
+    except RequestError as error:
+        rows.lost.append(number)
+        return str(error)
+    except NO_ROW:
+        rows.lost.append(number)
+        return "is no row of readings"
+    lacks = rows.lost[-1:] == [number]
+    return "lacks a class, a subject or a reading" if lacks else ""
+
+
+def _ended(
+    reporter: Reporter, sender: Sender, lost: Sequence[int], spool: Path, left_out: int
+) -> Ended:
+    """Report what became of the readings, of which so many were left out."""
+    counts = sender.counts()
+    if counts["spooled"]:
+        reporter.insist(f"{count(counts['spooled'], 'reading')} wait in {spool}: run it again")
+    for reason in dict.fromkeys(sender.unfit):
+        number = sender.unfit.count(reason)
+        reporter.insist(f"{count(number, 'reading')} set aside in {spool}: {reason}")
+    if left_out:
+        first = ", ".join(f"{row:,}" for row in lost[:SHOWN])
+        more = ", ..." if len(lost) > SHOWN else ""
+        which = f", row {first}{more}" if first else ""
+        what = "left out: no class, subject or sound reading"
+        reporter.insist(f"{count(left_out, 'row')} {what}{which}")
+    result = {"spool": str(spool), **counts, "left_out": left_out}
+    return Ended(result, LEFT if counts["spooled"] or sender.unfit or left_out else 0)

@@ -1,0 +1,102 @@
+"""What the live verbs and decoders share: the kit's map of sequences, and the table of classes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from voile.core.errors import RequestError, nearest
+from voile.data import Source
+from voile.release.kit import Kit
+from voile.signals.channel.keys import LAST
+from voile.signals.readings.sources import Reading, subjects_of
+from voile.signals.sequences import SequenceCodec
+from voile.signals.verbs.content import KIND, Content
+
+OWN = ("subject", "session", "number")  # what each line of the clinic's file says first
+
+
+def sequences_of(kit: str) -> tuple[Content, SequenceCodec]:
+    """Load a kit that holds a map of sequences."""
+    content = Content.of(Kit.load(Path(kit), KIND))
+    if content.sequence is None:
+        raise RequestError(
+            "the kit holds no map of sequences", where=kit, instead="fit with --time COLUMN"
+        )
+    return content, content.sequence
+
+
+def live_of(kit: str) -> tuple[Content, SequenceCodec]:
+    """Load a kit to send or receive by: none of its columns is hidden in the clinic's lines."""
+    content, codec = sequences_of(kit)
+    shown = {*content.reading.columns, *content.reading.roles.of("keep")}
+    if taken := [name for name in OWN if name in shown]:
+        raise RequestError(
+            f"a column is called {taken[0]}, as one that the clinic's file has of its own",
+            where=kit,
+            instead="rename it in the source and fit again",
+        )
+    return content, codec
+
+
+class KnownSubject(NamedTuple):
+    """The class of a subject, and the generation of its device's key."""
+
+    label: str
+    generation: int = 1
+
+
+def subjects_in(
+    table: Source,
+    reading: Reading,
+    classes: Sequence[str],
+    *,
+    subject: str = "",
+    generation: str | None = None,
+) -> dict[str, KnownSubject]:
+    """Read each subject's class and key from a table with the columns of the kit's source.
+
+    Its subjects are in the column `subject`, or in the one where the source has them.
+    """
+    names = [subject or reading.subject, reading.private, *([generation] if generation else [])]
+    for name in names:
+        if name not in table.columns:
+            remedy = nearest(name, table.columns)
+            raise RequestError(f"there is no column {name}", where=table.name, instead=remedy)
+    found: dict[str, KnownSubject] = {}
+    row = 0
+    for batch in table.batches(names):
+        labels = reading.classes(batch.column(names[1]))
+        numbers = batch.column(names[2]).to_pylist() if generation else [1] * len(batch)
+        for who, label, number in zip(
+            subjects_of(batch.column(names[0])), labels, numbers, strict=True
+        ):
+            row += 1
+            each = KnownSubject(label, _generation(number))
+            if wrong := _wrong(who, each, found, classes):
+                raise RequestError(wrong, where=f"{table.name}, row {row:,}")
+            found[who] = each
+    return found
+
+
+def _generation(number: object) -> int:
+    """Return the generation of a key, 0 where it is none."""
+    text = str(number)
+    return int(text) if re.fullmatch("[0-9]{1,5}", text) and int(text) <= LAST else 0
+
+
+def _wrong(
+    who: str | None, each: KnownSubject, found: dict[str, KnownSubject], classes: Sequence[str]
+) -> str:
+    """Say what is wrong with a row of the table of classes, if anything is."""
+    if who is None or each.label is None:
+        return "a row has no subject or no class"
+    if each.label not in classes:
+        return "the map has not seen a class"
+    if not each.generation:
+        return f"the generation of a key is no whole number from 1 to {LAST}"
+    if found.get(who, each).label != each.label:
+        return "a subject is of two classes"
+    return "a subject has two keys" if found.get(who, each) != each else ""
