@@ -24,12 +24,12 @@ from joblib import Parallel, delayed
 
 from voile.core.evidence import Rate
 from voile.documents import Corpus
-from voile.documents.adversary.ground import Ground
-from voile.documents.adversary.labels import Student, looks
-from voile.documents.adversary.walks import Walk
+from voile.documents.adversary.ground import AttackText
+from voile.documents.adversary.labels import Apprentice, predict
+from voile.documents.adversary.walks import Inspections
 from voile.documents.committee.publishing import publish
 from voile.documents.learners import learners_of
-from voile.documents.replacements import Removal, merged, replacer
+from voile.documents.replacements import Removal, make_replacer, merge_neighbours
 
 MISS_COSTS = (5, 10)
 ATTACKERS = ("crf", "svm", "adaboost", "consensus")
@@ -69,24 +69,27 @@ def release(corpus: Corpus, parts: Sequence[Outcome]) -> tuple[Corpus, Corpus]:
     """Return all folds as published, each by the committee that did not see it, and the truth."""
     folds = dealt(corpus)
     order = np.concatenate([np.flatnonzero(folds == fold) for fold in range(FOLDS)])
-    truth, marks = corpus.subset(order.tolist()), replacer("mark")
+    truth, marks = corpus.subset(order.tolist()), make_replacer("mark")
     gone = [
         [Removal(start, end, label) for start, end, label in of]
         for of in Outcome.pooled(parts).removals
     ]
-    put = (publish(one, merged(one.text, of), marks) for one, of in zip(truth, gone, strict=True))
+    put = (
+        publish(one, merge_neighbours(one.text, of), marks)
+        for one, of in zip(truth, gone, strict=True)
+    )
     return Corpus(put), truth
 
 
 def attack(published: Corpus, truth: Corpus, labels: str, training: Corpus | None) -> Attack:
     """Attack a release; as `BudgetedAttacker`, whose evidence does not tell TP_A."""
     learners = learners_of(ATTACKERS)
-    ground = Ground.of(published, training, {})
+    ground = AttackText.of(published, training, {})
     rngs = [np.random.default_rng(number) for number in range(REPEATS)]
-    student = Student(learners, dict.fromkeys(learners, 0), 1)
+    student = Apprentice(learners, dict.fromkeys(learners, 0), 1)
     found = []
-    for look, rng in zip(looks(student, ground, labels, SHARE, rngs), rngs, strict=True):
-        walk = Walk.of(ground, look, "margin", rng)
+    for look, rng in zip(predict(student, ground, labels, SHARE, rngs), rngs, strict=True):
+        walk = Inspections.of(ground, look, "margin", rng)
         here = ground.tokens_of(look.documents)
         said = (look.margins > 0) & ground.examples.counted[here]
         hit = int((said & (ground.types[here] > 0)).sum())
@@ -132,7 +135,7 @@ def _attack(
 
 def _kept(name: str, what: str, parts: Sequence[Outcome]) -> Path:
     code = Path(__file__).read_bytes() + repr([one.removals for one in parts]).encode()
-    for path in sorted(Path(Ground.__init__.__code__.co_filename).parent.glob("*.py")):
+    for path in sorted(Path(AttackText.__init__.__code__.co_filename).parent.glob("*.py")):
         code += path.read_bytes()
     folder = kept_in(name, FOLDS)
     folder.mkdir(parents=True, exist_ok=True)

@@ -23,16 +23,16 @@ from voile import documents
 from voile.core.progress import silent
 from voile.documents import Corpus
 from voile.documents.committee.committee import Committee, Member, Types
-from voile.documents.committee.publishing import removals_of
+from voile.documents.committee.publishing import removals_by_text
 from voile.documents.learners import LEARNERS
 from voile.documents.learners.crf import CRF
 from voile.documents.learners.learner import Classifier, Examples, Learner
 from voile.documents.learning.crossfitting import OutOfFold
-from voile.documents.learning.fits import Fits
-from voile.documents.learning.greedy import sanitize_greedily, tried_of
-from voile.documents.learning.training import Training, folds_of
+from voile.documents.learning.fits import Fits, prepare_fits
+from voile.documents.learning.greedy import count_attempt, sanitize_greedily
+from voile.documents.learning.training import Training, split_into_folds
 from voile.documents.paper.ensemble import Ensemble
-from voile.documents.sanitizer import GreedySanitizer, fits_of
+from voile.documents.sanitizer import GreedySanitizer
 from voile.documents.words.tokens import token_labels
 
 MISS_COSTS = (1, 2, 5, 10, 20, 50)
@@ -102,7 +102,7 @@ def most_accurate(looks: Mapping[str, OutOfFold], examples: Examples) -> str:
 
     def accuracy(name: str) -> float:
         found = looks[name].types(examples, "accuracy")
-        return tried_of(name, "accuracy", found, examples).accuracy
+        return count_attempt(name, "accuracy", found, examples).accuracy
 
     return max(looks, key=accuracy)
 
@@ -124,7 +124,7 @@ class Kept:
 def dealt(corpus: Corpus) -> NDArray[np.intp]:
     """Return each document's fold, (d,), by subject."""
     sizes = np.array([len(one.text) for one in corpus])
-    return folds_of(corpus.subjects, sizes, FOLDS, np.random.default_rng(1))
+    return split_into_folds(corpus.subjects, sizes, FOLDS, np.random.default_rng(1))
 
 
 class Split:
@@ -152,7 +152,9 @@ class Split:
 
     def fits(self, learners: Sequence[str | Learner], kind: type[Fits] = Fits) -> Fits:
         """Return fits that share what is kept."""
-        one = fits_of(self.training, learners, cross_fit=5, seed=0, n_jobs=1, folder=self.folder)
+        one = prepare_fits(
+            self.training, learners, cross_fit=5, seed=0, n_jobs=1, folder=self.folder
+        )
         folds = None if kind is InSample else one.folds
         return kind(self.training, one.learners, seeds=one.seeds, folds=folds, folder=self.folder)
 
@@ -218,7 +220,8 @@ class Split:
         every = count(np.ones(len(truth), dtype=np.bool_))
         members = tuple(one.learner for one in committee.members)
         gone_of = [
-            [(one.start, one.end, one.label) for one in of] for of in removals_of(remover, removed)
+            [(one.start, one.end, one.label) for one in of]
+            for of in removals_by_text(remover, removed)
         ]
         return Outcome(left, lost, count(truth > 0), every, members, gone_of)
 

@@ -20,11 +20,10 @@ from benchmarks.tables import save
 from voile.documents import Corpus, Document
 from voile.documents.committee.committee import Committee, Member
 from voile.documents.committee.workers import Recipe, Worker, Workers
-from voile.documents.learning.fits import Fits
-from voile.documents.learning.training import Training, costs_of
+from voile.documents.learning.fits import Fits, prepare_fits
+from voile.documents.learning.training import Training, costs_by_type
 from voile.documents.patterns import patterns_of
 from voile.documents.replacements import Marks, Removal
-from voile.documents.sanitizer import fits_of
 from voile.documents.words.attributes import attributes_of
 from voile.documents.words.features import BLOCKS
 from voile.documents.words.tokens import tokenise
@@ -52,7 +51,7 @@ def names_of(split: str, documents: int) -> Corpus:
 def fitted(fits: Fits) -> dict[str, Member]:
     """Fit each learner once on everything."""
     training = fits.training
-    nothing = training.examples((training.truth * 0), costs_of(10.0, training.labels))
+    nothing = training.examples((training.truth * 0), costs_by_type(10.0, training.labels))
     return {
         name: Member(name, fits.classifier(name, nothing, training.truth * 0), None, "accuracy")
         for name in NAMES
@@ -199,9 +198,9 @@ def main() -> None:
     """Time each way of working on the same documents, in turns."""
     learnt, worked = names_of("train", LEARNT), list(names_of("dev", WORKED))
     training = Training.of(learnt)
-    fits = fits_of(training, NAMES, cross_fit=None, seed=1, n_jobs=1)
+    fits = prepare_fits(training, NAMES, cross_fit=None, seed=1, n_jobs=1)
     members = fitted(fits)
-    costs = costs_of(10.0, training.labels)
+    costs = costs_by_type(10.0, training.labels)
 
     def recipe(*names: str, patterns: bool = False) -> Recipe:
         committee = Committee(

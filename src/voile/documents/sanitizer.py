@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted  # type: ignore[import-unty
 from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.documents.committee.committee import Committee, Decision
-from voile.documents.committee.publishing import published
+from voile.documents.committee.publishing import sanitize_texts
 from voile.documents.learners.learner import Learner
-from voile.documents.learning.fits import fits_of
+from voile.documents.learning.fits import prepare_fits
 from voile.documents.learning.greedy import sanitize_greedily
-from voile.documents.learning.training import Training, costs_of
+from voile.documents.learning.training import Training, costs_by_type
 from voile.documents.replacements import Replacer
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import only_annotated
@@ -114,8 +114,8 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
             raise RequestError("without its seed no run can go on", instead="give random_state")
         corpus = Corpus(only_annotated(corpus))
         training = Training.of(corpus, lists=self.lists, tokeniser=self.tokeniser)
-        costs = costs_of(self.miss_cost, training.labels)
-        fits = fits_of(
+        costs = costs_by_type(self.miss_cost, training.labels)
+        fits = prepare_fits(
             training,
             self.learners,
             cross_fit=self.cross_fit,
@@ -148,4 +148,4 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
         replace : ``mark``, or what puts something else in a removed token's place.
         """
         check_is_fitted(self, "committee_")
-        return published(self.committee_, texts, replace)
+        return sanitize_texts(self.committee_, texts, replace)

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from voile.data.roles import Role
-from voile.documents.text.formats.quotes import Quote, listed
+from voile.documents.text.formats.quotes import Quote, read_quotes
 from voile.documents.text.source import UNREAD
 from voile.proposals.column_words import ends_in, find_words, mentions, split_name
 from voile.proposals.proposal import ColumnProposal, Proposal, find_subject, identifying
@@ -173,7 +173,7 @@ def _may_hold_spans(type_: pa.DataType) -> bool:
 def _spans(column: pa.Array | pa.ChunkedArray) -> Spans | None:
     """Return what is marked in each row; None where one holds something else, or none a span."""
     try:
-        found = [listed(_unpacked(cell), "") for cell in column.to_pylist()]
+        found = [read_quotes(_unpacked(cell), "") for cell in column.to_pylist()]
     except (ValueError, RecursionError):
         return None
     return found if any(found) else None

@@ -97,11 +97,11 @@ def are_names(values: Values) -> bool:
 
 def _is_name(text: str) -> bool:
     """Whether a value is one word on the lists, or a few of which the lists know a given name."""
-    from voile.documents.replacements.names import words_of
+    from voile.documents.replacements.names import name_words
 
     if len(text) > 60 or any(c.isdigit() for c in text):
         return False
-    words = words_of(text)
+    words = name_words(text)
     given, surnames = _listed()
     if len(words) == 1:
         return words[0] in given | surnames
@@ -110,11 +110,11 @@ def _is_name(text: str) -> bool:
 
 @cache
 def _listed() -> tuple[frozenset[str], frozenset[str]]:
-    from voile.documents.replacements.names import LANGUAGES, builtin, folded, words_of
+    from voile.documents.replacements.names import LANGUAGES, builtin_names, fold, name_words
 
-    lists = [builtin(language) for language in LANGUAGES]
-    given = {folded(name) for names in lists for name in (*names.female, *names.male)}
-    surnames = {word for names in lists for name in names.surnames for word in words_of(name)}
+    lists = [builtin_names(language) for language in LANGUAGES]
+    given = {fold(name) for names in lists for name in (*names.female, *names.male)}
+    surnames = {word for names in lists for name in names.surnames for word in name_words(name)}
     return frozenset(given), frozenset(surnames)
 
 

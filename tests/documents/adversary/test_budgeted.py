@@ -12,8 +12,8 @@ from tests.documents.adversary.texts import NAMES, Odds, notes, released
 
 from voile.core.errors import RequestError
 from voile.documents.adversary import BudgetedAttacker, InspectionEvidence
-from voile.documents.adversary.ground import Ground
-from voile.documents.adversary.labels import drawn, quality
+from voile.documents.adversary.ground import AttackText
+from voile.documents.adversary.labels import draw_subjects, rank_quality
 from voile.documents.text.corpus import Corpus
 from voile.documents.words.tokens import tokenise
 from voile.report.wording import name_of, said
@@ -164,10 +164,10 @@ def test_she_takes_the_most_accurate_learner():
 
 def test_of_equally_accurate_ones_she_takes_who_ranks_best():
     truth = notes(4)
-    ground = Ground.of(truth, None, {})
+    ground = AttackText.of(truth, None, {})
     true = ground.examples.labels - 2.0  # below 0 everywhere: nobody is taken for anybody
-    assert quality(true, ground.examples)[0] == quality(-true - 4, ground.examples)[0]
-    assert quality(true, ground.examples) > quality(-true - 4, ground.examples)
+    assert rank_quality(true, ground.examples)[0] == rank_quality(-true - 4, ground.examples)[0]
+    assert rank_quality(true, ground.examples) > rank_quality(-true - 4, ground.examples)
 
 
 class Lost(Wrong):
@@ -221,10 +221,10 @@ def test_nobody_is_attacked_by_who_learnt_from_them(labels):
 
 
 def test_a_share_of_the_subjects_is_drawn_and_never_all():
-    ground = Ground.of(notes(8, each=3), None, {})
+    ground = AttackText.of(notes(8, each=3), None, {})
     rng = np.random.default_rng(0)
     for share, people in ((0.01, 1), (0.25, 2), (0.5, 4), (0.99, 7)):
-        of = ground.subject[drawn(ground, share, rng)]
+        of = ground.subject[draw_subjects(ground, share, rng)]
         assert len(set(of.tolist())) == people
         assert len(of) == 3 * people
 

@@ -6,18 +6,18 @@ import numpy as np
 from tests.documents.adversary.texts import Odds, notes, released
 
 from voile.documents.adversary import BudgetedAttacker
-from voile.documents.adversary.ground import Ground
+from voile.documents.adversary.ground import AttackText
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 
 
 def test_two_texts_share_nobody_though_their_subjects_are_called_alike():
     training, release = notes(4, each=2), notes(3, each=2)
-    ground = Ground.of(release, training, {})
+    ground = AttackText.of(release, training, {})
     assert ground.attacked.tolist() == [False] * 8 + [True] * 6
     assert not set(ground.subject[ground.attacked]) & set(ground.subject[~ground.attacked])
     assert len(np.unique(ground.subject)) == 7
-    alone = Ground.of(release, None, {})
+    alone = AttackText.of(release, None, {})
     assert len(np.unique(alone.subject)) == 3
     assert alone.attacked.all()
 
@@ -27,8 +27,8 @@ def test_a_word_of_one_person_in_both_texts_is_a_column_though_they_are_called_a
     one, other = (
         Corpus([Document("Zyx came .", (Span(0, 3, "NAME"),), "a", "s0")]) for _ in range(2)
     )
-    shared = Ground.of(one, other, {}).examples.matrix.shape[1]
-    assert Ground.of(one, None, {}).examples.matrix.shape[1] < shared
+    shared = AttackText.of(one, other, {}).examples.matrix.shape[1]
+    assert AttackText.of(one, None, {}).examples.matrix.shape[1] < shared
 
 
 def test_who_is_called_alike_is_attacked_as_anybody_else():

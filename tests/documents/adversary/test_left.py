@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.documents.adversary.texts import notes, released
 
 from voile.core.errors import RequestError
-from voile.documents.adversary.ground import Ground
-from voile.documents.adversary.left import matched
+from voile.documents.adversary.ground import AttackText
+from voile.documents.adversary.left import match_documents
 from voile.documents.committee.publishing import publish
 from voile.documents.replacements import Marks, Removal, Surrogates
 from voile.documents.text.corpus import Corpus
@@ -35,8 +35,8 @@ def cases(draw):
 
 
 def ground_of(published, truth):
-    release = Corpus(document for document, _ in matched(published, truth))
-    return Ground.of(release, None, {})
+    release = Corpus(document for document, _ in match_documents(published, truth))
+    return AttackText.of(release, None, {})
 
 
 @given(cases(), PUTS)
@@ -84,7 +84,7 @@ def test_documents_are_matched_by_id_and_may_be_fewer():
     truth = notes(6)
     release = released(truth, lambda number, place: place > 0)
     shuffled = release.subset([4, 1, 3])
-    pairs = list(matched(shuffled, truth))
+    pairs = list(match_documents(shuffled, truth))
     assert [source.id for _, source in pairs] == ["4-0", "1-0", "3-0"]
     for one, source in pairs:
         start, end = one.spans[0].start, one.spans[0].end
@@ -98,7 +98,7 @@ def test_without_common_ids_the_order_counts_and_subjects_are_the_truths():
         type(one)(one.text, (), f"pseudonym {number}", None, edits=one.edits)
         for number, one in enumerate(released(truth, lambda number, place: True))
     )
-    pairs = list(matched(release, truth))
+    pairs = list(match_documents(release, truth))
     assert [one.subject for one, _ in pairs] == [source.subject for source in truth]
 
 
@@ -110,5 +110,5 @@ def test_a_truth_of_another_release_is_refused_without_a_word_of_it(wrong):
     )
     truth = Corpus(Document(one.text, one.spans) for one in truth.subset(wrong))
     with pytest.raises(RequestError) as error:
-        list(matched(release, truth))
+        list(match_documents(release, truth))
     assert not set(re.findall(r"\w+", str(error.value))) & {"Ana", "Eva", "Leo", "lungs", "Patient"}

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.documents.adversary.texts import NAMES, notes, released
 
-from voile.documents.adversary import linking
-from voile.documents.adversary.linking import Read, _rare_words
-from voile.documents.adversary.mentions import mentions
+from voile.documents.adversary import link_surrogates
+from voile.documents.adversary.linking import ReadDocument, _rare_words
+from voile.documents.adversary.mentions import mentions_in
 from voile.documents.committee.publishing import publish
 from voile.documents.replacements import Marks, Removal, Surrogates
 from voile.documents.text.corpus import Corpus
@@ -35,19 +35,19 @@ def everything(number, place):
 def test_surrogates_link_the_documents_of_a_subject_and_marks_do_not():
     # equal but for the names, so that only what was put in their place can link them
     truth = notes(30, each=3, names=[f"{a}{b.lower()}" for a in NAMES[:6] for b in NAMES[:5]])
-    found = told(linking(released(truth, everything, PUT), truth, random_state=1))
+    found = told(link_surrogates(released(truth, everything, PUT), truth, random_state=1))
     rate = found["documents linked to another of the same subject"]
     assert rate.rate.trials == 30
     assert rate.rate.value >= 0.9
     assert rate.control.value <= 0.2
     assert rate.baseline.successes == round(30 * 2 / 89)
-    marks = told(linking(released(truth, everything), truth, random_state=1))
+    marks = told(link_surrogates(released(truth, everything), truth, random_state=1))
     assert marks["documents linked to another of the same subject"].rate.value <= 0.2
 
 
 def test_subjects_of_one_document_are_not_asked_for():
     truth = notes(8)
-    evidence = linking(released(truth, everything, PUT), truth, random_state=1)
+    evidence = link_surrogates(released(truth, everything, PUT), truth, random_state=1)
     assert evidence.findings == ()
 
 
@@ -56,7 +56,7 @@ def test_what_links_without_surrogates_is_in_the_control():
         replace(one, text=one.text + f" follows protocol q{one.subject}x ")
         for one in notes(20, each=2)
     )
-    found = told(linking(released(truth, everything), truth, random_state=1))
+    found = told(link_surrogates(released(truth, everything), truth, random_state=1))
     rate = found["documents linked to another of the same subject"]
     assert rate.rate.value == rate.control.value == 1
 
@@ -103,7 +103,7 @@ def visit(patient, doctor):
 
 def test_a_missed_name_stands_out_among_surrogates():
     cases = [visit(NAMES[n], NAMES[-1 - n]) for n in range(5)]
-    found = told(linking(*published(cases), random_state=1))
+    found = told(link_surrogates(*published(cases), random_state=1))
     rate = found["names taken for missed ones"]
     assert (rate.rate.successes, rate.rate.trials) == (5, 5)
     assert rate.baseline.successes == 1  # of 6 names a document one is missed
@@ -111,7 +111,7 @@ def test_a_missed_name_stands_out_among_surrogates():
 
 def test_a_missed_name_is_linked_to_its_surrogate_by_the_words_around_it():
     cases = [visit(NAMES[n], NAMES[-1 - n]) for n in range(5)]
-    found = told(linking(*published(cases), random_state=1))
+    found = told(link_surrogates(*published(cases), random_state=1))
     open_ = found["subjects with a name both missed and replaced"].rate
     assert (open_.successes, open_.trials) == (5, 5)
     rate = found["missed names linked to their surrogate"]
@@ -132,9 +132,9 @@ def test_who_has_the_lists_takes_what_is_on_none_for_missed():
     release, truth = published([case])
     (edit,) = release[0].edits
     surrogate = release[0].text[edit.start : edit.end]
-    blind = told(linking(release, truth, random_state=1))
+    blind = told(link_surrogates(release, truth, random_state=1))
     assert blind["names taken for missed ones"].rate.successes == 1
-    knowing = told(linking(release, truth, surrogates=[surrogate], random_state=1))
+    knowing = told(link_surrogates(release, truth, surrogates=[surrogate], random_state=1))
     assert knowing["names taken for missed ones"].rate.successes == 2
 
 
@@ -151,21 +151,21 @@ def test_one_true_date_undoes_its_subjects_dates():
         )
 
     release, truth = published([dated(True), dated(False), dated(False), dated(False)])
-    found = told(linking(release, truth, random_state=1))
+    found = told(link_surrogates(release, truth, random_state=1))
     people = found["subjects with a true date beside moved ones"].rate
     assert (people.successes, people.trials) == (1, 4)
     dates = found["moved dates that one true date undoes"].rate
     assert (dates.successes, dates.trials) == (2, 11)
     marks = published([dated(True), dated(False)], Marks())
-    assert not linking(*marks, random_state=1).findings
+    assert not link_surrogates(*marks, random_state=1).findings
 
 
 def test_labels_of_ones_own_are_told_what_they_are():
     case = sentence(("On", None, False), ("1 May 1999", "WHEN", True), (".", None, False))
     put = Surrogates(Secret(bytes(32)), kinds={"WHEN": "date"})
     release, truth = published([case], put)
-    assert not linking(release, truth).findings
-    found = told(linking(release, truth, kinds={"WHEN": "date"}))
+    assert not link_surrogates(release, truth).findings
+    found = told(link_surrogates(release, truth, kinds={"WHEN": "date"}))
     assert found["subjects with a true date beside moved ones"].rate.trials == 1
 
 
@@ -174,14 +174,14 @@ def test_labels_of_ones_own_are_told_what_they_are():
 def test_the_same_seed_gives_the_same_and_small_releases_pass(put, subjects):
     truth = notes(subjects, each=2)
     release = released(truth, lambda number, place: place > 0, put)
-    one, again = (linking(release, truth, random_state=3) for _ in range(2))
+    one, again = (link_surrogates(release, truth, random_state=3) for _ in range(2))
     assert one == again
 
 
 def test_evidence_holds_no_word_of_the_text():
     canaries = ["Xanthippe", "Quasimodo", "Zenobia", "Ozymandias"]
     truth = notes(8, each=2, names=canaries)
-    evidence = linking(released(truth, lambda number, place: place > 0, PUT), truth)
+    evidence = link_surrogates(released(truth, lambda number, place: place > 0, PUT), truth)
     text = json.dumps(evidence.to_json()).casefold()
     assert not any(word.casefold() in text for word in [*canaries, "lungs", "ward"])
 
@@ -190,7 +190,7 @@ def test_evidence_holds_no_word_of_the_text():
 def test_rarer_words_weigh_more_as_counted_by_hand(texts):
     from math import log, sqrt
 
-    read = [Read(Document(" ".join(words)), [], str(n)) for n, words in enumerate(texts)]
+    read = [ReadDocument(Document(" ".join(words)), [], str(n)) for n, words in enumerate(texts)]
     held = _rare_words(tokenise(one.document.text for one in read), read, edited=True)
     alike = (held @ held.T).toarray()
     idf = {
@@ -206,7 +206,7 @@ def test_rarer_words_weigh_more_as_counted_by_hand(texts):
 def test_mentions_tell_what_stands_for_whom():
     document, removals = visit("Ana", "Leo")
     release = publish(document, removals, PUT)
-    met = mentions(release, document, {})
+    met = mentions_in(release, document, {})
     assert [one.true[0] for one in met if not one.left] == ["ana", "leo", "ana", "leo", "leo"]
     (leak,) = [one for one in met if one.left]
     assert leak.true == leak.shown == ("ana",)

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from tests.documents.made import Told, notes
 
 from voile.core.errors import RequestError
-from voile.documents.committee.committee import Committee, Member, Remover, by_own_rule, marked
+from voile.documents.committee.committee import (
+    Committee,
+    Member,
+    Remover,
+    put_marks,
+    types_by_own_rule,
+)
 from voile.documents.learners.calibration import Calibration
 from voile.documents.learners.svm import SVM
 from voile.documents.learning.training import Training
@@ -87,7 +93,7 @@ def test_nobody_removes_nothing():
 def test_by_own_rule(rows):
     margins = np.array(rows, dtype=float).reshape(-1, 3)
     expected = [row.index(max(row)) + 1 if max(row) > 0 else 0 for row in rows]
-    assert by_own_rule(margins).tolist() == expected
+    assert types_by_own_rule(margins).tolist() == expected
 
 
 def test_a_member_decides_by_cost_or_by_its_own_rule():
@@ -180,7 +186,7 @@ def test_what_is_removed_is_what_the_matrix_says(texts_):
         shown = replace(tokens, form=np.array(form, dtype=np.int32))
         matrix = Extractor(TRAINING.space, tokens.known).features(shown).matrix
         sight = replace(EXAMPLES, matrix=matrix, first=tokens.first)
-        types = by_own_rule(svm.margins(sight))
+        types = types_by_own_rule(svm.margins(sight))
         found = np.where(found > 0, found, types)
     assert removed.type.tolist() == found.tolist()
 
@@ -248,7 +254,7 @@ def test_who_learnt_from_tags_is_given_them():
 def test_a_mark_has_no_part_of_speech():
     tokens = Training.of(tagged_notes()).tokens
     gone = np.arange(len(tokens)) % 2
-    shown = marked(tokens, gone.astype(np.int16), np.array([0], dtype=np.int32))
+    shown = put_marks(tokens, gone.astype(np.int16), np.array([0], dtype=np.int32))
     assert set(tokens.tag[gone > 0].tolist()) == {-1, 0}
     assert set(shown.tag[gone > 0].tolist()) == {-1}
     assert shown.tag[gone == 0].tolist() == tokens.tag[gone == 0].tolist()

@@ -11,13 +11,13 @@ from voile.documents.committee.committee import Committee, Member
 from voile.documents.committee.publishing import (
     BATCH,
     PublishedDocument,
-    published,
-    published_documents,
-    removals_of,
+    publish_documents,
+    removals_by_text,
+    sanitize_texts,
 )
 from voile.documents.learning.training import Training
-from voile.documents.replacements import Edit, Marks, Published, Reason, Removal
-from voile.documents.replacements.published import rewritten
+from voile.documents.replacements import Edit, Marks, PublishedText, Reason, Removal
+from voile.documents.replacements.published import replace_removals
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 
@@ -36,22 +36,22 @@ NAMES = committee({"Ana": 2, "30": 1}, {"Leo": 2})
 def test_texts_come_back_in_their_order():
     texts = ["Ana is 30 .", "", "Ana Leo\nAna", "no one"]
     expected = ["[NAME] is [AGE] .", "", "[NAME]\n[NAME]", "no one"]
-    assert published(NAMES, texts, "mark") == expected
-    assert published(NAMES, tuple(texts), "mark") == expected
-    assert published(NAMES, (text for text in texts), "mark") == expected
-    assert published(NAMES, np.array(texts), "mark") == expected
-    assert published(NAMES, [], "mark") == []
+    assert sanitize_texts(NAMES, texts, "mark") == expected
+    assert sanitize_texts(NAMES, tuple(texts), "mark") == expected
+    assert sanitize_texts(NAMES, (text for text in texts), "mark") == expected
+    assert sanitize_texts(NAMES, np.array(texts), "mark") == expected
+    assert sanitize_texts(NAMES, [], "mark") == []
 
 
 @pytest.mark.parametrize("texts", ["Ana", None, 3, ["Ana", None], [Document("Ana")], b"Ana"])
 def test_what_is_no_list_of_texts_is_refused(texts):
     with pytest.raises(RequestError, match="a corpus or a list of texts"):
-        published(NAMES, texts, "mark")
+        sanitize_texts(NAMES, texts, "mark")
 
 
 def test_a_corpus_keeps_its_documents_and_the_spans_that_are_left():
     corpus = corpus_of("Ana/NAME saw Eva/NAME , 30/AGE .", "Zoë", subjects=["a", "b"])
-    made = published(NAMES, corpus, "mark")
+    made = sanitize_texts(NAMES, corpus, "mark")
     assert isinstance(made, Corpus)
     assert made[0] == PublishedDocument(
         "[NAME] saw Eva , [AGE] .",
@@ -69,9 +69,11 @@ def test_any_callable_says_what_comes_instead():
 
     def stars(document, removals):
         seen.extend(removals)
-        return rewritten(document.text, removals, ["*" * (r.end - r.start) for r in removals])
+        return replace_removals(
+            document.text, removals, ["*" * (r.end - r.start) for r in removals]
+        )
 
-    assert published(NAMES, ["Ana Leo is 30"], stars) == ["******* is **"]
+    assert sanitize_texts(NAMES, ["Ana Leo is 30"], stars) == ["******* is **"]
     assert seen == [
         Removal(0, 7, "NAME", (FIRST, SECOND)),
         Removal(11, 13, "AGE", (FIRST,)),
@@ -81,7 +83,7 @@ def test_any_callable_says_what_comes_instead():
 def test_one_token_is_one_removal_by_one_member():
     remover = NAMES.remover()
     removed = remover(["a", "Leo 30", "", "Ana"])
-    assert list(removals_of(remover, removed)) == [
+    assert list(removals_by_text(remover, removed)) == [
         [],
         [Removal(0, 3, "NAME", (SECOND,)), Removal(4, 6, "AGE", (FIRST,))],
         [],
@@ -90,7 +92,7 @@ def test_one_token_is_one_removal_by_one_member():
 
 
 def test_hidden_characters_go_with_the_word_that_they_part():
-    assert published(NAMES, ["A\u200bn\u00ada is\u200b in"], "mark") == ["[NAME] is\u200b in"]
+    assert sanitize_texts(NAMES, ["A\u200bn\u00ada is\u200b in"], "mark") == ["[NAME] is\u200b in"]
 
 
 def test_memory_follows_the_batch():
@@ -103,9 +105,9 @@ def test_memory_follows_the_batch():
             yield Document(f"Ana {number}")
 
     def put(document, removals):
-        return Published(f"{document.text}", ())
+        return PublishedText(f"{document.text}", ())
 
-    made = published_documents(NAMES.remover(), documents(), Marks())
+    made = publish_documents(NAMES.remover(), documents(), Marks())
     first = next(made)
     assert (first.text, taken) == ("[NAME] 0", BATCH)
     rest = [one.text for one in made]

@@ -15,10 +15,10 @@ from tests.documents.made import Told
 
 from voile.core.errors import RequestError
 from voile.documents.committee import workers as working
-from voile.documents.committee.committee import Committee, Member, Removed
-from voile.documents.committee.repeats import NameWords, mentions
-from voile.documents.committee.workers import Recipe, Worker, Workers, cuts_of
-from voile.documents.patterns import Listed, patterns_of
+from voile.documents.committee.committee import Committee, Member, TokenRemovals
+from voile.documents.committee.repeats import NameWords, find_mentions
+from voile.documents.committee.workers import Recipe, Worker, Workers, cut_evenly
+from voile.documents.patterns import PhraseList, patterns_of
 from voile.documents.replacements import Marks, Reason
 from voile.documents.text.document import Document
 from voile.documents.verbs.content import Content
@@ -49,7 +49,7 @@ def removed_of(texts, types):
     words = [word for text in texts for word in text.split()]
     assert [word.replace("=", "") for word in words] == [tokens.forms[n] for n in tokens.form]
     found = np.array([types.get(word, 0) for word in words], dtype=np.int16)
-    return Removed(tokens, found, np.where(found > 0, 0, -1).astype(np.int16)), words
+    return TokenRemovals(tokens, found, np.where(found > 0, 0, -1).astype(np.int16)), words
 
 
 def naive(texts, types, names):
@@ -94,7 +94,7 @@ WORDS = [*GONE, *(f"={one}" for one in GONE), "=AÑÁ", "=ana_scan", "=Li_scan"]
 def test_repeats_are_the_names_removed_elsewhere_in_the_same_document(texts, types, which):
     names = np.array([False, *which])
     removed, _ = removed_of(texts, types)
-    assert mentions(removed, names).tolist() == naive(texts, types, names)
+    assert find_mentions(removed, names).tolist() == naive(texts, types, names)
 
 
 @given(st.lists(st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join), max_size=6))
@@ -105,13 +105,13 @@ def test_repeats_are_the_same_whatever_texts_came_before(texts):
         known = Forms() if number == len(texts) // 2 else known
         alone, _ = removed_of([text], types)
         tokens = tokenise([text.replace("=", "")], known)
-        after = mentions(replace(alone, tokens=tokens), names, words)
-        assert after.tolist() == mentions(alone, names).tolist()
+        after = find_mentions(replace(alone, tokens=tokens), names, words)
+        assert after.tolist() == find_mentions(alone, names).tolist()
 
 
 @given(st.lists(st.integers(0, 50), max_size=12), st.integers(1, 5))
 def test_no_part_is_longer_than_its_share_and_a_document(sizes, parts):
-    cuts = cuts_of(sizes, parts)
+    cuts = cut_evenly(sizes, parts)
     assert cuts == sorted(cuts)
     assert (cuts[0], cuts[-1], len(cuts)) == (0, len(sizes), parts + 1)
     most = sum(sizes) / parts + max(sizes, default=0)
@@ -121,7 +121,7 @@ def test_no_part_is_longer_than_its_share_and_a_document(sizes, parts):
 def test_a_repeat_is_of_the_type_that_was_removed_first():
     types = {"Ana": 3, "ANA": 1}
     names = np.array([False, True, False, True])
-    found = mentions(removed_of(["=Ana Ana ANA", "=Ana ANA Ana", "=Ana"], types)[0], names)
+    found = find_mentions(removed_of(["=Ana Ana ANA", "=Ana ANA Ana", "=Ana"], types)[0], names)
     assert found.tolist() == [3, 0, 0, 1, 0, 0, 0]
 
 
@@ -151,13 +151,13 @@ def test_how_a_name_may_be_written_elsewhere(gone, left, stays):
     types = np.zeros(len(tokens), dtype=np.int16)
     types[0] = 1
     assert len(tokens) == 1 + len(left) + len(stays)
-    found = mentions(Removed(tokens, types, types - 1), np.array([False, True]))
+    found = find_mentions(TokenRemovals(tokens, types, types - 1), np.array([False, True]))
     assert found.tolist() == [0] + [1] * len(left) + [0] * len(stays)
 
 
 def test_a_mark_in_the_text_is_no_mention():
     removed, _ = removed_of(["Name [NAME] =Name"], {"Name": 1})
-    assert mentions(removed, np.array([False, True])).tolist() == [0, 0, 1]
+    assert find_mentions(removed, np.array([False, True])).tolist() == [0, 0, 1]
 
 
 def done(work, *texts):
@@ -165,7 +165,7 @@ def done(work, *texts):
 
 
 def test_who_removed_what_is_told():
-    finders = (Listed(["on foot"]), *patterns_of(["phone"]))
+    finders = (PhraseList(["on foot"]), *patterns_of(["phone"]))
     text = f"{TEXT} ANA called 555-123-4567 . Eva , 34 , and RUIZ did not ."
     (one,) = done(Worker(recipe(finders=finders)), text)
     told = [(text[e.source_start : e.source_end], e.label, *e.by) for e in one.edits]
@@ -192,7 +192,7 @@ def test_two_numbers_beside_each_other_have_a_mark_each():
 
 
 def test_several_removers_of_one_value_are_all_told():
-    finders = (Listed(["Ana Ruiz came"]),)
+    finders = (PhraseList(["Ana Ruiz came"]),)
     (one,) = done(Worker(recipe(finders=finders)), TEXT)
     assert [(e.source_start, e.source_end, e.label, e.by) for e in one.edits] == [
         (8, 21, "NAME", (SAYS, DENIED))
@@ -228,7 +228,7 @@ def spoken(**types):
     ],
 )
 def test_who_knows_best_what_it_is_gives_the_label(committee, phrases, label, words):
-    finders = (*([Listed(phrases)] if phrases else []), *patterns_of())
+    finders = (*([PhraseList(phrases)] if phrases else []), *patterns_of())
     made = recipe(committee=spoken(**committee), finders=finders)
     (one,) = done(Worker(made), PAID)
     assert (label, words) in [(e.label, PAID[e.source_start : e.source_end]) for e in one.edits]
@@ -246,7 +246,7 @@ def places(one):
 )
 @settings(deadline=None)
 def test_whatever_gives_the_label_all_that_is_removed_stays_removed(committee, phrases):
-    lists = (Listed(phrases),) if phrases else ()
+    lists = (PhraseList(phrases),) if phrases else ()
     learnt, nobody = spoken(**committee), spoken()
     ways = [
         (learnt, ()),
@@ -277,15 +277,15 @@ def test_repeats_of_types_that_are_no_names_stay():
 @given(st.lists(st.sampled_from(["Ana", "Ruiz", "Ana Ruiz", "well", "May", "foot"]), min_size=1))
 def test_an_allow_list_only_subtracts(phrases):
     text = f"{TEXT} ANA left the foot of May ."
-    finders = (Listed(["foot", "well"]),)
+    finders = (PhraseList(["foot", "well"]),)
     (before,) = done(Worker(recipe(finders=finders)), text)
-    (after,) = done(Worker(recipe(finders=finders, allow=Listed(phrases, name="allow"))), text)
+    (after,) = done(Worker(recipe(finders=finders, allow=PhraseList(phrases, name="allow"))), text)
 
     def gone(one):
         parts = (range(edit.source_start, edit.source_end) for edit in one.edits)
         return {at for part in parts for at in part if not text[at].isspace()}
 
-    kept = {at for one in Listed(phrases).find(text) for at in range(one.start, one.end)}
+    kept = {at for one in PhraseList(phrases).find(text) for at in range(one.start, one.end)}
     assert gone(after) <= gone(before)
     assert gone(before) - gone(after) <= kept
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from voile.core.errors import RequestError
-from voile.documents.context import Least, associations, correlated
+from voile.documents.context import RuleThresholds, find_associations, label_context
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 
-LOOSE = Least(subjects=2, confidence=0.8, lift=1.5, chance=1)
+LOOSE = RuleThresholds(subjects=2, confidence=0.8, lift=1.5, chance=1)
 
 
 def clinic(copies=1):
@@ -34,7 +34,7 @@ def context(corpus):
 
 
 def test_words_that_tell_of_a_type_become_its_context():
-    found = correlated(clinic(), LOOSE)
+    found = label_context(clinic(), LOOSE)
     sailors = [(number, "Yacht", "CONTEXT_NAME") for number in range(3)]
     assert context(found) == sailors + [(number, "dog", "CONTEXT_PLACE") for number in range(3, 6)]
     assert found.labels == ("CONTEXT_NAME", "CONTEXT_PLACE", "NAME", "PLACE")
@@ -44,7 +44,7 @@ def test_words_that_tell_of_a_type_become_its_context():
 
 
 def test_every_document_twice_changes_no_rule():
-    once, twice = associations(clinic(), LOOSE), associations(clinic(2), LOOSE)
+    once, twice = find_associations(clinic(), LOOSE), find_associations(clinic(2), LOOSE)
     assert [(one.word, one.target, one.subjects, one.lift) for one in once] == [
         (one.word, one.target, one.subjects, one.lift) for one in twice
     ]
@@ -52,16 +52,18 @@ def test_every_document_twice_changes_no_rule():
 
 def test_one_subject_of_many_documents_is_one():
     same = Corpus(Document(one.text, one.spans, subject="p") for one in clinic())
-    assert len(associations(same, LOOSE)) == 0
+    assert len(find_associations(same, LOOSE)) == 0
 
 
 def test_only_the_types_asked_for():
-    assert {span[2] for span in context(correlated(clinic(), LOOSE, labels=["PLACE"]))} == {
+    assert {span[2] for span in context(label_context(clinic(), LOOSE, labels=["PLACE"]))} == {
         "CONTEXT_PLACE"
     }
-    assert {rule.target for rule in associations(clinic(), LOOSE, labels=["NAME"])} == {("NAME",)}
+    assert {rule.target for rule in find_associations(clinic(), LOOSE, labels=["NAME"])} == {
+        ("NAME",)
+    }
     with pytest.raises(RequestError, match="no type NAMES; did you mean NAME"):
-        associations(clinic(), LOOSE, labels=["NAMES"])
+        find_associations(clinic(), LOOSE, labels=["NAMES"])
 
 
 def test_a_word_inside_or_touching_a_span_is_no_context():
@@ -69,7 +71,7 @@ def test_a_word_inside_or_touching_a_span_is_no_context():
         Document(f"Yacht{number} x", (Span(0, 5, "NAME"),), subject=str(number))
         for number in range(3)
     )
-    assert context(correlated(inside, Least(1, 0.1, 0, 1))) == [
+    assert context(label_context(inside, RuleThresholds(1, 0.1, 0, 1))) == [
         (number, "x", "CONTEXT_NAME") for number in range(3)
     ]
 
@@ -78,4 +80,4 @@ def test_a_word_inside_or_touching_a_span_is_no_context():
     "corpus", [Corpus([]), Corpus([Document("")]), Corpus([Document("no span at all")])]
 )
 def test_where_nothing_is_there_nothing_is_found(corpus):
-    assert [one.spans for one in correlated(corpus, LOOSE)] == [()] * len(corpus)
+    assert [one.spans for one in label_context(corpus, LOOSE)] == [()] * len(corpus)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from voile.core.errors import RequestError
-from voile.documents.context import Least, pointing, trial
-from voile.documents.replacements.removal import Removal, joined
+from voile.documents.context import RuleThresholds, find_pointing_words, try_rules
+from voile.documents.replacements.removal import Removal, join_removals
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 
-SMALL = Least(subjects=2, confidence=0.8, lift=1.5, chance=1)
+SMALL = RuleThresholds(subjects=2, confidence=0.8, lift=1.5, chance=1)
 
 
 def wards(subjects, seed, ward=0.9):
@@ -39,7 +39,7 @@ def wards(subjects, seed, ward=0.9):
 
 def test_planted_words_point_and_names_of_one_subject_do_not():
     corpus, removals = wards(200, seed=1)
-    found = pointing(corpus, removals)
+    found = find_pointing_words(corpus, removals)
     told = {(one.word, one.target) for one in found.rules}
     assert told == {(f"ward{x}", ("HOSPITAL", f"saint {x}")) for x in "abcd"}
     assert found.words == found.pointed_values == 4
@@ -52,7 +52,7 @@ def test_planted_words_point_and_names_of_one_subject_do_not():
 
 def test_what_is_told_equals_a_naive_count():
     corpus, removals = wards(40, seed=2, ward=0.5)
-    found = pointing(corpus, removals, SMALL)
+    found = find_pointing_words(corpus, removals, SMALL)
     left = [set(one.text.partition(": ")[2].lower().rstrip(".").split()) for one in corpus]
     place = [one.text.partition(":")[0].partition(" of ")[2].lower() for one in corpus]
     expected = {}
@@ -72,13 +72,13 @@ def test_what_is_told_equals_a_naive_count():
 
 def test_with_the_words_removed_no_rule_is_left():
     corpus, removals = wards(200, seed=1)
-    found = pointing(corpus, removals)
+    found = find_pointing_words(corpus, removals)
     for document, ones in zip(corpus, found.removals, strict=True):
         texts = [document.text[one.start : one.end] for one in ones]
         assert all(text.startswith("Ward") for text in texts)
         assert len(texts) == ("Ward" in document.text)
-    both = [joined(old, new) for old, new in zip(removals, found.removals, strict=True)]
-    again = pointing(corpus, both)
+    both = [join_removals(old, new) for old, new in zip(removals, found.removals, strict=True)]
+    again = find_pointing_words(corpus, both)
     assert len(again.rules) == 0
     assert again.values == found.values  # the context's own removals are no values
     assert not any(again.removals)
@@ -86,28 +86,28 @@ def test_with_the_words_removed_no_rule_is_left():
 
 
 def test_rules_are_tried_on_other_subjects():
-    rules = pointing(*wards(300, seed=3)).rules
+    rules = find_pointing_words(*wards(300, seed=3)).rules
     corpus, removals = wards(150, seed=4)
-    tried = trial(rules, corpus, removals)
+    tried = try_rules(rules, corpus, removals)
     assert tried.guesses == tried.right == sum("Ward" in one.text for one in corpus)
     assert tried.mentions == 300
     moved = removals[1:] + removals[:1]
     strangers = [[one for one in ones if one.end <= 8] for ones in moved]
-    none = trial(rules, corpus, strangers)
+    none = try_rules(rules, corpus, strangers)
     assert none.guesses >= tried.guesses
     assert none.right == 0
 
 
 def test_chance_rules_fail_on_others_and_are_left_out():
-    loose = pointing(*wards(60, seed=5, ward=0.0), SMALL)
-    tried = trial(loose.rules, *wards(200, seed=6, ward=0.0))
+    loose = find_pointing_words(*wards(60, seed=5, ward=0.0), SMALL)
+    tried = try_rules(loose.rules, *wards(200, seed=6, ward=0.0))
     assert len(loose.rules) > 5
     assert tried.right < 0.5 * tried.guesses  # 0.8 was promised
-    assert len(pointing(*wards(60, seed=5, ward=0.0)).rules) == 0
+    assert len(find_pointing_words(*wards(60, seed=5, ward=0.0)).rules) == 0
 
 
 def test_nothing_printed_shows_a_word():
-    found = pointing(*wards(200, seed=1))
+    found = find_pointing_words(*wards(200, seed=1))
     for text in (repr(found), str(found), repr(found.rules)):
         assert "saint" not in text.lower()
         assert "ward" not in text.lower()
@@ -116,14 +116,14 @@ def test_nothing_printed_shows_a_word():
 def test_removals_are_of_each_document_and_inside_it():
     corpus, removals = wards(3, seed=1)
     with pytest.raises(RequestError, match="3 documents and removals of 2"):
-        pointing(corpus, removals[:2])
+        find_pointing_words(corpus, removals[:2])
     with pytest.raises(RequestError, match="0 to 9999 is not inside the text"):
-        pointing(corpus, [[Removal(0, 9999, "NAME")], [], []])
+        find_pointing_words(corpus, [[Removal(0, 9999, "NAME")], [], []])
 
 
 def test_nothing_removed_and_nothing_there():
     corpus, _ = wards(5, seed=1)
     for some, none in ((corpus, [[]] * 5), (Corpus([]), []), (Corpus([Document("")]), [[]])):
-        found = pointing(some, none, Least(1, 0.1, 0, 1))
+        found = find_pointing_words(some, none, RuleThresholds(1, 0.1, 0, 1))
         assert (len(found.rules), found.words, found.values, found.share) == (0, 0, 0, 0)
-        assert trial(found.rules, some, none).guesses == 0
+        assert try_rules(found.rules, some, none).guesses == 0

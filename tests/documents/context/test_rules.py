@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from voile.core.errors import RequestError
-from voile.documents.context import Least, rules
-from voile.documents.context.rules import mine
+from voile.documents.context import RuleThresholds, rules
+from voile.documents.context.rules import mine_rules
 
 
 def tail(n, with_target, with_word, both):
@@ -51,14 +51,16 @@ def naive(has_word, has_target, least):
 def mined(has_word, has_target, least):
     names = [str(w) for w in range(has_word.shape[1])]
     targets = [("T", str(t)) for t in range(has_target.shape[1])]
-    return mine(sparse.csr_array(has_word), sparse.csr_array(has_target), names, targets, least)
+    return mine_rules(
+        sparse.csr_array(has_word), sparse.csr_array(has_target), names, targets, least
+    )
 
 
 @pytest.mark.parametrize("ones", [1, 40, rules.ONES])
 @given(
     st.integers(0, 2**32 - 1),
     st.builds(
-        Least,
+        RuleThresholds,
         st.integers(1, 4),
         st.sampled_from([0.3, 0.5, 0.75, 1.0]),
         st.sampled_from([0.0, 1.0, 1.5, 3.0]),
@@ -92,15 +94,15 @@ def test_chance_alone_makes_rules_that_the_false_discovery_rate_leaves_out():
     has_word = (rng.random((200, 3000)) < 0.02).astype(np.int32)
     has_target = (rng.random((200, 40)) < 0.25).astype(np.int32)
     has_word[:, 7] = has_target[:, 3] * (rng.random(200) < 0.6)  # and this one is true
-    loose = mined(has_word, has_target, Least(chance=1.0))
-    strict = mined(has_word, has_target, Least())
+    loose = mined(has_word, has_target, RuleThresholds(chance=1.0))
+    strict = mined(has_word, has_target, RuleThresholds())
     assert len(loose) > 100
     assert [7, 3] in strict.pairs.tolist()
     assert len(strict) <= 2
 
 
 def test_a_rules_repr_shows_no_word():
-    shown = mined(np.eye(4, dtype=np.int32), np.eye(4, dtype=np.int32), Least(1, 1, 0, 1))
+    shown = mined(np.eye(4, dtype=np.int32), np.eye(4, dtype=np.int32), RuleThresholds(1, 1, 0, 1))
     assert repr(shown) == "Rules(4)"
     assert "word" not in repr(next(iter(shown)))
     assert "target" not in repr(next(iter(shown)))
@@ -111,4 +113,4 @@ def test_a_rules_repr_shows_no_word():
 )
 def test_what_a_rule_must_reach_is_checked(wrong):
     with pytest.raises(RequestError):
-        Least(**wrong)
+        RuleThresholds(**wrong)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.documents.learners.made import FORMS, NUMBER, harmless, made, of_forms
 
 from voile.documents.learners import LEARNERS
-from voile.documents.learners.consensus import FAR, Consensus, others, told
+from voile.documents.learners.consensus import FAR, Consensus, compare_same_form, regressors
 
 texts = st.lists(st.lists(st.integers(0, 4), max_size=6), min_size=1, max_size=4)
 
@@ -26,7 +26,7 @@ def arrays(texts, types, seed):
 @given(texts, st.integers(1, 3), st.integers(0, 99))
 def test_others_are_those_of_a_naive_look(texts, types, seed):
     values, form, first = arrays(texts, types, seed)
-    number, mean, highest = others(values, form, first)
+    number, mean, highest = compare_same_form(values, form, first)
     for document in range(len(first) - 1):
         places = range(first[document], first[document + 1])
         for i in places:
@@ -40,7 +40,7 @@ def test_others_are_those_of_a_naive_look(texts, types, seed):
 
 def test_what_is_told_is_cut_and_zero_where_a_word_stands_alone():
     form = np.array([1, 2, 1], dtype=np.int32)
-    seen = told(np.array([[99.0], [1.0], [-2.0]]), form, np.array([0, 3]))
+    seen = regressors(np.array([[99.0], [1.0], [-2.0]]), form, np.array([0, 3]))
     np.testing.assert_allclose(seen[0, 0], [FAR, -2.0, -2.0, 1.0, FAR])
     np.testing.assert_allclose(seen[1, 0], [1.0, 0.0, 0.0, 0.0, 0.0])
     np.testing.assert_allclose(seen[2, 0], [-2.0, FAR, FAR, 1.0, -2.0])

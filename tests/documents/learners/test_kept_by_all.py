@@ -113,7 +113,9 @@ def test_what_is_no_array_is_not_saved(fitted):
     from sklearn.naive_bayes import BernoulliNB
 
     check_saveable(fitted[1].values())
-    with pytest.raises(RequestError, match="a kit cannot hold a classifier of kind Estimated"):
+    with pytest.raises(
+        RequestError, match="a kit cannot hold a classifier of kind SklearnClassifier"
+    ):
         check_saveable([Sklearn(BernoulliNB()).fit(fitted[0])])
 
 

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.documents.learners.made import harmless, made, of_forms
 
-from voile.documents.learners.linear import follow
-from voile.documents.learners.svm import SVM, past
+from voile.documents.learners.linear import decide_in_order
+from voile.documents.learners.svm import SVM, past_classes
 
 
 def followed(scores, history, first):
-    """Decide token by token: the naive twin of `follow`."""
+    """Decide token by token: the naive twin of `decide_in_order`."""
     margins = []
     for start, end in pairwise(first):
         before = []
@@ -40,7 +40,7 @@ def test_decoding_equals_its_naive_twin(seed, types, window, sizes):
     scores = rng.normal(size=(sum(sizes), types)).astype(np.float32)
     history = rng.normal(size=(window, types, types)).astype(np.float32)
     first = np.cumsum([0, *sizes], dtype=np.intp)
-    told = follow(scores, history, first)
+    told = decide_in_order(scores, history, first)
     np.testing.assert_allclose(told, followed(scores, history, first), atol=1e-6)
 
 
@@ -48,7 +48,7 @@ def test_decoding_equals_its_naive_twin(seed, types, window, sizes):
 @settings(max_examples=20, deadline=None)
 def test_the_past_is_what_stood_before_in_the_same_document(seed, window):
     examples = made(5, seed=seed)
-    dense = past(examples.labels, examples, window).toarray()
+    dense = past_classes(examples.labels, examples, window).toarray()
     for start, end in pairwise(examples.first):
         for i in range(start, end):
             told = np.zeros((window, examples.types))

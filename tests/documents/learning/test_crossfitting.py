@@ -15,7 +15,7 @@ from voile.core.errors import RequestError
 from voile.documents.learners.calibration import Calibration, decide
 from voile.documents.learners.learner import Examples
 from voile.documents.learners.svm import SVM
-from voile.documents.learning.crossfitting import OutOfFold, cross_fit, shared
+from voile.documents.learning.crossfitting import OutOfFold, cross_fit, drop_rare_columns
 from voile.documents.learning.training import Training
 
 
@@ -179,12 +179,12 @@ def test_what_one_subject_alone_has_is_not_learnt_from(documents, own):
         np.ones(1),
         subject=np.array([] if own else [who for who, _ in documents], dtype=np.int32),
     )
-    kept = shared(examples).matrix.toarray()
+    kept = drop_rare_columns(examples).matrix.toarray()
     for column in range(6):
         people = {who for who, (_, row) in zip(whose, rows, strict=True) if column in row}
         expected = dense.reshape(-1, 6)[:, column] if len(people) > 1 else np.zeros(n)
         assert kept[:, column].tolist() == expected.tolist()
-    assert shared(examples, 1) is examples
+    assert drop_rare_columns(examples, 1) is examples
 
 
 def test_a_word_of_one_other_subject_is_as_good_as_unknown():

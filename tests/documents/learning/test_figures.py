@@ -13,7 +13,12 @@ from tests.documents.made import Says, corpus_of
 
 from voile.core.errors import InfeasibleError
 from voile.core.evidence import Rate
-from voile.documents.learning.figures import context_of, identifiers_of, points, turns
+from voile.documents.learning.figures import (
+    context_figures,
+    count_identifiers,
+    pass_rows,
+    policy_figures,
+)
 from voile.documents.learning.quantities import AS_LEFT, ONE_PERCENT
 from voile.documents.learning.training import Training
 from voile.documents.words.features import CLASSES
@@ -26,7 +31,7 @@ def measured(texts, learners, cost=10, repeats=True, **options):
     corpus = corpus_of(*texts, subjects=[str(number) for number in range(len(texts))])
     training = Training.of(corpus)
     loop = loop_of(training, learners, cost, **options)
-    return corpus, training, loop, list(points(training, cost, loop, repeats=repeats))
+    return corpus, training, loop, list(policy_figures(training, cost, loop, repeats=repeats))
 
 
 def test_hand_counted_figures():
@@ -162,7 +167,7 @@ def test_figures_are_what_they_are_defined_to_be(texts, said, cost, repeats):
 
 def test_each_turn_tells_of_every_learner_and_who_was_taken():
     _, training, loop, _ = measured(TEXTS, [ANA, LEO, MAY])
-    rows = list(turns(training, 10.0, loop))
+    rows = list(pass_rows(training, 10.0, loop))
     for number, one in enumerate(loop.passes, 1):
         of = [row for row in rows if row["pass"] == number]
         tried = [row for row in of if not row["attacker"]]
@@ -196,13 +201,13 @@ def test_words_that_only_tell_of_an_identifier_are_harmless():
         texts, learners, {"CONTEXT_NAME": 2, "CONTEXT_ROOM": 5, "NAME": 10}
     )
     assert training.labels == ("CONTEXT_NAME", "CONTEXT_ROOM", "NAME")
-    assert identifiers_of(training) == 16  # nobody marked a ROOM, so that CONTEXT_ROOM is a type
+    assert count_identifiers(training) == 16  # nobody marked a ROOM, so that CONTEXT_ROOM is a type
     assert [row["risk"] for row in rows] == [1, 0.5, 0]
     assert [row["left"] for row in rows] == [16, 8, 0]
     assert [row["loss"] for row in rows] == [0, 0, 8 / 24]
     assert [row["left_by_type"] for row in rows] == [[8, 8, 8], [8, 8, 0], [0, 0, 0]]
     assert [row["cost"] for row in rows] == [136, 56, 0]
-    told = {row["pass"]: row for row in turns(training, 10, loop) if row["taken"]}.values()
+    told = {row["pass"]: row for row in pass_rows(training, 10, loop) if row["taken"]}.values()
     assert [(r["removed"], r["before"], r["harmless"]) for r in told] == [(8, 16, 0), (8, 8, 8)]
     assert [(row["tp"], row["fp"]) for row in told] == [(8, 0), (16, 0)]
 
@@ -213,7 +218,7 @@ def test_words_of_one_subject_are_counted_and_not_named():
     for subjects, words in (("abc", ["Zoe"]), ("aab", []), ("aaa", [])):
         corpus = corpus_of(*texts * 4, subjects=list(subjects) * 4)
         training = Training.of(corpus)
-        *_, row = points(training, 10.0, loop_of(training, [said], 10))
+        *_, row = policy_figures(training, 10.0, loop_of(training, [said], 10))
         assert [one["word"] for one in row["false_words"]] == words
         assert sum(row["false_by_kind"]) == 12
 
@@ -222,11 +227,11 @@ def test_words_that_point_to_what_was_removed_are_found():
     # who has a dog is called Ana, six times of six; nobody else is
     texts = ["Ana/NAME walks the dog ."] * 6 + ["Leo/NAME walks ."] * 12
     corpus, training, loop, _ = measured(texts, [ANA, LEO])
-    found = context_of(training, corpus, loop, 2)
+    found = context_figures(training, corpus, loop, 2)
     assert found["context"] == ["dog", "the"]
     assert found["context_rules"] == 2
     assert found["context_share"] == pytest.approx(6 / 18)
-    nothing = context_of(training, corpus, loop, 0)
+    nothing = context_figures(training, corpus, loop, 0)
     assert (nothing["context"], nothing["context_share"]) == ([], 0)
     assert np.all(loop.turn <= 2)
 
@@ -234,6 +239,6 @@ def test_words_that_point_to_what_was_removed_are_found():
 def test_a_mention_that_is_left_points_and_one_that_goes_does_not():
     texts = ["Ana/NAME met ANA ."] * 6 + ["Leo/NAME walks ."] * 12
     corpus, training, loop, _ = measured(texts, [ANA, LEO])
-    alone = context_of(training, corpus, loop, 2, repeats=False)
+    alone = context_figures(training, corpus, loop, 2, repeats=False)
     assert alone["context"] == ["ana", "met"]
-    assert context_of(training, corpus, loop, 2)["context"] == ["met"]
+    assert context_figures(training, corpus, loop, 2)["context"] == ["met"]

@@ -10,7 +10,7 @@ import pytest
 from tests.documents.made import NAMES, Counted, Remembers, corpus_of, notes
 
 from voile.core.errors import RequestError
-from voile.documents.learners import LEARNERS, kind_of
+from voile.documents.learners import LEARNERS, saved_name
 from voile.documents.learners.crf import CRF
 from voile.documents.learners.svm import SVM
 from voile.documents.learning.fits import Fits
@@ -298,7 +298,7 @@ def test_margins_that_are_no_numbers_are_refused(tmp_path):
 def test_kinds():
     training = Training.of(notes(1))
     examples = training.examples(training.truth * 0, COSTS)
-    kinds = {name: kind_of(LEARNERS[name]().fit(examples, seed=1)) for name in ("svm", "crf")}
+    kinds = {name: saved_name(LEARNERS[name]().fit(examples, seed=1)) for name in ("svm", "crf")}
     assert kinds == {"svm": "linear", "crf": "chain"}
 
 

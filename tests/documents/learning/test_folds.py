@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.learning.training import folds_of
+from voile.documents.learning.training import split_into_folds
 
 documents = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 9)), min_size=8)
 
@@ -16,7 +16,7 @@ documents = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 9)), 
 def split(pairs, folds, seed=0):
     subjects = [subject for subject, _ in pairs]
     sizes = np.array([size for _, size in pairs], dtype=np.intp)
-    return folds_of(subjects, sizes, folds, np.random.default_rng(seed))
+    return split_into_folds(subjects, sizes, folds, np.random.default_rng(seed))
 
 
 @given(documents, st.integers(2, 5), st.integers(0, 99), st.randoms())

@@ -14,8 +14,8 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import silent
 from voile.documents.learners.learner import Examples
 from voile.documents.learning.fits import Fits
-from voile.documents.learning.greedy import check_left, sanitize_greedily, tried_of
-from voile.documents.learning.training import Training, costs_of
+from voile.documents.learning.greedy import check_left, count_attempt, sanitize_greedily
+from voile.documents.learning.training import Training, costs_by_type
 
 
 def loop_of(training, learners, cost=10, decision="accuracy", folds=4, **given_):
@@ -30,7 +30,7 @@ def loop_of(training, learners, cost=10, decision="accuracy", folds=4, **given_)
     )
     return sanitize_greedily(
         fits,
-        costs_of(cost, training.labels),
+        costs_by_type(cost, training.labels),
         decision=decision,
         max_passes=given_.pop("max_passes", 20),
         progress=silent,
@@ -153,7 +153,7 @@ def test_lemma_1(tokens, costs):
     examples = Examples(
         None, np.where(counted, truth, 0).astype(np.int16), counted, None, np.array(costs, float)
     )
-    tried = tried_of("h", "cost", found, examples)
+    tried = count_attempt("h", "cost", found, examples)
     after = np.where(before > 0, before, found)
     assert tried.change == t_of(training, after, costs) - t_of(training, before, costs)
     assert tried.tp + tried.fp + tried.fn + tried.tn == counted.sum()

@@ -7,7 +7,7 @@ import pytest
 from tests.documents.made import corpus_of, training_of
 
 from voile.core.errors import RequestError
-from voile.documents.learning.training import Training, costs_of
+from voile.documents.learning.training import Training, costs_by_type
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 
@@ -60,9 +60,9 @@ def test_without_identifiers_nothing_is_learnt(corpus):
 
 def test_costs():
     labels = ("AGE", "NAME")
-    assert costs_of(3, labels).tolist() == [3, 3]
-    assert costs_of({"NAME": 20}, labels).tolist() == [10, 20]
-    assert costs_of({"NAME": 20, "": 5}, labels).tolist() == [5, 20]
+    assert costs_by_type(3, labels).tolist() == [3, 3]
+    assert costs_by_type({"NAME": 20}, labels).tolist() == [10, 20]
+    assert costs_by_type({"NAME": 20, "": 5}, labels).tolist() == [5, 20]
 
 
 @pytest.mark.parametrize(
@@ -70,9 +70,9 @@ def test_costs():
 )
 def test_a_cost_that_is_none(cost):
     with pytest.raises(RequestError, match="a number above 0"):
-        costs_of(cost, ("AGE", "NAME"))
+        costs_by_type(cost, ("AGE", "NAME"))
 
 
 def test_a_cost_for_a_type_that_is_not_there():
     with pytest.raises(RequestError, match="NAMES"):
-        costs_of({"NAMES": 3}, ("AGE", "NAME"))
+        costs_by_type({"NAMES": 3}, ("AGE", "NAME"))

@@ -8,7 +8,11 @@ from tests.documents.learners.made import harmless, made
 
 from voile.documents.learners.adaboost import AdaBoost
 from voile.documents.learners.crf import CRF
-from voile.documents.learners.crossing import classes_of, crossed, parts
+from voile.documents.learners.crossing import (
+    classes_by_own_rule,
+    deal_subjects,
+    margins_out_of_fold,
+)
 from voile.documents.learners.learner import Saveable
 from voile.documents.learners.svm import SVM
 from voile.documents.paper.ensemble import NEAR, Ensemble, neighbours
@@ -68,7 +72,7 @@ def test_only_harmless_text_teaches_that_nothing_is_found():
 def test_parts_keep_a_subject_together():
     examples = made(20)
     examples.__dict__["subject"] = np.repeat(np.arange(5), 4).astype(np.int32)
-    dealt = parts(examples, 3, seed=0)
+    dealt = deal_subjects(examples, 3, seed=0)
     assert set(dealt) == {0, 1, 2}
     assert all(len(set(dealt[four : four + 4])) == 1 for four in range(0, 20, 4))
 
@@ -81,9 +85,9 @@ def test_no_document_is_judged_by_who_saw_it():
         fits.append(some)
         return SVM().fit(some)
 
-    margins = crossed(fit, examples, 3, seed=0)
+    margins = margins_out_of_fold(fit, examples, 3, seed=0)
     assert sum(len(one.labels) for one in fits) == 2 * len(examples.labels)
-    part = parts(examples, 3, seed=0)
+    part = deal_subjects(examples, 3, seed=0)
     for fold in range(3):
         rest = SVM().fit(examples.of(part != fold))
         of = np.repeat(part == fold, np.diff(examples.first))
@@ -92,8 +96,8 @@ def test_no_document_is_judged_by_who_saw_it():
 
 def test_classes_are_the_highest_margin_above_zero():
     margins = np.array([[-1.0, -2.0], [0.5, 0.7], [0.0, -1.0], [3.0, 1.0]])
-    assert classes_of(margins).tolist() == [0, 2, 0, 1]
-    assert classes_of(np.zeros((2, 0))).tolist() == [0, 0]
+    assert classes_by_own_rule(margins).tolist() == [0, 2, 0, 1]
+    assert classes_by_own_rule(np.zeros((2, 0))).tolist() == [0, 0]
 
 
 def test_selection_takes_the_most_accurate():
@@ -115,7 +119,7 @@ def test_selection_by_cost_counts_the_missed_at_their_costs():
     eager, wary = (selection.look(one, examples, 0) for one in (SVM(cost_sensitive=True), SVM()))
     assert selection.errors(eager, examples) < selection.errors(wary, examples)
     assert Selection().errors(wary, examples) < Selection().errors(eager, examples)
-    found = classes_of(wary)
+    found = classes_by_own_rule(wary)
     missed = (examples.labels > 0) & (found == 0)
     false = (examples.labels == 0) & (found > 0) & examples.counted
     told = selection.errors(wary, examples)

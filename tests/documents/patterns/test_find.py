@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.patterns import PATTERNS, Listed, Pattern, find, patterns_of
+from voile.documents.patterns import PATTERNS, Pattern, PhraseList, find, patterns_of
 from voile.documents.replacements.removal import Reason, Removal
 
 EXAMPLES = {
@@ -129,7 +129,7 @@ RUNS = ["a", "1", ".", "-", "@", " ", "(", "+", ":", "a.", "1.", "1 ", "a@", "1-
 
 @pytest.mark.parametrize("finder", [
     *patterns_of(records=["MRN-######", "/(?:MRN|ID)[ :#]{0,3}[0-9]{4,12}/"]),
-    Listed(["a a a b", "1 1", "a.a.a.b"]),
+    PhraseList(["a a a b", "1 1", "a.a.a.b"]),
 ], ids=lambda finder: str(finder.by))  # fmt: skip
 def test_no_text_takes_long(finder):
     for run in RUNS:

@@ -9,7 +9,7 @@ from tests.documents.flow import applied, fitted, read, table
 
 from voile.core.errors import RequestError, SourceError
 from voile.documents.adversary import BudgetedAttacker
-from voile.documents.patterns.gazetteers import read_gazetteers, words_of
+from voile.documents.patterns.gazetteers import gazetteer_words, read_gazetteers
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.documents.verbs.options import AttackOptions, FitOptions
@@ -37,18 +37,18 @@ NAMES, SHIPS, NEW, OTHER = (MADE_UP[n::4] for n in range(4))
     ],
 )
 def test_phrases_are_taken_apart_as_text_is(phrase, words):
-    assert words_of({"a": [phrase], "b": []}) == {"a": words, "b": set()}
+    assert gazetteer_words({"a": [phrase], "b": []}) == {"a": words, "b": set()}
 
 
 def test_each_phrase_is_looked_at_alone():
     phrases = ["Isle of Dogs", "tea room", "", "--", "Jose\u0301 y Ana", "de la Fuente", "IBM"]
-    alone = [words_of({"a": [phrase]})["a"] for phrase in phrases]
-    assert words_of({"a": iter(phrases)}) == {"a": frozenset().union(*alone)}
+    alone = [gazetteer_words({"a": [phrase]})["a"] for phrase in phrases]
+    assert gazetteer_words({"a": iter(phrases)}) == {"a": frozenset().union(*alone)}
     assert "room" in alone[1]
 
 
 def test_a_tokeniser_of_ones_own_takes_phrases_apart_too():
-    assert words_of({"a": ["O'Hara"]}, lambda text: [(0, len(text))]) == {"a": {"o'hara"}}
+    assert gazetteer_words({"a": ["O'Hara"]}, lambda text: [(0, len(text))]) == {"a": {"o'hara"}}
 
 
 def seen(words, label):

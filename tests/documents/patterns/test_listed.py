@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError, SourceError
-from voile.documents.patterns import Listed
-from voile.documents.patterns.listed import phrases_of
+from voile.documents.patterns import PhraseList
+from voile.documents.patterns.listed import read_phrases
 from voile.documents.replacements.removal import Reason, Removal
 
 words = st.sampled_from(["Ann", "ann", "Lee", "Jo", "-", ".", "x1", "_"])
@@ -34,22 +34,22 @@ def test_equals_its_naive_twin(listed, pieces, ignore_case):
         same = [p.lower() for p in parts] == [h.lower() for h in here]
         if same if ignore_case else parts == here:
             covered |= {*range(tokens[first].start(), tokens[first + len(parts) - 1].end())}
-    removals = Listed(listed, ignore_case=ignore_case).find(text)
+    removals = PhraseList(listed, ignore_case=ignore_case).find(text)
     assert {at for one in removals for at in range(one.start, one.end)} == covered
 
 
 def test_worked_examples():
-    listed = Listed(["Ann Lee", "Ann", "O'Neil", "Straße 5"], label="NAME", name="my list")
+    listed = PhraseList(["Ann Lee", "Ann", "O'Neil", "Straße 5"], label="NAME", name="my list")
     assert found(listed, "ANN  LEE, Anne, Ann-Marie, o’neil, STRASSE 5, straße 5") == [
         "ANN  LEE", "Ann", "o’neil", "straße 5",
     ]  # fmt: skip
     assert listed.find("Ann") == [Removal(0, 3, "NAME", (Reason("list", "my list"),))]
-    assert found(Listed(["Ann"], ignore_case=False), "ann ANN Ann") == ["Ann"]
+    assert found(PhraseList(["Ann"], ignore_case=False), "ann ANN Ann") == ["Ann"]
     assert found(listed, "Ann_2020.pdf, my_ann lee_, annex_1") == ["Ann", "ann lee"]
 
 
 def test_tricks_are_seen_through():
-    listed = Listed(["José Lima", "Иван", "Сосо", "İpek"])
+    listed = PhraseList(["José Lima", "Иван", "Сосо", "İpek"])
     text = "Jo\u200bse\u0301 Ｌima; Иван, Сосо, Coco. Write to İPEK here"
     assert found(listed, text) == ["Jo\u200bse\u0301 Ｌima", "Иван", "Сосо", "Coco", "İPEK"]
     assert found(listed, "Сосо и Иван пришли") == ["Сосо", "Иван"]
@@ -57,7 +57,7 @@ def test_tricks_are_seen_through():
 
 def test_an_allow_list_keeps_what_lies_wholly_inside_a_phrase():
     text = "Washington Hospital, Washington, Parkinson disease of Parkinson"
-    allowed = Listed(["Washington Hospital", "parkinson disease"])
+    allowed = PhraseList(["Washington Hospital", "parkinson disease"])
     removals = [
         Removal(0, 10, "NAME"),
         Removal(21, 31, "NAME"),
@@ -75,17 +75,17 @@ def test_an_allow_list_keeps_what_lies_wholly_inside_a_phrase():
 def test_a_list_is_read_line_by_line(tmp_path):
     path = tmp_path / "deny.txt"
     path.write_bytes("\ufeffAnn Lee\r\n\r\n  José \n".encode())
-    assert found(Listed.read(path, label="NAME"), "ann lee josé") == ["ann lee", "josé"]
-    assert phrases_of(path) == ["Ann Lee", "  José "]
+    assert found(PhraseList.read(path, label="NAME"), "ann lee josé") == ["ann lee", "josé"]
+    assert read_phrases(path) == ["Ann Lee", "  José "]
 
 
 def test_what_is_no_list(tmp_path):
     with pytest.raises(RequestError, match="deny-list: the list has no phrase"):
-        Listed(["", " ", "\u200b"])
+        PhraseList(["", " ", "\u200b"])
     path = tmp_path / "list.txt"
     with pytest.raises(SourceError, match=r"list\.txt: the list cannot be read"):
-        Listed.read(path)
+        PhraseList.read(path)
     path.write_bytes("Jos\xe9".encode("latin-1"))
     with pytest.raises(SourceError, match="the list is not UTF-8") as refused:
-        Listed.read(path)
+        PhraseList.read(path)
     assert "Jos" not in str(refused.value)

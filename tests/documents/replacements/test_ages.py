@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.documents.replacements.ages import grouped
+from voile.documents.replacements.ages import group_ages
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,8 @@ from voile.documents.replacements.ages import grouped
     ],
 )
 def test_ages_over_89(value, new):
-    assert grouped(value, "english", keep=True) == new
-    assert grouped(value, "english", keep=False) == new
+    assert group_ages(value, "english", keep=True) == new
+    assert group_ages(value, "english", keep=False) == new
 
 
 KEPT = """
@@ -41,18 +41,18 @@ KEPT = """
 
 @pytest.mark.parametrize("value", KEPT.strip().replace("\n", "|").split("|"))
 def test_other_ages_stay_only_if_asked(value):
-    assert grouped(value, "english", keep=True) == value
-    assert grouped(value, "english", keep=False) is None
+    assert group_ages(value, "english", keep=True) == value
+    assert group_ages(value, "english", keep=False) is None
 
 
 @given(st.integers(0, 199), st.sampled_from(["{}", "{} years", "{} años", "aged {}"]))
 def test_the_line_is_between_89_and_90(age, form):
     value = form.format(age)
-    new = grouped(value, "english", keep=True)
+    new = group_ages(value, "english", keep=True)
     assert (new == value) == (age < 90)
     assert new is not None
     assert age < 90 or str(age) not in new.replace("90+", "").replace("89", "")
 
 
 def test_a_bare_number_is_grouped_in_the_language_asked():
-    assert grouped("95", "spanish", keep=True) == "más de 89"
+    assert group_ages("95", "spanish", keep=True) == "más de 89"

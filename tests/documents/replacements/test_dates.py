@@ -8,11 +8,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from voile.documents.replacements.date_ranges import moved_dates
+from voile.documents.replacements.date_ranges import move_dates
 
 
 def moved(text: str, offset: int = 31, order: str | None = "dmy", language: str = "english"):
-    return moved_dates(text, offset, order=order, language=language)
+    return move_dates(text, offset, order=order, language=language)
 
 
 @pytest.mark.parametrize(

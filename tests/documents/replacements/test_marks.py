@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.replacements import Categories, Marks, Removal, Surrogates, kind_of, replacer
+from voile.documents.replacements import (
+    Categories,
+    Marks,
+    Removal,
+    Surrogates,
+    kind_of,
+    make_replacer,
+)
 from voile.documents.replacements.marks import mark
 from voile.documents.text.document import Document
 from voile.keys.secret import Secret
@@ -107,9 +114,9 @@ def test_the_words_of_a_label_tell_its_kind(kind):
 
 
 def test_a_replacer_by_its_name():
-    assert isinstance(replacer("mark"), Marks)
-    assert isinstance(replacer("category", categories={"CITY": "PLACE"}), Categories)
-    assert isinstance(replacer("surrogate", Secret(bytes(16)), language="spanish"), Surrogates)
+    assert isinstance(make_replacer("mark"), Marks)
+    assert isinstance(make_replacer("category", categories={"CITY": "PLACE"}), Categories)
+    assert isinstance(make_replacer("surrogate", Secret(bytes(16)), language="spanish"), Surrogates)
 
 
 @pytest.mark.parametrize(
@@ -130,4 +137,4 @@ def test_a_replacer_by_its_name():
 def test_what_is_asked_wrongly_is_refused_in_a_sentence(how, options, sentence):
     secret = Secret(bytes(16)) if options else None
     with pytest.raises(RequestError, match=re.escape(sentence)):
-        replacer(how, secret, **options)
+        make_replacer(how, secret, **options)

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from voile.core.errors import RequestError
 from voile.documents.replacements import Names
 from voile.documents.replacements.draws import Draws
-from voile.documents.replacements.names import LANGUAGES, Pool, builtin, folded, words_of
+from voile.documents.replacements.names import LANGUAGES, Pool, builtin_names, fold, name_words
 from voile.documents.replacements.people import People
 from voile.keys.secret import Secret
 
-ENGLISH, SPANISH = builtin("english"), builtin("spanish")
+ENGLISH, SPANISH = builtin_names("english"), builtin_names("spanish")
 POOLS = {"english": Pool([ENGLISH, SPANISH]), "spanish": Pool([SPANISH, ENGLISH])}
 SECRET = Secret(bytes(range(32)))
 
 
 def people(*names: str, language: str = "english", subject: str = "17") -> People:
-    taken = frozenset(word for name in names for word in words_of(name))
+    taken = frozenset(word for name in names for word in name_words(name))
     return People(Draws(SECRET, subject, taken), POOLS[language], names, language)
 
 
@@ -48,11 +48,11 @@ def test_one_person_stays_one_person_in_every_form():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_gender_and_language_are_kept(language):
-    names = builtin(language)
+    names = builtin_names(language)
     for gender in ("female", "male"):
         own = set(getattr(names, gender)) - set(names.either)
-        surnames = {folded(name) for name in names.surnames}
-        for name in sorted(own - {n for n in own if folded(n) in surnames})[:150]:
+        surnames = {fold(name) for name in names.surnames}
+        for name in sorted(own - {n for n in own if fold(n) in surnames})[:150]:
             (new,) = renamed(name, language=language)
             assert new in own | set(names.either)
 
@@ -134,32 +134,32 @@ NAMES = st.lists(st.lists(WORDS, min_size=1, max_size=3).map(" ".join), min_size
 
 @given(NAMES, st.sampled_from(LANGUAGES))
 def test_no_part_of_a_surrogate_is_removed_in_the_same_document(names, language):
-    taken = {word for name in names for word in words_of(name)}
+    taken = {word for name in names for word in name_words(name)}
     for new in renamed(*names, language=language):
         assert new is not None
-        assert not taken & set(words_of(new))
+        assert not taken & set(name_words(new))
 
 
 def test_a_document_that_removes_half_a_list_gets_the_other_half():
     names = ENGLISH.surnames[:150]
     new = [one for one in renamed(*names) if one]
     assert len(new) > 145
-    assert not {folded(name) for name in names} & {folded(name) for name in new}
+    assert not {fold(name) for name in names} & {fold(name) for name in new}
 
 
 @given(NAMES, NAMES)
 def test_documents_of_a_subject_differ_only_where_a_removed_word_forces_them(names, others):
     alone, together = renamed(*names), renamed(*names, *others)
-    taken = {word for name in (*names, *others) for word in words_of(name)}
+    taken = {word for name in (*names, *others) for word in name_words(name)}
     for one, two in zip(alone, together, strict=False):
-        assert one == two or taken & set(words_of(one))
+        assert one == two or taken & set(name_words(one))
 
 
 @given(WORDS, st.integers(0, 10**6))
 def test_a_surrogate_never_begins_with_the_letter_of_the_word(word, subject):
     (new,) = renamed(word, subject=str(subject))
-    if words_of(word):
-        assert words_of(new)[0][0] != words_of(word)[0][0]
+    if name_words(word):
+        assert name_words(new)[0][0] != name_words(word)[0][0]
 
 
 def test_other_subjects_have_other_surrogates():
@@ -194,8 +194,8 @@ def test_lists_that_leave_no_choice_are_refused(tmp_path):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_lists_hold_each_name_once(language):
-    names = builtin(language)
+    names = builtin_names(language)
     for what in ("female", "male", "surnames"):
         listed = getattr(names, what)
-        assert len(listed) == len({folded(name) for name in listed}) > 200
-        assert all(name == name.strip() and words_of(name) for name in listed)
+        assert len(listed) == len({fold(name) for name in listed}) > 200
+        assert all(name == name.strip() and name_words(name) for name in listed)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.documents.replacements import Removal
-from voile.documents.replacements.published import rewritten
+from voile.documents.replacements.published import replace_removals
 from voile.documents.text.document import Span
 
 
@@ -28,7 +28,7 @@ def spans_of(draw, length):
 @given(publications())
 def test_kept_text_and_edits_tile_both_texts(case):
     text, removals, new = case
-    made = rewritten(text, removals, new)
+    made = replace_removals(text, removals, new)
     done = source = 0
     for edit, removal, replacement in zip(made.edits, removals, new, strict=True):
         assert made.text[done : edit.start] == text[source : edit.source_start]
@@ -51,7 +51,7 @@ def origins(text, removals, new):
 @given(publications(), st.data())
 def test_each_range_is_where_its_characters_are(case, data):
     text, removals, new = case
-    made = rewritten(text, removals, new)
+    made = replace_removals(text, removals, new)
     twin = origins(*case)
     assert len(twin) == len(made.text)
     if made.text:
@@ -71,7 +71,7 @@ def test_each_range_is_where_its_characters_are(case, data):
 @given(publications(), st.data())
 def test_spans_carried_over_are_what_is_left_of_them(case, data):
     text, removals, new = case
-    made = rewritten(text, removals, new)
+    made = replace_removals(text, removals, new)
     spans = spans_of(data.draw, len(text))
     gone = {place for r in removals for place in range(r.start, r.end)}
     left = {
@@ -92,14 +92,14 @@ def test_spans_carried_over_are_what_is_left_of_them(case, data):
 
 def test_a_span_that_is_cut_leaves_its_parts():
     text = "Ask Anna Maria Smith."
-    made = rewritten(text, [Removal(9, 14, "NAME")], ["[NAME]"])
+    made = replace_removals(text, [Removal(9, 14, "NAME")], ["[NAME]"])
     spans = made.carried([Span(4, 20, "NAME")])
     assert [made.text[span.start : span.end] for span in spans] == ["Anna", "Smith"]
 
 
 def test_a_place_between_edits_that_touch_is_the_same_in_both():
     pair = [Removal(0, 2, "A"), Removal(2, 4, "B")]
-    made = rewritten("abcd", pair, ["XYZ", "U"])
+    made = replace_removals("abcd", pair, ["XYZ", "U"])
     assert made.to_source(3, 3) == (2, 2)
     assert made.to_published(2, 2) == (3, 3)
     assert made.to_source(2, 4) == (0, 4)

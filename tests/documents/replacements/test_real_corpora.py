@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from voile.documents.replacements import Removal, Surrogates, kind_of
-from voile.documents.replacements.names import folded
+from voile.documents.replacements.names import fold
 from voile.documents.text.document import Document
 from voile.keys.secret import Secret
 
@@ -54,7 +54,7 @@ def test_nearly_all_that_has_a_surrogate_gets_one(name, replacer):
         values[kind] += 1
         marks[kind] += new.startswith("[")
         if kind != "age" and len(old) > 2:
-            assert folded(old) != folded(new)
+            assert fold(old) != fold(new)
     assert marks["name"] == 0
     assert marks["age"] <= 0.01 * values["age"]
     # Weekdays alone, misprints and days without a year.

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.documents.replacements import Reason, Removal, joined, merged
+from voile.documents.replacements import Reason, Removal, join_removals, merge_neighbours
 
 TEXT = "Anna  Smith,\tBerta\nJones of Leeds and York"
 
@@ -28,7 +28,7 @@ def removals(by: Reason):
 
 @given(removals(A), removals(B))
 def test_joined_removes_each_character_that_some_source_removes(first, second):
-    one = joined(first, second)
+    one = join_removals(first, second)
     covered = {place for r in one for place in range(r.start, r.end)}
     assert covered == {place for r in (*first, *second) for place in range(r.start, r.end)}
     assert sum(r.end - r.start for r in one) == len(covered)
@@ -37,7 +37,7 @@ def test_joined_removes_each_character_that_some_source_removes(first, second):
 
 @given(removals(A), removals(B))
 def test_joined_takes_the_label_of_the_first_source_and_names_all(first, second):
-    for run in joined(first, second):
+    for run in join_removals(first, second):
         parts = [[r for r in s if r.start < run.end and run.start < r.end] for s in (first, second)]
         lead = parts[0] or parts[1]
         assert run.label == min(lead, key=lambda r: (r.start, -r.end, r.label)).label
@@ -45,12 +45,12 @@ def test_joined_takes_the_label_of_the_first_source_and_names_all(first, second)
 
 
 def test_removals_that_only_touch_stay_apart():
-    assert len(joined([Removal(0, 4, "NAME")], [Removal(4, 6, "AGE")])) == 2
+    assert len(join_removals([Removal(0, 4, "NAME")], [Removal(4, 6, "AGE")])) == 2
 
 
 def test_of_one_source_the_first_then_the_longest_gives_the_label():
     tied = [Removal(3, 5, "AGE"), Removal(3, 9, "DATE"), Removal(8, 12, "NAME")]
-    assert joined(tied) == [Removal(3, 12, "DATE")]
+    assert join_removals(tied) == [Removal(3, 12, "DATE")]
 
 
 @pytest.mark.parametrize(
@@ -68,28 +68,28 @@ def test_blanks_within_a_line_part_no_names(words, runs):
     for word in words:
         start = TEXT.index(word, found[-1].end if found else 0)
         found.append(Removal(start, start + len(word), "NAME"))
-    assert [TEXT[r.start : r.end] for r in merged(TEXT, found)] == runs
+    assert [TEXT[r.start : r.end] for r in merge_neighbours(TEXT, found)] == runs
 
 
 def test_another_label_is_another_run():
     pair = [Removal(0, 4, "NAME"), Removal(6, 11, "PLACE")]
-    assert merged(TEXT, pair) == pair
+    assert merge_neighbours(TEXT, pair) == pair
 
 
 def test_what_patterns_find_is_whole():
     text = "10.0.0.1 10.0.0.1 x 10.0.0.1"
     first = Removal(0, 8, "IP", (IP,))
     other = Removal(9, 17, "IP", (LEARNT, IP))
-    assert merged(text, [first, other]) == [first, other]
+    assert merge_neighbours(text, [first, other]) == [first, other]
     learnt = Removal(18, 19, "IP", (LEARNT,))
     runs = [Removal(9, 19, "IP", (LEARNT, IP)), Removal(20, 28, "IP", (IP,))]
-    assert merged(text, [first, other, learnt, runs[1]]) == [first, *runs]
+    assert merge_neighbours(text, [first, other, learnt, runs[1]]) == [first, *runs]
 
 
 def test_a_list_is_no_pattern_whatever_its_name():
     listed = (Reason("list", "pattern words"),)
     pair = [Removal(0, 4, "NAME", listed), Removal(6, 11, "NAME", listed)]
-    assert merged(TEXT, pair) == [Removal(0, 11, "NAME", listed)]
+    assert merge_neighbours(TEXT, pair) == [Removal(0, 11, "NAME", listed)]
 
 
 @pytest.mark.parametrize(
@@ -103,5 +103,5 @@ def test_a_list_is_no_pattern_whatever_its_name():
 )
 def test_what_cannot_be_removed_is_refused_without_a_word_of_the_text(wrong):
     with pytest.raises(RequestError, match="the removal") as refused:
-        merged(TEXT, wrong)
+        merge_neighbours(TEXT, wrong)
     assert not any(word in str(refused.value) for word in TEXT.split())

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.documents.replacements import KINDS, Names, Removal, Surrogates
-from voile.documents.replacements.names import folded, words_of
+from voile.documents.replacements.names import fold, name_words
 from voile.documents.text.document import Document, Span
 from voile.keys.secret import Secret
 
@@ -60,9 +60,9 @@ def test_nothing_that_is_removed_stays_in_its_place(values):
         assert made.text[done : edit.start] == found.text[source : removal.start]
         old, new = found.text[removal.start : removal.end], made.text[edit.start : edit.end]
         assert new
-        assert folded(new) != folded(old)
+        assert fold(new) != fold(old)
         if re.search(r"[^\W\d_]{3}", old):
-            assert folded(old) not in folded(new)
+            assert fold(old) not in fold(new)
         done, source = edit.end, removal.end
     assert made.text[done:] == found.text[source:]
 
@@ -70,10 +70,10 @@ def test_nothing_that_is_removed_stays_in_its_place(values):
 @given(st.lists(VALUES, min_size=1, max_size=4), st.lists(VALUES, max_size=3))
 def test_a_value_of_a_subject_becomes_the_same_in_another_document(values, others):
     alone, together = surrogates(*values), surrogates(*others, *values)[len(others) :]
-    taken = {word for _, value in others for word in words_of(value)}
+    taken = {word for _, value in others for word in name_words(value)}
     for (kind, value), one, two in zip(values, alone, together, strict=True):
-        forced = taken & set(words_of(one)) or kind == "place"
-        initials = any(len(word) == 1 for word in words_of(value))
+        forced = taken & set(name_words(one)) or kind == "place"
+        initials = any(len(word) == 1 for word in name_words(value))
         assert one == two or forced or initials, (kind, value)
 
 

@@ -17,13 +17,13 @@ from voile.core.progress import silent
 from voile.data.roles import Roles
 from voile.documents import Corpus, Document, GreedySanitizer
 from voile.documents.text.document import UnannotatedWarning, only_annotated
-from voile.documents.text.reading import Reading
+from voile.documents.text.reading import DocumentReader
 from voile.documents.text.source import open_source
 from voile.documents.verbs.attack import attack
 from voile.documents.verbs.options import AttackOptions
 from voile.report.wording import said
 
-ALL = Reading.all_of(ROLES)
+ALL = DocumentReader.all_of(ROLES)
 
 
 @given(st.lists(st.booleans(), max_size=8))

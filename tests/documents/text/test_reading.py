@@ -17,9 +17,15 @@ from voile.data import open_source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.documents.text import reading
-from voile.documents.text.reading import LONGEST, Reading, hash_of, hashes, lacks
+from voile.documents.text.reading import (
+    LONGEST,
+    DocumentReader,
+    text_hash,
+    text_hashes,
+    why_unusable,
+)
 
-ALL = Reading.all_of(ROLES)
+ALL = DocumentReader.all_of(ROLES)
 
 
 def texts(corpus):
@@ -41,7 +47,7 @@ def test_the_order_of_rows_and_copies_of_them_change_nothing():
     drawn = twice.take(np.random.default_rng(2).permutation(len(twice)))
     found = [
         [(one.subject, one.text, one.spans) for one in read.corpus(open_source(given))]
-        for read in (ALL, Reading.all_of(NAMELESS))
+        for read in (ALL, DocumentReader.all_of(NAMELESS))
         for given in (rows, drawn)
     ]
     assert found[0] == found[1]
@@ -57,7 +63,7 @@ def test_equal_texts_of_two_people_are_both_read():
 def test_the_texts_of_a_row_that_is_nobodys_are_one_persons():
     rows = table(["One .", "Two .", "One .", "One ."], [*["Same ."] * 3, "Other ."], [None] * 4)
     for roles in (ROLES, NAMELESS):
-        subjects = [one.subject for one in Reading.all_of(roles).all(open_source(rows))]
+        subjects = [one.subject for one in DocumentReader.all_of(roles).all(open_source(rows))]
         assert subjects[0] == subjects[1] == subjects[4] == subjects[5]
         assert subjects[2] == subjects[3] != subjects[0]
         assert subjects[6] == subjects[7] not in subjects[:6]
@@ -88,12 +94,12 @@ def test_empty_texts_and_those_that_lack_are_not_learnt_from():
     ],
 )
 def test_what_was_lost_in_decoding_is_seen(text, lost):
-    assert (lacks(text) is not None) == lost
+    assert (why_unusable(text) is not None) == lost
 
 
 def test_a_text_that_no_memory_holds_is_not_worked_on():
-    assert lacks("a" * LONGEST) is None
-    assert f"{LONGEST:,}" in lacks("a" * (LONGEST + 1))
+    assert why_unusable("a" * LONGEST) is None
+    assert f"{LONGEST:,}" in why_unusable("a" * (LONGEST + 1))
 
 
 @given(st.integers(0, 2**32), st.integers(1, 7), st.booleans())
@@ -103,7 +109,7 @@ def test_those_held_out_are_read_by_nobody(seed, batch, named):
     hold_out = HoldOut(0.4, seed.to_bytes(32, "big"), roles.subject)
     before, reading.BATCH_ROWS = reading.BATCH_ROWS, batch
     try:
-        read = texts(Reading(roles, hold_out).corpus(open_source(rows)))
+        read = texts(DocumentReader(roles, hold_out).corpus(open_source(rows)))
     finally:
         reading.BATCH_ROWS = before
     expected = []
@@ -121,7 +127,7 @@ def with_pos(**columns):
 def test_parts_of_speech_are_read_where_they_are_given():
     tags = json.dumps([{"start": 0, "end": 3, "tag": "PROPN"}])
     rows = pa.table({"note": ["Ana came ."], "pos": [tags]})
-    tagged = Reading.all_of(with_pos(pos="drop"))
+    tagged = DocumentReader.all_of(with_pos(pos="drop"))
     assert tagged.pos == ["pos"]
     assert tagged.all(open_source(rows))[0].pos == ((0, 3, "PROPN"),)
 
@@ -142,16 +148,16 @@ def test_spans_need_not_be_there_where_nothing_is_learnt():
 def test_a_role_that_documents_do_not_treat_is_refused(role):
     roles = Roles.model_validate({"subject": "person", "columns": {**COLUMNS, "ward": role}})
     with pytest.raises(RequestError, match=f"column ward has the role {role}"):
-        Reading.all_of(roles).check(open_source(people()))
+        DocumentReader.all_of(roles).check(open_source(people()))
 
 
 def test_a_text_is_known_again_by_who_has_the_key():
     corpus = ALL.all(open_source(people(each=1)))
-    found = hashes(corpus, b"k" * 32)
-    assert found.tolist() == [hash_of(one.text, b"k" * 32) for one in corpus]
+    found = text_hashes(corpus, b"k" * 32)
+    assert found.tolist() == [text_hash(one.text, b"k" * 32) for one in corpus]
     assert len(np.unique(found)) == len(set(texts(corpus)))
-    assert not set(found.tolist()) & set(hashes(corpus, b"l" * 32).tolist())
-    assert hash_of("Ana", b"k") != hash_of("Ana ", b"k")
+    assert not set(found.tolist()) & set(text_hashes(corpus, b"l" * 32).tolist())
+    assert text_hash("Ana", b"k") != text_hash("Ana ", b"k")
 
 
 def test_documents_of_a_batch_are_numbered_on():

@@ -21,8 +21,8 @@ from voile.data.roles import Roles
 from voile.documents import Corpus
 from voile.documents.text import source as sources
 from voile.documents.text.document import Span
-from voile.documents.text.formats.tables import documents_of
-from voile.documents.text.reading import lacks
+from voile.documents.text.formats.tables import batch_documents
+from voile.documents.text.reading import why_unusable
 from voile.documents.text.source import (
     UNREAD,
     CorpusSource,
@@ -77,7 +77,7 @@ def test_rows_give_back_the_documents_that_the_format_reads(corpus, batch_rows):
         source = open_source(f"jsonl:{path}")
         batches = list(source.batches(batch_rows=batch_rows))
         assert max(map(len, batches)) <= batch_rows
-        found = [one for batch in batches for one in documents_of(batch, ROLES)]
+        found = [one for batch in batches for one in batch_documents(batch, ROLES)]
         read = Corpus.read(path, "jsonl")
     assert [(d.text, d.spans, d.subject) for d in found] == [
         (d.text, d.spans, d.subject) for d in read
@@ -139,7 +139,7 @@ def test_a_file_that_is_no_text_is_set_aside_in_its_place(tmp_path):
     assert ".txt" not in str(warned[0].message)
     assert [row["id"] for row in found] == [*"abcd"]
     assert [row["text"] for row in found] == ["Ann", UNREAD, "Ann", UNREAD]
-    assert lacks(UNREAD) is not None
+    assert why_unusable(UNREAD) is not None
     read = rows(open_source(tmp_path, encoding="windows-1252"))
     assert [row["text"] for row in read] == ["Ann", "José", "Ann", "José"]
 
@@ -216,6 +216,6 @@ def test_a_folder_is_called_by_its_name(tmp_path, monkeypatch):
 def test_documents_of_a_table_are_those_of_a_corpus(tmp_path):
     put(tmp_path / "a.conll", FILES["a.conll"])
     (batch,) = open_source(tmp_path).batches()
-    (document,) = documents_of(batch, ROLES)
+    (document,) = batch_documents(batch, ROLES)
     assert document.spans == (Span(0, 3, "NAME"),)
     assert pa.types.is_string(batch.schema.field("spans").type)

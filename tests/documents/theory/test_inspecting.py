@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.documents.theory import (
-    Counts,
+    Confusion,
     bounds_of_run,
     is_local_optimum,
     lemma_2,
@@ -22,7 +22,7 @@ from voile.documents.theory import (
 
 SMALL = st.integers(0, 40)
 RATIOS = st.fractions(Fraction(1, 4), 60)
-COUNTS = st.builds(Counts, SMALL, st.integers(0, 300), st.integers(0, 300), SMALL)
+COUNTS = st.builds(Confusion, SMALL, st.integers(0, 300), st.integers(0, 300), SMALL)
 
 
 @st.composite
@@ -30,7 +30,7 @@ def optima(draw):
     """Counts at a local optimum with a true positive, and their ratio."""
     counts, ratio = draw(COUNTS), draw(RATIOS)
     tp = max(counts.tp, 1)
-    counts = Counts(tp, counts.fp + int(ratio * tp) + 1, counts.tn, counts.fn)
+    counts = Confusion(tp, counts.fp + int(ratio * tp) + 1, counts.tn, counts.fn)
     assert is_local_optimum(counts, ratio)
     return counts, ratio
 
@@ -40,7 +40,10 @@ def mean(values):
     return Fraction(sum(values), len(values))
 
 
-@pytest.mark.parametrize("counts", [Counts(1, 2, 2, 1), Counts(2, 0, 1, 2), Counts(0, 0, 4, 2)])
+@pytest.mark.parametrize(
+    "counts",
+    [Confusion(1, 2, 2, 1), Confusion(2, 0, 1, 2), Confusion(0, 0, 4, 2)],
+)
 @pytest.mark.parametrize("first", ["positives", "negatives", "random"])
 def test_utility_is_the_mean_over_all_orders(counts, first):
     positives = [1] * counts.tp + [0] * counts.fp
@@ -58,13 +61,13 @@ def test_utility_is_the_mean_over_all_orders(counts, first):
 
 def test_more_inspections_than_tokens_are_refused():
     with pytest.raises(RequestError, match="11 inspections of 10 tokens"):
-        utility(Counts(1, 2, 3, 4), 11)
+        utility(Confusion(1, 2, 3, 4), 11)
 
 
 @given(st.data(), st.integers(1, 40), st.integers(0, 300), SMALL)
 def test_lemma_2_holds_wherever_it_applies_and_random_lies_between(data, tp, fp, fn):
     # as many harmless negatives as keep them at least as rich in identifiers as the positives
-    counts = Counts(tp, fp + 1, data.draw(st.integers(0, (fp + 1) * fn // tp)), fn)
+    counts = Confusion(tp, fp + 1, data.draw(st.integers(0, (fp + 1) * fn // tp)), fn)
     B = data.draw(st.integers(0, counts.n))
     told = lemma_2(counts, B, Fraction(counts.fp, counts.tp))
     assert told.applies
@@ -75,14 +78,14 @@ def test_lemma_2_holds_wherever_it_applies_and_random_lies_between(data, tp, fp,
 
 
 def test_lemma_2_needs_its_conditions():
-    rare = Counts(tp=2, fp=4, tn=94, fn=1)  # at L/C = 2 an optimum, yet positives are worth more
+    rare = Confusion(tp=2, fp=4, tn=94, fn=1)  # at L/C = 2 an optimum, yet positives are worth more
     assert is_local_optimum(rare, 2)
     assert utility(rare, 5) > utility(rare, 5, first="negatives")
     assert lemma_2(rare, 5, 2).reason == "L/C is less than (1 - alpha) / alpha"
-    precise = Counts(tp=20, fp=10, tn=1, fn=1)
+    precise = Confusion(tp=20, fp=10, tn=1, fn=1)
     assert utility(precise, 2) > utility(precise, 2, first="negatives")
     assert lemma_2(precise, 2, 1).reason.startswith("P is no local optimum")
-    assert lemma_2(Counts(0, 9, 90, 10), 5, 200).reason.startswith("TP_A = 0")
+    assert lemma_2(Confusion(0, 9, 90, 10), 5, 200).reason.startswith("TP_A = 0")
 
 
 @given(optima(), st.data())
@@ -97,7 +100,10 @@ def test_lemma_3_and_theorem_4_hold_at_any_local_optimum_with_a_true_positive(op
         assert told.value >= 1
 
 
-@pytest.mark.parametrize("counts", [Counts(1, 4, 3, 2), Counts(2, 9, 5, 1), Counts(1, 3, 0, 4)])
+@pytest.mark.parametrize(
+    "counts",
+    [Confusion(1, 4, 3, 2), Confusion(2, 9, 5, 1), Confusion(1, 3, 0, 4)],
+)
 def test_theorem_4_compares_with_the_best_choice_of_inspections(counts):
     negatives = [1] * counts.fn + [0] * counts.tn
     for B in range(1, len(negatives) + 1):
@@ -109,13 +115,13 @@ def test_theorem_4_compares_with_the_best_choice_of_inspections(counts):
 
 @given(COUNTS, RATIOS, st.integers(0, 700))
 def test_without_a_true_positive_nothing_is_claimed(counts, ratio, B):
-    silent = Counts(0, counts.fp, counts.tn, counts.fn)
+    silent = Confusion(0, counts.fp, counts.tn, counts.fn)
     assert not lemma_3(silent, ratio).applies
     assert not theorem_4(silent, B, ratio).applies
 
 
 def test_the_condition_left_out_is_needed():
-    silent, ratio, B = Counts(tp=0, fp=0, tn=90, fn=10), 200, 20
+    silent, ratio, B = Confusion(tp=0, fp=0, tn=90, fn=10), 200, 20
     assert is_local_optimum(silent, ratio)
     assert silent.negatives > silent.n - 1 - ratio  # Lemma 3 would be wrong
     best = 10 / utility(silent, B, first="negatives")
@@ -124,12 +130,12 @@ def test_the_condition_left_out_is_needed():
 
 
 def test_example_1():
-    told = theorem_4(Counts(tp=1, fp=50, tn=850, fn=99), 850, 50)
+    told = theorem_4(Confusion(tp=1, fp=50, tn=850, fn=99), 850, 50)
     assert told.value == told.observed == Fraction(949, 850)
 
 
 def test_a_run_tells_all_of_it_and_caps_its_inspections():
-    counts = Counts(1, 50, 850, 99)
+    counts = Confusion(1, 50, 850, 99)
     plain = bounds_of_run(counts, 10**6, 50)
     assert [one.name for one in plain] == [
         "Theorem 2",
@@ -140,13 +146,13 @@ def test_a_run_tells_all_of_it_and_caps_its_inspections():
     ]
     assert plain[2].vacuous  # she inspects everything
     assert plain[4].verdict == "does not apply: B is not between 1 and FN_A + TN_A"
-    full = bounds_of_run(counts, 100, 50, training=Counts(10, 500, 8500, 990), within=0.001)
+    full = bounds_of_run(counts, 100, 50, training=Confusion(10, 500, 8500, 990), within=0.001)
     assert [one.name for one in full[5:]] == ["Lemma 4", "Theorem 5", "Theorem 6"]
     assert all(one.holds for one in full)
 
 
 def test_an_empty_publication_is_a_local_optimum_of_which_little_is_said():
-    nothing = Counts(0, 0, 0, 0)
+    nothing = Confusion(0, 0, 0, 0)
     told = bounds_of_run(nothing, 100, 10)
     assert [one.applies for one in told] == [True, True, False, False, False]
     assert told[1].verdict == "vacuous: P holds only 0 identifiers (0 <= 0)"

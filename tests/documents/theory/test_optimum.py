@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.documents.theory import (
-    Counts,
+    Confusion,
     change,
     change_by_type,
     cost,
@@ -44,7 +44,7 @@ class Game:
 
     def counts(self, h, H):
         P, called = self.published(H), self.classifiers[h]
-        return Counts(
+        return Confusion(
             tp=len(P & called & self.identifiers),
             fp=len(P & called - self.identifiers),
             tn=len(P - called - self.identifiers),
@@ -90,7 +90,7 @@ def test_lemma_1_is_the_change_of_cost_for_any_set_and_classifier(game):
 
 
 def test_lemma_1_says_so_where_the_numbers_are_not_of_one_run():
-    told = lemma_1([change(Counts(3, 4, 5, 6), 10)], Fraction(70), Fraction(45))
+    told = lemma_1([change(Confusion(3, 4, 5, 6), 10)], Fraction(70), Fraction(45))
     assert told.holds is False
     assert told.verdict == "-25 not = -26"
 
@@ -161,7 +161,7 @@ def test_theorem_1_bound_is_reached():
 
 
 def test_theorem_1_does_not_apply_to_a_loop_that_stopped_early_or_went_on():
-    pays, does_not = Counts(2, 3, 5, 1), Counts(1, 3, 5, 1)
+    pays, does_not = Confusion(2, 3, 5, 1), Confusion(1, 3, 5, 1)
     assert theorem_1([], pays, 3, 2).applies is False
     told = theorem_1(changes([pays, does_not], 2), does_not, 3, 2)
     assert told.verdict == "does not apply: the classifier of pass 2 was added and did not lower T"
@@ -202,7 +202,7 @@ def test_with_a_classifier_that_finds_nothing_an_optimum_leaves_nothing_to_find(
 
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(1, 20), st.integers(1, 20))
 def test_the_smallest_ratio_serves_several_types(tp, other, ratio, more):
-    counts = Counts(tp + other, ratio * tp + (ratio + more) * other, 3, 2)
+    counts = Confusion(tp + other, ratio * tp + (ratio + more) * other, 3, 2)
     both = cost(tp, 0, ratio) + cost(other, 0, ratio + more) - cost(0, counts.fp, 1)
     assert both == 0  # adding h_A changes nothing: an optimum, just so, over both types
     assert is_local_optimum(counts, ratio)
@@ -219,8 +219,8 @@ def test_counts_are_whole_and_not_negative():
     import numpy as np
 
     with pytest.raises(RequestError, match="the count fn is -1"):
-        Counts(0, 0, 0, -1)
+        Confusion(0, 0, 0, -1)
     with pytest.raises(TypeError):
-        Counts(0.5, 0, 0, 0)
-    big = Counts(*np.array([2**40, 2**41, 5, 6]))
+        Confusion(0.5, 0, 0, 0)
+    big = Confusion(*np.array([2**40, 2**41, 5, 6]))
     assert change(big, 2**40) == 2**41 - 2**80

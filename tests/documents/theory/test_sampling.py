@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from voile.core.errors import RequestError
 from voile.documents.theory import (
-    Counts,
+    Confusion,
     deviation,
     deviation_of_dimension,
     lemma_4,
@@ -81,7 +81,7 @@ def alike(draw):
     def counts(errors):
         fn, fp = s * errors, p * errors
         assume(fn < identifiers and fp <= harmless)
-        return Counts(identifiers - fn, fp, harmless - fp, fn)
+        return Confusion(identifiers - fn, fp, harmless - fp, fn)
 
     return counts(draw(st.integers(1, 60))), counts(draw(st.integers(1, 60)))
 
@@ -106,8 +106,8 @@ def test_lemma_4_holds_where_errors_keep_within_lambda_and_is_reached(pair):
 
 
 @given(
-    st.builds(Counts, MANY, MANY, MANY, MANY),
-    st.builds(Counts, MANY, MANY, MANY, MANY),
+    st.builds(Confusion, MANY, MANY, MANY, MANY),
+    st.builds(Confusion, MANY, MANY, MANY, MANY),
     st.fractions(Fraction(1, 2), 20),
     st.integers(1, 900),
 )
@@ -130,7 +130,7 @@ def test_lemma_4_for_each_error_and_theorems_5_and_6_hold(training, attacker, ra
 
 
 def test_with_more_data_lemma_4_becomes_the_training_ratio():
-    training, attacker = Counts(10, 500, 8500, 990), Counts(1, 50, 850, 99)
+    training, attacker = Confusion(10, 500, 8500, 990), Confusion(1, 50, 850, 99)
     values = [
         lemma_4(training, attacker, 50, far, each=each).value
         for each in (False, True)
@@ -145,12 +145,32 @@ def test_with_more_data_lemma_4_becomes_the_training_ratio():
 @pytest.mark.parametrize(
     ("training", "attacker", "far", "reason"),
     [
-        (Counts(9, 9, 90, 9), Counts(1, 50, 850, 99), 0.01, "the training data are no local"),
-        (Counts(0, 9, 90, 9), Counts(1, 50, 850, 99), 0.01, "TP = 0 on the training data"),
-        (Counts(1, 300, 850, 99), Counts(0, 0, 90, 10), 0.01, "TP_A = 0"),
-        (Counts(1, 300, 850, 99), Counts(1, 300, 850, 98), 0.01, "alpha differs"),
-        (Counts(1, 300, 600, 99), Counts(2, 300, 600, 98), 0.01, "p = FP / FN differs"),
-        (Counts(1, 200, 700, 99), Counts(1, 200, 700, 99), 0.5, "lambda is not below (1 + 1/p)"),
+        (
+            Confusion(9, 9, 90, 9),
+            Confusion(1, 50, 850, 99),
+            0.01,
+            "the training data are no local",
+        ),
+        (
+            Confusion(0, 9, 90, 9),
+            Confusion(1, 50, 850, 99),
+            0.01,
+            "TP = 0 on the training data",
+        ),
+        (Confusion(1, 300, 850, 99), Confusion(0, 0, 90, 10), 0.01, "TP_A = 0"),
+        (Confusion(1, 300, 850, 99), Confusion(1, 300, 850, 98), 0.01, "alpha differs"),
+        (
+            Confusion(1, 300, 600, 99),
+            Confusion(2, 300, 600, 98),
+            0.01,
+            "p = FP / FN differs",
+        ),
+        (
+            Confusion(1, 200, 700, 99),
+            Confusion(1, 200, 700, 99),
+            0.5,
+            "lambda is not below (1 + 1/p)",
+        ),
     ],
 )
 def test_each_condition_of_lemma_4_is_checked_and_handed_on(training, attacker, far, reason):

@@ -27,7 +27,7 @@ from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.documents.text.document import UnannotatedWarning
-from voile.documents.text.reading import Reading
+from voile.documents.text.reading import DocumentReader
 from voile.documents.verbs.content import Content, WholeWarning
 from voile.documents.verbs.recipe import NamelessWarning
 from voile.documents.wing import choose
@@ -230,7 +230,7 @@ def test_parts_of_speech_are_asked_for_where_they_were_learnt(tmp_path):
     assert numbers(release) == list(range(1, 72))
     whys = {(one["column"], one["reason"]) for one in release.private["counts"]["set_aside_by"]}
     assert ("letter pos", "characters that were lost in decoding") in whys
-    reading = Reading.all_of(roles)
+    reading = DocumentReader.all_of(roles)
     with pytest.warns(UnannotatedWarning):
         learnt = reading.corpus(open_source(lost))
     assert len(learnt) == len(reading.corpus(open_source(rows))) - 1

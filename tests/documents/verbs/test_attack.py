@@ -24,7 +24,7 @@ from voile.core.errors import RequestError, TamperedError
 from voile.core.evidence import Evidence
 from voile.core.progress import silent
 from voile.data import open_source
-from voile.documents.replacements.names import builtin
+from voile.documents.replacements.names import builtin_names
 from voile.documents.verbs import attack as attacking
 from voile.documents.verbs.attack import attack, builtin_words
 from voile.documents.verbs.options import AttackOptions
@@ -282,7 +282,7 @@ def test_marks_are_not_linked(release):
 def test_the_words_of_surrogates_are_those_of_the_lists_and_titles():
     words = builtin_words()
     for language in ("english", "spanish"):
-        lists = builtin(language)
+        lists = builtin_names(language)
         for name in (*lists.female, *lists.male, *lists.surnames):
             assert words.issuperset(re.findall(r"\w\w+", name.casefold()))
     assert {"mrs", "dr", "de", "la"} <= words

@@ -21,7 +21,7 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.documents.learning.training import Training
-from voile.documents.text.reading import Reading
+from voile.documents.text.reading import DocumentReader
 from voile.documents.verbs import fit as fitting
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.fit import CostlyWarning
@@ -66,7 +66,7 @@ def test_no_policy_beats_another_and_nothing_removed_is_one():
 
 def test_the_corpus_is_told_in_numbers():
     kit = kit_of()
-    corpus = Reading.all_of(ROLES).corpus(open_source(people()))
+    corpus = DocumentReader.all_of(ROLES).corpus(open_source(people()))
     training = Training.of(corpus)
     facts = kit.facts
     assert facts["documents"] == len(corpus)

@@ -19,7 +19,7 @@ from voile.core.rounding import rounded
 from voile.documents.patterns import find
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.options import ApplyOptions
-from voile.documents.verbs.recipe import recipe_of
+from voile.documents.verbs.recipe import make_recipe
 from voile.documents.wing import choose
 from voile.release.choice import Choice
 
@@ -97,7 +97,7 @@ def test_the_words_that_point_are_those_of_what_is_applied():
     content = replace(content, figures=figures, alone=without)
     for repeats, word in ((True, "cat"), (False, "dog")):
         asked = ApplyOptions(context=True, patterns=["none"], repeats=repeats)
-        recipe = recipe_of(content, content.policy(0), asked)
+        recipe = make_recipe(content, content.policy(0), asked)
         (found,) = find("a cat and a dog", recipe.finders)
         assert "a cat and a dog"[found.start : found.end] == word
 

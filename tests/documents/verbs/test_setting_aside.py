@@ -24,7 +24,7 @@ from tests.documents.flow import (
 from voile.core.progress import silent
 from voile.data.roles import Roles
 from voile.documents.text.document import UnannotatedWarning
-from voile.documents.text.reading import Reading
+from voile.documents.text.reading import DocumentReader
 from voile.documents.text.source import UnreadWarning, open_source
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.wing import apply, choose, verify
@@ -183,7 +183,7 @@ def test_nothing_is_learnt_from_a_row_of_which_a_cell_was_lost(tmp_path):
         '[{"start": 0, "end": 3, "label": "NAME"}]',
     ]
     rows = rows.set_column(rows.column_names.index("spans"), "spans", [spans])
-    reading = Reading.all_of(ROLES)
+    reading = DocumentReader.all_of(ROLES)
     with pytest.warns(UnannotatedWarning):
         learnt = reading.corpus(open_source(rows))
     assert {one.text for one in learnt} == {"Letter 0 .", "Letter 2 .", "Leo came .", "Letter 3 ."}

@@ -22,7 +22,7 @@ from tests.documents.flow import (
 from voile.documents.replacements import Reason
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.options import ApplyOptions
-from voile.documents.verbs.recipe import recipe_of
+from voile.documents.verbs.recipe import make_recipe
 from voile.release.manifest import manifest_path
 
 SVM, DENIED = Reason("pass", "svm", 1), Reason("list", "deny-list")
@@ -119,7 +119,7 @@ def test_words_that_point_to_removed_values_go_if_asked(tmp_path):
 def test_only_what_is_a_name_is_repeated(options, repeated):
     notes = [f"{{{name}|DOCTOR}} came from {{Lugo|CITY}} on foot ." for name in PEOPLE]
     content = Content.of(fitted(table(notes), miss_cost=[2]))
-    recipe = recipe_of(content, content.policy(0), ApplyOptions(**options))
+    recipe = make_recipe(content, content.policy(0), ApplyOptions(**options))
     assert recipe.committee.labels == ("CITY", "DOCTOR")
     assert recipe.names == repeated
 

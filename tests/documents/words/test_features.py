@@ -12,7 +12,7 @@ from voile.documents.text.document import Document
 from voile.documents.words.attributes import AFFIX, SHAPE, WORD, attributes_of
 from voile.documents.words.features import BLOCKS, CLASSES, Extractor, Space
 from voile.documents.words.scoring import Scorer
-from voile.documents.words.tokens import GLUED, Forms, tagged, tokenise
+from voile.documents.words.tokens import GLUED, Forms, add_tags, tokenise
 
 LISTS = {"given": frozenset({"ana", "leo"})}
 MARKS = ("[AGE]",)
@@ -127,7 +127,7 @@ def spaced(given_texts, subjects, least, tag=False):
                     text, pos=tuple((*s, t) for s, t in zip(spans, tags[number], strict=True) if t)
                 )
             )
-        tokens = tagged(tokens, pos)
+        tokens = add_tags(tokens, pos)
     whose = np.repeat(np.array(subjects, dtype=np.int32), np.diff(tokens.first))
     space = Space.of(tokens, whose, marks=MARKS, lists=LISTS, least=least)
     slow = [
@@ -180,7 +180,7 @@ def test_scores_are_the_matrix_times_the_weights_while_forms_grow(learnt, batche
         documents = [
             Document(text, pos=((0, 2, "3"), (2, 9, "odd"))) for text in [*batch, "new Word"]
         ]
-        features = extractor.features(tagged(tokens, documents, tags))
+        features = extractor.features(add_tags(tokens, documents, tags))
         late = late or Scorer(extractor, weights)
         for scorer in (early, late):
             assert np.allclose(scorer(features), features.matrix @ weights, atol=1e-4)

@@ -19,7 +19,7 @@ from voile.documents.words.tokens import (
     LINE,
     PARAGRAPH,
     Forms,
-    tagged,
+    add_tags,
     token_labels,
     tokenise,
 )
@@ -195,12 +195,12 @@ def test_an_unknown_label_hides_no_known_one():
 def test_tags_of_the_word_that_a_token_begins_in():
     document = Document("Ana's 2 is\u200bles", pos=((6, 7, "NUM"), (0, 5, "PROPN"), (8, 10, "X")))
     other = Document("no tags")
-    tokens = tagged(tokenise([document.text, other.text]), [document, other])
+    tokens = add_tags(tokenise([document.text, other.text]), [document, other])
     tags = [None if tag < 0 else tokens.tags.known[tag] for tag in tokens.tag.tolist()]
     assert tags == ["PROPN", "PROPN", "PROPN", "NUM", "X", None, None]
-    assert tagged(tokenise(["a"]), [Document("a")]).tag is None
+    assert add_tags(tokenise(["a"]), [Document("a")]).tag is None
     one = Document("Ana's", pos=((0, 3, "PROPN"),))
-    assert tagged(tokenise([one.text]), [one]).tag.tolist() == [0, -1, -1]
+    assert add_tags(tokenise([one.text]), [one]).tag.tolist() == [0, -1, -1]
 
 
 def words_of(text):

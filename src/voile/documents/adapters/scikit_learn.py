@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.documents.learners.chain import MOST
 from voile.documents.learners.learner import Examples, Margins, Sight
-from voile.documents.learners.svm import narrowed
+from voile.documents.learners.svm import with_32_bits
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Sklearn:
     estimator: Any
     name: str = "sklearn"
 
-    def fit(self, examples: Examples, *, seed: int = 0) -> Estimated:
+    def fit(self, examples: Examples, *, seed: int = 0) -> SklearnClassifier:
         """Learn the labels of the counted tokens."""
         from sklearn.base import clone  # type: ignore[import-untyped]
 
@@ -48,16 +48,14 @@ class Sklearn:
         labels = examples.labels[examples.counted]
         classes = np.unique(labels)
         if len(classes) > 1:
-            estimator.fit(narrowed(examples.matrix[np.flatnonzero(examples.counted)]), labels)
-        return Estimated(estimator, classes, examples.types)
+            estimator.fit(with_32_bits(examples.matrix[np.flatnonzero(examples.counted)]), labels)
+        return SklearnClassifier(estimator, classes, examples.types)
 
 
 @dataclass(frozen=True, eq=False)
-class Estimated:
+class SklearnClassifier:
     """What a scikit-learn classifier has learnt.
 
-    Parameters
-    ----------
     estimator : fitted, unless there is one class only.
     classes : the labels met, ascending.
     types : T.
@@ -75,9 +73,9 @@ class Estimated:
         if len(self.classes) == 1:
             told = np.full((len(found), 1), MOST)
         elif hasattr(self.estimator, "predict_proba"):
-            told = log_odds_of(self.estimator.predict_proba(narrowed(sight.matrix)))
+            told = log_odds_of(self.estimator.predict_proba(with_32_bits(sight.matrix)))
         else:
-            told = _apart(self.estimator.decision_function(narrowed(sight.matrix)))
+            told = _apart(self.estimator.decision_function(with_32_bits(sight.matrix)))
         kinds = self.classes > 0
         found[:, self.classes[kinds] - 1] = told[:, kinds]
         return found
@@ -101,12 +99,7 @@ def _apart(scores: NDArray[np.floating]) -> Margins:
 
 
 def library(name: str, extra: str) -> Any:
-    """Import a library that only some need.
-
-    Raises
-    ------
-    RequestError : it is not installed; the extra that brings it is named.
-    """
+    """Import a library that only some need."""
     try:
         return import_module(name)
     except ModuleNotFoundError:
@@ -115,13 +108,8 @@ def library(name: str, extra: str) -> Any:
         ) from None
 
 
-def checked(types: Mapping[str, int], count: int) -> dict[str, int]:
-    """Return which type (1 to T) each label of a user's own stands for.
-
-    Raises
-    ------
-    RequestError : a label for a type that there is not.
-    """
+def check_types(types: Mapping[str, int], count: int) -> dict[str, int]:
+    """Return which type (1 to T) each label of a user's own stands for."""
     for label, kind in types.items():
         if not 1 <= kind <= count:
             raise RequestError(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.adapters.scikit_learn import checked, library
+from voile.documents.adapters.scikit_learn import check_types, library
 from voile.documents.learners.learner import Examples, Margins, Sight
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Spacy:
         if self.pipeline is not None:
             given = self.pipeline
             nlp = spacy.load(given) if isinstance(given, str) else given
-            return Recogniser(nlp, checked(self.types, examples.types), examples.types)
+            return Recogniser(nlp, check_types(self.types, examples.types), examples.types)
         kinds = {str(kind): kind for kind in range(1, examples.types + 1)}
         return Recogniser(self._trained(spacy, examples, seed), kinds, examples.types)
 
@@ -60,7 +60,7 @@ class Spacy:
         for kind in range(1, examples.types + 1):
             recogniser.add_label(str(kind))  # type: ignore[attr-defined]
         plain = docs_of(nlp, examples.words, examples.first)
-        pairs = zip(plain, labelled(nlp, examples), strict=True)
+        pairs = zip(plain, documents_with_entities(nlp, examples), strict=True)
         shown = [Example(doc, truth) for doc, truth in pairs if len(doc)]
         if not shown:
             return nlp
@@ -77,8 +77,6 @@ class Spacy:
 class Recogniser:
     """A pipeline; a token's margin is 1 for the type of its entity, else -1.
 
-    Parameters
-    ----------
     nlp : the pipeline.
     kinds : label -> type, 1 to T.
     types : T.
@@ -110,7 +108,7 @@ def docs_of(nlp: Language, words: Sequence[str], first: NDArray[np.intp]) -> Ite
         yield Doc(nlp.vocab, words=list(words[start:end]))
 
 
-def labelled(nlp: Language, examples: Examples) -> Iterator[Doc]:
+def documents_with_entities(nlp: Language, examples: Examples) -> Iterator[Doc]:
     """Yield the documents with their identifiers as entities: runs of one type."""
     from spacy.tokens import Span
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.documents.adapters.scikit_learn import checked, library, log_odds_of
+from voile.documents.adapters.scikit_learn import check_types, library, log_odds_of
 from voile.documents.learners.learner import Examples, Margins, Sight
 
 WINDOW = 512
@@ -47,7 +47,7 @@ class Transformers:
         model = transformers.AutoModelForTokenClassification.from_pretrained(
             self.folder, use_safetensors=True, **loaded
         )
-        types = checked(self.types, examples.types)
+        types = check_types(self.types, examples.types)
         kinds = np.zeros((model.config.num_labels, examples.types))
         for number, label in model.config.id2label.items():
             kind = types.get(label, types.get(label[2:] if label[1:2] == "-" else label))
@@ -60,8 +60,6 @@ class Transformers:
 class Tagger:
     """A model; a token's margins are log-odds, of the piece and the window that say most.
 
-    Parameters
-    ----------
     tokenizer, model : transformers'.
     kinds : (labels of the model, T) of 0 and 1.
     window : pieces at once.

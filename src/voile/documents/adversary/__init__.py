@@ -5,6 +5,6 @@ She is given the release and what she is said to know, never the kit; the truth 
 
 from voile.documents.adversary.budgeted import BudgetedAttacker
 from voile.documents.adversary.inspected import InspectionEvidence
-from voile.documents.adversary.linking import linking
+from voile.documents.adversary.linking import link_surrogates
 
-__all__ = ["BudgetedAttacker", "InspectionEvidence", "linking"]
+__all__ = ["BudgetedAttacker", "InspectionEvidence", "link_surrogates"]

@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
 from voile.core.evidence import Count, Note
-from voile.documents.adversary.ground import Ground
-from voile.documents.adversary.inspected import InspectionEvidence, curves_of, findings_of
-from voile.documents.adversary.labels import FOLDS, Look, Student, looks
-from voile.documents.adversary.left import matched
-from voile.documents.adversary.walks import Counts, Order, Walk, sizes
+from voile.documents.adversary.ground import AttackText
+from voile.documents.adversary.inspected import InspectionEvidence, draw_curves, find_all
+from voile.documents.adversary.labels import FOLDS, Apprentice, Prediction, predict
+from voile.documents.adversary.left import match_documents
+from voile.documents.adversary.walks import Counts, Inspections, Order, count_tokens
 from voile.documents.learners import learners_of
 from voile.documents.learners.learner import Learner
-from voile.documents.learning.training import by_subject
-from voile.documents.patterns.gazetteers import words_of
+from voile.documents.learning.training import count_by_subject
+from voile.documents.patterns.gazetteers import gazetteer_words
 from voile.documents.text.corpus import Corpus
 from voile.documents.words.tokens import token_labels, tokenise
 from voile.keys.random import RandomState, streams
@@ -117,17 +117,18 @@ class BudgetedAttacker:
         self._check(training)
         asked = None if inspections is None else _numbers(inspections)
         learners = learners_of(self.learners)
-        pairs = list(matched(published, truth))
+        pairs = list(match_documents(published, truth))
         release = Corpus(one for one, _ in pairs)
-        ground = Ground.of(release, training, words_of(self.lists or {}))
+        ground = AttackText.of(release, training, gazetteer_words(self.lists or {}))
         names = [f"repeat {number}" for number in range(self.repeats)]
         seeds, *rngs = streams(self.random_state, "seeds", *names)
-        student = Student(
+        student = Apprentice(
             learners, {name: int(seeds.integers(2**31)) for name in learners}, self.n_jobs
         )
-        seen = looks(student, ground, self.labels, self.share, rngs)
+        seen = predict(student, ground, self.labels, self.share, rngs)
         walks = [
-            Walk.of(ground, look, self.order, rng) for look, rng in zip(seen, rngs, strict=True)
+            Inspections.of(ground, look, self.order, rng)
+            for look, rng in zip(seen, rngs, strict=True)
         ]
         asked = asked or _usual(walks)
         totals = _totals(Corpus(source for _, source in pairs), ground.subject[ground.attacked])
@@ -136,8 +137,8 @@ class BudgetedAttacker:
             heading="singling out",
             story=self._story(training),
             knows=(_KNOWS[self.labels],),
-            findings=tuple(findings_of(ground, walks, asked, totals)),
-            curves=curves_of(walks, asked),
+            findings=tuple(find_all(ground, walks, asked, totals)),
+            curves=draw_curves(walks, asked),
             notes=tuple(self._notes(seen, walks, max(asked))),
         )
 
@@ -165,7 +166,9 @@ class BudgetedAttacker:
             "Each token that is part of an identifier is a success."
         )
 
-    def _notes(self, seen: Sequence[Look], walks: Sequence[Walk], most: int) -> Iterator[Note]:
+    def _notes(
+        self, seen: Sequence[Prediction], walks: Sequence[Inspections], most: int
+    ) -> Iterator[Note]:
         chosen = [look.learner for look in seen if look.learner]
         told = ", ".join(dict.fromkeys(chosen)) or "none"
         yield Note(
@@ -226,9 +229,9 @@ def _numbers(inspections: int | Sequence[int]) -> list[int]:
     return numbers
 
 
-def _usual(walks: Sequence[Walk]) -> list[int]:
+def _usual(walks: Sequence[Inspections]) -> list[int]:
     """Return as many inspections as identifiers are left, and 1% of the tokens."""
-    tokens, left = (float(np.mean(part)) for part in zip(*map(sizes, walks), strict=True))
+    tokens, left = (float(np.mean(part)) for part in zip(*map(count_tokens, walks), strict=True))
     return [max(round(left), 1), max(round(tokens / 100), 1)]
 
 
@@ -237,5 +240,6 @@ def _totals(source: Corpus, subject: NDArray[np.intp]) -> dict[str, Counts]:
     labels, tokens = source.labels, tokenise(one.text for one in source)
     types = token_labels(tokens, source, labels)
     return {
-        label: by_subject(tokens, types == kind, subject) for kind, label in enumerate(labels, 1)
+        label: count_by_subject(tokens, types == kind, subject)
+        for kind, label in enumerate(labels, 1)
     }

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from voile.documents.adversary.left import edits_of
 from voile.documents.committee.publishing import PublishedDocument
 from voile.documents.learners.learner import Examples
-from voile.documents.learning.training import folds_of
+from voile.documents.learning.training import split_into_folds
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 from voile.documents.words.attributes import is_mark
@@ -20,11 +20,9 @@ from voile.documents.words.tokens import Tokens, token_labels, tokenise
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class AttackText:
     """The documents that she learns from, then those of the release, as one.
 
-    Parameters
-    ----------
     examples : of all tokens, identifier or not (T = 1); marks are not counted.
     types : (n,) the type of identifier, from 1 in the order of `labels`; 0 of none.
     labels : the types of both texts.
@@ -41,7 +39,7 @@ class Ground:
     @classmethod
     def of(
         cls, release: Corpus, training: Corpus | None, lists: Mapping[str, frozenset[str]]
-    ) -> Ground:
+    ) -> AttackText:
         """Read the release, its spans the identifiers left, and what she learns from.
 
         Columns that two subjects share are kept; another could not help her, since what she
@@ -66,7 +64,7 @@ class Ground:
         """Return the fold of each of some documents, (d,) bool, by subject; at most `number`."""
         subjects, sizes = self.subject[of], np.diff(self.examples.first)[of]
         names = [str(one) for one in subjects.tolist()]
-        return folds_of(names, sizes, min(number, len(np.unique(subjects))), rng)
+        return split_into_folds(names, sizes, min(number, len(np.unique(subjects))), rng)
 
     def tokens_of(self, documents: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Say which tokens are of some documents, (n,)."""

@@ -8,8 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from voile.core.evidence import Count, Curve, Evidence, Finding, Note, Rate
-from voile.documents.adversary.ground import Ground
-from voile.documents.adversary.walks import Counts, Spread, Walk, at_random, rate_of, spread
+from voile.documents.adversary.ground import AttackText
+from voile.documents.adversary.walks import (
+    Counts,
+    Inspections,
+    MeanWithInterval,
+    average_found,
+    expect_at_random,
+    rate_of,
+)
 from voile.documents.learning.quantities import FOUND, LEFT
 
 POINTS = 25
@@ -35,36 +42,36 @@ class InspectionEvidence(Evidence):
         return miss_cost * self.true_positives
 
 
-def curves_of(walks: Sequence[Walk], asked: Sequence[int]) -> tuple[Curve, Curve]:
+def draw_curves(walks: Sequence[Inspections], asked: Sequence[int]) -> tuple[Curve, Curve]:
     """Draw what the attacker finds, and what a random draw holds, up to the largest number."""
     even = np.linspace(0, max(asked), POINTS + 1).round().astype(np.int64)
     x = np.union1d(even, np.array(asked, dtype=np.int64))
-    return _curve("attacker", x, spread(walks, x)), _curve("random", x, at_random(walks, x))
+    return _curve("attacker", x, average_found(walks, x)), _curve(
+        "random", x, expect_at_random(walks, x)
+    )
 
 
-def _curve(name: str, x: Counts, y: Spread) -> Curve:
+def _curve(name: str, x: Counts, y: MeanWithInterval) -> Curve:
     lines = (tuple(part.tolist()) for part in (y.mean, y.low, y.high))
     return Curve(name, "inspections", "identifiers found", tuple(map(float, x.tolist())), *lines)
 
 
-def findings_of(
-    ground: Ground, walks: Sequence[Walk], asked: Sequence[int], totals: Mapping[str, Counts]
+def find_all(
+    ground: AttackText,
+    walks: Sequence[Inspections],
+    asked: Sequence[int],
+    totals: Mapping[str, Counts],
 ) -> Iterator[Finding]:
-    """Yield what was found at each number of inspections, then what is left, and of whom.
-
-    Parameters
-    ----------
-    totals : tokens of each type in the source, by subject.
-    """
+    """Yield what was found at each number of inspections, then what is left, and of whom."""
     for number in sorted(asked, reverse=True):
         yield from _found(walks, number)
     yield from _subjects(walks, max(asked))
     yield from _types(ground, walks, max(asked), totals)
 
 
-def _found(walks: Sequence[Walk], number: int) -> Iterator[Finding]:
+def _found(walks: Sequence[Inspections], number: int) -> Iterator[Finding]:
     """Count at one number of inspections."""
-    random = at_random(walks, np.array([number])).mean[0]
+    random = expect_at_random(walks, np.array([number])).mean[0]
     inspected = rate_of((w.subject, w.is_identifier, w.is_among(number)) for w in walks)
     left = rate_of((w.subject, w.is_among(number), w.is_identifier) for w in walks)
     yield Finding(
@@ -94,7 +101,7 @@ def _expected(successes: float, of: Rate) -> Rate:
     return Rate(min(round(successes), of.trials), of.trials)
 
 
-def _subjects(walks: Sequence[Walk], number: int) -> Iterator[Finding]:
+def _subjects(walks: Sequence[Inspections], number: int) -> Iterator[Finding]:
     """Count the people who are left to be found, and who are; each trial is a subject."""
     people = _mean([len(np.unique(walk.subject)) for walk in walks])
     left = _mean([len(_named(walk, len(walk))) for walk in walks])
@@ -114,12 +121,12 @@ def _subjects(walks: Sequence[Walk], number: int) -> Iterator[Finding]:
     )
 
 
-def _named(walk: Walk, number: int) -> Counts:
+def _named(walk: Inspections, number: int) -> Counts:
     """Return whose identifiers the first so many tokens hold."""
     return np.unique(walk.subject[walk.is_among(number) & walk.is_identifier])
 
 
-def _named_at_random(walk: Walk, number: int) -> float:
+def _named_at_random(walk: Inspections, number: int) -> float:
     """Return how many subjects as many tokens drawn at random would name."""
     from scipy.stats import hypergeom
 
@@ -128,7 +135,7 @@ def _named_at_random(walk: Walk, number: int) -> float:
 
 
 def _types(
-    ground: Ground, walks: Sequence[Walk], number: int, totals: Mapping[str, Counts]
+    ground: AttackText, walks: Sequence[Inspections], number: int, totals: Mapping[str, Counts]
 ) -> Iterator[Finding]:
     """Count by type what is left of the source's, and what the attacker finds of that."""
     attacked = ground.tokens_of(ground.attacked)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.documents.adversary.ground import Ground
+from voile.documents.adversary.ground import AttackText
 from voile.documents.learners.learner import Examples, Learner, Margins
 from voile.documents.learning.crossfitting import cross_fit
 
@@ -29,11 +29,9 @@ since she fits every learner on each."""
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class Prediction:
     """What one classifier says of documents that it did not learn from.
 
-    Parameters
-    ----------
     learner : its name; "" where there was no identifier to learn from.
     documents : (d,) bool, those that it looked at.
     margins : (m,) of their tokens, higher where it is surer of an identifier.
@@ -52,11 +50,9 @@ class Look:
 
 
 @dataclass(frozen=True, eq=False)
-class Student:
+class Apprentice:
     """Learns from labelled text: tries every learner, keeps the most accurate.
 
-    Parameters
-    ----------
     learners, seeds : by name. n_jobs : processes; what she learns does not depend on them.
     """
 
@@ -64,23 +60,23 @@ class Student:
     seeds: Mapping[str, int]
     n_jobs: int | None
 
-    def across(self, ground: Ground, rng: np.random.Generator) -> Look:
+    def across(self, ground: AttackText, rng: np.random.Generator) -> Prediction:
         """Look at each subject of the release by who learnt from the others.
 
         The learner is chosen by all of them, which favours her a little.
         """
         everything = ground.attacked
-        people_of(ground)
+        subjects_of(ground)
         if not ground.examples.labels.any():
             return self._blind(ground, everything)
         folds = ground.folds(FOLDS, everything, rng)
         told = self._told(ground.examples, folds)
         best = self._best(told, ground.examples)
-        return Look(best, everything, told[best][:, 0])
+        return Prediction(best, everything, told[best][:, 0])
 
     def elsewhere(
-        self, ground: Ground, learnt: NDArray[np.bool_], rng: np.random.Generator
-    ) -> Look:
+        self, ground: AttackText, learnt: NDArray[np.bool_], rng: np.random.Generator
+    ) -> Prediction:
         """Learn from some documents, (d,) bool, and look at the release's others."""
         rest = ground.attacked & ~learnt
         seen, shown = ground.examples.of(learnt), ground.examples.of(rest)
@@ -90,7 +86,7 @@ class Student:
         if len(self.learners) > 1 and len(np.unique(ground.subject[learnt])) > 1:
             best = self._best(self._told(seen, ground.folds(CHOOSING, learnt, rng)), seen)
         fitted = self.learners[best].fit(seen, seed=self.seeds[best])
-        return Look(best, rest, fitted.margins(shown)[:, 0])
+        return Prediction(best, rest, fitted.margins(shown)[:, 0])
 
     def _told(self, examples: Examples, folds: NDArray[np.intp]) -> dict[str, Margins]:
         found = cross_fit(
@@ -104,14 +100,14 @@ class Student:
 
     @staticmethod
     def _best(told: Mapping[str, Margins], examples: Examples) -> str:
-        return max(told, key=lambda name: quality(told[name][:, 0], examples))
+        return max(told, key=lambda name: rank_quality(told[name][:, 0], examples))
 
     @staticmethod
-    def _blind(ground: Ground, documents: NDArray[np.bool_]) -> Look:
-        return Look("", documents, np.zeros(int(ground.tokens_of(documents).sum())))
+    def _blind(ground: AttackText, documents: NDArray[np.bool_]) -> Prediction:
+        return Prediction("", documents, np.zeros(int(ground.tokens_of(documents).sum())))
 
 
-def quality(margins: NDArray[np.float64], examples: Examples) -> tuple[float, float]:
+def rank_quality(margins: NDArray[np.float64], examples: Examples) -> tuple[float, float]:
     """Return the accuracy of a classifier's own rule, and, for ties, its average precision.
 
     Where few identifiers are left the most accurate classifiers all say that there is none. One
@@ -125,19 +121,14 @@ def quality(margins: NDArray[np.float64], examples: Examples) -> tuple[float, fl
     return float(((said > 0) == true).mean()), float(average_precision_score(true, said))
 
 
-def drawn(ground: Ground, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Draw a share of the release's subjects; return which documents are theirs, (d,).
-
-    Raises
-    ------
-    RequestError : fewer than two subjects.
-    """
-    people = people_of(ground)
+def draw_subjects(ground: AttackText, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Draw a share of the release's subjects; return which documents are theirs, (d,)."""
+    people = subjects_of(ground)
     number = min(max(round(share * len(people)), 1), len(people) - 1)
     return np.isin(ground.subject, rng.permutation(people)[:number])
 
 
-def people_of(ground: Ground) -> NDArray[np.intp]:
+def subjects_of(ground: AttackText) -> NDArray[np.intp]:
     """Return the release's subjects; refuse fewer than two."""
     people = np.unique(ground.subject[ground.attacked])
     if len(people) < 2:
@@ -148,15 +139,19 @@ def people_of(ground: Ground) -> NDArray[np.intp]:
     return people
 
 
-def looks(
-    student: Student, ground: Ground, source: str, share: float, rngs: Sequence[np.random.Generator]
-) -> list[Look]:
+def predict(
+    student: Apprentice,
+    ground: AttackText,
+    source: str,
+    share: float,
+    rngs: Sequence[np.random.Generator],
+) -> list[Prediction]:
     """Return what she says of the release, once for each generator.
 
     Nothing but a hand-labelled share is drawn anew each time, so the other sources give one look.
     """
     if source == "released":
-        return [student.elsewhere(ground, drawn(ground, share, rng), rng) for rng in rngs]
+        return [student.elsewhere(ground, draw_subjects(ground, share, rng), rng) for rng in rngs]
     if ground.attacked.all():
         return [student.across(ground, rngs[0])] * len(rngs)
     return [student.elsewhere(ground, ~ground.attacked, rngs[0])] * len(rngs)

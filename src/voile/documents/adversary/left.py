@@ -6,25 +6,18 @@ from collections.abc import Iterator, Sequence
 
 from voile.core.errors import RequestError
 from voile.documents.committee.publishing import PublishedDocument
-from voile.documents.replacements import Edit, Published
+from voile.documents.replacements import Edit, PublishedText
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 
 
-def matched(published: Corpus, truth: Corpus) -> Iterator[tuple[PublishedDocument, Document]]:
+def match_documents(
+    published: Corpus, truth: Corpus
+) -> Iterator[tuple[PublishedDocument, Document]]:
     """Yield each published document with its source; its spans are the identifiers left.
 
     By id, where every published document has one that the truth knows and none has it twice;
     else in their order.
-
-    Parameters
-    ----------
-    published : documents with `edits`; those that have none are taken for published unchanged.
-    truth : the source, with its spans; whose a document is, is the truth's to say.
-
-    Raises
-    ------
-    RequestError : another number of documents, or one that does not come from its source.
     """
     for number, (one, source) in enumerate(_paired(published, truth)):
         edits = edits_of(one)
@@ -34,7 +27,7 @@ def matched(published: Corpus, truth: Corpus) -> Iterator[tuple[PublishedDocumen
                 where=f"document {number}",
                 instead="give the truth in the published order, or ids that both know",
             )
-        spans = Published(one.text, edits).carried(source.spans)
+        spans = PublishedText(one.text, edits).carried(source.spans)
         yield PublishedDocument(one.text, spans, one.id, source.subject, edits=edits), source
 
 

@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from voile.core.evidence import Evidence, Finding, Note, Rate
-from voile.documents.adversary.left import edits_of, matched
-from voile.documents.adversary.mentions import Mention, mentions, names_of
+from voile.documents.adversary.left import edits_of, match_documents
+from voile.documents.adversary.mentions import Mention, mentions_in, names_of
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 from voile.documents.words.attributes import is_mark
@@ -26,7 +26,7 @@ from voile.keys.random import RandomState, streams
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadDocument:
     """A published document, what it speaks of, and whose it truly is."""
 
     document: Document
@@ -34,7 +34,7 @@ class Read:
     subject: str
 
 
-def linking(
+def link_surrogates(
     published: Corpus,
     truth: Corpus,
     *,
@@ -44,29 +44,13 @@ def linking(
 ) -> Evidence:
     """Attack what surrogates keep together, and score it by the truth.
 
-    Parameters
-    ----------
-    published, truth : as `BudgetedAttacker.attack` takes them.
-    surrogates : the words that surrogate names are drawn from, if she has the lists.
-    kinds : label -> kind, for labels that `replacing.kinds` does not know.
-    random_state : draws documents and breaks ties.
-
-    Returns
-    -------
-    Evidence under "linkability". What has no case in this release is left out. Where subjects
-    have several documents one is drawn of each, so that subjects are counted.
-
-    Raises
-    ------
-    RequestError : a truth that is not this release's.
-
     Guarantee: none; a better reader of context may do better. Cost: O(characters + pairs of
     documents that share a rare word).
     """
-    pairs = list(matched(published, truth))
+    pairs = list(match_documents(published, truth))
     whose = Corpus(document for document, _ in pairs).subjects
     read = [
-        Read(document, mentions(document, source, kinds or {}), subject)
+        ReadDocument(document, mentions_in(document, source, kinds or {}), subject)
         for (document, source), subject in zip(pairs, whose, strict=True)
     ]
     names, documents = streams(random_state, "names", "documents")
@@ -93,7 +77,7 @@ def linking(
 
 
 def _standing_out(
-    read: Sequence[Read], known: frozenset[str], rng: np.random.Generator
+    read: Sequence[ReadDocument], known: frozenset[str], rng: np.random.Generator
 ) -> Iterator[Finding]:
     """Take as many names for missed ones as were missed: the rarest in their documents first."""
     rank, left, whose = [], [], []
@@ -116,7 +100,7 @@ def _standing_out(
         )
 
 
-def _true_names(read: Sequence[Read], rng: np.random.Generator) -> Iterator[Finding]:
+def _true_names(read: Sequence[ReadDocument], rng: np.random.Generator) -> Iterator[Finding]:
     """Link a missed name to the surrogate that stands for the same person in its document."""
     cases = []
     for place in rng.permutation(len(read)).tolist():
@@ -171,7 +155,7 @@ def _by_context(
     return best[int(rng.integers(len(best)))]
 
 
-def _linked_documents(read: Sequence[Read], rng: np.random.Generator) -> Iterator[Finding]:
+def _linked_documents(read: Sequence[ReadDocument], rng: np.random.Generator) -> Iterator[Finding]:
     """Name for one document of each subject the most similar other one."""
     people, whose = np.unique([one.subject for one in read], return_inverse=True)
     size = np.bincount(whose, minlength=len(people))
@@ -195,7 +179,7 @@ def _linked_documents(read: Sequence[Read], rng: np.random.Generator) -> Iterato
     )
 
 
-def _rare_words(tokens: Tokens, read: Sequence[Read], edited: bool) -> sp.csr_array:
+def _rare_words(tokens: Tokens, read: Sequence[ReadDocument], edited: bool) -> sp.csr_array:
     """Return what each document holds, (d, words): rarer words weigh more, rows of length 1."""
     folded = Forms()
     word = np.array(folded.number(form.casefold() for form in tokens.forms), np.int64)[tokens.form]
@@ -212,7 +196,7 @@ def _rare_words(tokens: Tokens, read: Sequence[Read], edited: bool) -> sp.csr_ar
     return sp.csr_array(sp.diags_array(1 / np.where(length > 0, length, 1)) @ held)
 
 
-def _in_edits(tokens: Tokens, read: Sequence[Read]) -> NDArray[np.bool_]:
+def _in_edits(tokens: Tokens, read: Sequence[ReadDocument]) -> NDArray[np.bool_]:
     """Say which tokens stand in the place of something, (n,)."""
     inside = np.zeros(len(tokens), dtype=np.bool_)
     for number, one in enumerate(read):
@@ -235,7 +219,7 @@ def _nearest(
     return near
 
 
-def _dates(read: Sequence[Read]) -> Iterator[Finding]:
+def _dates(read: Sequence[ReadDocument]) -> Iterator[Finding]:
     """Count the subjects whose moved dates fall with one that was missed."""
     moved: Counter[str] = Counter()
     missed = set()
@@ -259,7 +243,7 @@ def _dates(read: Sequence[Read]) -> Iterator[Finding]:
         )
 
 
-def _notes(read: Sequence[Read], known: frozenset[str]) -> Iterator[Note]:
+def _notes(read: Sequence[ReadDocument], known: frozenset[str]) -> Iterator[Note]:
     surrogates = sum(not name.left for one in read for name in one.mentions)
     if not surrogates:
         yield Note("The release holds marks and no surrogates, which leaves little to link.")

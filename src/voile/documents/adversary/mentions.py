@@ -21,8 +21,6 @@ AROUND = 3
 class Mention:
     """An identifier left, or what stands for one.
 
-    Parameters
-    ----------
     shown : the words that are published. true : those of the source; the same if it was left.
     kind : of identifier, as `replacing.kinds` has them.
     context : the words around it, that are not its own.
@@ -35,20 +33,20 @@ class Mention:
     left: bool
 
 
-def mentions(document: Document, source: Document, kinds: Mapping[str, str]) -> list[Mention]:
-    """Return a published document's surrogates, and its spans, the identifiers left; no marks.
-
-    Parameters
-    ----------
-    document : as `left.matched` gives it.
-    kinds : label -> kind, where `replacing.kinds` does not know a label.
-    """
+def mentions_in(document: Document, source: Document, kinds: Mapping[str, str]) -> list[Mention]:
+    """Return a published document's surrogates, and its spans, the identifiers left; no marks."""
     text = document.text
     parts = [(part.start(), part.end(), part.group().casefold()) for part in _PART.finditer(text)]
 
     def met(start: int, end: int, label: str, true: str, left: bool) -> Mention:
         kind = kinds.get(label) or kind_of(label)
-        return Mention(words(text[start:end]), words(true), kind, _context(parts, start, end), left)
+        return Mention(
+            compared_words(text[start:end]),
+            compared_words(true),
+            kind,
+            _context(parts, start, end),
+            left,
+        )
 
     surrogates = (
         met(e.start, e.end, e.label, source.text[e.source_start : e.source_end], False)
@@ -59,10 +57,10 @@ def mentions(document: Document, source: Document, kinds: Mapping[str, str]) -> 
     return [*surrogates, *leaks]
 
 
-def words(text: str) -> tuple[str, ...]:
+def compared_words(text: str) -> tuple[str, ...]:
     """Return the words of two letters and more, as they are compared.
 
-    >>> words("J. O'Brien")
+    >>> compared_words("J. O'Brien")
     ('brien',)
     """
     return tuple(_WORD.findall(text.casefold()))

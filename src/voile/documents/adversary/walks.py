@@ -11,32 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.evidence import Rate
-from voile.documents.adversary.ground import Ground
-from voile.documents.adversary.labels import Look
+from voile.documents.adversary.ground import AttackText
+from voile.documents.adversary.labels import Prediction
 
 Order = Literal["margin", "paper", "negatives"]
 Counts = NDArray[np.int64]
 
 
-def order_of(margins: NDArray[np.float64], order: str, rng: np.random.Generator) -> Counts:
-    """Return the order in which tokens are inspected, a permutation; equals come at random.
-
-    Parameters
-    ----------
-    margins : (n,) above 0 where the classifier says identifier.
-    order : ``margin``, the highest first; ``paper``, predicted identifiers first; ``negatives``,
-        predicted identifiers last, the adversary of Lemma 2.
-    """
+def inspection_order(margins: NDArray[np.float64], order: str, rng: np.random.Generator) -> Counts:
+    """Return the order in which tokens are inspected, a permutation; equals come at random."""
     rank = {"margin": -margins, "paper": margins <= 0, "negatives": margins > 0}[order]
     return np.lexsort((rng.random(len(margins)), rank)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class Walk:
+class Inspections:
     """The tokens of a release that are no marks, in the order in which she inspects them.
 
-    Parameters
-    ----------
     types : (n,) the type of identifier that each is part of, 0 of none.
     subject : (n,) whose each is.
     """
@@ -45,11 +36,13 @@ class Walk:
     subject: NDArray[np.intp]
 
     @classmethod
-    def of(cls, ground: Ground, look: Look, order: str, rng: np.random.Generator) -> Walk:
+    def of(
+        cls, ground: AttackText, look: Prediction, order: str, rng: np.random.Generator
+    ) -> Inspections:
         """Walk through what was looked at."""
         here = ground.tokens_of(look.documents)
         kept = ground.examples.counted[here]
-        way = order_of(look.margins[kept], order, rng)
+        way = inspection_order(look.margins[kept], order, rng)
         subject = np.repeat(ground.subject, np.diff(ground.examples.first))
         return cls(ground.types[here][kept][way], subject[here][kept][way])
 
@@ -77,19 +70,14 @@ class Walk:
 
 
 def rate_of(walks: Iterable[tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.bool_]]]) -> Rate:
-    """Return how many of some tokens are others too: the average walk's, clustered by subject.
-
-    Parameters
-    ----------
-    walks : of each the tokens' subjects, and which are successes, of which trials.
-    """
+    """Return how many of some tokens are others too: the average walk's, clustered by subject."""
     told = [(subject[trial & hit], subject[trial]) for subject, hit, trial in walks]
     people = max((int(tried.max(initial=-1)) for _, tried in told), default=-1) + 1
     counts = np.mean([[np.bincount(x, minlength=people) for x in pair] for pair in told], axis=0)
     return Rate.clustered(*counts.tolist())
 
 
-def spread(walks: Sequence[Walk], inspections: Counts) -> Spread:
+def average_found(walks: Sequence[Inspections], inspections: Counts) -> MeanWithInterval:
     """Return what is found, on average over the walks, and within which 95% interval.
 
     A subject's names stand or fall together: the interval is that of `Rate.clustered`.
@@ -103,11 +91,11 @@ def spread(walks: Sequence[Walk], inspections: Counts) -> Spread:
         )
     ]
     low, high = np.array(ends).T
-    return Spread(mean, np.minimum(low, mean), np.maximum(high, mean))
+    return MeanWithInterval(mean, np.minimum(low, mean), np.maximum(high, mean))
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class MeanWithInterval:
     """A mean with its interval, each of one length."""
 
     mean: NDArray[np.float64]
@@ -115,17 +103,19 @@ class Spread:
     high: NDArray[np.float64]
 
 
-def at_random(walks: Sequence[Walk], inspections: Counts) -> Spread:
+def expect_at_random(walks: Sequence[Inspections], inspections: Counts) -> MeanWithInterval:
     """Return what as many tokens drawn at random hold: exact, hypergeometric."""
     from scipy.stats import hypergeom
 
-    tokens, left = (round(float(np.mean(part))) for part in zip(*map(sizes, walks), strict=True))
+    tokens, left = (
+        round(float(np.mean(part))) for part in zip(*map(count_tokens, walks), strict=True)
+    )
     drawn = np.minimum(inspections, tokens)
     mean = drawn * (left / max(tokens, 1))
     low, high = hypergeom.interval(0.95, tokens, left, drawn) if tokens else (mean, mean)
-    return Spread(mean, low, high)
+    return MeanWithInterval(mean, low, high)
 
 
-def sizes(walk: Walk) -> tuple[int, int]:
+def count_tokens(walk: Inspections) -> tuple[int, int]:
     """Return its tokens, and those of them that are part of an identifier."""
     return len(walk), walk.left

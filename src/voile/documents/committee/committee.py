@@ -19,7 +19,7 @@ from voile.documents.replacements.marks import mark
 from voile.documents.text.document import Document
 from voile.documents.words.features import Extractor, Features, Space
 from voile.documents.words.scoring import Scorer
-from voile.documents.words.tokens import Forms, Tokeniser, Tokens, tagged, tokenise
+from voile.documents.words.tokens import Forms, Tokeniser, Tokens, add_tags, tokenise
 
 Types = NDArray[np.int16]
 Decision = Literal["cost", "accuracy"]
@@ -29,8 +29,6 @@ Decision = Literal["cost", "accuracy"]
 class Member(Brief):
     """One classifier of a committee, and how its margins decide.
 
-    Parameters
-    ----------
     learner : its name.
     decision : ``cost`` removes where that is worth it by the calibrated probabilities;
         ``accuracy`` where the classifier by its own rule says identifier.
@@ -46,11 +44,11 @@ class Member(Brief):
     def types(self, margins: Margins, costs: NDArray[np.float64]) -> Types:
         """Return as which type each token is removed, (n,), 0 where it is not."""
         if self.decision == "accuracy" or self.calibration is None:
-            return by_own_rule(margins)
+            return types_by_own_rule(margins)
         return decide(self.calibration.probabilities(margins), costs)
 
 
-def by_own_rule(margins: Margins) -> Types:
+def types_by_own_rule(margins: Margins) -> Types:
     """Return the type of the highest margin where that is above 0, else 0; (n,)."""
     best = np.argmax(margins, axis=1)
     highest = margins[np.arange(len(margins)), best]
@@ -61,8 +59,6 @@ def by_own_rule(margins: Margins) -> Types:
 class Committee(Brief):
     """A policy of the wing: what the members remove is removed, one after the other.
 
-    Parameters
-    ----------
     labels : (T,) types of identifiers.
     costs : (T,) harmless tokens that a missed identifier of each type is worth.
     space : the features that all members share.
@@ -86,11 +82,9 @@ class Committee(Brief):
 
 
 @dataclass(frozen=True, eq=False)
-class Removed:
+class TokenRemovals:
     """What a committee removes of some texts.
 
-    Parameters
-    ----------
     tokens : of the texts as they came.
     type : (n,) as which type each token is removed, from 1; 0 where it stays.
     member : (n,) who removed it, from 0; -1 where it stays.
@@ -120,17 +114,12 @@ class Remover:
     def _begin(self) -> None:
         self._known, self._tags = Forms(), Forms()
         self._tags.number(self._committee.space.tags)
-        self._marks = mark_numbers(self._known, self._committee.labels)
+        self._marks = number_marks(self._known, self._committee.labels)
         self._extractor = Extractor(self._committee.space, self._known)
         self._scorers: dict[int, Scorer] = {}
 
-    def __call__(self, texts: Iterable[str | Document]) -> Removed:
-        """Return what is removed of each text.
-
-        Raises
-        ------
-        RequestError : a text without parts of speech, where the committee learnt from them.
-        """
+    def __call__(self, texts: Iterable[str | Document]) -> TokenRemovals:
+        """Return what is removed of each text."""
         held = sum(scorer.bytes for scorer in self._scorers.values())
         if len(self._known) > self.MOST_FORMS or held > self.MOST_BYTES:
             self._begin()
@@ -138,14 +127,14 @@ class Remover:
         tokens = tokenise((one.text for one in documents), self._known, self._committee.tokeniser)
         if self._committee.space.tags:
             check_tagged(documents)
-            tokens = tagged(tokens, documents, self._tags)
+            tokens = add_tags(tokens, documents, self._tags)
         return self.of(tokens)
 
-    def of(self, tokens: Tokens) -> Removed:
+    def of(self, tokens: Tokens) -> TokenRemovals:
         """Return what is removed of these tokens, which number their forms as this one does."""
         types = np.zeros(len(tokens), dtype=np.int16)
         member = np.full(len(tokens), -1, dtype=np.int16)
-        sight = Shown(self._extractor.features(tokens), self)
+        sight = CommitteeSight(self._extractor.features(tokens), self)
         for number, one in enumerate(self._committee.members):
             margins = one.classifier.margins(sight)
             check_margins(margins, one.learner, (len(tokens), len(self.labels)))
@@ -153,9 +142,9 @@ class Remover:
             new = (found > 0) & (types == 0)
             types[new], member[new] = found[new], number
             if new.any():
-                left = marked(tokens, types, self._marks)
-                sight = Shown(self._extractor.features(left), self)
-        return Removed(tokens, types, member)
+                left = put_marks(tokens, types, self._marks)
+                sight = CommitteeSight(self._extractor.features(left), self)
+        return TokenRemovals(tokens, types, member)
 
     def scorer(self, weights: NDArray[np.float32]) -> Scorer:
         """Return the scorer of these weights, made when they are first asked for."""
@@ -167,12 +156,7 @@ class Remover:
 def check_margins(
     margins: Margins, learner: str, shape: tuple[int, int], *, numbers: bool = True
 ) -> Margins:
-    """Return a classifier's margins if they are one for each token and type.
-
-    Raises
-    ------
-    RequestError : another shape, or a margin that is no number, which would keep its token.
-    """
+    """Return a classifier's margins if they are one for each token and type."""
     if np.shape(margins) != shape or (numbers and np.isnan(margins).any()):
         raise RequestError(
             f"the classifier of {learner} gives no number for each token and type",
@@ -190,12 +174,12 @@ def check_tagged(documents: Iterable[Document]) -> None:
         )
 
 
-def mark_numbers(known: Forms, labels: Sequence[str]) -> NDArray[np.int32]:
+def number_marks(known: Forms, labels: Sequence[str]) -> NDArray[np.int32]:
     """Number the marks of all types, (T,)."""
     return np.array(known.number(map(mark, labels)), dtype=np.int32)
 
 
-def marked(tokens: Tokens, types: Types, marks: NDArray[np.int32]) -> Tokens:
+def put_marks(tokens: Tokens, types: Types, marks: NDArray[np.int32]) -> Tokens:
     """Return the tokens with marks in the place of those that were removed."""
     gone = types > 0
     if not gone.any():
@@ -207,7 +191,7 @@ def marked(tokens: Tokens, types: Types, marks: NDArray[np.int32]) -> Tokens:
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class CommitteeSight:
     """Tokens as a classifier of a committee is shown them; see `learners.learner.Sight`."""
 
     features: Features

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from voile.core.errors import RequestError
-from voile.documents.committee.committee import Committee, Removed, Remover
+from voile.documents.committee.committee import Committee, Remover, TokenRemovals
 from voile.documents.replacements import (
     Edit,
-    Published,
+    PublishedText,
     Reason,
     Removal,
     Replacer,
-    merged,
-    replacer,
+    make_replacer,
+    merge_neighbours,
 )
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
@@ -28,24 +28,17 @@ from voile.documents.text.document import Document
 class PublishedDocument(Document):
     """A document as published; its spans are the identifiers that are left.
 
-    Parameters
-    ----------
     edits : what stands in the place of what, in the order of the text.
     """
 
     edits: tuple[Edit, ...] = ()
 
 
-def published(committee: Committee, texts: Any, how: str | Replacer) -> Any:
-    """Put texts through a committee; see `GreedySanitizer.sanitize`.
-
-    Raises
-    ------
-    RequestError : something else than texts or a corpus.
-    """
-    put = replacer(how) if isinstance(how, str) else how
+def sanitize_texts(committee: Committee, texts: Any, how: str | Replacer) -> Any:
+    """Put texts through a committee; see `GreedySanitizer.sanitize`."""
+    put = make_replacer(how) if isinstance(how, str) else how
     if isinstance(texts, Corpus):
-        return Corpus(published_documents(committee.remover(), texts, put))
+        return Corpus(publish_documents(committee.remover(), texts, put))
     refused = RequestError("sanitize takes a corpus or a list of texts")
     if isinstance(texts, str) or not isinstance(texts, Iterable):
         raise refused
@@ -53,13 +46,13 @@ def published(committee: Committee, texts: Any, how: str | Replacer) -> Any:
     if not all(isinstance(text, str) for text in given):
         raise refused
     plain = [Document(text) for text in given]
-    return [one.text for one in published_documents(committee.remover(), plain, put)]
+    return [one.text for one in publish_documents(committee.remover(), plain, put)]
 
 
 BATCH = 256
 
 
-def published_documents(
+def publish_documents(
     remover: Remover, documents: Iterable[Document], put: Replacer
 ) -> Iterator[PublishedDocument]:
     """Yield each document as published, in order; memory follows the batch."""
@@ -76,13 +69,13 @@ def _published(
     remover: Remover, documents: Sequence[Document], put: Replacer
 ) -> Iterator[PublishedDocument]:
     removed = remover(documents)
-    for document, removals in zip(documents, removals_of(remover, removed), strict=True):
-        yield publish(document, merged(document.text, removals), put)
+    for document, removals in zip(documents, removals_by_text(remover, removed), strict=True):
+        yield publish(document, merge_neighbours(document.text, removals), put)
 
 
 def publish(document: Document, removals: Sequence[Removal], put: Replacer) -> PublishedDocument:
     """Replace what is removed, and carry over the spans that are left."""
-    made: Published = put(document, removals)
+    made: PublishedText = put(document, removals)
     return PublishedDocument(
         made.text,
         tuple(made.carried(document.spans)),
@@ -93,7 +86,7 @@ def publish(document: Document, removals: Sequence[Removal], put: Replacer) -> P
     )
 
 
-def removals_of(remover: Remover, removed: Removed) -> Iterator[list[Removal]]:
+def removals_by_text(remover: Remover, removed: TokenRemovals) -> Iterator[list[Removal]]:
     """Yield for each text what a committee removes of it, a token each."""
     tokens, labels = removed.tokens, remover.labels
     passes = [(Reason("pass", name, n),) for n, name in enumerate(remover.learners, 1)]

@@ -12,9 +12,9 @@ from unicodedata import east_asian_width
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.committee.committee import Removed
+from voile.documents.committee.committee import TokenRemovals
 from voile.documents.replacements import Reason, Removal
-from voile.documents.replacements.names import folded
+from voile.documents.replacements.names import fold
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.tokens import NOWHERE, SIGNS, Forms, Tokens
 
@@ -57,22 +57,13 @@ class NameWords:
         return found
 
 
-def mentions(
-    removed: Removed, names: NDArray[np.bool_], seen: NameWords | None = None
+def find_mentions(
+    removed: TokenRemovals, names: NDArray[np.bool_], seen: NameWords | None = None
 ) -> NDArray[np.int16]:
     """Find what is left of the names removed in the same document.
 
     A mention is a token with a word that was removed as a name elsewhere in its document, both
     written as names (see `_names_in`); capitals and accents aside.
-
-    Parameters
-    ----------
-    names : (T + 1,) which types are names.
-    seen : the words of forms met before; new ones are added to it.
-
-    Returns
-    -------
-    (n,) the type of name, 0 of all other tokens.
     """
     tokens = removed.tokens
     seen = NameWords() if seen is None else seen
@@ -116,7 +107,7 @@ def _names_in(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     named = [name for word in words if (name := _name_of(word))]
     if words in ([], [form]):
         return tuple(named), tuple(named)
-    small = [_name_of(word) or (folded(word) if len(word) > SHORT else "") for word in words]
+    small = [_name_of(word) or (fold(word) if len(word) > SHORT else "") for word in words]
     return tuple(named), tuple(word for word in small if word)
 
 
@@ -125,10 +116,10 @@ def _name_of(word: str) -> str:
     small = word.lower()
     if small == word.upper():
         wide = east_asian_width(word[0]) == "W"
-        return folded(word) if len(word) > SHORT or (wide and len(word) == SHORT) else ""
+        return fold(word) if len(word) > SHORT or (wide and len(word) == SHORT) else ""
     if len(word) == SHORT:
         return word if word == word.capitalize() else ""
-    return folded(word) if len(word) > SHORT and small != word else ""
+    return fold(word) if len(word) > SHORT and small != word else ""
 
 
 def _is_word(tokens: Tokens, forms: Sequence[str], at: int, short: str) -> bool:
@@ -138,8 +129,8 @@ def _is_word(tokens: Tokens, forms: Sequence[str], at: int, short: str) -> bool:
     return small != short and any(forms[n] == small for n in here.tolist())
 
 
-def repeated(
-    removed: Removed, again: NDArray[np.int16], document: int, labels: Sequence[str]
+def mentions_as_removals(
+    removed: TokenRemovals, again: NDArray[np.int16], document: int, labels: Sequence[str]
 ) -> list[Removal]:
     """Return the mentions found in one document as removals."""
     start, end = removed.tokens.first[document : document + 2]

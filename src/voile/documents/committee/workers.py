@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.core.workers import begin_worker
 from voile.documents.committee.committee import Committee
-from voile.documents.committee.publishing import PublishedDocument, publish, removals_of
-from voile.documents.committee.repeats import NameWords, mentions, repeated
-from voile.documents.patterns import Finder, Listed, find
-from voile.documents.replacements import Removal, Replacer, joined, merged
+from voile.documents.committee.publishing import PublishedDocument, publish, removals_by_text
+from voile.documents.committee.repeats import NameWords, find_mentions, mentions_as_removals
+from voile.documents.patterns import Finder, PhraseList, find
+from voile.documents.replacements import Removal, Replacer, join_removals, merge_neighbours
 from voile.documents.text.document import Document
 
 CHARACTERS = 1 << 19
@@ -32,8 +32,6 @@ CHARACTERS = 1 << 19
 class Recipe:
     """What is removed of a text, and what comes in its place.
 
-    Parameters
-    ----------
     committee : the policy. finders : patterns and deny-lists.
     allow : phrases that stay whatever finds them; None for none.
     names : types of which every mention is removed where one was, in the same document.
@@ -42,7 +40,7 @@ class Recipe:
 
     committee: Committee
     finders: tuple[Finder, ...]
-    allow: Listed | None
+    allow: PhraseList | None
     names: frozenset[str]
     put: Replacer
 
@@ -70,8 +68,8 @@ class Worker:
         self._recipe = recipe
         self._remover = recipe.committee.remover()
         self._words = NameWords()
-        self._lists = tuple(one for one in recipe.finders if isinstance(one, Listed))
-        self._patterns = tuple(one for one in recipe.finders if not isinstance(one, Listed))
+        self._lists = tuple(one for one in recipe.finders if isinstance(one, PhraseList))
+        self._patterns = tuple(one for one in recipe.finders if not isinstance(one, PhraseList))
         self._checked = frozenset(one.by for one in self._patterns if one.checked)
 
     def __call__(self, documents: Sequence[Document]) -> list[Done]:
@@ -96,21 +94,21 @@ class Worker:
     def _done(self, documents: Sequence[Document]) -> Iterator[Done]:
         recipe = self._recipe
         removed = self._remover(documents)
-        again = mentions(removed, self._names, self._words) if recipe.names else None
-        learnt = removals_of(self._remover, removed)
+        again = find_mentions(removed, self._names, self._words) if recipe.names else None
+        learnt = removals_by_text(self._remover, removed)
         for number, (document, own) in enumerate(zip(documents, learnt, strict=True)):
             text = document.text
             further = (
-                [] if again is None else repeated(removed, again, number, self._remover.labels)
+                []
+                if again is None
+                else mentions_as_removals(removed, again, number, self._remover.labels)
             )
             removals = self._joined(text, own, further)
             if recipe.allow is not None:
                 removals = recipe.allow.subtract(text, removals)
-            yield publish(document, merged(text, removals), recipe.put)
+            yield publish(document, merge_neighbours(text, removals), recipe.put)
 
-    def _joined(
-        self, text: str, own: Sequence[Removal], repeated: Sequence[Removal]
-    ) -> list[Removal]:
+    def _joined(self, text: str, own: Sequence[Removal], again: Sequence[Removal]) -> list[Removal]:
         """Join what is removed; where some overlap, who knows best what it is gives the label.
 
         A checksum knows, then the committee, which learnt the corpus's own types; then other
@@ -120,7 +118,7 @@ class Worker:
         listed = find(text, self._lists) if self._lists else []
         sure = [one for one in found if not self._checked.isdisjoint(one.by)]
         rest = [one for one in found if self._checked.isdisjoint(one.by)]
-        return joined(sure, own, rest, repeated, listed)
+        return join_removals(sure, own, rest, again, listed)
 
     @property
     def _names(self) -> NDArray[np.bool_]:
@@ -161,7 +159,7 @@ class Workers:
 
         Begin with more before the last is done, and processes wait less for each other.
         """
-        cuts = cuts_of([len(one.text) for one in documents], self._jobs)
+        cuts = cut_evenly([len(one.text) for one in documents], self._jobs)
         parts = [documents[a:b] for a, b in pairwise(cuts) if b > a]
         done = [self._pool.submit(_work, part) for part in parts]
         return partial(_all, done)
@@ -182,10 +180,10 @@ class Workers:
         self._pool.shutdown(cancel_futures=True)
 
 
-def cuts_of(sizes: Sequence[int], parts: int) -> list[int]:
+def cut_evenly(sizes: Sequence[int], parts: int) -> list[int]:
     """Return where parts begin and the last ends: each is of whole documents, about as long.
 
-    >>> cuts_of([6, 6], 2), cuts_of([9, 1, 1, 1], 2), cuts_of([], 2)
+    >>> cuts_of([6, 6], 2), cuts_of([9, 1, 1, 1], 2), cut_evenly([], 2)
     ([0, 1, 2], [0, 1, 4], [0, 0, 0])
     """
     middles = np.cumsum(sizes) - np.array(sizes) / 2

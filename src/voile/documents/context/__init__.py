@@ -5,19 +5,24 @@ Datasets*, 2016, the section on context; the rules are those of Chow, Golle, Sta
 Privacy Leaks Using Corpus-Based Association Rules*, 2008, with one word on the left.
 """
 
-from voile.documents.context.correlated import associations, correlated, of_context
-from voile.documents.context.pointing import Pointing, Trial, pointing, trial
-from voile.documents.context.rules import Least, Rule, Rules
+from voile.documents.context.correlated import find_associations, is_context, label_context
+from voile.documents.context.pointing import (
+    PointingWords,
+    RuleTrial,
+    find_pointing_words,
+    try_rules,
+)
+from voile.documents.context.rules import Rule, Rules, RuleThresholds
 
 __all__ = [
-    "Least",
-    "Pointing",
+    "PointingWords",
     "Rule",
+    "RuleThresholds",
+    "RuleTrial",
     "Rules",
-    "Trial",
-    "associations",
-    "correlated",
-    "of_context",
-    "pointing",
-    "trial",
+    "find_associations",
+    "find_pointing_words",
+    "is_context",
+    "label_context",
+    "try_rules",
 ]

@@ -9,51 +9,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
-from voile.documents.context.left import Left, incidence
-from voile.documents.context.rules import Least, Rules, mine
+from voile.documents.context.left import OutsideWords, incidence
+from voile.documents.context.rules import Rules, RuleThresholds, mine_rules
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Span
 from voile.documents.words.tokens import Tokeniser
 
 PREFIX = "CONTEXT_"
-SEEN = Least(subjects=5)
+SEEN = RuleThresholds(subjects=5)
 
 
-def of_context(labels: Sequence[str]) -> NDArray[np.bool_]:
+def is_context(labels: Sequence[str]) -> NDArray[np.bool_]:
     """Say which types only tell of another of these types, (T,): their words identify nobody.
 
-    >>> of_context(["CONTEXT_NAME", "CONTEXT_ROOM", "NAME"]).tolist()
+    >>> is_context(["CONTEXT_NAME", "CONTEXT_ROOM", "NAME"]).tolist()
     [True, False, False]
     """
     told = [one.startswith(PREFIX) and one.removeprefix(PREFIX) in labels for one in labels]
     return np.array(told, dtype=np.bool_)
 
 
-def associations(
+def find_associations(
     corpus: Corpus,
-    least: Least = SEEN,
+    least: RuleThresholds = SEEN,
     *,
     labels: Iterable[str] | None = None,
     tokeniser: Tokeniser | None = None,
 ) -> Rules:
-    """Find the words outside spans whose subjects have identifiers of a type.
-
-    Parameters
-    ----------
-    corpus : with the spans of its identifiers.
-    least : what a rule must reach. A type that nearly everybody has can have no lift.
-    labels : the types to look for; None: all.
-
-    Raises
-    ------
-    RequestError : a label that the corpus has not.
-    """
-    return _mined(Left.of(corpus, tokeniser), corpus, least, labels)
+    """Find the words outside spans whose subjects have identifiers of a type."""
+    return _mined(OutsideWords.of(corpus, tokeniser), corpus, least, labels)
 
 
-def correlated(
+def label_context(
     corpus: Corpus,
-    least: Least = SEEN,
+    least: RuleThresholds = SEEN,
     *,
     labels: Iterable[str] | None = None,
     prefix: str = PREFIX,
@@ -64,21 +53,14 @@ def correlated(
     A committee can then learn to remove them, and words like them. Every occurrence of such a
     word is a span, in all documents, with the type of its most certain rule.
 
-    Parameters
-    ----------
-    corpus, least, labels : as of `associations`.
-    prefix : before the type's name: `CONTEXT_NAME` tells of `NAME`.
-
-    Examples
-    --------
     >>> from voile.documents import Document
     >>> texts = ["Smith sails a yacht.", "A yacht of Jones.", "He sails.", "He walks a dog."]
     >>> spans = [(Span(0, 5, "NAME"),), (Span(11, 16, "NAME"),), (), ()]
     >>> corpus = Corpus(map(Document, texts, spans))
-    >>> correlated(corpus, Least(subjects=2, chance=1))[0].spans[1:]
+    >>> label_context(corpus, RuleThresholds(subjects=2, chance=1))[0].spans[1:]
     (Span(start=14, end=19, label='CONTEXT_NAME'),)
     """
-    left = Left.of(corpus, tokeniser)
+    left = OutsideWords.of(corpus, tokeniser)
     rules = _mined(left, corpus, least, labels)
     told = np.full(len(left.words), -1)
     words, best = np.unique(rules.pairs[:, 0], return_index=True)  # the first rule is the best
@@ -96,7 +78,9 @@ def correlated(
     return Corpus(documents)
 
 
-def _mined(left: Left, corpus: Corpus, least: Least, labels: Iterable[str] | None) -> Rules:
+def _mined(
+    left: OutsideWords, corpus: Corpus, least: RuleThresholds, labels: Iterable[str] | None
+) -> Rules:
     targets = corpus.labels if labels is None else tuple(labels)
     for label in targets:
         if label not in corpus.labels:
@@ -112,4 +96,6 @@ def _mined(left: Left, corpus: Corpus, least: Least, labels: Iterable[str] | Non
     ]
     rows, columns = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
     has_type = incidence(rows, columns, (left.subjects, len(targets)))
-    return mine(left.incidence, has_type, list(left.words), [(one,) for one in targets], least)
+    return mine_rules(
+        left.incidence, has_type, list(left.words), [(one,) for one in targets], least
+    )

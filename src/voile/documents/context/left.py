@@ -17,11 +17,9 @@ Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class Left:
+class OutsideWords:
     """The words of a corpus that no span touches.
 
-    Parameters
-    ----------
     tokens : of all texts.
     word : (n,) the number of each token's word, case aside; -1 inside a span, and for what has
         neither letter nor digit.
@@ -37,7 +35,7 @@ class Left:
     subjects: int
 
     @classmethod
-    def of(cls, corpus: Corpus, tokeniser: Tokeniser | None = None) -> Left:
+    def of(cls, corpus: Corpus, tokeniser: Tokeniser | None = None) -> OutsideWords:
         """Read a corpus. Cost: O(characters)."""
         tokens = tokenise((document.text for document in corpus), None, tokeniser)
         known = Forms()

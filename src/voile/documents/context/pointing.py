@@ -10,24 +10,22 @@ import numpy as np
 from scipy import sparse
 
 from voile.core.errors import RequestError
-from voile.documents.context.left import Left, Places, incidence
-from voile.documents.context.rules import Least, Rules, Target, mine
-from voile.documents.replacements.removal import Reason, Removal, merged
+from voile.documents.context.left import OutsideWords, Places, incidence
+from voile.documents.context.rules import Rules, RuleThresholds, Target, mine_rules
+from voile.documents.replacements.removal import Reason, Removal, merge_neighbours
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Span
 from voile.documents.words.normalising import normalise
 from voile.documents.words.tokens import Tokeniser
 
-LEAST = Least()
+LEAST = RuleThresholds()
 LABEL, BY = "CONTEXT", (Reason("list", "context"),)
 
 
 @dataclass(frozen=True, eq=False)
-class Pointing:
+class PointingWords:
     """What words left tell of values removed.
 
-    Parameters
-    ----------
     rules : word -> (type, value), for the holder's eyes.
     words : that point to something.
     values : distinct ones removed, of which `pointed_values` are pointed to.
@@ -52,11 +50,9 @@ class Pointing:
 
 
 @dataclass(frozen=True)
-class Trial:
+class RuleTrial:
     """How rules do on subjects that they were not mined from.
 
-    Parameters
-    ----------
     guesses : a value for a subject, by the words left with that subject.
     right : guesses of a value that was removed there.
     mentions : values removed, counted once for each subject.
@@ -67,37 +63,25 @@ class Trial:
     mentions: int
 
 
-def pointing(
+def find_pointing_words(
     corpus: Corpus,
     removals: Sequence[Sequence[Removal]],
-    least: Least = LEAST,
+    least: RuleThresholds = LEAST,
     *,
     tokeniser: Tokeniser | None = None,
-) -> Pointing:
+) -> PointingWords:
     """Find the words left that point to a value removed.
 
     A reader who knows some of the subjects, or another release with these values, learns which
     words go with which value; she reads the words with another subject, and guesses.
-
-    Parameters
-    ----------
-    corpus : the source.
-    removals : of each document. Values are alike whatever their case and blanks.
-    least : what a rule must reach.
-
-    Raises
-    ------
-    RequestError : not one list of removals for each document, or one outside its text.
-
-    Cost: O(sum over subjects of words x values), over words and values of `least.subjects`.
     """
     left = _left(corpus, removals, tokeniser)
     values: dict[Target, int] = {}
     has_value = _values(left, corpus, removals, values, grow=True)
-    rules = mine(left.incidence, has_value, list(left.words), list(values), least)
+    rules = mine_rules(left.incidence, has_value, list(left.words), list(values), least)
     right = ((left.incidence @ rules.matrix) * has_value).tocoo()
     words = np.unique(rules.pairs[:, 0])
-    return Pointing(
+    return PointingWords(
         rules,
         words=len(words),
         values=len(values),
@@ -108,20 +92,14 @@ def pointing(
     )
 
 
-def trial(
+def try_rules(
     rules: Rules,
     corpus: Corpus,
     removals: Sequence[Sequence[Removal]],
     *,
     tokeniser: Tokeniser | None = None,
-) -> Trial:
-    """Guess removed values by rules that were mined from other subjects.
-
-    Parameters
-    ----------
-    rules : of `pointing`, on a corpus that has none of these subjects.
-    corpus, removals : as of `pointing`.
-    """
+) -> RuleTrial:
+    """Guess removed values by rules that were mined from other subjects."""
     left = _left(corpus, removals, tokeniser)
     values = {target: place for place, target in enumerate(rules.targets)}
     has_value = _values(left, corpus, removals, values, grow=False)
@@ -130,12 +108,12 @@ def trial(
     told = rules.matrix[met]
     guesses = (left.incidence[:, places[met]] @ told).astype(np.bool_)
     everything = _values(left, corpus, removals, {}, grow=True)
-    return Trial(guesses.nnz, (guesses * has_value.astype(np.bool_)).nnz, everything.nnz)
+    return RuleTrial(guesses.nnz, (guesses * has_value.astype(np.bool_)).nnz, everything.nnz)
 
 
 def _left(
     corpus: Corpus, removals: Sequence[Sequence[Removal]], tokeniser: Tokeniser | None
-) -> Left:
+) -> OutsideWords:
     """Return the words that no removal touches."""
     if len(removals) != len(corpus):
         raise RequestError(
@@ -144,11 +122,13 @@ def _left(
         )
     gone = (tuple(Span(one.start, one.end, one.label) for one in ones) for ones in removals)
     pairs = zip(corpus, gone, strict=True)
-    return Left.of(Corpus(replace(document, spans=spans) for document, spans in pairs), tokeniser)
+    return OutsideWords.of(
+        Corpus(replace(document, spans=spans) for document, spans in pairs), tokeniser
+    )
 
 
 def _values(
-    left: Left,
+    left: OutsideWords,
     corpus: Corpus,
     removals: Sequence[Sequence[Removal]],
     known: dict[Target, int],
@@ -169,7 +149,7 @@ def _values(
 
 def _targets(text: str, removals: Sequence[Removal]) -> list[Target]:
     """Return the type and the value of each removal but this module's own."""
-    others = [one for one in merged(text, removals) if one.by != BY]
+    others = [one for one in merge_neighbours(text, removals) if one.by != BY]
     values = (normalise(text[one.start : one.end]).text.casefold() for one in others)
     return [(one.label, " ".join(value.split())) for one, value in zip(others, values, strict=True)]
 
@@ -186,7 +166,7 @@ def _by_type(
     return found
 
 
-def _occurrences(left: Left, words: Places) -> tuple[list[Removal], ...]:
+def _occurrences(left: OutsideWords, words: Places) -> tuple[list[Removal], ...]:
     """Remove every occurrence of these words."""
     out: tuple[list[Removal], ...] = tuple([] for _ in left.whose)
     tokens, document = left.tokens, left.tokens.document

@@ -20,11 +20,9 @@ ONES = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Least:
+class RuleThresholds:
     """What a rule must reach to count.
 
-    Parameters
-    ----------
     subjects : who have both the word and the target, >= 1. A word of one subject alone points to
         all that this subject has: at 1, every rare word is a rule.
     confidence : share of the subjects with the word who have the target, in (0, 1].
@@ -53,12 +51,10 @@ class Least:
 class Rule:
     """Whoever has the word has the target. For the holder's eyes: `repr` shows neither.
 
-    Parameters
-    ----------
     word : case aside.
     target : what it tells of.
     subjects : with both.
-    confidence, lift : see `Least`.
+    confidence, lift : see `RuleThresholds`.
     """
 
     word: str = field(repr=False)
@@ -72,8 +68,6 @@ class Rule:
 class Rules:
     """The r rules that reach the least asked: the most certain first, then the most lifted.
 
-    Parameters
-    ----------
     words, targets : what the numbers mean.
     pairs : (r, 2) the numbers of each rule's word and target.
     subjects, confidence, lift : (r,) see `Rule`.
@@ -106,27 +100,18 @@ class Rules:
         return sparse.csr_array((ones, (self.pairs[:, 0], self.pairs[:, 1])), shape=shape)
 
 
-def mine(
+def mine_rules(
     has_word: sparse.csr_array,
     has_target: sparse.csr_array,
     words: Sequence[str],
     targets: Sequence[Target],
-    least: Least,
+    least: RuleThresholds,
 ) -> Rules:
     """Find all rules from one word to one target.
-
-    Parameters
-    ----------
-    has_word, has_target : (subjects, words) and (subjects, targets), 1 or absent.
-    words, targets : the columns.
-    least : what a rule must reach.
 
     Rules by chance: with targets dealt out anew, the subjects of a word who have the target follow
     a hypergeometric law; of all pairs of a word and a target, those stay that keep the false
     discovery rate (Benjamini, Hochberg, *Controlling the False Discovery Rate*, 1995).
-
-    Cost: O(sum over subjects of words x targets), after what too few subjects have is left out;
-    memory for `ONES` pairs at once.
     """
     from scipy.stats import hypergeom  # a second to import
 

@@ -21,9 +21,9 @@ _LEARNERS = {
 _CLASSIFIERS = {
     "chain": "learners.crf:Chain",
     "linear": "learners.linear:Linear",
-    "judged": "paper.ensemble:Judged",
-    "agreed": "learners.consensus:Agreed",
-    "selected": "paper.selection:KeptSelected",
+    "judged": "paper.ensemble:EnsembleClassifier",
+    "agreed": "learners.consensus:ConsensusClassifier",
+    "selected": "paper.selection:SaveableSelected",
 }
 """What a kit can hold, by the names that it uses."""
 
@@ -48,18 +48,12 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
 }
 """The paper's five, each in a variant that weighs costs while it learns; and their consensus."""
 
-__all__ = ["LEARNERS", "check_saveable", "classifier_kind", "kind_of", "learners_of"]
+__all__ = ["LEARNERS", "check_saveable", "learners_of", "saved_name", "saved_type"]
 
 
 def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
     """Return learners by their names; a name stands for the learner of `LEARNERS`.
 
-    Raises
-    ------
-    RequestError : no learner, an unknown name, two learners of one name, or what is no learner.
-
-    Examples
-    --------
     >>> from voile.documents.learners.svm import SVM
     >>> list(learners_of(["crf", SVM(C=1.0)]))
     ['crf', 'svm']
@@ -83,20 +77,15 @@ def learners_of(given: str | Sequence[str | Learner]) -> dict[str, Learner]:
     return found
 
 
-def kind_of(classifier: Classifier) -> str | None:
+def saved_name(classifier: Classifier) -> str | None:
     """Return the name under which a kit holds a classifier of this type; None: it cannot."""
     place = f"{type(classifier).__module__}:{type(classifier).__qualname__}"
     names = {f"voile.documents.{place}": name for name, place in _CLASSIFIERS.items()}
     return names.get(place)
 
 
-def classifier_kind(name: str) -> type[Saveable]:
-    """Return the type that a kit calls so.
-
-    Raises
-    ------
-    DamagedError : there is none of that name.
-    """
+def saved_type(name: str) -> type[Saveable]:
+    """Return the type that a kit calls so."""
     if name not in _CLASSIFIERS:
         raise DamagedError("a classifier of the kit is of no known kind")
     kind: type[Saveable] = _load(_CLASSIFIERS[name])
@@ -104,14 +93,9 @@ def classifier_kind(name: str) -> type[Saveable]:
 
 
 def check_saveable(classifiers: Iterable[Classifier]) -> None:
-    """Refuse classifiers that a kit cannot hold.
-
-    Raises
-    ------
-    RequestError : one of them is not of voile's own kinds.
-    """
+    """Refuse classifiers that a kit cannot hold."""
     for classifier in classifiers:
-        if kind_of(classifier) is None:
+        if saved_name(classifier) is None:
             raise RequestError(
                 f"a kit cannot hold a classifier of kind {type(classifier).__name__}: loading one "
                 "runs no code, so it holds voile's own kinds alone",

@@ -83,17 +83,6 @@ def boost(
     which makes the bound Z = 2 sum sqrt(W+ W-) least (Schapire and Singer, 1999, section 4.1).
     The half without the column changes all weights of a class alike, so that only the holders of
     the column are touched, and the columns' sums are kept up to date rather than summed anew.
-
-    Parameters
-    ----------
-    rows : where each token's columns begin, and the columns.
-    holders : where each column's tokens begin, and the tokens.
-    positive : (n,) 0 or 1; both occur.
-    weight : (n,) at the start, above 0; spoilt.
-    prior : weight that counts as met of each class in each half, as a share of all, above 0.
-
-    Cost: O(ones), again each time the weights have shrunk by `MOST_SCALE`; a round O(columns +
-    ones in the rows of the holders).
     """
     weight /= weight.sum()
     sums, total, scale = np.zeros((2, columns)), np.zeros(2), np.ones(2)

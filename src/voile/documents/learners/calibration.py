@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.documents.learners.arrays import taken, unfit
+from voile.documents.learners.arrays import misfit, take
 from voile.documents.learners.learner import Arrays, Examples, Margins
 
 Floats = NDArray[np.float64]
@@ -22,8 +22,6 @@ class Calibration:
     A probability never falls where its margin rises. Fit it on margins of tokens that the
     classifier did not learn from.
 
-    Parameters
-    ----------
     knots : (k,) margins, rising within a type; between two of them the curve is straight.
     chances : (k,) the probabilities there, above 0 and below 1.
     first : (T + 1,) where each type's knots begin; each has one at least.
@@ -48,16 +46,6 @@ class Calibration:
         kind had been met with theirs: of m tokens, 1 / (m + 1) or m / (m + 1), or as the stretch
         beside them where that is nearer to certain. So nothing is ever said to be certain, and the
         less so the fewer have been seen.
-
-        Parameters
-        ----------
-        margins : (n, T).
-        labels : (n,) 0 of harmless tokens, else 1 to T.
-        counted : (n,) false of tokens that are left out.
-
-        Raises
-        ------
-        RequestError : no counted token, or a margin that is not a finite number.
         """
         if not counted.any():
             raise RequestError("no token to learn probabilities from", instead="give more text")
@@ -71,12 +59,7 @@ class Calibration:
         )
 
     def probabilities(self, margins: Margins) -> Floats:
-        """Return each token's probability of each type, (n, T); rows sum to at most 1.
-
-        Raises
-        ------
-        RequestError : margins of another number of types, or one that is not a finite number.
-        """
+        """Return each token's probability of each type, (n, T); rows sum to at most 1."""
         if margins.shape[1] != len(self.first) - 1:
             raise RequestError(
                 f"margins of {margins.shape[1]} types where {len(self.first) - 1} were learnt",
@@ -96,17 +79,17 @@ class Calibration:
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Calibration:
         """Read it back; nothing in the arrays is run."""
-        knots = taken(arrays, "knots", "f", (None,))
-        chances = taken(arrays, "chances", "f", (len(knots),))
-        first = taken(arrays, "first", "iu", (None,)).astype(np.intp)
+        knots = take(arrays, "knots", "f", (None,))
+        chances = take(arrays, "chances", "f", (len(knots),))
+        first = take(arrays, "first", "iu", (None,)).astype(np.intp)
         if not len(first) or first[0] != 0 or first[-1] != len(knots) or (np.diff(first) < 1).any():
-            raise unfit("first")
+            raise misfit("first")
         starts = np.zeros(len(knots), dtype=np.bool_)
         starts[first[:-1]] = True
         if (np.diff(knots)[~starts[1:]] <= 0).any():
-            raise unfit("knots")
+            raise misfit("knots")
         if (np.diff(chances)[~starts[1:]] < 0).any() or ((chances <= 0) | (chances >= 1)).any():
-            raise unfit("chances")
+            raise misfit("chances")
         return cls(knots, chances, first)
 
 
@@ -141,13 +124,6 @@ def decide(probabilities: Floats, costs: Floats) -> NDArray[np.int16]:
 
     It is removed where keeping it costs more: where sum_t costs_t p_t > 1 - sum_t p_t.
 
-    Parameters
-    ----------
-    probabilities : (n, T), rows summing to at most 1.
-    costs : (T,) how many harmless tokens a missed one of each type is worth.
-
-    Examples
-    --------
     >>> decide(np.array([[0.1, 0.05], [0.1, 0.0], [0.0, 0.2]]), np.array([5.0, 10.0])).tolist()
     [1, 0, 2]
     """
@@ -161,14 +137,10 @@ FAR = 8.0
 """Log-odds of what is always or never there."""
 
 
-def regressions(seen: Floats, examples: Examples) -> tuple[Floats, Floats]:
+def fit_regressions(seen: Floats, examples: Examples) -> tuple[Floats, Floats]:
     """Return for each type the weights of what is told of a token, (T, k), and a bias, (T,).
 
     A type that no token has is never found; one that every token has is always.
-
-    Parameters
-    ----------
-    seen : (n, T, k) what is told of each token for each type.
     """
     from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 

@@ -19,16 +19,7 @@ MOST = 200.0
 def best_labels(
     scores: Scores, transitions: NDArray[np.float64], first: Firsts
 ) -> NDArray[np.int16]:
-    """Return each token's label on its document's best path (Viterbi), (n,).
-
-    Parameters
-    ----------
-    scores : (n, labels) of each token by itself.
-    transitions : (labels, labels) from the label before.
-    first : (d + 1,) where each document begins.
-
-    Cost: O(n labels^2).
-    """
+    """Return each token's label on its document's best path (Viterbi), (n,)."""
     n, size = scores.shape
     best = np.zeros(n, np.int16)
     came = np.zeros((n, size), np.int16)

@@ -11,12 +11,12 @@ from numba import njit
 from numpy.typing import NDArray
 
 from voile.documents.learners.adaboost import AdaBoost
-from voile.documents.learners.arrays import packed, taken, unpacked
-from voile.documents.learners.calibration import regressions
+from voile.documents.learners.arrays import pack, take, unpack
+from voile.documents.learners.calibration import fit_regressions
 from voile.documents.learners.crf import CRF, Chain
-from voile.documents.learners.crossing import crossed
+from voile.documents.learners.crossing import margins_out_of_fold
 from voile.documents.learners.learner import Arrays, Examples, Learner, Margins, Sight
-from voile.documents.learners.linear import Weights, follow
+from voile.documents.learners.linear import Weights, decide_in_order
 from voile.documents.learners.svm import SVM
 
 Floats = NDArray[np.float64]
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 FAR = 8.0
 """Sums beyond this are alike."""
 TOLD = 5
-"""Numbers that the regression is told of a token; see `told`."""
+"""Numbers that the regression is told of a token; see `regressors`."""
 
 
 @dataclass(frozen=True)
@@ -55,48 +55,46 @@ class Consensus:
         """What history, kits and reports call it."""
         return "consensus"
 
-    def fit(self, examples: Examples, *, seed: int = 0) -> Agreed:
+    def fit(self, examples: Examples, *, seed: int = 0) -> ConsensusClassifier:
         """Learn on parts how far to trust whom, then on all tokens."""
         learners: tuple[Learner, ...] = (self.crf, self.svm, self.adaboost)
         fits = [partial(one.fit, seed=seed) for one in learners]
-        margins = np.array([crossed(fit, examples, self.folds, seed) for fit in fits])
+        margins = np.array([margins_out_of_fold(fit, examples, self.folds, seed) for fit in fits])
         spread = np.zeros(margins.shape[::2])
         if examples.counted.any():
             spread = margins[:, examples.counted].std(axis=1)
         scale = np.where(spread > 0, 1 / np.maximum(spread, 1e-9), 0.0)
         sums = np.einsum("lnt,lt->nt", margins, scale)
-        trust, bias = regressions(told(sums, examples.form, examples.first), examples)
+        trust, bias = fit_regressions(regressors(sums, examples.form, examples.first), examples)
         chain = self.crf.fit(examples, seed=seed)
         svm, stumps = (one.fit(examples, seed=seed) for one in (self.svm, self.adaboost))
         weights = np.concatenate([chain.weights, svm.weights, stumps.weights], axis=1)
         offset = np.array([svm.bias, stumps.bias])
-        return Agreed(weights, chain, svm.history, offset, scale, trust, bias)
+        return ConsensusClassifier(weights, chain, svm.history, offset, scale, trust, bias)
 
 
-def told(sums: Margins, form: NDArray[np.int32], first: NDArray[np.intp]) -> Floats:
+def regressors(sums: Margins, form: NDArray[np.int32], first: NDArray[np.intp]) -> Floats:
     """Return what is told of each token for each type, (n, T, 5).
 
     Its own sum; and if its form stands elsewhere in the document the mean and the highest of the
     sums there, 1, and its own sum once more; else zeros. Cost: O(n log n).
     """
     sums = np.clip(sums, -FAR, FAR)
-    number, mean, highest = others(sums, form, first)
+    number, mean, highest = compare_same_form(sums, form, first)
     there = np.broadcast_to((number > 0)[:, None], sums.shape)
     return np.stack([sums, mean, highest, there, np.where(there, sums, 0.0)], axis=2)
 
 
 @dataclass(frozen=True, eq=False)
-class Agreed:
+class ConsensusClassifier:
     """What a consensus has learnt.
 
-    Parameters
-    ----------
     weights : (columns, m + 2 T) of the CRF's m labels, the SVM and AdaBoost.
     chain : the CRF.
     history : (window, T, T) of the SVM; see `Linear`.
     offset : (2, T) biases of the SVM and of AdaBoost.
     scale : (3, T) by which each learner's margins are multiplied.
-    trust : (T, 5) weights of what is told of a token; see `told`.
+    trust : (T, 5) weights of what is told of a token; see `regressors`.
     bias : (T,).
     """
 
@@ -114,48 +112,42 @@ class Agreed:
         labels, types = len(self.chain.labels), len(self.bias)
         odds = self.chain.odds(np.ascontiguousarray(scores[:, :labels]), sight.first)
         linear = scores[:, labels:].reshape(-1, 2, types) + self.offset
-        svm = follow(np.ascontiguousarray(linear[:, 0]), self.history, sight.first)
+        svm = decide_in_order(np.ascontiguousarray(linear[:, 0]), self.history, sight.first)
         sums = odds * self.scale[0] + svm * self.scale[1] + linear[:, 1] * self.scale[2]
-        seen = told(sums, sight.form, sight.first)
+        seen = regressors(sums, sight.form, sight.first)
         return np.asarray(np.einsum("ntk,tk->nt", seen, self.trust) + self.bias)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return all of it as arrays of numbers."""
         own = {"history": self.history, "offset": self.offset, "scale": self.scale}
         judged = {"trust": self.trust, "bias": self.bias}
-        return {**self.chain.to_arrays(), **packed(self.weights), **own, **judged}  # type: ignore[dict-item]
+        return {**self.chain.to_arrays(), **pack(self.weights), **own, **judged}  # type: ignore[dict-item]
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Agreed:
+    def from_arrays(cls, arrays: Arrays) -> ConsensusClassifier:
         """Read it back; nothing in the arrays is run."""
-        bias = taken(arrays, "bias", "f", (None,))
-        types, labels = len(bias), len(taken(arrays, "labels", "i", (None,)))
-        weights = unpacked(arrays, labels + 2 * types)
-        chain = Chain.from_arrays({**arrays, **packed(weights[:, :labels])})
-        taken(arrays, "shift", "f", (types,))
-        history = taken(arrays, "history", "f", (None, types, types))
+        bias = take(arrays, "bias", "f", (None,))
+        types, labels = len(bias), len(take(arrays, "labels", "i", (None,)))
+        weights = unpack(arrays, labels + 2 * types)
+        chain = Chain.from_arrays({**arrays, **pack(weights[:, :labels])})
+        take(arrays, "shift", "f", (types,))
+        history = take(arrays, "history", "f", (None, types, types))
         return cls(
             weights,
             chain,
             history.astype(np.float32, order="C"),
-            taken(arrays, "offset", "f", (2, types)).astype(np.float32),
-            taken(arrays, "scale", "f", (3, types)),
-            taken(arrays, "trust", "f", (types, TOLD)),
+            take(arrays, "offset", "f", (2, types)).astype(np.float32),
+            take(arrays, "scale", "f", (3, types)),
+            take(arrays, "trust", "f", (types, TOLD)),
             bias,
         )
 
 
-def others(
+def compare_same_form(
     values: Floats, form: NDArray[np.int32], first: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], Floats, Floats]:
     """Return of the other tokens of each token's form in its document how many there are, (n,),
     and the mean and the highest of their values, (n, T); 0 where there are none.
-
-    Parameters
-    ----------
-    values : (n, T). form : (n,) numbers. first : (d + 1,) where each document begins.
-
-    Cost: O(n log n + n T).
     """
     document = np.repeat(np.arange(len(first) - 1), np.diff(first))
     key = document * (int(form.max(initial=0)) + 1) + form

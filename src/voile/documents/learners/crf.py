@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.learners.arrays import packed, taken, unfit, unpacked
+from voile.documents.learners.arrays import misfit, pack, take, unpack
 from voile.documents.learners.chain import MOST, best_labels, log_odds
 from voile.documents.learners.learner import Arrays, Examples, Margins, Sight
 
@@ -108,8 +108,6 @@ def _section(
 class Chain:
     """What a conditional random field has learnt; its margins are log-odds of marginals.
 
-    Parameters
-    ----------
     weights : (columns, m) of each label met in training.
     transitions : (m, m) from the label before.
     labels : (m,) which labels those are, ascending.
@@ -140,7 +138,7 @@ class Chain:
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return all of it as arrays of numbers."""
-        return packed(self.weights) | {
+        return pack(self.weights) | {
             "transitions": self.transitions,
             "labels": self.labels,
             "shift": self.shift,
@@ -149,10 +147,10 @@ class Chain:
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Chain:
         """Read it back; nothing in the arrays is run."""
-        labels = taken(arrays, "labels", "i", (None,)).astype(np.int16)
-        shift = taken(arrays, "shift", "f", (None,))
-        transitions = taken(arrays, "transitions", "f", (len(labels), len(labels)))
+        labels = take(arrays, "labels", "i", (None,)).astype(np.int16)
+        shift = take(arrays, "shift", "f", (None,))
+        transitions = take(arrays, "transitions", "f", (len(labels), len(labels)))
         steps = np.diff(labels, prepend=-1, append=len(shift) + 1)
         if (steps < 1).any():
-            raise unfit("labels")
-        return cls(unpacked(arrays, len(labels)), transitions, labels, shift)
+            raise misfit("labels")
+        return cls(unpack(arrays, len(labels)), transitions, labels, shift)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from voile.documents.learners.learner import Classifier, Examples, Margins
 
 
-def crossed(
+def margins_out_of_fold(
     fit: Callable[[Examples], Classifier], examples: Examples, folds: int, seed: int
 ) -> Margins:
     """Return margins for each token, (n, T), from a classifier fitted without its subject.
@@ -18,7 +18,7 @@ def crossed(
     A single subject's documents are judged by a classifier that learnt from them. Cost: `folds`
     fits on all but one part each.
     """
-    part = parts(examples, folds, seed)
+    part = deal_subjects(examples, folds, seed)
     if part.max(initial=0) == 0:
         return fit(examples).margins(examples)
     of_token = np.repeat(part, np.diff(examples.first))
@@ -29,7 +29,7 @@ def crossed(
     return margins
 
 
-def parts(examples: Examples, folds: int, seed: int) -> NDArray[np.intp]:
+def deal_subjects(examples: Examples, folds: int, seed: int) -> NDArray[np.intp]:
     """Deal the documents to `folds` parts, those of one subject to one; (d,) from 0."""
     documents = np.arange(len(examples.first) - 1)
     subject = examples.subject if len(examples.subject) else documents
@@ -39,7 +39,7 @@ def parts(examples: Examples, folds: int, seed: int) -> NDArray[np.intp]:
     return np.asarray(dealt[number], dtype=np.intp)
 
 
-def classes_of(margins: Margins) -> NDArray[np.int16]:
+def classes_by_own_rule(margins: Margins) -> NDArray[np.int16]:
     """Return what a classifier by its own rule takes each token for: 0, or the highest type."""
     if not margins.shape[1]:
         return np.zeros(len(margins), np.int16)

@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
-from voile.documents.learners.arrays import packed, taken, unpacked
+from voile.documents.learners.arrays import pack, take, unpack
 from voile.documents.learners.learner import Arrays, Margins, Sight
 
 Weights = NDArray[np.float32]
@@ -20,8 +20,6 @@ Weights = NDArray[np.float32]
 class Linear(Brief):
     """A sum of weights for each type.
 
-    Parameters
-    ----------
     weights : (columns, T).
     bias : (T,) what every token gets.
     history : (window, T, T) what a token gains for each type decided 1, 2, ... tokens before it.
@@ -33,38 +31,30 @@ class Linear(Brief):
 
     def margins(self, sight: Sight) -> Margins:
         """Return each token's margin for each type, (n, T), decided from left to right."""
-        return follow(sight.scores(self.weights) + self.bias, self.history, sight.first)
+        return decide_in_order(sight.scores(self.weights) + self.bias, self.history, sight.first)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return all of it as arrays of numbers."""
-        return packed(self.weights) | {"bias": self.bias, "history": self.history}
+        return pack(self.weights) | {"bias": self.bias, "history": self.history}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Linear:
         """Read it back; nothing in the arrays is run."""
-        bias = taken(arrays, "bias", "f", (None,))
+        bias = take(arrays, "bias", "f", (None,))
         types = len(bias)
-        history = taken(arrays, "history", "f", (None, types, types))
+        history = take(arrays, "history", "f", (None, types, types))
         return cls(
-            unpacked(arrays, types), bias.astype(np.float32), history.astype(np.float32, order="C")
+            unpack(arrays, types), bias.astype(np.float32), history.astype(np.float32, order="C")
         )
 
 
 @njit(cache=True, nogil=True)
-def follow(
+def decide_in_order(
     scores: NDArray[np.float32], history: NDArray[np.float32], first: NDArray[np.intp]
 ) -> NDArray[np.float64]:
     """Return each token's margins, (n, T), given the classes decided before it.
 
     A token's class is the type of its highest margin above 0, else harmless.
-
-    Parameters
-    ----------
-    scores : (n, T) without the history.
-    history : (window, T, T) what a token gains, [k, s], for having type s + 1 k + 1 before it.
-    first : (d + 1,) where each document begins; nothing is known before.
-
-    Cost: O(n window T).
     """
     n, types = scores.shape
     margins = np.zeros((n, types))

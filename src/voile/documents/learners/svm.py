@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from voile.documents.learners.crossing import classes_of, crossed
+from voile.documents.learners.crossing import classes_by_own_rule, margins_out_of_fold
 from voile.documents.learners.learner import Examples
 from voile.documents.learners.linear import Linear, Weights
 
@@ -51,7 +51,7 @@ class SVM:
         before = examples.labels
         if self.window and self.folds > 1:
             told = partial(self._told, seed=seed)
-            before = classes_of(crossed(told, examples, self.folds, seed))
+            before = classes_by_own_rule(margins_out_of_fold(told, examples, self.folds, seed))
             before[~examples.counted] = 0
         return self._fit(examples, before, seed)
 
@@ -60,14 +60,16 @@ class SVM:
 
     def _fit(self, examples: Examples, before: Labels, seed: int) -> Linear:
         types, columns = examples.types, examples.matrix.shape[1]
-        seen = sp.hstack([examples.matrix, past(before, examples, self.window)], format="csr")
+        seen = sp.hstack(
+            [examples.matrix, past_classes(before, examples, self.window)], format="csr"
+        )
         costs = examples.costs if self.cost_sensitive else np.ones(types)
-        weights, bias = hyperplanes(seen, examples.labels, costs, self.C, seed)
+        weights, bias = fit_hyperplanes(seen, examples.labels, costs, self.C, seed)
         history = weights[columns:].reshape(self.window, types, types)
         return Linear(np.ascontiguousarray(weights[:columns]), bias, history)
 
 
-def past(labels: Labels, examples: Examples, window: int) -> sp.csr_array:
+def past_classes(labels: Labels, examples: Examples, window: int) -> sp.csr_array:
     """Return the classes of the tokens before each, (n, window x T): nearest first."""
     n, types = len(labels), examples.types
     start = np.repeat(examples.first[:-1], np.diff(examples.first))
@@ -84,7 +86,7 @@ def past(labels: Labels, examples: Examples, window: int) -> sp.csr_array:
     return sp.csr_array((ones, where), shape=(n, window * types))
 
 
-def hyperplanes(
+def fit_hyperplanes(
     matrix: sp.csr_array, labels: Labels, costs: NDArray[np.float64], C: float, seed: int
 ) -> tuple[Weights, Weights]:
     """Return weights (columns, T) and bias (T,) that part each type from the rest.
@@ -93,7 +95,7 @@ def hyperplanes(
     """
     from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
 
-    matrix = narrowed(matrix)
+    matrix = with_32_bits(matrix)
     weights = np.zeros((matrix.shape[1], len(costs)), np.float32)
     bias = np.full(len(costs), -1, np.float32)
     for kind, cost in enumerate(costs):
@@ -109,7 +111,7 @@ def hyperplanes(
     return weights, bias
 
 
-def narrowed(matrix: sp.csr_array) -> sp.csr_array:
+def with_32_bits(matrix: sp.csr_array) -> sp.csr_array:
     """Return the matrix with the 32-bit numbers that scikit-learn asks for."""
     narrow = sp.csr_array(matrix)
     narrow.indices, narrow.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)

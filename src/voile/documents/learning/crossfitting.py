@@ -15,7 +15,7 @@ from joblib import Parallel, delayed  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from voile.core.workers import begin_worker
-from voile.documents.committee.committee import Types, by_own_rule, check_margins
+from voile.documents.committee.committee import Types, check_margins, types_by_own_rule
 from voile.documents.learners.calibration import Calibration, decide
 from voile.documents.learners.learner import Examples, Learner, Margins
 from voile.documents.words.gathering import SEVERAL, meet
@@ -25,8 +25,6 @@ from voile.documents.words.gathering import SEVERAL, meet
 class OutOfFold:
     """A learner's margins for each token, by classifiers that saw other subjects' text.
 
-    Parameters
-    ----------
     margins : (n, T). fold : (n,) of the tokens.
     """
 
@@ -35,7 +33,7 @@ class OutOfFold:
 
     def types(self, examples: Examples, decision: str) -> Types:
         """Return as which type each token is removed, (n,), calibrated on the other folds."""
-        found = by_own_rule(self.margins)
+        found = types_by_own_rule(self.margins)
         if decision == "cost":
             for fold in np.unique(self.fold[examples.counted]):
                 here = self.fold == fold
@@ -73,24 +71,7 @@ def cross_fit(
     least: int = 1,
     store: Store | None = None,
 ) -> list[Margins]:
-    """Fit every learner on all folds but one and look at that one, for each fold.
-
-    Parameters
-    ----------
-    folds : (d,) of the documents; with one fold alone it is looked at by who learnt from it.
-    seeds : of the learners; a fold's fit depends on its learner's seed and its number alone.
-    n_jobs : processes; the answer does not depend on them.
-    least : see `shared`.
-    store : what it has is not fitted again, and what is fitted is written there fold by fold.
-
-    Returns
-    -------
-    (n, T) margins of each learner.
-
-    Raises
-    ------
-    RequestError : margins of another shape.
-    """
+    """Fit every learner on all folds but one and look at that one, for each fold."""
     if not learners:
         return []
     numbers, places = np.unique(folds).tolist(), range(len(learners))
@@ -127,21 +108,23 @@ def _held_out(
     least: int,
 ) -> list[Margins]:
     """Look at the documents held out, by each learner; in one process, so that they share."""
-    seen = shared(examples.of(~held if not held.all() else held), least)
+    seen = drop_rare_columns(examples.of(~held if not held.all() else held), least)
     shown = examples.of(held)
     return [
-        checked(learner.fit(seen, seed=seed).margins(shown), learner.name, shown, numbers=False)
+        check_shape(learner.fit(seen, seed=seed).margins(shown), learner.name, shown, numbers=False)
         for learner, seed in zip(learners, seeds, strict=True)
     ]
 
 
-def checked(margins: Margins, learner: str, examples: Examples, *, numbers: bool = True) -> Margins:
+def check_shape(
+    margins: Margins, learner: str, examples: Examples, *, numbers: bool = True
+) -> Margins:
     """Return a classifier's margins on these examples, if they are that."""
     shape = (len(examples.labels), examples.types)
     return check_margins(margins, learner, shape, numbers=numbers)
 
 
-def shared(examples: Examples, least: int = 2) -> Examples:
+def drop_rare_columns(examples: Examples, least: int = 2) -> Examples:
     """Return the examples without what fewer than `least` (1 or 2) of their subjects have.
 
     What one subject alone has is no feature (`Space.of`). Without a fold more is so: a name of two

@@ -11,31 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.evidence import Rate
-from voile.documents.committee.committee import Removed, Types
-from voile.documents.committee.repeats import mentions
-from voile.documents.context import of_context, pointing
-from voile.documents.learning.greedy import Loop, Pass, Tried
+from voile.documents.committee.committee import TokenRemovals, Types
+from voile.documents.committee.repeats import find_mentions
+from voile.documents.context import find_pointing_words, is_context
+from voile.documents.learning.greedy import Attempt, Loop, Pass
 from voile.documents.learning.quantities import AS_LEFT, ONE_PERCENT
-from voile.documents.learning.training import Training, by_subject
+from voile.documents.learning.training import Training, count_by_subject
 from voile.documents.replacements import Removal
-from voile.documents.replacements.kinds import names_among
+from voile.documents.replacements.kinds import name_types
 from voile.documents.text.corpus import Corpus
 from voile.documents.words.features import CLASSES
 
 MOST_FALSE = 30
 
 
-def points(
+def policy_figures(
     training: Training, cost: float, loop: Loop, *, repeats: bool = True
 ) -> Iterator[dict[str, Any]]:
     """Yield what is left and removed up to each of a committee's passes, and before them.
 
     Words that only tell of an identifier are harmless, though the loop learnt to remove them.
-
-    Parameters
-    ----------
-    repeats : every mention of a removed name in its document goes as well, as `apply` does by
-        default. T, the attacker and what is proved are the loop's, without.
     """
     identifiers, tokens = _identifiers(training), training.tokens
     sentence, document = tokens.sentence, tokens.document
@@ -75,17 +70,19 @@ def points(
 def _rate(training: Training, hits: NDArray[np.bool_], of: NDArray[np.bool_]) -> Rate:
     """Return the rate of some tokens among others, both (n,), by subject."""
     tokens, people = training.tokens, training.people
-    return Rate.clustered(*(by_subject(tokens, which, people).tolist() for which in (hits, of)))
+    return Rate.clustered(
+        *(count_by_subject(tokens, which, people).tolist() for which in (hits, of))
+    )
 
 
-def identifiers_of(training: Training) -> int:
+def count_identifiers(training: Training) -> int:
     """Count the tokens that identify somebody, in all."""
     return int(_identifiers(training).sum())
 
 
 def _identifiers(training: Training) -> NDArray[np.bool_]:
     """Say which tokens identify somebody, (n,)."""
-    return np.array([False, *~of_context(training.labels)])[training.truth]
+    return np.array([False, *~is_context(training.labels)])[training.truth]
 
 
 def _removed(loop: Loop, passes: int) -> Types:
@@ -98,9 +95,9 @@ def _published(training: Training, loop: Loop, passes: int, *, repeats: bool) ->
     types = _removed(loop, passes)
     if not repeats:
         return types
-    known = names_among(training.labels)
+    known = name_types(training.labels)
     names = np.array([False, *(label in known for label in training.labels)])
-    again = mentions(Removed(training.tokens, types, np.full_like(types, -1)), names)
+    again = find_mentions(TokenRemovals(training.tokens, types, np.full_like(types, -1)), names)
     return np.where(types > 0, types, again)
 
 
@@ -136,7 +133,7 @@ def _of_several(training: Training) -> NDArray[np.bool_]:
     return np.bincount(met, minlength=len(tokens.forms)) > 1
 
 
-def context_of(
+def context_figures(
     training: Training, corpus: Corpus, loop: Loop, passes: int, *, repeats: bool = True
 ) -> dict[str, Any]:
     """Say which words left point to values removed, by rules over subjects.
@@ -144,7 +141,7 @@ def context_of(
     The words are for the holder alone; the shares are not.
     """
     removed = _published(training, loop, passes, repeats=repeats)
-    found = pointing(corpus, _removals(training, removed))
+    found = find_pointing_words(corpus, _removals(training, removed))
     words = sorted({rule.word for rule in found.rules})
     return {"context_share": found.share, "context_rules": len(found.rules), "context": words}
 
@@ -200,16 +197,16 @@ def _untouched(removed: NDArray[np.bool_], of: NDArray[np.intp]) -> float:
     return float((there & ~touched).sum() / max(there.sum(), 1))
 
 
-def turns(training: Training, cost: float, loop: Loop) -> Iterator[dict[str, Any]]:
+def pass_rows(training: Training, cost: float, loop: Loop) -> Iterator[dict[str, Any]]:
     """Yield what each learner would have done in each turn.
 
     `removed` of `before` are identifiers, and `harmless` all else; `tp` to `tn` count as the loop
     does, to which words that tell of an identifier are identifiers as well.
     """
-    own = ~of_context(training.labels)
-    before = identifiers_of(training)
+    own = ~is_context(training.labels)
+    before = count_identifiers(training)
     for one in loop.passes:
-        tries: Mapping[str, Tried] = {"": one.attacker, **{t.learner: t for t in one.tried}}
+        tries: Mapping[str, Attempt] = {"": one.attacker, **{t.learner: t for t in one.tried}}
         for name, tried in tries.items():
             removed = _own(tried, own)
             yield {
@@ -234,5 +231,5 @@ def turns(training: Training, cost: float, loop: Loop) -> Iterator[dict[str, Any
             before -= _own(one.taken, own)
 
 
-def _own(tried: Tried, own: NDArray[np.bool_]) -> int:
+def _own(tried: Attempt, own: NDArray[np.bool_]) -> int:
     return int(np.array(tried.by_type)[own].sum())

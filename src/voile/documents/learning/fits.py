@@ -18,9 +18,14 @@ import voile
 from voile.data.files.atomic import write_bytes
 from voile.data.files.outputs import Output
 from voile.documents.committee.committee import Types, check_margins
-from voile.documents.learners import classifier_kind, kind_of, learners_of
+from voile.documents.learners import learners_of, saved_name, saved_type
 from voile.documents.learners.learner import Classifier, Examples, Learner, Margins, Saveable
-from voile.documents.learning.crossfitting import OutOfFold, checked, cross_fit, shared
+from voile.documents.learning.crossfitting import (
+    OutOfFold,
+    check_shape,
+    cross_fit,
+    drop_rare_columns,
+)
 from voile.documents.learning.training import Training
 from voile.keys.random import RandomState, streams
 
@@ -33,8 +38,6 @@ FIT = Output("finished fit", {"": Path.is_file})
 class Fits:
     """What learners found on a training corpus, by what was left of it.
 
-    Parameters
-    ----------
     learners : by name. seeds : of each.
     folds : (d,) of the documents; None judges learners on the text that they learnt from.
     n_jobs : processes; what is found does not depend on them.
@@ -80,7 +83,7 @@ class Fits:
             store=_Parts(self, [(name, keys[name]) for name in new], examples),
         )
         for name, margins in zip(new, found, strict=True):
-            told[name] = checked(margins, name, examples)
+            told[name] = check_shape(margins, name, examples)
         self._remember({key: told[name] for name, key in keys.items()})
         fold = np.repeat(self.folds, np.diff(examples.first))
         return {name: OutOfFold(told[name], fold) for name in keys}
@@ -91,9 +94,9 @@ class Fits:
         if key not in self._classifiers:
             fitted = self.stored(name, key, lambda stored: _classifier(stored, name, examples))
             if fitted is None:
-                fitted = self.learners[name].fit(shared(examples), seed=self.seeds[name])
-                if isinstance(fitted, Saveable) and kind_of(fitted) is not None:
-                    kind = np.array(kind_of(fitted))
+                fitted = self.learners[name].fit(drop_rare_columns(examples), seed=self.seeds[name])
+                if isinstance(fitted, Saveable) and saved_name(fitted) is not None:
+                    kind = np.array(saved_name(fitted))
                     self.store(name, key, {"kind": kind, **fitted.to_arrays()})
             self._classifiers[key] = fitted
         return self._classifiers[key]
@@ -187,13 +190,13 @@ def _looks_at_costs(learner: Learner) -> bool:
 
 def _classifier(stored: Stored, learner: str, examples: Examples) -> Classifier:
     """Read a classifier back, and see that it is one for these examples."""
-    classifier = classifier_kind(str(stored["kind"])).from_arrays(stored)
+    classifier = saved_type(str(stored["kind"])).from_arrays(stored)
     none = examples.of(np.zeros(len(examples.first) - 1, dtype=np.bool_))
-    checked(classifier.margins(none), learner, none)
+    check_shape(classifier.margins(none), learner, none)
     return classifier
 
 
-def fits_of(
+def prepare_fits(
     training: Training,
     learners: Sequence[str | Learner],
     *,

@@ -13,7 +13,13 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.core.evidence import Rate
 from voile.core.interruption import ctrl_c
 from voile.core.progress import Progress
-from voile.documents.committee.committee import Committee, Decision, Member, Types, by_own_rule
+from voile.documents.committee.committee import (
+    Committee,
+    Decision,
+    Member,
+    Types,
+    types_by_own_rule,
+)
 from voile.documents.learners.learner import Examples
 from voile.documents.learning.crossfitting import OutOfFold
 from voile.documents.learning.fits import Fits
@@ -24,11 +30,9 @@ LEAST_LEFT = 300
 
 
 @dataclass(frozen=True)
-class Tried:
+class Attempt:
     """What a learner would remove of what is left.
 
-    Parameters
-    ----------
     learner, decision : who, and how.
     tp, fp : identifiers and harmless tokens removed. fn, tn : left.
     change : of T by removing, C FP - L TP (Lemma 1); below 0 it pays.
@@ -54,8 +58,6 @@ class Tried:
 class Pass:
     """One turn of the loop.
 
-    Parameters
-    ----------
     number : from 1.
     tried : what each learner would remove, and the attacker's: the most accurate by its own rule.
     found : how many of the tokens that the attacker inspects, by margin, of what is left before
@@ -65,10 +67,10 @@ class Pass:
     """
 
     number: int
-    tried: tuple[Tried, ...]
-    attacker: Tried
+    tried: tuple[Attempt, ...]
+    attacker: Attempt
     found: tuple[Rate, Rate]
-    taken: Tried | None
+    taken: Attempt | None
     loss: float
 
 
@@ -76,8 +78,6 @@ class Pass:
 class Loop:
     """What the algorithm ended with.
 
-    Parameters
-    ----------
     committee : H. passes : its history, the turn that did not pay included.
     removed : (n,) the training corpus as published, out of fold.
     turn : (n,) the pass in which each token was removed, 0 of those left.
@@ -91,7 +91,7 @@ class Loop:
     passes: tuple[Pass, ...]
     removed: Types
     turn: Types
-    learnt: Tried | None
+    learnt: Attempt | None
     stopped: str
 
 
@@ -109,10 +109,6 @@ def sanitize_greedily(
     In each turn every learner looks, out of fold, at what is left; the one that lowers T most is
     added. When none does, the attacker's classifier, the most accurate by its own rule, is added
     if that lowers T. The end is a local optimum (Definition 4.1) among the classifiers tried.
-
-    Raises
-    ------
-    InfeasibleError : less is left than `least_left` tokens: nothing could be said of it.
     """
     if decision not in get_args(Decision):
         raise RequestError(f"there is no decision {decision}", instead="use cost or accuracy")
@@ -163,23 +159,23 @@ def _removed(turns: Sequence[_Turn]) -> tuple[Types, Types]:
     return removed, when
 
 
-def _learnt(fits: Fits, examples: Examples, removed: Types, attacker: Tried) -> Tried:
+def _learnt(fits: Fits, examples: Examples, removed: Types, attacker: Attempt) -> Attempt:
     """Count what the attacker's classifier gets right on what it learnt from."""
     name = attacker.learner
     margins = fits.classifier(name, examples, removed).margins(examples)
-    return tried_of(name, "accuracy", by_own_rule(margins), examples)
+    return count_attempt(name, "accuracy", types_by_own_rule(margins), examples)
 
 
 def _turn(fits: Fits, examples: Examples, removed: Types, decision: Decision, number: int) -> _Turn:
     """Let every learner look, and the attacker; take who lowers T most."""
     looks = fits.margins(examples, removed)
     found: dict[tuple[str, Decision], Types] = {}
-    told: dict[tuple[str, Decision], Tried] = {}
+    told: dict[tuple[str, Decision], Attempt] = {}
     decisions: tuple[Decision, ...] = tuple(dict.fromkeys((decision, "accuracy")))
     for name, look in looks.items():
         for how in decisions:
             found[name, how] = types = look.types(examples, how)
-            told[name, how] = tried_of(name, how, types, examples)
+            told[name, how] = count_attempt(name, how, types, examples)
     attacker = max((told[name, "accuracy"] for name in looks), key=lambda one: one.accuracy)
     best = min((told[name, decision] for name in looks), key=lambda one: one.change)
     taken = next((one for one in (best, attacker) if one.change < 0), None)
@@ -216,7 +212,7 @@ def _found(
 
 
 def _member(
-    fits: Fits, examples: Examples, removed: Types, taken: Tried, look: OutOfFold
+    fits: Fits, examples: Examples, removed: Types, taken: Attempt, look: OutOfFold
 ) -> Member:
     """Fit who is taken on all that is left; its calibration is of what it says out of fold."""
     classifier = fits.classifier(taken.learner, examples, removed)
@@ -224,14 +220,14 @@ def _member(
     return Member(taken.learner, classifier, calibration, taken.decision)
 
 
-def tried_of(learner: str, decision: Decision, types: Types, examples: Examples) -> Tried:
+def count_attempt(learner: str, decision: Decision, types: Types, examples: Examples) -> Attempt:
     """Count what removing these tokens would do; an identifier removed as another type is gone."""
     gone = (types > 0) & examples.counted
     kept = ~gone & examples.counted
     identifiers = examples.labels > 0
     by_type = _of_types(examples, np.where(gone, examples.labels, 0))
     fp = int((gone & ~identifiers).sum())
-    return Tried(
+    return Attempt(
         learner,
         decision,
         int(by_type.sum()),

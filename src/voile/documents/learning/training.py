@@ -10,21 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
-from voile.documents.committee.committee import Types, mark_numbers, marked
+from voile.documents.committee.committee import Types, number_marks, put_marks
 from voile.documents.learners.learner import Examples
-from voile.documents.patterns.gazetteers import words_of
+from voile.documents.patterns.gazetteers import gazetteer_words
 from voile.documents.replacements.marks import mark
 from voile.documents.text.corpus import Corpus
 from voile.documents.words.features import Extractor, Space
-from voile.documents.words.tokens import Tokeniser, Tokens, tagged, token_labels, tokenise
+from voile.documents.words.tokens import Tokeniser, Tokens, add_tags, token_labels, tokenise
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
     """What a sanitizer learns from.
 
-    Parameters
-    ----------
     tokens : of the corpus.
     truth : (n,) int16, the type of identifier that each token is part of, 0 of none.
     labels : (T,) the types.
@@ -48,16 +46,7 @@ class Training:
         lists: Mapping[str, Iterable[str]] | None = None,
         tokeniser: Tokeniser | None = None,
     ) -> Training:
-        """Read a corpus.
-
-        Parameters
-        ----------
-        lists : gazetteers, name -> phrases.
-
-        Raises
-        ------
-        RequestError : no identifier in it.
-        """
+        """Read a corpus."""
         labels, subjects = corpus.labels, corpus.subjects
         tokens = tokenise((document.text for document in corpus), None, tokeniser)
         truth = token_labels(tokens, corpus, labels)
@@ -66,15 +55,15 @@ class Training:
                 "no identifier is marked in the training corpus",
                 instead="give text with spans; see docs/annotated-text.md",
             )
-        tokens = tagged(tokens, corpus)
-        whose = np.repeat(numbered(subjects), np.diff(tokens.first))
+        tokens = add_tags(tokens, corpus)
+        whose = np.repeat(number_subjects(subjects), np.diff(tokens.first))
         marks = [mark(label) for label in labels]
-        space = Space.of(tokens, whose, marks=marks, lists=words_of(lists or {}, tokeniser))
+        space = Space.of(tokens, whose, marks=marks, lists=gazetteer_words(lists or {}, tokeniser))
         return cls(tokens, truth, labels, subjects, space, tokeniser)
 
     def examples(self, removed: Types, costs: NDArray[np.float64]) -> Examples:
         """Return what is left after `removed`, (n,), with marks in its places; costs (T,)."""
-        tokens = marked(self.tokens, removed, mark_numbers(self.tokens.known, self.labels))
+        tokens = put_marks(self.tokens, removed, number_marks(self.tokens.known, self.labels))
         left = removed == 0
         return Examples(
             self._extractor.features(tokens).matrix,
@@ -90,7 +79,7 @@ class Training:
     @cached_property
     def people(self) -> NDArray[np.int32]:
         """(d,) the number of each document's subject."""
-        return numbered(self.subject)
+        return number_subjects(self.subject)
 
     @cached_property
     def _extractor(self) -> Extractor:
@@ -104,15 +93,15 @@ class Training:
 
     def folds(self, number: int, rng: np.random.Generator) -> NDArray[np.intp]:
         """Return each document's fold, (d,), by subject."""
-        return folds_of(self.subject, np.diff(self.tokens.first), number, rng)
+        return split_into_folds(self.subject, np.diff(self.tokens.first), number, rng)
 
 
-def numbered(subjects: Sequence[str]) -> NDArray[np.int32]:
+def number_subjects(subjects: Sequence[str]) -> NDArray[np.int32]:
     """Number the subjects, (d,), whatever their order."""
     return np.unique(np.asarray(subjects), return_inverse=True)[1].astype(np.int32)
 
 
-def by_subject(
+def count_by_subject(
     tokens: Tokens, which: NDArray[np.bool_], subject: NDArray[np.integer]
 ) -> NDArray[np.int64]:
     """Count some tokens, (n,), by the subject of their document; `subject` is each document's."""
@@ -120,16 +109,12 @@ def by_subject(
     return np.bincount(whose, minlength=int(subject.max(initial=-1)) + 1)
 
 
-def costs_of(
+def costs_by_type(
     miss_cost: float | Mapping[str, float], labels: tuple[str, ...]
 ) -> NDArray[np.float64]:
     """Return what a missed identifier of each type is worth, (T,), in harmless tokens.
 
-    Raises
-    ------
-    RequestError : a cost that is not above 0, or for a type that is not there.
-
-    >>> costs_of({"NAME": 20, "": 5}, ("AGE", "NAME")).tolist()
+    >>> costs_by_type({"NAME": 20, "": 5}, ("AGE", "NAME")).tolist()
     [5.0, 20.0]
     """
     if not isinstance(miss_cost, Mapping):
@@ -149,21 +134,12 @@ def costs_of(
     return costs
 
 
-def folds_of(
+def split_into_folds(
     subjects: Sequence[str], sizes: NDArray[np.intp], folds: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
     """Return each document's fold, (d,), 0 to folds - 1; a subject is in one fold alone.
 
     Subjects come in random order, each to the fold that holds the fewest tokens so far.
-
-    Parameters
-    ----------
-    subjects, sizes : (d,) whose each document is, and its tokens.
-    folds : 2 or more.
-
-    Raises
-    ------
-    RequestError : fewer subjects than folds.
     """
     names, whose = np.unique(np.asarray(subjects), return_inverse=True)
     if folds < 2 or int(folds) != folds:

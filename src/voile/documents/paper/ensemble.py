@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from voile.documents.learners.arrays import packed, taken, unpacked
+from voile.documents.learners.arrays import pack, take, unpack
 from voile.documents.learners.crf import CRF, Chain
-from voile.documents.learners.crossing import crossed
+from voile.documents.learners.crossing import margins_out_of_fold
 from voile.documents.learners.learner import Arrays, Examples, Margins, Sight
-from voile.documents.learners.svm import hyperplanes
+from voile.documents.learners.svm import fit_hyperplanes
 
 NEAR = 6.0
 """Log-odds beyond this are alike to the SVM."""
@@ -52,19 +52,21 @@ class Ensemble:
         """What history, kits and reports call it."""
         return "ensemble-cost" if self.cost_sensitive else "ensemble"
 
-    def fit(self, examples: Examples, *, seed: int = 0) -> Judged:
+    def fit(self, examples: Examples, *, seed: int = 0) -> EnsembleClassifier:
         """Fit the CRF to all tokens, the SVM to the candidates of others."""
         chain = self.crf.fit(examples, seed=seed)
-        odds = crossed(lambda some: self.crf.fit(some, seed=seed), examples, self.folds, seed)
+        odds = margins_out_of_fold(
+            lambda some: self.crf.fit(some, seed=seed), examples, self.folds, seed
+        )
         cut = float(np.log(self.least / (1 - self.least)))
         rows = np.flatnonzero((odds.max(axis=1, initial=cut) > cut) & examples.counted)
         beside = sp.csr_array(neighbours(odds, rows, examples.first))
         seen = sp.hstack([examples.matrix[rows], beside], format="csr")
         costs = examples.costs if self.cost_sensitive else np.ones(examples.types)
-        weights, bias = hyperplanes(seen, examples.labels[rows], costs, self.C, seed)
+        weights, bias = fit_hyperplanes(seen, examples.labels[rows], costs, self.C, seed)
         columns = examples.matrix.shape[1]
         both = np.concatenate([chain.weights, weights[:columns]], axis=1)
-        return Judged(both, chain, weights[columns:], bias, cut)
+        return EnsembleClassifier(both, chain, weights[columns:], bias, cut)
 
 
 def neighbours(
@@ -83,11 +85,9 @@ def neighbours(
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class EnsembleClassifier:
     """What the ensemble has learnt.
 
-    Parameters
-    ----------
     weights : (columns, m + T) of the CRF's m labels and of the SVM's T types.
     chain : the CRF.
     beside : (3 T, T) the SVM's weights of the CRF's log-odds.
@@ -115,16 +115,16 @@ class Judged:
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return all of it as arrays of numbers."""
         own = {"beside": self.beside, "bias": self.bias, "cut": np.array(self.cut)}
-        return {**self.chain.to_arrays(), **packed(self.weights), **own}
+        return {**self.chain.to_arrays(), **pack(self.weights), **own}
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Judged:
+    def from_arrays(cls, arrays: Arrays) -> EnsembleClassifier:
         """Read it back; nothing in the arrays is run."""
-        bias = taken(arrays, "bias", "f", (None,))
+        bias = take(arrays, "bias", "f", (None,))
         types = len(bias)
-        labels = len(taken(arrays, "labels", "i", (None,)))
-        weights = unpacked(arrays, labels + types)
-        chain = Chain.from_arrays({**arrays, **packed(weights[:, :labels])})
-        taken(arrays, "shift", "f", (types,))
-        beside = taken(arrays, "beside", "f", (3 * types, types))
-        return cls(weights, chain, beside, bias, float(taken(arrays, "cut", "f", ())))
+        labels = len(take(arrays, "labels", "i", (None,)))
+        weights = unpack(arrays, labels + types)
+        chain = Chain.from_arrays({**arrays, **pack(weights[:, :labels])})
+        take(arrays, "shift", "f", (types,))
+        beside = take(arrays, "beside", "f", (3 * types, types))
+        return cls(weights, chain, beside, bias, float(take(arrays, "cut", "f", ())))

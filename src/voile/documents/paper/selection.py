@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.documents.learners.adaboost import AdaBoost
-from voile.documents.learners.arrays import taken, unfit
-from voile.documents.learners.calibration import regressions
+from voile.documents.learners.arrays import misfit, take
+from voile.documents.learners.calibration import fit_regressions
 from voile.documents.learners.crf import CRF, Chain
-from voile.documents.learners.crossing import classes_of, crossed
+from voile.documents.learners.crossing import classes_by_own_rule, margins_out_of_fold
 from voile.documents.learners.learner import (
     Arrays,
     Classifier,
@@ -25,9 +25,9 @@ from voile.documents.learners.learner import (
 )
 from voile.documents.learners.linear import Linear
 from voile.documents.learners.svm import SVM
-from voile.documents.paper.ensemble import Ensemble, Judged
+from voile.documents.paper.ensemble import Ensemble, EnsembleClassifier
 
-KINDS: tuple[type[Saveable], ...] = (Chain, Linear, Judged)
+KINDS: tuple[type[Saveable], ...] = (Chain, Linear, EnsembleClassifier)
 """What a kit can hold of the learners chosen from, by the numbers that it uses."""
 
 
@@ -60,9 +60,9 @@ class Selection:
         """Compare by cross-validation, then fit the best on everything."""
         looks = [(one, self.look(one, examples, seed)) for one in self.among]
         learner, margins = min(looks, key=lambda look: self.errors(look[1], examples))
-        slope, bias = regressions(margins[:, :, None], examples)
+        slope, bias = fit_regressions(margins[:, :, None], examples)
         classifier = learner.fit(examples, seed=seed)
-        kind = KeptSelected if type(classifier) in KINDS else Selected
+        kind = SaveableSelected if type(classifier) in KINDS else SelectedClassifier
         return kind(classifier, slope[:, 0], bias)
 
     @property
@@ -74,11 +74,13 @@ class Selection:
 
     def look(self, learner: Learner, examples: Examples, seed: int) -> Margins:
         """Return a learner's margins, (n, T), of subjects that it has not seen."""
-        return crossed(lambda some: learner.fit(some, seed=seed), examples, self.folds, seed)
+        return margins_out_of_fold(
+            lambda some: learner.fit(some, seed=seed), examples, self.folds, seed
+        )
 
     def errors(self, margins: Margins, examples: Examples) -> float:
         """Return the errors of a learner by its own rule, or what they cost."""
-        labels, found = examples.labels, classes_of(margins)
+        labels, found = examples.labels, classes_by_own_rule(margins)
         if not self.cost_sensitive:
             return float((found != labels)[examples.counted].sum())
         missed = np.bincount(labels[examples.counted & (found == 0)], minlength=examples.types + 1)
@@ -87,11 +89,9 @@ class Selection:
 
 
 @dataclass(frozen=True, eq=False)
-class Selected:
+class SelectedClassifier:
     """The classifier chosen, its margins in log-odds.
 
-    Parameters
-    ----------
     classifier : which.
     slope, bias : (T,) from its margins to log-odds.
     """
@@ -105,7 +105,7 @@ class Selected:
         return np.asarray(self.classifier.margins(sight) * self.slope + self.bias)
 
 
-class KeptSelected(Selected):
+class SaveableSelected(SelectedClassifier):
     """One that a kit can hold."""
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
@@ -116,12 +116,12 @@ class KeptSelected(Selected):
         return {**inner, "chosen": chosen, "slope": self.slope, "odds": self.bias}
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays) -> KeptSelected:
+    def from_arrays(cls, arrays: Arrays) -> SaveableSelected:
         """Read it back; nothing in the arrays is run."""
-        chosen = int(taken(arrays, "chosen", "i", ()))
+        chosen = int(take(arrays, "chosen", "i", ()))
         if not 0 <= chosen < len(KINDS):
-            raise unfit("chosen")
+            raise misfit("chosen")
         inner = {name.removeprefix("of "): arrays[name] for name in arrays if name[:3] == "of "}
-        slope = taken(arrays, "slope", "f", (None,))
-        bias = taken(arrays, "odds", "f", (len(slope),))
+        slope = take(arrays, "slope", "f", (None,))
+        bias = take(arrays, "odds", "f", (len(slope),))
         return cls(KINDS[chosen].from_arrays(inner), slope, bias)

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from voile.core.errors import RequestError, nearest
-from voile.documents.patterns.listed import Listed
+from voile.documents.patterns.listed import PhraseList
 from voile.documents.patterns.network import emails, ips, macs, urls
 from voile.documents.patterns.numbers import cards, dnis, ibans, ssns
 from voile.documents.patterns.pattern import Finder, Pattern, find
 from voile.documents.patterns.phones import phones
 from voile.documents.patterns.records import record_pattern
 
-__all__ = ["PATTERNS", "Finder", "Listed", "Pattern", "find", "patterns_of", "record_pattern"]
+__all__ = ["PATTERNS", "Finder", "Pattern", "PhraseList", "find", "patterns_of", "record_pattern"]
 
 PATTERNS: Mapping[str, Pattern] = MappingProxyType(
     {
@@ -39,17 +39,6 @@ def patterns_of(
 ) -> tuple[Pattern, ...]:
     """Return the patterns of these names, the records' first, the others in their table's order.
 
-    Parameters
-    ----------
-    names : of `PATTERNS`; None: all of them.
-    records : formats of record numbers, see `voile.documents.patterns.records`.
-
-    Raises
-    ------
-    RequestError : a name that there is not; a format that is none.
-
-    Examples
-    --------
     >>> [pattern.name for pattern in patterns_of(["phone", "email"], records=["@@999"])]
     ['record @@999', 'email', 'phone']
     """

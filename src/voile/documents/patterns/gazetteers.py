@@ -7,23 +7,17 @@ from itertools import pairwise
 
 import numpy as np
 
-from voile.documents.patterns.listed import phrases_of
+from voile.documents.patterns.listed import read_phrases
 from voile.documents.words.tokens import LINE, Tokeniser, tokenise
 
 
 def read_gazetteers(given: Iterable[str]) -> dict[str, list[str]]:
-    """Read each NAME=FILE: the phrases by the list's name.
-
-    Raises
-    ------
-    SourceError : a file cannot be read, or is not UTF-8.
-    RequestError : a file without a phrase.
-    """
+    """Read each NAME=FILE: the phrases by the list's name."""
     pairs = (one.split("=", 1) for one in given)
-    return {name: phrases_of(path) for name, path in pairs}
+    return {name: read_phrases(path) for name, path in pairs}
 
 
-def words_of(
+def gazetteer_words(
     lists: Mapping[str, Iterable[str]], tokeniser: Tokeniser | None = None
 ) -> dict[str, frozenset[str]]:
     """Take the phrases of lists apart into words as a text has them, in small letters.
@@ -31,10 +25,8 @@ def words_of(
     A learner is told of a token which lists its word is on. Of a phrase with capitals the words
     in small letters are left out, since they stand everywhere; so are signs.
 
-    Examples
-    --------
-    >>> {name: sorted(words) for name, words in words_of({"place": ["Isle of Dogs"]}).items()}
-    {'place': ['dogs', 'isle']}
+    >>> sorted(gazetteer_words({"place": ["Isle of Dogs"]})["place"])
+    ['dogs', 'isle']
     """
     return {name: frozenset(_words(phrases, tokeniser)) for name, phrases in lists.items()}
 

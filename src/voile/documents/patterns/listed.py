@@ -17,14 +17,8 @@ from voile.documents.words.normalising import as_latin, normalise
 _TOKEN = re.compile(r"[^\W_]+|\S")
 
 
-def phrases_of(path: str | PathLike[str]) -> list[str]:
-    """Read a list from a text file in UTF-8, one phrase a line; empty lines are left out.
-
-    Raises
-    ------
-    SourceError : the file cannot be read, or is not UTF-8.
-    RequestError : no phrase in it.
-    """
+def read_phrases(path: str | PathLike[str]) -> list[str]:
+    """Read a list from a text file in UTF-8, one phrase a line; empty lines are left out."""
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -35,34 +29,21 @@ def phrases_of(path: str | PathLike[str]) -> list[str]:
     return phrases
 
 
-class Listed:
+class PhraseList:
     """Find phrases of a list: whole tokens, whatever blanks part them.
 
     A token is a run of letters and digits or any other single character, so that Ann is not found
     in Anne but in Ann-Marie and Ann_2020. One pass finds all phrases, however many there are.
 
-    Parameters
-    ----------
     phrases : in any order; those without a token are left out.
     label : the type that its removals bear.
     name : of the list, as removals give it.
     ignore_case : take capitals for small letters.
 
-    Raises
-    ------
-    RequestError : no phrase at all.
-
-    Notes
-    -----
-    Cost: O(tokens), and O(phrases that begin with this token, by their lengths) at a token that
-    one begins with. Of phrases that begin at the same place the longest is found.
-
-    Examples
-    --------
-    >>> denied = Listed(["Ann Lee", "tardis"], label="NAME")
+    >>> denied = PhraseList(["Ann Lee", "tardis"], label="NAME")
     >>> [(one.start, one.end) for one in denied.find("The TARDIS of ann\\nlee")]
     [(4, 10), (14, 21)]
-    >>> allowed = Listed(["Tardis"], name="allow-list")
+    >>> allowed = PhraseList(["Tardis"], name="allow-list")
     >>> allowed.subtract("The TARDIS", [Removal(4, 10, "NAME")])
     []
     """
@@ -102,9 +83,9 @@ class Listed:
         label: str = "LISTED",
         name: str = "deny-list",
         ignore_case: bool = True,
-    ) -> Listed:
-        """Read a list from a text file, see `phrases_of`."""
-        return cls(phrases_of(path), label=label, name=name, ignore_case=ignore_case)
+    ) -> PhraseList:
+        """Read a list from a text file, see `read_phrases`."""
+        return cls(read_phrases(path), label=label, name=name, ignore_case=ignore_case)
 
     def find(self, text: str) -> list[Removal]:
         """Find every phrase in a text as it came."""

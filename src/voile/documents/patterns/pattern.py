@@ -35,15 +35,11 @@ class Finder(Protocol):
 class Pattern:
     """An identifier that its form gives away.
 
-    Parameters
-    ----------
     name : what the user calls it.
     label : the type that its removals bear.
     slices : finds the (start, end) of each in a normalised text.
     checked : whether a checksum tells it from what only looks like it.
 
-    Examples
-    --------
     >>> from voile.documents.patterns import PATTERNS
     >>> PATTERNS["email"].find("Write to who@tardis.example")
     [Removal(start=9, end=27, label='EMAIL', by=(Reason(kind='pattern', name='email', number=0),))]
@@ -70,10 +66,6 @@ def find(text: str, finders: Iterable[Finder]) -> list[Removal]:
     Where findings overlap, all their characters go, as one removal. The longest gives the label
     and the name; of equally long ones the finder that is named first, then the one that starts
     first. Cost: O(characters) for each finder.
-
-    Parameters
-    ----------
-    text : as it came; it is normalised here, once for all.
     """
     plain = normalise(text)
     found = [

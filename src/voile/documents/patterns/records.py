@@ -38,13 +38,6 @@ _CLASSES = {"#": r"\d", "9": r"\d", "@": r"[^\W\d_]", "*": r"[^\W_]", " ": r"[ \
 def record_pattern(format: str, *, label: str = "RECORD") -> Pattern:
     """Return the pattern of one format.
 
-    Raises
-    ------
-    RequestError : a format that a word without a digit could match; an expression that is none,
-        that matches nothing, or that could take long.
-
-    Examples
-    --------
     >>> [(one.start, one.end) for one in record_pattern("MRN-######").find("See MRN-004711.")]
     [(4, 14)]
     """

@@ -3,9 +3,9 @@
 from voile.documents.replacements.kinds import KINDS, kind_of
 from voile.documents.replacements.marks import Categories, Marks
 from voile.documents.replacements.names import Names
-from voile.documents.replacements.published import Edit, Published
-from voile.documents.replacements.removal import Reason, Removal, joined, merged
-from voile.documents.replacements.replacer import HOW, Replacer, replacer
+from voile.documents.replacements.published import Edit, PublishedText
+from voile.documents.replacements.removal import Reason, Removal, join_removals, merge_neighbours
+from voile.documents.replacements.replacer import HOW, Replacer, make_replacer
 from voile.documents.replacements.surrogates import Surrogates
 
 __all__ = [
@@ -15,13 +15,13 @@ __all__ = [
     "Edit",
     "Marks",
     "Names",
-    "Published",
+    "PublishedText",
     "Reason",
     "Removal",
     "Replacer",
     "Surrogates",
-    "joined",
+    "join_removals",
     "kind_of",
-    "merged",
-    "replacer",
+    "make_replacer",
+    "merge_neighbours",
 ]

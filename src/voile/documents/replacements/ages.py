@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from voile.documents.replacements.names import Language, cleaned, folded
+from voile.documents.replacements.names import Language, clean, fold
 
 GROUPED: dict[Language, str] = {"english": "90+", "spanish": "más de 89"}
 
@@ -61,28 +61,15 @@ class _Age:
         return self.number >= 90 * self.per_year
 
 
-def grouped(value: str, language: Language, *, keep: bool) -> str | None:
+def group_ages(value: str, language: Language, *, keep: bool) -> str | None:
     """Write an age over 89 as "90+" or "más de 89", in the place of its number.
 
-    Parameters
-    ----------
-    value : digits or words, English or Spanish, with or without unit: "92-year-old", "noventa y
-        dos años", "8 meses".
-    language : of the group where the words do not tell.
-    keep : whether other ages stay as they are.
-
-    Returns
-    -------
-    None for an age that is not kept, or is not understood to the last word.
-
-    Examples
-    --------
-    >>> grouped("92-year-old", "english", keep=True), grouped("noventa años", "english", keep=True)
-    ('90+-year-old', 'más de 89 años')
+    >>> [group_ages(age, "english", keep=True) for age in ("92-year-old", "noventa años")]
+    ['90+-year-old', 'más de 89 años']
     """
-    value = cleaned(value)
+    value = clean(value)
     ages = list(_ages(value)) if _AGE.fullmatch(value) else []
-    words = {folded(word) for word in _TOKEN.findall(value)}
+    words = {fold(word) for word in _TOKEN.findall(value)}
     known = _NUMBERS.keys() | _UNITS["english"].keys() | _UNITS["spanish"].keys() | _HARMLESS
     if not ages or not all(word in known or word[0].isdecimal() for word in words):
         return None
@@ -100,7 +87,7 @@ def _ages(value: str) -> Iterator[_Age]:
     """Find the numbers of a text, each with its unit."""
     age: _Age | None = None
     for token in _TOKEN.finditer(value):
-        word = folded(token.group())
+        word = fold(token.group())
         per_year = _UNITS["english"].get(word) or _UNITS["spanish"].get(word)
         number = float(word.replace(",", ".")) if word[0].isdecimal() else _NUMBERS.get(word)
         if age and per_year:

@@ -12,7 +12,7 @@ import string
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from voile.documents.replacements.draws import Draws
-from voile.documents.replacements.names import cleaned
+from voile.documents.replacements.names import clean
 
 _EMAIL = re.compile(r"[^\s@,;]+@[^\s@,;]+")
 _EMAILS = re.compile(rf"{_EMAIL.pattern}(?:[ ,;]+{_EMAIL.pattern})*")
@@ -27,18 +27,14 @@ _DOCUMENTATION_4 = [int(IPv4Address(net)) for net in ("192.0.2.0", "198.51.100.0
 _DOCUMENTATION_6 = int(IPv6Address("2001:db8::"))
 
 
-def scrambled(draws: Draws, value: str) -> str | None:
+def scramble(draws: Draws, value: str) -> str | None:
     """Replace the digits and letters of a number or code by others, never by the same ones.
 
     Length, punctuation, capitals, leading zeros and the number of them stay; no checksum is kept
     up. The result may be a number that somebody has. One that differs only in punctuation or
     case becomes the same.
-
-    Returns
-    -------
-    None where there is no digit, or nothing that could change ("000").
     """
-    value = cleaned(value)
+    value = clean(value)
     pieces = _PIECES.findall(value)
     if len(value) > _LONGEST or not any(one.isdecimal() for one in pieces):
         return None
@@ -74,7 +70,7 @@ def _scrambled(pieces: list[str], stream: int) -> str:
 
 def email(draws: Draws, value: str) -> str | None:
     """Return an address at example.org for each of one or several, the same for any case."""
-    value = cleaned(value)
+    value = clean(value)
     if not (_EMAILS.fullmatch(value) and value.isprintable()):
         return None
     return _EMAIL.sub(
@@ -84,7 +80,7 @@ def email(draws: Draws, value: str) -> str | None:
 
 def url(draws: Draws, value: str) -> str | None:
     """Return a page of example.org, with the scheme and the www of the value."""
-    value = cleaned(value)
+    value = clean(value)
     match = _URL.fullmatch(value)
     if match is None or not value.isprintable():
         return None

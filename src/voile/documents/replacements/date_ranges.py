@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from voile.documents.replacements.dates import DateOrder, Written, read_date
-from voile.documents.replacements.names import Language, cleaned
+from voile.documents.replacements.dates import DateOrder, WrittenDate, read_date
+from voile.documents.replacements.names import Language, clean
 
 _BEFORE = "from in since on the between year during desde entre del de el en año a"
 _AROUND = re.compile(
@@ -21,11 +21,11 @@ _TO = re.compile(
 _LAST_DAY = re.compile(r"(?<![0-9])[0-9]{1,2}(?:st|nd|rd|th)?$")
 _FIRST_DAY = re.compile(r"[0-9]{1,2}(?:st|nd|rd|th)?(?![0-9])")
 
-_Read = Callable[[str], Written | None]
-_Pair = tuple[Written, Written]
+_Read = Callable[[str], WrittenDate | None]
+_Pair = tuple[WrittenDate, WrittenDate]
 
 
-def moved_dates(
+def move_dates(
     value: str, offset: int, *, order: DateOrder | None, language: Language
 ) -> str | None:
     """Move the date, or both dates of the range, that is all of a text, by a number of days.
@@ -34,25 +34,19 @@ def moved_dates(
     its moved dates no longer have in common: "28-30 March 1999" may become "30 March 1999 - 1
     April 1999".
 
-    Returns
-    -------
-    None for what is not read in full, and for dates that cannot be written so when moved.
-
-    Examples
-    --------
     >>> for text in "Mon, 1 March 1999", "marzo de 2007", "30/12/99", "12-15 June 2006", "Easter":
-    ...     print(moved_dates(text, 31, order="dmy", language="english"))
+    ...     print(move_dates(text, 31, order="dmy", language="english"))
     Thu, 1 April 1999
     abril de 2007
     30/01/00
     13-16 July 2006
     None
     """
-    around = _AROUND.fullmatch(cleaned(value))
+    around = _AROUND.fullmatch(clean(value))
     if around is None:
         return None
 
-    def read(text: str) -> Written | None:
+    def read(text: str) -> WrittenDate | None:
         return read_date(text, order, language)
 
     text = around["date"]
@@ -102,16 +96,16 @@ def _months(left: str, right: str, read: _Read) -> _Pair | None:
     return (first, second) if first and bool(first.day) == bool(second.day) else None
 
 
-def _in_full(first: Written, second: Written, to: str) -> str:
+def _in_full(first: WrittenDate, second: WrittenDate, to: str) -> str:
     spaced = to if to[0].isspace() else f" {to} "
     return first.text + spaced + second.text
 
 
-def _as_they_are(first: Written, second: Written, to: str) -> str:
+def _as_they_are(first: WrittenDate, second: WrittenDate, to: str) -> str:
     return first.text + to + second.text
 
 
-def _days_alone(first: Written, second: Written, to: str) -> str:
+def _days_alone(first: WrittenDate, second: WrittenDate, to: str) -> str:
     if first.when[:2] != second.when[:2] or first.of("weekday"):
         return _in_full(first, second, to)
     place = [what for what, _ in second.pieces].index("day")
@@ -119,7 +113,7 @@ def _days_alone(first: Written, second: Written, to: str) -> str:
     return replace(second, pieces=(*begun, ("", first.of("day", "suffix") + to), *rest)).text
 
 
-def _year_once(first: Written, second: Written, to: str) -> str:
+def _year_once(first: WrittenDate, second: WrittenDate, to: str) -> str:
     if first.year != second.year:
         return _in_full(first, second, to)
     return replace(first, pieces=first.pieces[:-3]).text + to + second.text

@@ -19,7 +19,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import Literal
 
-from voile.documents.replacements.names import LANGUAGES, Language, folded
+from voile.documents.replacements.names import LANGUAGES, Language, fold
 
 _MONTHS: dict[Language, tuple[str, str]] = {
     "english": (
@@ -49,7 +49,7 @@ _SPELLINGS = {"sept": "sep", "set": "sep", "setiembre": "septiembre"} | {
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class CalendarWord:
     """What a word of the calendar means: the month or day, counted from 0, and how it is put."""
 
     number: int
@@ -57,19 +57,19 @@ class Word:
     short: bool
 
 
-class Words:
+class CalendarWords:
     """The words of one kind: read in either language, written like another of them."""
 
     def __init__(self, lists: dict[Language, tuple[str, str]]) -> None:
         self._lists: dict[tuple[Language, bool], Sequence[str]] = {}
-        self._meanings: dict[str, dict[Language, Word]] = {}
+        self._meanings: dict[str, dict[Language, CalendarWord]] = {}
         for language in LANGUAGES:
             for short in (True, False):
                 words = lists[language][short].split()
                 self._lists[language, short] = words
                 for number, word in enumerate(words):
-                    meaning = Word(number, language, short)
-                    self._meanings.setdefault(folded(word), {})[language] = meaning
+                    meaning = CalendarWord(number, language, short)
+                    self._meanings.setdefault(fold(word), {})[language] = meaning
         for other, word in _SPELLINGS.items():
             if word in self._meanings:
                 self._meanings[other] = self._meanings[word]
@@ -77,9 +77,9 @@ class Words:
         every = sorted(accented | self._meanings.keys(), key=len, reverse=True)
         self.pattern = f"(?:{'|'.join(map(re.escape, every))})"
 
-    def read(self, word: str, language: Language) -> Word:
+    def read(self, word: str, language: Language) -> CalendarWord:
         """Return what a word that `pattern` matches means, in this language if it has it."""
-        meanings = self._meanings[folded(word)]
+        meanings = self._meanings[fold(word)]
         return meanings.get(language) or next(iter(meanings.values()))
 
     def write(self, number: int, like: str, language: Language) -> str:
@@ -91,8 +91,8 @@ class Words:
         return word if like.islower() else word.capitalize()
 
 
-MONTHS = Words(_MONTHS)
-WEEKDAYS = Words(_WEEKDAYS)
+MONTHS = CalendarWords(_MONTHS)
+WEEKDAYS = CalendarWords(_WEEKDAYS)
 
 
 def ordinal(day: int, like: str) -> str:
@@ -124,11 +124,9 @@ _TIME = (
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenDate:
     """A date with its form: the pieces of its text, what each of them says, and what it means.
 
-    Parameters
-    ----------
     pieces : (what, text); `what` is "year", "month", "name", "day", "suffix" or "weekday", or
         empty for what stays as it is.
     year, month, day : the month and the day are None where the text does not tell them.
@@ -155,7 +153,7 @@ class Written:
         """The date in an order that compares."""
         return self.year, self.month or 0, self.day or 0
 
-    def moved(self, offset: int) -> Written | None:
+    def moved(self, offset: int) -> WrittenDate | None:
         """Return the date that is `offset` days later; None where it cannot be written so."""
         if self.month is None:
             return self._rewritten(self.year + _whole(offset / _DAYS_A_YEAR), None, None)
@@ -165,7 +163,7 @@ class Written:
         then = date(self.year, self.month, self.day) + timedelta(offset)
         return self._rewritten(then.year, then.month, then.day)
 
-    def _rewritten(self, year: int, month: int | None, day: int | None) -> Written | None:
+    def _rewritten(self, year: int, month: int | None, day: int | None) -> WrittenDate | None:
         if len(self.of("year")) == 2 and not 0 <= year - _FIRST_SHORT_YEAR < 100:
             return None
         if not _FIRST_YEAR <= year <= _LAST_YEAR:
@@ -193,22 +191,15 @@ class Written:
         return replace(self, pieces=pieces, year=year, month=month, day=day)
 
 
-def read_date(text: str, order: DateOrder | None, language: Language) -> Written | None:
-    """Read a day, month or year that is all of the text; None for anything else.
-
-    Parameters
-    ----------
-    order : of the day and the month where both are numbers before the year; None reads none
-        of these.
-    language : of words that are the same in both ("mar", "oct").
-    """
+def read_date(text: str, order: DateOrder | None, language: Language) -> WrittenDate | None:
+    """Read a day, month or year that is all of the text; None for anything else."""
     for layout in _layouts(order):
         if (match := layout.fullmatch(text)) and (found := _written(match, language)):
             return found
     return None
 
 
-def _written(match: re.Match[str], language: Language) -> Written | None:
+def _written(match: re.Match[str], language: Language) -> WrittenDate | None:
     """Take a text's form apart; None for a date that there is not, or one known to all."""
     found = sorted((match.span(what), what) for what, text in match.groupdict().items() if text)
     pieces: list[tuple[str, str]] = []
@@ -236,7 +227,7 @@ def _written(match: re.Match[str], language: Language) -> Written | None:
     known = day is not None and then in _KNOWN_TO_ALL
     if known or not _FIRST_YEAR <= year <= _LAST_YEAR:
         return None
-    return Written(tuple(pieces), year, month, day, language)
+    return WrittenDate(tuple(pieces), year, month, day, language)
 
 
 def _tells_a_year(match: re.Match[str], language: Language) -> bool:

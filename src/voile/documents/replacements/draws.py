@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from voile.documents.replacements.names import folded, seen_through, words_of
+from voile.documents.replacements.names import fold, name_words, undisguise
 from voile.keys.pseudonyms import Secret, choose, pseudonym
 
 # A list of which half is taken is given up with a chance of 2^-24.
@@ -17,10 +17,8 @@ _ATTEMPTS = 24
 class Draws:
     """Draw surrogates for one subject; what a document removes is never drawn for it.
 
-    Parameters
-    ----------
     secret, subject : as in `voile.keys.pseudonyms`.
-    taken : everything that the document removes: the folded words, and the values as `whole`.
+    taken : everything that the document removes: the folded words, and the values as `fold_value`.
     """
 
     secret: Secret
@@ -35,12 +33,14 @@ class Draws:
         return self._one_of(
             candidates,
             value,
-            lambda drawn: initial_of(drawn) != value[:1] and self.taken.isdisjoint(words_of(drawn)),
+            lambda drawn: (
+                initial_of(drawn) != value[:1] and self.taken.isdisjoint(name_words(drawn))
+            ),
         )
 
     def entry(self, candidates: Sequence[str], value: str) -> str | None:
-        """Choose an entry of a list for a `whole` value: none that is taken as it stands."""
-        return self._one_of(candidates, value, lambda drawn: whole(drawn) not in self.taken)
+        """Choose an entry of a list for a `fold_value` value: none that is taken as it stands."""
+        return self._one_of(candidates, value, lambda drawn: fold_value(drawn) not in self.taken)
 
     def _one_of(
         self, candidates: Sequence[str], value: str, will_do: Callable[[str], bool]
@@ -68,10 +68,10 @@ class Draws:
 
 def initial_of(name: str) -> str:
     """Return the folded first letter of a name, past its particles."""
-    words = words_of(name)
+    words = name_words(name)
     return words[0][0] if words else ""
 
 
-def whole(value: str) -> str:
+def fold_value(value: str) -> str:
     """Return all of a value, folded, its blanks made one."""
-    return " ".join(folded(seen_through(value)).split())
+    return " ".join(fold(undisguise(value)).split())

@@ -91,12 +91,10 @@ KIND_OF: Mapping[str, str] = {
 
 
 @lru_cache(maxsize=4096)
-def safe(label: str) -> str:
+def safe_label(label: str) -> str:
     """Write a label in capitals, digits and underscores, without accents.
 
-    Examples
-    --------
-    >>> safe("Phone number"), safe("Título"), safe("--")
+    >>> safe("Phone number"), safe("Título"), safe_label("--")
     ('PHONE_NUMBER', 'TITULO', 'REMOVED')
     """
     plain = unicodedata.normalize("NFKD", label).upper()
@@ -111,35 +109,33 @@ def kind_of(label: str) -> str:
     A label of no known corpus is read word by word, in English and Spanish: parted by a sign,
     digits or a capital, or run together before name, number, address and code.
 
-    Examples
-    --------
     >>> kind_of("NOMBRE_SUJETO_ASISTENCIA"), kind_of("Phone number"), kind_of("GENOME")
     ('name', 'number', 'other')
     >>> [kind_of(label) for label in ("patientName", "LASTNAME1", "HOSPITAL_NAME", "DRUG_NAME")]
     ['name', 'name', 'organisation', 'other']
     """
-    return KIND_OF.get(safe(label)) or _kind_by_words(label)
+    return KIND_OF.get(safe_label(label)) or _kind_by_words(label)
 
 
 def _kind_by_words(label: str) -> str:
-    words = _WORD.findall(_ENDS.sub("_", safe(_CAMEL.sub("_", label))))
+    words = _WORD.findall(_ENDS.sub("_", safe_label(_CAMEL.sub("_", label))))
     if "CONTEXT" in words:  # what stands beside a name is none
         return "other"
     kinds = {_KIND_OF_WORD[word] for word in words if word in _KIND_OF_WORD}
     return min(kinds, key=_RANK.__getitem__, default="other")
 
 
-def names_among(labels: Iterable[str], kinds: Mapping[str, str] | None = None) -> frozenset[str]:
+def name_types(labels: Iterable[str], kinds: Mapping[str, str] | None = None) -> frozenset[str]:
     """Return the types that are names, unless a user's own kinds say otherwise.
 
-    >>> sorted(names_among(["PER", "CITY", "WARD"], {"WARD": "name"}))
+    >>> sorted(name_types(["PER", "CITY", "WARD"], {"WARD": "name"}))
     ['PER', 'WARD']
     """
     told = kinds or {}
     return frozenset(label for label in labels if (told.get(label) or kind_of(label)) == "name")
 
 
-def checked_kinds(kinds: Mapping[str, str]) -> dict[str, str]:
+def check_kinds(kinds: Mapping[str, str]) -> dict[str, str]:
     """Return a user's kinds of labels; refuse a kind that there is not."""
     for label, kind in kinds.items():
         if kind not in KINDS:

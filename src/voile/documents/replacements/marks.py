@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from voile.documents.replacements.kinds import kind_of, safe
-from voile.documents.replacements.published import Published, rewritten
-from voile.documents.replacements.removal import Removal, merged
+from voile.documents.replacements.kinds import kind_of, safe_label
+from voile.documents.replacements.published import PublishedText, replace_removals
+from voile.documents.replacements.removal import Removal, merge_neighbours
 from voile.documents.text.document import Document
 
 
 def mark(label: str) -> str:
     """Return the mark that stands for what has this label: one token to every learner."""
-    return f"[{safe(label)}]"
+    return f"[{safe_label(label)}]"
 
 
 @dataclass(frozen=True)
@@ -23,30 +23,24 @@ class Marks:
     Removals of one label that only blanks part share a mark, so that the number of names that a
     person has is not told.
 
-    Examples
-    --------
     >>> removals = [Removal(4, 8, "NAME"), Removal(9, 14, "NAME")]
     >>> Marks()(Document("Ask Anna Smith."), removals).text
     'Ask [NAME].'
     """
 
-    def __call__(self, document: Document, removals: Sequence[Removal]) -> Published:
+    def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:
         """Return the document's text with its marks."""
-        runs = merged(document.text, removals)
-        return rewritten(document.text, runs, [mark(one.label) for one in runs])
+        runs = merge_neighbours(document.text, removals)
+        return replace_removals(document.text, runs, [mark(one.label) for one in runs])
 
 
 @dataclass(frozen=True)
 class Categories:
     """Put a mark that tells only a category in the place of each run of removals.
 
-    Parameters
-    ----------
     mapping : label -> category. A label that is not in it gets its kind as category (see
         `kinds`), `[OTHER]` when that is not known.
 
-    Examples
-    --------
     >>> removals = [Removal(3, 8, "STREET"), Removal(9, 13, "CITY")]
     >>> Categories({"STREET": "place"})(Document("of Green Road."), removals).text
     'of [PLACE].'
@@ -54,10 +48,10 @@ class Categories:
 
     mapping: Mapping[str, str]
 
-    def __call__(self, document: Document, removals: Sequence[Removal]) -> Published:
+    def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:
         """Return the document's text with its marks."""
         grouped = [
-            replace(one, label=safe(self.mapping.get(one.label) or kind_of(one.label)))
+            replace(one, label=safe_label(self.mapping.get(one.label) or kind_of(one.label)))
             for one in removals
         ]
         return Marks()(document, grouped)

@@ -27,7 +27,7 @@ _WORDS = re.compile(r"[^\W\d_]+")
 _MIXED = re.compile(r"[^\W\d_]*[A-Za-z][^\W\d_]*")
 
 
-def cleaned(text: str) -> str:
+def clean(text: str) -> str:
     """Compose the characters, and drop those that cannot be seen."""
     if text.isascii():
         return text
@@ -35,13 +35,13 @@ def cleaned(text: str) -> str:
     return "".join(one for one in composed if unicodedata.category(one) != "Cf")
 
 
-def seen_through(text: str) -> str:
+def undisguise(text: str) -> str:
     """Clean a value, and make Latin of words that mix letters which only look so."""
-    plain = cleaned(text)
+    plain = clean(text)
     return plain if plain.isascii() else _MIXED.sub(lambda word: as_latin(word.group()), plain)
 
 
-def folded(word: str) -> str:
+def fold(word: str) -> str:
     """Overlook case, accents and width: García, GARCIA and garcia are one name."""
     if word.isascii():
         return word.lower()
@@ -49,9 +49,9 @@ def folded(word: str) -> str:
     return "".join(one for one in plain if not unicodedata.combining(one))
 
 
-def words_of(text: str) -> list[str]:
+def name_words(text: str) -> list[str]:
     """Return the words of a text, folded, without particles."""
-    words = map(folded, _WORDS.findall(seen_through(text)))
+    words = map(fold, _WORDS.findall(undisguise(text)))
     return [word for word in words if word and word not in PARTICLES]
 
 
@@ -62,14 +62,8 @@ class Names:
     The lists that come with voile hold about 300 each of the most common of the English- and
     Spanish-speaking countries, put down from general knowledge: no list of real people.
 
-    Parameters
-    ----------
     female, male : given names, one word each; one on both lists is of either gender.
     surnames : with their particles ("de la Fuente").
-
-    Raises
-    ------
-    RequestError : a list with fewer than two names.
     """
 
     female: tuple[str, ...]
@@ -78,7 +72,7 @@ class Names:
 
     def __post_init__(self) -> None:
         for what in ("female", "male", "surnames"):
-            if len({folded(name) for name in getattr(self, what)}) < 2:
+            if len({fold(name) for name in getattr(self, what)}) < 2:
                 raise RequestError(
                     "a list of names holds fewer than two", where=what, instead="give more of them"
                 )
@@ -96,7 +90,7 @@ class Names:
                     where=str(folder),
                     instead="put female.txt, male.txt and surnames.txt there, in UTF-8",
                 ) from None
-            return tuple(cleaned(line).strip() for line in text.splitlines() if line.strip())
+            return tuple(clean(line).strip() for line in text.splitlines() if line.strip())
 
         return cls(names("female"), names("male"), names("surnames"))
 
@@ -108,7 +102,7 @@ class Names:
 
 
 @cache
-def builtin(language: Language) -> Names:
+def builtin_names(language: Language) -> Names:
     """Return the lists of a language that come with voile."""
     return Names.read(files("voile.documents.replacements") / "lists" / language)
 
@@ -121,8 +115,6 @@ class Pool:
     what it is more often: the list on which it stands earlier. What is on no list is taken for a
     surname of the first language. So a word has the same role wherever it stands.
 
-    Parameters
-    ----------
     languages : the lists, the first counts most.
     """
 
@@ -167,6 +159,6 @@ def _ranks(names: Sequence[str]) -> dict[str, int]:
     """Say where each word stands on a list; a surname of several counts by its last."""
     ranks: dict[str, int] = {}
     for rank, name in enumerate(names):
-        for word in words_of(name)[-1:]:
+        for word in name_words(name)[-1:]:
             ranks.setdefault(word, rank)
     return ranks

@@ -10,9 +10,9 @@ from voile.documents.replacements.names import (
     PARTICLES,
     Language,
     Pool,
-    folded,
-    seen_through,
-    words_of,
+    fold,
+    name_words,
+    undisguise,
 )
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -37,8 +37,6 @@ class People:
     "Romero", and "Torre" "de la Fuente"). An initial becomes that of the word it is short for,
     if the document removes such a word, else one of its own.
 
-    Parameters
-    ----------
     draws, pool : how names are drawn, and from what.
     names : every name that the document removes.
     language : of titles and of the words between names.
@@ -51,14 +49,14 @@ class People:
         self._drawn: dict[str, str | None] = {}
         self._initials: dict[str, str] = {}
         small = TITLES | _BETWEEN[language]
-        words = [word for name in names for word in words_of(name)]
+        words = [word for name in names for word in name_words(name)]
         long = [word for word in words if len(word) > 1 and word not in small]
         for word in sorted(long, key=lambda word: not pool.is_given(word)):
             self._initials.setdefault(word[0], word)
 
     def rename(self, value: str) -> str | None:
         """Return a name of the same form; None where there is none, or it is not a name."""
-        value = seen_through(value)
+        value = undisguise(value)
         if not _NAME.fullmatch(value):
             return None
         found = list(_WORD.finditer(value))
@@ -84,15 +82,11 @@ class People:
 
     def _leads_on(self, word: str, rest: str) -> bool:
         """Tell whether a word is a particle of the name that follows."""
-        return (
-            folded(word) in PARTICLES
-            and not self._pool.is_given(folded(word))
-            and rest[0].isspace()
-        )
+        return fold(word) in PARTICLES and not self._pool.is_given(fold(word)) and rest[0].isspace()
 
     def _stays(self, word: str, number: int, words: int) -> bool:
         """Tell whether a word is no name: a title, or "and" between names."""
-        plain = folded(word)
+        plain = fold(word)
         if self._language == "spanish" and not number and plain in _SPANISH_TITLES:
             return True
         between = 0 < number < words - 1 and word in _BETWEEN[self._language]
@@ -102,7 +96,7 @@ class People:
         """Return a word's surrogate in its capitals, with its possessive."""
         tail = word[-2:] if len(word) > 3 and _POSSESSIVE.fullmatch(word[-2:]) else ""
         stem = word.removesuffix(tail)
-        plain = folded(_SHORT.get(stem.lower(), stem))
+        plain = fold(_SHORT.get(stem.lower(), stem))
         new = self._initial(plain) if len(stem) == 1 else self._name(plain)
         return None if new is None else _like(stem, new) + tail
 

@@ -15,8 +15,6 @@ from voile.documents.text.document import Span
 class Edit(NamedTuple):
     """One replacement: `start` to before `end` of the published text stands for the source's.
 
-    Parameters
-    ----------
     label : the type, or its category, of what was removed. by : why, as in `Removal`.
     """
 
@@ -29,15 +27,13 @@ class Edit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedText:
     """A text as it is published, with its edits in their order.
 
     Outside the edits it is the source, character for character: the offsets of each are those of
     the other, moved by what the edits before made longer or shorter.
 
-    Examples
-    --------
-    >>> one = rewritten("Ask Anna Smith.", [Removal(4, 14, "NAME")], ["[NAME]"])
+    >>> one = replace_removals("Ask Anna Smith.", [Removal(4, 14, "NAME")], ["[NAME]"])
     >>> one.text, one.to_source(5, 6), one.to_published(14, 15)
     ('Ask [NAME].', (4, 14), (10, 11))
     """
@@ -49,10 +45,6 @@ class Published:
         """Return the characters of the source that these of the published text stand for.
 
         An edit stands for its part of the source as a whole: who touches it reaches all of that.
-
-        Parameters
-        ----------
-        start, end : 0 <= start <= end <= length. Cost: O(log(edits)).
         """
         return _across(self.edits, start, end, _PUBLISHED, _SOURCE)
 
@@ -83,14 +75,10 @@ class Published:
                     yield Span(start, start + len(part), span.label)
 
 
-def rewritten(text: str, removals: Sequence[Removal], replacements: Sequence[str]) -> Published:
-    """Put each replacement in the place of its removal.
-
-    Parameters
-    ----------
-    removals : in their order, inside the text and apart.
-    replacements : one for each.
-    """
+def replace_removals(
+    text: str, removals: Sequence[Removal], replacements: Sequence[str]
+) -> PublishedText:
+    """Put each replacement in the place of its removal."""
     parts: list[str] = []
     edits: list[Edit] = []
     done = length = 0
@@ -102,7 +90,7 @@ def rewritten(text: str, removals: Sequence[Removal], replacements: Sequence[str
         here, there = (start, length), (removal.start, removal.end)
         edits.append(Edit(*here, *there, removal.label, removal.by))
     parts.append(text[done:])
-    return Published("".join(parts), tuple(edits))
+    return PublishedText("".join(parts), tuple(edits))
 
 
 _Ends = tuple[Callable[[Edit], int], Callable[[Edit], int]]

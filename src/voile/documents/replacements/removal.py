@@ -18,13 +18,9 @@ _BLANKS = re.compile(r"[^\S\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]*")
 class Reason(NamedTuple):
     """Why characters go: what kind of remover found them, and which one.
 
-    Parameters
-    ----------
     name : of the learner, the pattern or the list; none of a repeat.
     number : of the committee's pass, from 1; 0 of what is no pass.
 
-    Examples
-    --------
     >>> [str(one) for one in (Reason("pass", "svm", 2), Reason("list", "deny-list"))]
     ['pass 2, svm', 'deny-list']
     """
@@ -50,8 +46,6 @@ class Reason(NamedTuple):
 class Removal:
     """Characters of a text that go: `start` to before `end`, their type, and why.
 
-    Parameters
-    ----------
     start, end : offsets in the original text.
     label : the type, as in the corpus.
     by : everything that removes them, each once.
@@ -63,14 +57,8 @@ class Removal:
     by: tuple[Reason, ...] = ()
 
 
-def checked(text: str, removals: Iterable[Removal]) -> list[Removal]:
-    """Return the removals in their order.
-
-    Raises
-    ------
-    RequestError : one that is empty, outside the text or over another; offsets are told, words
-        are not.
-    """
+def check_removals(text: str, removals: Iterable[Removal]) -> list[Removal]:
+    """Return the removals in their order."""
     ordered = sorted(removals)
     end = 0
     for one in ordered:
@@ -85,27 +73,17 @@ def checked(text: str, removals: Iterable[Removal]) -> list[Removal]:
     return ordered
 
 
-def joined(*sources: Iterable[Removal]) -> list[Removal]:
+def join_removals(*sources: Iterable[Removal]) -> list[Removal]:
     """Join the removals of several sources: where some overlap, all their characters go.
 
     The joined removal has the label of the source that is named first; of one source's, the
     label of the one that starts first, then of the longest. What an allow-list keeps is taken
     from the sources before.
 
-    Parameters
-    ----------
-    sources : the removals of each source, in the order in which their labels count.
-
-    Returns
-    -------
-    Removals in their order and apart; those that only touch stay two. Cost: O(n log n).
-
-    Examples
-    --------
     >>> learnt = [Removal(0, 4, "NAME", (Reason("pass", "crf", 1),))]
     >>> email = Removal(0, 10, "EMAIL", (Reason("pattern", "email"),))
     >>> denied = Removal(12, 14, "AGE", (Reason("list", "deny-list"),))
-    >>> for one in joined([email, denied], learnt):
+    >>> for one in join_removals([email, denied], learnt):
     ...     print(one.start, one.end, one.label, [str(reason) for reason in one.by])
     0 10 EMAIL ['pattern email', 'pass 1, crf']
     12 14 AGE ['deny-list']
@@ -128,23 +106,17 @@ def joined(*sources: Iterable[Removal]) -> list[Removal]:
     return [_union(group) for group in groups]
 
 
-def merged(text: str, removals: Sequence[Removal]) -> list[Removal]:
+def merge_neighbours(text: str, removals: Sequence[Removal]) -> list[Removal]:
     """Make one removal of neighbours with one label that nothing but blanks parts.
 
     Line breaks and tabs are not blanks here: names in a list stay apart. So do two of which each
     was found by a pattern: it finds the whole of a number or an address.
 
-    Parameters
-    ----------
-    removals : in their order and apart, as `joined` returns them.
-
-    Examples
-    --------
-    >>> merged("Anna Smith", [Removal(0, 4, "NAME"), Removal(5, 10, "NAME")])
+    >>> merge_neighbours("Anna Smith", [Removal(0, 4, "NAME"), Removal(5, 10, "NAME")])
     [Removal(start=0, end=10, label='NAME', by=())]
     """
     runs: list[Removal] = []
-    for one in checked(text, removals):
+    for one in check_removals(text, removals):
         last = runs[-1] if runs else None
         if (
             last is not None

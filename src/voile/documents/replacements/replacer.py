@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 
 from voile.core.errors import RequestError, nearest
 from voile.documents.replacements.marks import Categories, Marks
-from voile.documents.replacements.published import Published
+from voile.documents.replacements.published import PublishedText
 from voile.documents.replacements.removal import Removal
 from voile.documents.replacements.surrogates import Surrogates
 from voile.documents.text.document import Document
@@ -20,17 +20,12 @@ HOW: tuple[How, ...] = ("mark", "category", "surrogate")
 class Replacer(Protocol):
     """Puts something in the place of each of a document's removals."""
 
-    def __call__(self, document: Document, removals: Sequence[Removal]) -> Published:
-        """Return the text as it is published, with where each replacement stands.
-
-        Parameters
-        ----------
-        removals : in original offsets, apart from each other.
-        """
+    def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:
+        """Return the text as it is published, with where each replacement stands."""
         ...
 
 
-def replacer(
+def make_replacer(
     how: str,
     secret: Secret | None = None,
     *,
@@ -39,20 +34,7 @@ def replacer(
 ) -> Replacer:
     """Return the replacer of a name.
 
-    Parameters
-    ----------
-    how : "mark" for `Marks`, "category" for `Categories`, "surrogate" for `Surrogates`.
-    secret : of surrogates alone.
-    categories : label -> category, of categories alone.
-    options : the other parameters of `Surrogates`.
-
-    Raises
-    ------
-    RequestError : another name, surrogates without a secret, or what the replacer refuses.
-
-    Examples
-    --------
-    >>> replacer("mark")(Document("Ask Anna."), [Removal(4, 8, "NAME")]).text
+    >>> make_replacer("mark")(Document("Ask Anna."), [Removal(4, 8, "NAME")]).text
     'Ask [NAME].'
     """
     if how == "mark":

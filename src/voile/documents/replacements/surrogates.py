@@ -8,16 +8,23 @@ from typing import Literal
 
 from voile.core.errors import RequestError, nearest
 from voile.documents.replacements import codes
-from voile.documents.replacements.ages import grouped
-from voile.documents.replacements.date_ranges import moved_dates
+from voile.documents.replacements.ages import group_ages
+from voile.documents.replacements.date_ranges import move_dates
 from voile.documents.replacements.dates import DateOrder
-from voile.documents.replacements.draws import Draws, whole
-from voile.documents.replacements.kinds import KINDS, checked_kinds, kind_of
+from voile.documents.replacements.draws import Draws, fold_value
+from voile.documents.replacements.kinds import KINDS, check_kinds, kind_of
 from voile.documents.replacements.marks import mark
-from voile.documents.replacements.names import LANGUAGES, Language, Names, Pool, builtin, words_of
+from voile.documents.replacements.names import (
+    LANGUAGES,
+    Language,
+    Names,
+    Pool,
+    builtin_names,
+    name_words,
+)
 from voile.documents.replacements.people import People
-from voile.documents.replacements.published import Published, rewritten
-from voile.documents.replacements.removal import Removal, merged
+from voile.documents.replacements.published import PublishedText, replace_removals
+from voile.documents.replacements.removal import Removal, merge_neighbours
 from voile.documents.text.document import Document
 from voile.keys.pseudonyms import Secret, date_shift
 
@@ -86,27 +93,27 @@ class Surrogates:
         others = [other for other in LANGUAGES if other != language]
         self._secret = secret
         self._language: Language = language
-        self._pool = Pool(names or [builtin(one) for one in (language, *others)])
+        self._pool = Pool(names or [builtin_names(one) for one in (language, *others)])
         self._lists = _checked_lists(lists or {})
-        self._kinds = checked_kinds(kinds or {})
+        self._kinds = check_kinds(kinds or {})
         self._order: DateOrder | None = date_order or ("dmy" if language == "spanish" else None)
         self._days = days
         self._keep_ages = ages == "keep"
 
-    def __call__(self, document: Document, removals: Sequence[Removal]) -> Published:
+    def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:
         """Return the document's text with its surrogates."""
-        runs = merged(document.text, removals)
+        runs = merge_neighbours(document.text, removals)
         values = [document.text[one.start : one.end] for one in runs]
         kinds = [self._kinds.get(one.label) or kind_of(one.label) for one in runs]
-        taken = {word for value in values for word in (*words_of(value), whole(value))}
-        draws = Draws(self._secret, subject_of(document), frozenset(taken))
+        taken = {word for value in values for word in (*name_words(value), fold_value(value))}
+        draws = Draws(self._secret, subject_name(document), frozenset(taken))
         names = [value for value, kind in zip(values, kinds, strict=True) if kind == "name"]
         people = People(draws, self._pool, names, self._language)
         new = [
             self._surrogate(kind, value, draws, people) or mark(one.label)
             for one, value, kind in zip(runs, values, kinds, strict=True)
         ]
-        return rewritten(document.text, runs, new)
+        return replace_removals(document.text, runs, new)
 
     def _surrogate(self, kind: str, value: str, draws: Draws, people: People) -> str | None:
         """Return a value's surrogate, or None where it gets a mark."""
@@ -115,11 +122,11 @@ class Surrogates:
                 return people.rename(value)
             case "date":
                 offset = date_shift(self._secret, draws.subject, days=self._days)
-                return moved_dates(value, offset, order=self._order, language=self._language)
+                return move_dates(value, offset, order=self._order, language=self._language)
             case "age":
-                return grouped(value, self._language, keep=self._keep_ages)
+                return group_ages(value, self._language, keep=self._keep_ages)
             case "number":
-                return codes.scrambled(draws, value)
+                return codes.scramble(draws, value)
             case "email":
                 return codes.email(draws, value)
             case "url":
@@ -131,14 +138,14 @@ class Surrogates:
     def _listed(self, kind: str, value: str, draws: Draws) -> str | None:
         """Return an entry of the kind's list; other digits for a postcode or a house's number."""
         if kind != "other" and not any(map(str.isalpha, value)):
-            return codes.scrambled(draws, value)
+            return codes.scramble(draws, value)
         if kind not in self._lists:
             return None
-        new = draws.entry(self._lists[kind], whole(value))
+        new = draws.entry(self._lists[kind], fold_value(value))
         return new.upper() if new and len(value) > 1 and value.isupper() else new
 
 
-def subject_of(document: Document) -> str:
+def subject_name(document: Document) -> str:
     """Return whose a document is: its subject, else its id, else what its text alone tells."""
     if document.subject is not None:
         return document.subject
@@ -158,7 +165,7 @@ def _checked_lists(lists: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, .
         if kind not in LISTED:
             what = "does not take a list" if kind in KINDS else "is no kind of identifier"
             raise RequestError(f"{kind} {what}", where="lists", instead=nearest(kind, LISTED))
-        if len({whole(entry) for entry in entries}) < 2:
+        if len({fold_value(entry) for entry in entries}) < 2:
             raise RequestError(
                 f"the list of {kind} holds fewer than two", where="lists", instead="give more"
             )

@@ -21,7 +21,7 @@ from voile.data.roles import Role, Roles
 from voile.data.text import LOST
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, only_annotated
-from voile.documents.text.formats.tables import documents_of, pos_of_texts, spans_of_texts
+from voile.documents.text.formats.tables import batch_documents, pos_columns, span_columns
 
 BATCH_ROWS = 512
 """Rows at a time; a row may be a whole book."""
@@ -34,11 +34,9 @@ _LOST = re.compile("[\x00-\x08\x0e-\x1b\x7f\ufffd]")
 
 
 @dataclass(frozen=True)
-class Reading(Brief):
+class DocumentReader(Brief):
     """Say which rows and columns of a source are read, and how.
 
-    Parameters
-    ----------
     roles : of every column. hold_out : who is set aside.
     """
 
@@ -48,7 +46,7 @@ class Reading(Brief):
     hold_out: HoldOut
 
     @classmethod
-    def all_of(cls, roles: Roles) -> Reading:
+    def all_of(cls, roles: Roles) -> DocumentReader:
         """Read every row."""
         return cls(roles, HoldOut(0.0, b"", roles.subject))
 
@@ -60,18 +58,13 @@ class Reading(Brief):
     @cached_property
     def pos(self) -> list[str]:
         """The columns of parts of speech; they never leave, since they tell where each word is."""
-        return list(dict.fromkeys(filter(None, pos_of_texts(self.roles).values())))
+        return list(dict.fromkeys(filter(None, pos_columns(self.roles).values())))
 
     def check(self, source: Source, *, annotated: bool = True) -> None:
-        """Refuse roles that do not fit the source, or this kind of data.
-
-        Parameters
-        ----------
-        annotated : whether the columns of spans must be there, as they must to learn.
-        """
+        """Refuse roles that do not fit the source, or this kind of data."""
         unread = set() if annotated else set(self.roles.of("label")) - set(source.columns)
         self.roles.check([*source.columns, *unread])
-        spans_of_texts(self.roles, source.schema())
+        span_columns(self.roles, source.schema())
         if untreated := self.roles.of(*UNTREATED):
             raise RequestError(
                 f"column {untreated[0]} has the role {self.roles.columns[untreated[0]].role}, "
@@ -83,15 +76,13 @@ class Reading(Brief):
     def corpus(self, source: Source) -> Corpus:
         """Return the annotated documents to learn from, without those held out; one pass.
 
-        A document that a subject has twice is read once, and the order of rows is forgotten, so
-        that neither changes what is learnt. Empty texts, those that `lacks` names, and, with a
-        warning, those that nobody annotated, or whose annotations or subject were lost in
-        decoding, are left out. Memory: all of the text.
+        Neither a subject's copies of a document nor the order of rows changes what is learnt. Left
+        out are empty and unusable texts and, with a warning, those without annotations.
         """
         whole = (
             document
             for document in self._documents(source)
-            if document.text.strip() and lacks(document.text) is None
+            if document.text.strip() and why_unusable(document.text) is None
         )
         found = {
             (document.subject or "", document.text, document.spans): document
@@ -108,15 +99,11 @@ class Reading(Brief):
 
         The texts of a row without a subject are one person's, who is named by what they say: so
         copies of a row are one person, wherever they stand.
-
-        Parameters
-        ----------
-        first : the number of the batch's first row in the source, from 0.
         """
         if not batch.num_rows:
             return []
         batch = self._legible(batch, annotated=annotated)
-        found = documents_of(batch, self.roles, first=first + 1, annotated=annotated)
+        found = batch_documents(batch, self.roles, first=first + 1, annotated=annotated)
         width = len(self.texts)
         rows = (found[start : start + width] for start in range(0, len(found), width))
         return [
@@ -124,7 +111,7 @@ class Reading(Brief):
         ]
 
     def _documents(self, source: Source) -> Iterator[Document]:
-        annotated = [name for name in spans_of_texts(self.roles, source.schema()).values() if name]
+        annotated = [name for name in span_columns(self.roles, source.schema()).values() if name]
         subject = [self.roles.subject] if self.roles.subject else []
         columns = list(dict.fromkeys([*self.texts, *annotated, *self.pos, *subject]))
         width, first = len(self.texts), 0
@@ -137,10 +124,10 @@ class Reading(Brief):
     def _legible(self, batch: pa.RecordBatch, *, annotated: bool) -> pa.RecordBatch:
         """Take spans and parts of speech away where they, text or subject were lost in decoding."""
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-        gone = {name: lost(cells) for name, cells in columns.items()}
+        gone = {name: has_lost_characters(cells) for name, cells in columns.items()}
         nowhere = np.zeros(len(batch), dtype=np.bool_)
         whose = gone.get(self.roles.subject or "", nowhere)
-        tags, spans = pos_of_texts(self.roles), spans_of_texts(self.roles, batch.schema)
+        tags, spans = pos_columns(self.roles), span_columns(self.roles, batch.schema)
         for text, by in spans.items():
             beside = [name for name in (by if annotated else None, tags[text]) if name in columns]
             where = np.any([whose, gone[text], *(gone[name] for name in beside)], axis=0)
@@ -157,10 +144,10 @@ def _of_one(row: Sequence[Document]) -> Sequence[Document]:
     return [replace(one, subject=said) for one in row]
 
 
-def lacks(text: str) -> str | None:
+def why_unusable(text: str) -> str | None:
     """Say why a text cannot be worked on; None if it can.
 
-    >>> lacks("Jos\\ufffd came"), lacks("José came")
+    >>> lacks("Jos\\ufffd came"), why_unusable("José came")
     ('characters that were lost in decoding', None)
     """
     if len(text) > LONGEST:
@@ -168,7 +155,7 @@ def lacks(text: str) -> str | None:
     return LOST_CHARACTERS if _LOST.search(text) else None
 
 
-def lost(column: pa.Array) -> NDArray[np.bool_]:
+def has_lost_characters(column: pa.Array) -> NDArray[np.bool_]:
     """Say which cells beside a text hold characters that were lost in decoding, (n,)."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not pa.types.is_string(kind) and not pa.types.is_large_string(kind):
@@ -178,12 +165,12 @@ def lost(column: pa.Array) -> NDArray[np.bool_]:
     return cells
 
 
-def hashes(corpus: Corpus, key: bytes) -> NDArray[np.int64]:
+def text_hashes(corpus: Corpus, key: bytes) -> NDArray[np.int64]:
     """Return a keyed number for each text, so that a kit knows what it learnt from, (d,)."""
-    return np.array([hash_of(one.text, key) for one in corpus], dtype=np.int64)
+    return np.array([text_hash(one.text, key) for one in corpus], dtype=np.int64)
 
 
-def hash_of(text: str, key: bytes) -> int:
+def text_hash(text: str, key: bytes) -> int:
     """Return the keyed number of one text."""
     digest = hashlib.blake2b(text.encode(errors="surrogatepass"), key=key, digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)

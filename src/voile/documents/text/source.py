@@ -19,10 +19,10 @@ from voile.data.source import Source, hash_file
 from voile.data.text import DecodingError
 from voile.documents.text.document import Document
 from voile.documents.text.formats import FORMATS, read_documents
-from voile.documents.text.formats.brat import beside
+from voile.documents.text.formats.brat import find_beside
 from voile.documents.text.formats.file import suffix
 from voile.documents.text.formats.quotes import AnnotationError
-from voile.documents.text.formats.recognising import present, recognise
+from voile.documents.text.formats.recognising import list_files, recognise
 
 TABLE = "table"
 BY_NAME = (".conll", ".bio", ".iob", ".ann", ".xml", ".json", ".docx", ".pdf")
@@ -169,10 +169,10 @@ class CorpusSource(Source):
     def _files(self) -> list[Path]:
         ends = FORMATS[self.kind].suffixes
         folder = self.path.is_dir()
-        files = [one for one in present(self.path) if not folder or suffix(one) in ends]
+        files = [one for one in list_files(self.path) if not folder or suffix(one) in ends]
         if self.kind != "brat":
             return files
-        pairs = (beside(one, end) for one in files for end in (".txt", ".ann"))
+        pairs = (find_beside(one, end) for one in files for end in (".txt", ".ann"))
         return sorted({one for one in pairs if one is not None})
 
 

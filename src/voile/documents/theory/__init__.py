@@ -6,7 +6,7 @@ not apply or says nothing.
 """
 
 from voile.documents.theory.bound import Bound
-from voile.documents.theory.counts import Counts
+from voile.documents.theory.counts import Confusion
 from voile.documents.theory.game import (
     change,
     change_by_type,
@@ -28,7 +28,7 @@ from voile.documents.theory.sampling import (
 
 __all__ = [
     "Bound",
-    "Counts",
+    "Confusion",
     "bounds_of_run",
     "change",
     "change_by_type",

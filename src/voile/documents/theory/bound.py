@@ -17,8 +17,6 @@ _HOLDS = {"<=": le, ">=": ge, "=": eq}
 class Bound:
     """A statement about one number of the run: `observed` `relation` `value`.
 
-    Parameters
-    ----------
     name : "Theorem 3".
     statement : what it says, in the paper's symbols.
     relation : of the observed number to the bound.
@@ -28,8 +26,6 @@ class Bound:
     vacuous : whether it says no more than is known without it.
     reason : why it does not apply or is vacuous; else empty.
 
-    Examples
-    --------
     >>> print(Bound("Theorem 3", "TP_A <= C/L (1 - alpha) n", "<=", Fraction(18), Fraction(1)))
     Theorem 3: TP_A <= C/L (1 - alpha) n: 1 <= 18
     >>> print(Bound("Theorem 3", "TP_A <= ...", "<=", applies=False, reason="no local optimum"))

@@ -11,11 +11,9 @@ from voile.core.errors import RequestError
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class Confusion:
     """A classifier's tokens: called an identifier or harmless, and rightly so or not.
 
-    Parameters
-    ----------
     tp : identifiers that it finds.
     fp : harmless tokens that it takes for identifiers.
     tn : harmless tokens that it lets pass.
@@ -23,9 +21,7 @@ class Counts:
 
     Tokens that were removed before are in none of them.
 
-    Examples
-    --------
-    >>> counts = Counts(tp=1, fp=50, tn=850, fn=99)
+    >>> counts = Confusion(tp=1, fp=50, tn=850, fn=99)
     >>> counts.n, counts.alpha, counts.harmless
     (1000, Fraction(1, 10), 900)
     """
@@ -75,12 +71,7 @@ class Counts:
 
 
 def exact(ratio: float | Fraction, name: str = "miss_cost") -> Fraction:
-    """Return a cost ratio L/C as a fraction.
-
-    Raises
-    ------
-    RequestError : it is not a number above 0.
-    """
+    """Return a cost ratio L/C as a fraction."""
     if not isfinite(ratio) or not ratio > 0:
         raise RequestError(f"{name} is {ratio}, and must be a number above 0")
     return ratio if isinstance(ratio, Fraction) else Fraction(float(ratio))

@@ -7,17 +7,11 @@ from fractions import Fraction
 from typing import Literal
 
 from voile.core.errors import RequestError
-from voile.documents.theory.counts import Counts, exact
+from voile.documents.theory.counts import Confusion, exact
 
 
 def cost(missed: int, lost: int, miss_cost: float | Fraction) -> Fraction:
     """Return T(H) = L FN(H) + C FP(H), in units of C (eq. 4).
-
-    Parameters
-    ----------
-    missed : FN(H), identifiers that no classifier of H removes.
-    lost : FP(H), harmless tokens that some classifier of H removes.
-    miss_cost : L/C, > 0.
 
     >>> cost(missed=3, lost=7, miss_cost=10)
     Fraction(37, 1)
@@ -25,24 +19,13 @@ def cost(missed: int, lost: int, miss_cost: float | Fraction) -> Fraction:
     return exact(miss_cost) * missed + lost
 
 
-def change(added: Counts, miss_cost: float | Fraction) -> Fraction:
-    """Return T(H and h) - T(H) = C FP(h, P) - L TP(h, P), in units of C (Lemma 1).
-
-    Parameters
-    ----------
-    added : of the classifier h on what is published without it.
-    """
+def change(added: Confusion, miss_cost: float | Fraction) -> Fraction:
+    """Return T(H and h) - T(H) = C FP(h, P) - L TP(h, P), in units of C (Lemma 1)."""
     return added.fp - exact(miss_cost) * added.tp
 
 
 def cost_by_type(missed: Sequence[int], lost: int, costs: Sequence[float | Fraction]) -> Fraction:
     """Return T(H) where each type of identifier has its own L/C.
-
-    Parameters
-    ----------
-    missed : (T,) identifiers of each type that no classifier of H removes.
-    lost : harmless tokens that some classifier of H removes.
-    costs : (T,) L/C of each type, > 0.
 
     >>> cost_by_type([3, 1], lost=7, costs=[10, 2])
     Fraction(39, 1)
@@ -52,12 +35,6 @@ def cost_by_type(missed: Sequence[int], lost: int, costs: Sequence[float | Fract
 
 def change_by_type(found: Sequence[int], lost: int, costs: Sequence[float | Fraction]) -> Fraction:
     """Return T(H and h) - T(H) where each type of identifier has its own L/C.
-
-    Parameters
-    ----------
-    found : (T,) identifiers of each type that h removes of what is published without it.
-    lost : harmless tokens that it removes.
-    costs : (T,) L/C of each type, > 0.
 
     >>> change_by_type([3, 1], lost=7, costs=[10, 2])
     Fraction(-25, 1)
@@ -69,19 +46,15 @@ def _worth(identifiers: Sequence[int], costs: Sequence[float | Fraction]) -> Fra
     return sum((exact(L) * n for L, n in zip(costs, identifiers, strict=True)), Fraction(0))
 
 
-def is_local_optimum(attacker: Counts, miss_cost: float | Fraction) -> bool:
+def is_local_optimum(attacker: Confusion, miss_cost: float | Fraction) -> bool:
     """Say whether adding the attacker's own classifier h_A does not lower T (Definition 4.1).
-
-    Parameters
-    ----------
-    attacker : of h_A, the most accurate classifier that the attacker can train, on P(H).
 
     With several types, each at its own L/C, T changes by FP_A less the sum of L/C TP_A: a local
     optimum for that sum is one for the smallest L/C as well, and that is the ratio to give.
 
-    >>> is_local_optimum(Counts(tp=1, fp=50, tn=850, fn=99), miss_cost=50)
+    >>> is_local_optimum(Confusion(tp=1, fp=50, tn=850, fn=99), miss_cost=50)
     True
-    >>> is_local_optimum(Counts(tp=1, fp=50, tn=850, fn=99), miss_cost=51)
+    >>> is_local_optimum(Confusion(tp=1, fp=50, tn=850, fn=99), miss_cost=51)
     False
     """
     published = cost(missed=attacker.identifiers, lost=0, miss_cost=miss_cost)
@@ -90,7 +63,7 @@ def is_local_optimum(attacker: Counts, miss_cost: float | Fraction) -> bool:
 
 
 def utility(
-    attacker: Counts,
+    attacker: Confusion,
     inspections: int,
     miss_cost: float | Fraction = 1,
     first: Literal["positives", "negatives", "random"] = "positives",
@@ -100,15 +73,7 @@ def utility(
     She inspects what her classifier calls identifiers first, then, with inspections left, the
     others; within both, in random order.
 
-    Parameters
-    ----------
-    attacker : of her classifier on what is published.
-    inspections : B, from 0 to all tokens.
-    miss_cost : L in units of C; 1 counts identifiers.
-    first : "positives", as the paper; "negatives", the attacker of Lemma 2; "random", all tokens
-        alike, the baseline.
-
-    >>> utility(Counts(tp=1, fp=3, tn=12, fn=4), inspections=6)
+    >>> utility(Confusion(tp=1, fp=3, tn=12, fn=4), inspections=6)
     Fraction(3, 2)
     """
     if not 0 <= inspections <= attacker.n:

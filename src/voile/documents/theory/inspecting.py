@@ -8,24 +8,19 @@ from __future__ import annotations
 from fractions import Fraction
 
 from voile.documents.theory.bound import Bound, first_failure
-from voile.documents.theory.counts import Counts, exact
+from voile.documents.theory.counts import Confusion, exact
 from voile.documents.theory.game import is_local_optimum, utility
 from voile.documents.theory.optimum import NO_OPTIMUM
 
 NOTHING_FOUND = "TP_A = 0: the attacker's classifier finds nothing"
 
 
-def lemma_2(attacker: Counts, inspections: int, miss_cost: float | Fraction) -> Bound:
+def lemma_2(attacker: Confusion, inspections: int, miss_cost: float | Fraction) -> Bound:
     """State that an attacker does best to inspect negatives first (Lemma 2, as reconstructed).
 
     At a local optimum with L/C >= (1 - alpha) / alpha, for any B. Proof: FP_A / TP_A >= L/C >=
     (1 - alpha) / alpha means that positives hold at most the share alpha of identifiers, so
     negatives hold at least that: positives first <= at random <= negatives first.
-
-    Parameters
-    ----------
-    attacker : of the attacker's classifier on P.
-    inspections : B, from 0 to all tokens.
     """
     name, statement = "Lemma 2", "U(negatives first) >= U(positives first)"
     ratio = exact(miss_cost)
@@ -53,14 +48,10 @@ def lemma_2(attacker: Counts, inspections: int, miss_cost: float | Fraction) -> 
     )
 
 
-def lemma_3(attacker: Counts, miss_cost: float | Fraction) -> Bound:
+def lemma_3(attacker: Confusion, miss_cost: float | Fraction) -> Bound:
     """Bound the tokens that the attacker's classifier calls harmless (Lemma 3, as reconstructed).
 
     Proof: TP_A >= 1 and FP_A >= L/C TP_A >= L/C; the others are n - TP_A - FP_A.
-
-    Parameters
-    ----------
-    attacker : of the attacker's classifier on P.
     """
     name, statement = "Lemma 3", "FN_A + TN_A <= n - 1 - L/C"
     failure = _no_true_positive_at_an_optimum(attacker, miss_cost)
@@ -75,28 +66,21 @@ def lemma_3(attacker: Counts, miss_cost: float | Fraction) -> Bound:
     )
 
 
-def theorem_4(attacker: Counts, inspections: int, miss_cost: float | Fraction) -> Bound:
+def theorem_4(attacker: Confusion, inspections: int, miss_cost: float | Fraction) -> Bound:
     """Bound U*/U, how far the attacker of Lemma 2 is from the best (Theorem 4, as reconstructed).
 
     U is what she gains with B inspections of negatives; U* is what one would who knew which of
     them are identifiers. Proof: U = L B FN / (FN + TN), U* = L min(B, FN), so U*/U =
     (FN + TN) / max(B, FN); then Lemma 3.
 
-    Parameters
-    ----------
-    attacker : of the attacker's classifier on P.
-    inspections : B, from 1 to FN_A + TN_A.
-
-    Examples
-    --------
     Example 1, with numbers of ours that give the paper's result:
 
-    >>> theorem_4(Counts(tp=1, fp=50, tn=850, fn=99), inspections=850, miss_cost=50).value
+    >>> theorem_4(Confusion(tp=1, fp=50, tn=850, fn=99), inspections=850, miss_cost=50).value
     Fraction(949, 850)
 
     Without a true positive the bound would be below 0, and U*/U is not:
 
-    >>> print(theorem_4(Counts(tp=0, fp=0, tn=90, fn=10), inspections=20, miss_cost=200).verdict)
+    >>> print(theorem_4(Confusion(tp=0, fp=0, tn=90, fn=10), inspections=20, miss_cost=200).verdict)
     does not apply: TP_A = 0: the attacker's classifier finds nothing
     """
     name, statement = "Theorem 4", "U*/U <= (n - 1 - L/C) / max(B, FN_A)"
@@ -107,7 +91,7 @@ def theorem_4(attacker: Counts, inspections: int, miss_cost: float | Fraction) -
 
 
 def farthest_from_best(
-    name: str, statement: str, attacker: Counts, inspections: int, least: Fraction
+    name: str, statement: str, attacker: Confusion, inspections: int, least: Fraction
 ) -> Bound:
     """Bound U*/U where FP_A / TP_A is at least `least`, and TP_A at least 1."""
     failure = first_failure(
@@ -128,7 +112,7 @@ def farthest_from_best(
     )
 
 
-def _no_true_positive_at_an_optimum(attacker: Counts, miss_cost: float | Fraction) -> str | None:
+def _no_true_positive_at_an_optimum(attacker: Confusion, miss_cost: float | Fraction) -> str | None:
     """Say why FP_A >= L/C need not hold."""
     return first_failure(
         [

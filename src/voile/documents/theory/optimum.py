@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from voile.documents.theory.bound import Bound
-from voile.documents.theory.counts import Counts, exact
+from voile.documents.theory.counts import Confusion, exact
 from voile.documents.theory.game import is_local_optimum
 
 NO_OPTIMUM = "P is no local optimum: the attacker's classifier, added to H, would lower T"
@@ -18,11 +18,6 @@ def lemma_1(changes: Sequence[Fraction], before: Fraction, after: Fraction) -> B
     Proof: P holds what no classifier of H removes. h moves TP(h, P) tokens from FN(H) to removed,
     and FP(h, P) harmless tokens to FP(H); it changes nothing that H had removed before. So with
     one after the other, and with types of their own L/C.
-
-    Parameters
-    ----------
-    changes : `change`, or `change_by_type`, of each classifier on P(H) as it was before it.
-    before, after : T(H) and T(H with all of them), in units of C, counted over the whole source.
     """
     return Bound(
         "Lemma 1",
@@ -34,20 +29,16 @@ def lemma_1(changes: Sequence[Fraction], before: Fraction, after: Fraction) -> B
 
 
 def theorem_1(
-    changes: Sequence[Fraction], last: Counts, identifiers: int, miss_cost: float | Fraction
+    changes: Sequence[Fraction],
+    last: Confusion,
+    identifiers: int,
+    miss_cost: float | Fraction,
 ) -> Bound:
     """Bound the passes of GreedySanitize, which ends at a local optimum (Theorem 1).
 
     Proof: a classifier is added only where C FP < L TP (Lemma 1), so TP >= 1: each pass but the
     last removes an identifier that was there. The last does not lower T: if it is the attacker's,
     Definition 4.1 holds.
-
-    Parameters
-    ----------
-    changes : of T by each classifier that was kept, as of `lemma_1`.
-    last : of the one that was left out, the attacker's most accurate.
-    identifiers : in the source.
-    miss_cost : L/C; with several types the smallest (see `is_local_optimum`).
     """
     name, statement = "Theorem 1", "ends at a local optimum within alpha n + 1 passes"
     if not is_local_optimum(last, miss_cost):
@@ -61,16 +52,12 @@ def theorem_1(
     )
 
 
-def theorem_2(attacker: Counts, miss_cost: float | Fraction) -> Bound:
+def theorem_2(attacker: Confusion, miss_cost: float | Fraction) -> Bound:
     """Compare FP_A / TP_A with L/C: P is a local optimum where the bound holds (Theorem 2).
 
     Proof: by Lemma 1, C FP_A - L TP_A >= 0; divide by C TP_A where that is not 0.
 
-    Parameters
-    ----------
-    attacker : of the attacker's classifier on P.
-
-    >>> theorem_2(Counts(tp=1, fp=49, tn=850, fn=99), miss_cost=50).holds
+    >>> theorem_2(Confusion(tp=1, fp=49, tn=850, fn=99), miss_cost=50).holds
     False
     """
     name, statement = "Theorem 2", "a local optimum iff TP_A = 0 or FP_A / TP_A >= L/C"
@@ -86,17 +73,13 @@ def theorem_2(attacker: Counts, miss_cost: float | Fraction) -> Bound:
     )
 
 
-def theorem_3(attacker: Counts, miss_cost: float | Fraction) -> Bound:
+def theorem_3(attacker: Confusion, miss_cost: float | Fraction) -> Bound:
     """Bound the identifiers that the attacker's classifier finds (Theorem 3).
 
     Proof: L TP_A <= C FP_A <= C (1 - alpha) n. Below 1 it means none: so where L/C is more than
     (1 - alpha) n.
 
-    Parameters
-    ----------
-    attacker : of the attacker's classifier on P.
-
-    >>> print(theorem_3(Counts(tp=1, fp=50, tn=850, fn=99), miss_cost=50))
+    >>> print(theorem_3(Confusion(tp=1, fp=50, tn=850, fn=99), miss_cost=50))
     Theorem 3: TP_A <= C/L (1 - alpha) n: 1 <= 18
     """
     name, statement = "Theorem 3", "TP_A <= C/L (1 - alpha) n"
@@ -105,7 +88,7 @@ def theorem_3(attacker: Counts, miss_cost: float | Fraction) -> Bound:
     return most_found(name, statement, attacker, exact(miss_cost))
 
 
-def most_found(name: str, statement: str, attacker: Counts, least: Fraction) -> Bound:
+def most_found(name: str, statement: str, attacker: Confusion, least: Fraction) -> Bound:
     """Bound TP_A where FP_A / TP_A is at least `least`."""
     value = attacker.harmless / least
     vacuous = value >= attacker.identifiers

@@ -5,31 +5,23 @@ from __future__ import annotations
 from fractions import Fraction
 
 from voile.documents.theory.bound import Bound
-from voile.documents.theory.counts import Counts
+from voile.documents.theory.counts import Confusion
 from voile.documents.theory.inspecting import lemma_2, lemma_3, theorem_4
 from voile.documents.theory.optimum import theorem_2, theorem_3
 from voile.documents.theory.sampling import lemma_4, theorem_5, theorem_6
 
 
 def bounds_of_run(
-    attacker: Counts,
+    attacker: Confusion,
     inspections: int,
     miss_cost: float | Fraction,
     *,
-    training: Counts | None = None,
+    training: Confusion | None = None,
     within: float | Fraction | None = None,
 ) -> tuple[Bound, ...]:
     """Return Theorems 2-4 and Lemmas 2-3 for what was published, and 4-6 from its training data.
 
-    Parameters
-    ----------
-    attacker : of the attacker's most accurate classifier on P.
-    inspections : B; as many as there are tokens, where it is more.
-    miss_cost : L/C; with several types the smallest (see `is_local_optimum`).
-    training, within : of the same classifier on the training data, and lambda; with both,
-        Lemma 4 in its form for `each` kind of error, and Theorems 5 and 6.
-
-    >>> for bound in bounds_of_run(Counts(tp=1, fp=50, tn=850, fn=99), 100, miss_cost=50):
+    >>> for bound in bounds_of_run(Confusion(tp=1, fp=50, tn=850, fn=99), 100, miss_cost=50):
     ...     print(bound)
     Theorem 2: a local optimum iff TP_A = 0 or FP_A / TP_A >= L/C: 50 >= 50
     Theorem 3: TP_A <= C/L (1 - alpha) n: 1 <= 18

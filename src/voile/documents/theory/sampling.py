@@ -15,7 +15,7 @@ from math import log, sqrt
 
 from voile.core.errors import RequestError
 from voile.documents.theory.bound import Bound, first_failure
-from voile.documents.theory.counts import Counts, exact
+from voile.documents.theory.counts import Confusion, exact
 from voile.documents.theory.game import is_local_optimum
 from voile.documents.theory.inspecting import NOTHING_FOUND, farthest_from_best
 from voile.documents.theory.optimum import most_found
@@ -25,12 +25,6 @@ def deviation(delta: float, m: int, classifiers: int) -> float:
     """Return lambda(delta, m) for a choice of finitely many classifiers (eq. 5).
 
     sqrt(ln(2 classifiers / delta) / (2 m)): Hoeffding's inequality, for each of them.
-
-    Parameters
-    ----------
-    delta : in (0, 1), the probability that some classifier deviates more.
-    m : training tokens, >= 1.
-    classifiers : to choose from, >= 1.
 
     >>> round(deviation(0.05, 200_000, classifiers=4), 4)
     0.0036
@@ -43,12 +37,6 @@ def deviation_of_dimension(delta: float, m: int, dimension: int) -> float:
     """Return lambda(delta, m) for a class of classifiers by its VC dimension (eq. 5).
 
     sqrt((d (ln(2 m / d) + 1) + ln(4 / delta)) / m) + 1 / m, Vapnik's bound; 1 where m < d.
-
-    Parameters
-    ----------
-    delta : in (0, 1), the probability that some classifier deviates more.
-    m : training tokens, >= 1.
-    dimension : d >= 1; of linear classifiers, their weights.
 
     >>> round(deviation_of_dimension(0.05, 200_000, dimension=100), 3)
     0.068
@@ -68,8 +56,8 @@ def _refuse_outside(delta: float, m: int, size: int, name: str) -> None:
 
 
 def lemma_4(
-    training: Counts,
-    attacker: Counts,
+    training: Confusion,
+    attacker: Confusion,
     miss_cost: float | Fraction,
     within: float | Fraction,
     *,
@@ -88,16 +76,6 @@ def lemma_4(
     lambda, which the same inequalities give each for itself (delta counts twice):
 
         FP_A / TP_A >= (q L/C - lambda) / (q + lambda).
-
-    Parameters
-    ----------
-    training : of the attacker's classifier on the m training tokens, as sanitised.
-    attacker : of the same on P.
-    within : lambda, > 0.
-
-    Returns
-    -------
-    Bound : that holds with probability 1 - delta; its value stands for L/C in Theorems 5 and 6.
     """
     name, statement = "Lemma 4", "FP_A / TP_A >= ((1+1/p) q L/C - lambda) / ((1+1/p) q + lambda/p)"
     if each:
@@ -131,29 +109,16 @@ def lemma_4(
     return Bound(name, statement, ">=", value=above / below, observed=observed)
 
 
-def theorem_5(attacker: Counts, ratio: Bound) -> Bound:
-    """Bound the identifiers that the attacker's classifier finds, as Theorem 3 (Theorem 5).
-
-    Parameters
-    ----------
-    attacker : of the attacker's classifier on P.
-    ratio : what Lemma 4 says of it.
-    """
+def theorem_5(attacker: Confusion, ratio: Bound) -> Bound:
+    """Bound the identifiers that the attacker's classifier finds, as Theorem 3 (Theorem 5)."""
     name, statement = "Theorem 5", "TP_A <= (1 - alpha) n / (the ratio of Lemma 4)"
     if ratio.value is None:
         return Bound(name, statement, "<=", applies=False, reason=ratio.reason)
     return most_found(name, statement, attacker, ratio.value)
 
 
-def theorem_6(attacker: Counts, inspections: int, ratio: Bound) -> Bound:
-    """Bound U*/U, as Theorem 4 (Theorem 6).
-
-    Parameters
-    ----------
-    attacker : of the attacker's classifier on P.
-    inspections : B, from 1 to FN_A + TN_A.
-    ratio : what Lemma 4 says of it.
-    """
+def theorem_6(attacker: Confusion, inspections: int, ratio: Bound) -> Bound:
+    """Bound U*/U, as Theorem 4 (Theorem 6)."""
     name, statement = "Theorem 6", "U*/U <= (n - 1 - the ratio of Lemma 4) / max(B, FN_A)"
     if ratio.value is None:
         return Bound(name, statement, "<=", applies=False, reason=ratio.reason)

@@ -19,13 +19,20 @@ from voile.data import Source, open_writer
 from voile.documents.committee.workers import Done, Pending, Recipe, Workbench, Worker, Workers
 from voile.documents.replacements import Edit, Reason
 from voile.documents.text.document import Document
-from voile.documents.text.reading import BATCH_ROWS, KEPT, LOST_CHARACTERS, hash_of, lacks, lost
+from voile.documents.text.reading import (
+    BATCH_ROWS,
+    KEPT,
+    LOST_CHARACTERS,
+    has_lost_characters,
+    text_hash,
+    why_unusable,
+)
 from voile.documents.text.source import UNREAD, CorpusSource
 from voile.documents.verbs.certify import COUNTED, MARK, certify
 from voile.documents.verbs.content import Content, Policy
 from voile.documents.verbs.options import ApplyOptions
-from voile.documents.verbs.recipe import patterns_told, recipe_of
-from voile.documents.verbs.report_data import STATING, story_of
+from voile.documents.verbs.recipe import make_recipe, pattern_names
+from voile.documents.verbs.report_data import STATING, report_data
 from voile.keys.secret import Secret
 from voile.release.apply import Applying, Batch, Made
 from voile.release.choice import Chosen
@@ -85,7 +92,7 @@ def apply(
     content = Content.of(kit)
     content.reading.check(source, annotated=False)
     policy = Policy.from_data(chosen.policy)
-    recipe = recipe_of(content, policy, options)
+    recipe = make_recipe(content, policy, options)
     content = content.repeating(recipe.names)
     told = chosen.as_read(content, policy)
     policy.warn()
@@ -107,8 +114,6 @@ def _jobs(asked: int) -> int:
 class _Begun:
     """A batch at work: its documents, what some of them lack, and which are being done.
 
-    Parameters
-    ----------
     lost : by column beside the texts, where characters were lost in decoding, if anywhere.
     """
 
@@ -186,11 +191,11 @@ class _Applying(Applying):
         first = int(batch.numbers[0]) if len(batch.numbers) else 0
         documents = reading.documents(batch.rows, first, annotated=False)
         lacking = [
-            self._unread_at(batch, x // width, one) or lacks(one.text) or self._untagged(one)
+            self._unread_at(batch, x // width, one) or why_unusable(one.text) or self._untagged(one)
             for x, one in enumerate(documents)
         ]
         beside = [name for name in batch.rows.schema.names if name not in self._texts]
-        cells = ((name, lost(batch.rows.column(name))) for name in beside)
+        cells = ((name, has_lost_characters(batch.rows.column(name))) for name in beside)
         gone = {name: where for name, where in cells if where.any()}
         without = np.array([why is None for why in lacking], dtype=np.bool_).reshape(-1, width)
         whole = batch.counted & without.all(axis=1)
@@ -286,17 +291,12 @@ class _Applying(Applying):
 
     def _is_seen(self, text: str) -> bool:
         seen = self._content.seen
-        number = hash_of(text, self._seen_key)
+        number = text_hash(text, self._seen_key)
         at = int(np.searchsorted(seen, number))
         return at < len(seen) and int(seen[at]) == number
 
     def certified(self, out: Path, rows: Source, scratch: Path) -> dict[str, float]:
-        """Count what was written, and hold it to what was made.
-
-        Raises
-        ------
-        AssertionError : the release does not hold the documents that were made.
-        """
+        """Count what was written, and hold it to what was made."""
         if not self.tally.released:  # some formats cannot be read back without a row
             return {"rows": 0.0, **dict.fromkeys(COUNTED, 0.0)}
         figures = certify(self.opened(out), self._texts)
@@ -327,7 +327,7 @@ class _Applying(Applying):
             ],
             "figures": {n: chosen[n] for n in shown if n in chosen},
             "constraints": {
-                "patterns": patterns_told(self._options),
+                "patterns": pattern_names(self._options),
                 "repeats": self._repeats,
                 "repeats_in_figures": self._repeats and self._content.with_repeats,
                 "context": self._options.context,
@@ -344,7 +344,7 @@ class _Applying(Applying):
             "removed_by": {str(why): times for why, times in sorted(self._by.items())},
             "learnt_from": self._learnt,
             "surrogates": {"names": names, "kinds": self._options.kinds()},
-            "story": story_of(self._content, self.chosen.number),
+            "story": report_data(self._content, self.chosen.number),
         }
 
 

@@ -16,19 +16,19 @@ from voile.core.evidence import Count, Evidence, Finding, Note, Rate
 from voile.core.progress import Progress
 from voile.data import Source, open_source
 from voile.data.roles import Roles
-from voile.documents.adversary import BudgetedAttacker, linking
-from voile.documents.adversary.left import edits_of, matched
-from voile.documents.adversary.mentions import words
+from voile.documents.adversary import BudgetedAttacker, link_surrogates
+from voile.documents.adversary.left import edits_of, match_documents
+from voile.documents.adversary.mentions import compared_words
 from voile.documents.committee.publishing import PublishedDocument
 from voile.documents.learning.quantities import LEFT, REMOVED
-from voile.documents.learning.training import by_subject, numbered
+from voile.documents.learning.training import count_by_subject, number_subjects
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.replacements import Edit, Reason
-from voile.documents.replacements.names import LANGUAGES, PARTICLES, builtin
+from voile.documents.replacements.names import LANGUAGES, PARTICLES, builtin_names
 from voile.documents.replacements.people import TITLES
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span, only_annotated
-from voile.documents.text.reading import Reading
+from voile.documents.text.reading import DocumentReader
 from voile.documents.text.source import split_format
 from voile.documents.verbs.apply import BUILT_IN, REMOVALS
 from voile.documents.verbs.options import AttackOptions
@@ -88,7 +88,7 @@ def attack(
         told.append(_plain(found, scene, () if told else scene.findings))
     if release.public["policy"]["replace"] == "surrogate":
         progress("linking surrogates", 0)
-        linked = linking(
+        linked = link_surrogates(
             scene.published,
             scene.truth,
             surrogates=builtin_words() if scene.surrogates["names"] == BUILT_IN else (),
@@ -102,8 +102,8 @@ def attack(
 @cache
 def builtin_words() -> frozenset[str]:
     """Return the words of surrogate names by voile's lists, which are public, and of titles."""
-    lists = (getattr(builtin(one), part) for one in LANGUAGES for part in NAMED)
-    found = {word for names in lists for name in names for word in words(name)}
+    lists = (getattr(builtin_names(one), part) for one in LANGUAGES for part in NAMED)
+    found = {word for names in lists for name in names for word in compared_words(name)}
     return frozenset(found | TITLES | PARTICLES | {"and", "don", "doña"})
 
 
@@ -127,8 +127,6 @@ def _plain(found: Evidence, scene: _Scene, more: tuple[Finding, ...] = ()) -> Ev
 class _Scene:
     """The released documents and their sources, in one order.
 
-    Parameters
-    ----------
     inspections : as many as identifiers are left, and 1% of the tokens, where there are any.
     findings : what all that removes, patterns and lists too, left and took.
     surrogates : where they are drawn from, and what the user said that types are.
@@ -152,7 +150,7 @@ class _Scene:
             )
         if absent := sorted(KEPT - private.keys()):
             raise TamperedError(f"the private manifest lacks {', '.join(absent)}")
-        reading = Reading.all_of(Roles.model_validate(private["roles"]))
+        reading = DocumentReader.all_of(Roles.model_validate(private["roles"]))
         reading.check(truth)
         source = reading.all(truth)
         width = len(reading.texts)
@@ -171,7 +169,7 @@ class _Scene:
             notes.append(Note(UNANNOTATED, {"aside": Count(aside, len(every))}))
         if unlearnt := sorted(set(sources.labels) - set(private["labels"])):
             notes.append(Note(UNLEARNT, {"types": listed(unlearnt)}))
-        subject = numbered(sources.subjects)
+        subject = number_subjects(sources.subjects)
         left, tokens = _left(published, sources, subject)
         asked = tuple(sorted(set(filter(None, (int(left.sum()), tokens // 100))))) or (1,)
         findings = tuple(_figures(published, sources, subject, left))
@@ -208,11 +206,11 @@ def _left(
     published: Corpus, truth: Corpus, subject: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], int]:
     """Count a release's tokens that are part of an identifier, by subject; and all but marks."""
-    left = Corpus(one for one, _ in matched(published, truth))
+    left = Corpus(one for one, _ in match_documents(published, truth))
     tokens = tokenise(document.text for document in left)
     types = token_labels(tokens, left, left.labels)
     marks = np.fromiter(map(is_mark, tokens.forms), np.bool_, len(tokens.forms))[tokens.form]
-    return by_subject(tokens, types > 0, subject), int((~marks).sum())
+    return count_by_subject(tokens, types > 0, subject), int((~marks).sum())
 
 
 def _figures(
@@ -227,7 +225,7 @@ def _figures(
     )
     removed = token_labels(tokens, replaced, ("edit",)) > 0
     total, lost, harmless = (
-        by_subject(tokens, which, subject)
+        count_by_subject(tokens, which, subject)
         for which in (identifiers, removed & ~identifiers, ~identifiers)
     )
     yield Finding(

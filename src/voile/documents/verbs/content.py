@@ -17,11 +17,11 @@ from voile.core.frontier import Frontier
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.documents.committee.committee import Committee, Decision, Member
-from voile.documents.learners import check_saveable, classifier_kind, kind_of
+from voile.documents.learners import check_saveable, saved_name, saved_type
 from voile.documents.learners.arrays import from_table, to_table
 from voile.documents.learners.calibration import Calibration
-from voile.documents.replacements.kinds import names_among
-from voile.documents.text.reading import Reading
+from voile.documents.replacements.kinds import name_types
+from voile.documents.text.reading import DocumentReader
 from voile.documents.words.features import Space
 from voile.release.kit import Kit
 
@@ -85,8 +85,6 @@ class Policy:
 class Content(Brief):
     """A fitted family: committees for several costs, and what each leaves and removes.
 
-    Parameters
-    ----------
     reading : which columns were read, and who was held out.
     committees : for each miss_cost.
     frontier : its policies are rows of `figures`.
@@ -98,7 +96,7 @@ class Content(Brief):
     found : how the fit went, and the corpus in numbers.
     """
 
-    reading: Reading
+    reading: DocumentReader
     committees: Mapping[float, Committee]
     frontier: Frontier
     figures: pa.Table
@@ -109,7 +107,7 @@ class Content(Brief):
 
     def repeating(self, names: frozenset[str]) -> Content:
         """Return it with the figures that hold where every mention of these types is removed."""
-        if names == names_among(self.found["labels"]):
+        if names == name_types(self.found["labels"]):
             return self
         return replace(self, figures=self.alone)
 
@@ -145,12 +143,7 @@ class Content(Brief):
         return []
 
     def committee(self, policy: Policy) -> Committee:
-        """Return who removes under a policy.
-
-        Raises
-        ------
-        RequestError : no committee was trained for its cost, or not of so many passes.
-        """
+        """Return who removes under a policy."""
         if policy.miss_cost not in self.committees:
             known = ", ".join(f"{cost:g}" for cost in self.committees)
             raise RequestError(
@@ -191,12 +184,7 @@ class Content(Brief):
 
     @classmethod
     def of(cls, kit: Kit) -> Content:
-        """Read a kit back; nothing in it is run.
-
-        Raises
-        ------
-        DamagedError : it lacks what a kit of documents holds, or its parts do not fit.
-        """
+        """Read a kit back; nothing in it is run."""
         return kit.read(cls._of)
 
     @classmethod
@@ -229,7 +217,7 @@ class Content(Brief):
         hold_out = HoldOut(held["share"], bytes.fromhex(held["key"]), roles.subject)
         bytes.fromhex(facts["key"])  # of the texts learnt from: what is none is refused here
         return cls(
-            Reading(roles, hold_out),
+            DocumentReader(roles, hold_out),
             committees,
             frontier,
             table,
@@ -267,7 +255,7 @@ def _stored(
                 {
                     "learner": member.learner,
                     "decision": member.decision,
-                    "kind": kind_of(member.classifier),
+                    "kind": saved_name(member.classifier),
                     "classifier": f"classifier {place}",
                     "calibration": calibration,
                 }
@@ -318,7 +306,7 @@ def _member(
         raise DamagedError("a classifier of the kit decides by no known rule")
     return Member(
         entry["learner"],
-        part(entry["classifier"], classifier_kind(entry["kind"])),
+        part(entry["classifier"], saved_type(entry["kind"])),
         None if calibration is None else part(calibration, Calibration),
         entry["decision"],
     )

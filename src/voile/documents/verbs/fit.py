@@ -17,14 +17,19 @@ from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.documents.context.correlated import PREFIX, correlated
-from voile.documents.learning.figures import context_of, identifiers_of, points, turns
-from voile.documents.learning.fits import Fits, fits_of
+from voile.documents.context.correlated import PREFIX, label_context
+from voile.documents.learning.figures import (
+    context_figures,
+    count_identifiers,
+    pass_rows,
+    policy_figures,
+)
+from voile.documents.learning.fits import Fits, prepare_fits
 from voile.documents.learning.greedy import Loop, sanitize_greedily
-from voile.documents.learning.training import Training, costs_of
+from voile.documents.learning.training import Training, costs_by_type
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.text.corpus import Corpus
-from voile.documents.text.reading import Reading, hashes
+from voile.documents.text.reading import DocumentReader, text_hashes
 from voile.documents.verbs.content import Content, Policy
 from voile.documents.verbs.options import FitOptions
 from voile.keys.random import streams
@@ -63,16 +68,16 @@ def fit(
     lists = read_gazetteers(options.lists)
     drawn = streams(seed, "hold-out", "committees", "seen")
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
-    reading = Reading(roles, hold_out)
+    reading = DocumentReader(roles, hold_out)
     reading.check(source)
     progress("reading", 0)
     corpus = reading.corpus(source)
     _check_held_out(corpus, options)
     if options.context:
-        corpus = correlated(corpus)
+        corpus = label_context(corpus)
     training = Training.of(corpus, lists=lists)
     folder = None if options.resume is None else Path(options.resume)
-    fits = fits_of(
+    fits = prepare_fits(
         training,
         options.learners,
         cross_fit=options.cross_fit or None,
@@ -99,9 +104,9 @@ def fit(
         figures,
         alone,
         pa.Table.from_pylist(
-            [row for cost, loop in loops.items() for row in turns(training, cost, loop)]
+            [row for cost, loop in loops.items() for row in pass_rows(training, cost, loop)]
         ),
-        np.sort(hashes(corpus, key)),
+        np.sort(text_hashes(corpus, key)),
         {
             **_corpus(training),
             "key": key.hex(),
@@ -134,7 +139,7 @@ def _loops(fits: Fits, options: FitOptions, progress: Progress) -> Iterator[tupl
     weights = _weights(options.weight)
     for number, cost in enumerate(sorted(set(options.miss_cost))):
         told = {t: CONTEXT_WEIGHT for t in labels if t.startswith(PREFIX)} | weights
-        costs = costs_of({"": cost, **{t: w * cost for t, w in told.items()}}, labels)
+        costs = costs_by_type({"": cost, **{t: w * cost for t, w in told.items()}}, labels)
         try:
             loop = sanitize_greedily(
                 fits,
@@ -158,7 +163,7 @@ def _loops(fits: Fits, options: FitOptions, progress: Progress) -> Iterator[tupl
 def _points(
     training: Training, loops: Mapping[float, Loop], *, repeats: bool
 ) -> list[dict[str, Any]]:
-    of = (points(training, cost, loop, repeats=repeats) for cost, loop in loops.items())
+    of = (policy_figures(training, cost, loop, repeats=repeats) for cost, loop in loops.items())
     return list(chain.from_iterable(of))
 
 
@@ -175,7 +180,7 @@ def _figures(
     told = []
     for number, row in enumerate(rows[x] for x in kept):
         loop, passes = loops[row["miss_cost"]], row["passes"]
-        context = context_of(training, corpus, loop, passes, repeats=repeats)
+        context = context_figures(training, corpus, loop, passes, repeats=repeats)
         told.append({"number": number, **row, **context})
     return pa.Table.from_pylist(told)
 
@@ -200,7 +205,7 @@ def _corpus(training: Training) -> dict[str, Any]:
         "labels": list(training.labels),
         "types": np.bincount(training.truth, minlength=len(training.labels) + 1)[1:].tolist(),
         "tokens": len(training.tokens),
-        "identifiers": identifiers_of(training),
+        "identifiers": count_identifiers(training),
         "documents": len(training.subject),
         "subjects": len(set(training.subject)),
         "columns": len(training.space.columns),
@@ -208,13 +213,7 @@ def _corpus(training: Training) -> dict[str, Any]:
 
 
 def choose(kit: Kit, choice: Choice) -> Chosen:
-    """Pick one policy of a kit's frontier, with what it leaves and removes.
-
-    Raises
-    ------
-    InfeasibleError : no policy is within the limit.
-    RequestError : there is no policy of that number or name.
-    """
+    """Pick one policy of a kit's frontier, with what it leaves and removes."""
     chosen = Chosen.from_kit(kit, Content.of(kit), choice)
     Policy.from_data(chosen.policy).warn()
     return chosen

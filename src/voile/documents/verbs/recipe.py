@@ -9,9 +9,9 @@ from pathlib import Path
 from voile.core.errors import DamagedError, RequestError, nearest
 from voile.documents.committee.committee import Committee
 from voile.documents.committee.workers import Recipe
-from voile.documents.patterns import Finder, Listed, Pattern, patterns_of
-from voile.documents.replacements import Names, Replacer, Surrogates, replacer
-from voile.documents.replacements.kinds import checked_kinds, names_among
+from voile.documents.patterns import Finder, Pattern, PhraseList, patterns_of
+from voile.documents.replacements import Names, Replacer, Surrogates, make_replacer
+from voile.documents.replacements.kinds import check_kinds, name_types
 from voile.documents.text.document import Document
 from voile.documents.verbs.content import Content, Policy
 from voile.documents.verbs.options import ApplyOptions
@@ -27,25 +27,20 @@ class NamelessWarning(UserWarning):
     """Further mentions of names are to be removed, and no type is one."""
 
 
-def recipe_of(content: Content, policy: Policy, options: ApplyOptions) -> Recipe:
+def make_recipe(content: Content, policy: Policy, options: ApplyOptions) -> Recipe:
     """Return what is removed under a policy with these options, and what comes in its place.
 
     Warns where repeats are asked for, and no type of the policy is a name.
-
-    Raises
-    ------
-    RequestError : a list, pattern, kind of type or secret that is not there.
-    DamagedError : the kit's classifiers are not of its features.
     """
     finders: tuple[Finder, ...] = _patterns(options, options.record)
     if options.deny is not None:
-        finders = (Listed.read(options.deny), *finders)
+        finders = (PhraseList.read(options.deny), *finders)
     committee = _working(content.committee(policy))
-    kinds = checked_kinds(options.kinds())
-    repeated = names_among(committee.labels, kinds) if options.repeats else frozenset()
+    kinds = check_kinds(options.kinds())
+    repeated = name_types(committee.labels, kinds) if options.repeats else frozenset()
     if options.context and (words := content.repeating(repeated).context(policy)):
-        finders = (*finders, Listed(words, label="CONTEXT", name="context"))
-    allow = None if options.allow is None else Listed.read(options.allow, name="allow-list")
+        finders = (*finders, PhraseList(words, label="CONTEXT", name="context"))
+    allow = None if options.allow is None else PhraseList.read(options.allow, name="allow-list")
     put = _replacer(options)
     known = [*committee.labels, *(finder.label for finder in finders)]
     for label in kinds:
@@ -74,16 +69,16 @@ def _patterns(options: ApplyOptions, records: Sequence[str]) -> tuple[Pattern, .
     return patterns_of(None if "all" in names else names, records)
 
 
-def patterns_told(options: ApplyOptions) -> list[str]:
+def pattern_names(options: ApplyOptions) -> list[str]:
     """Name what is removed by its form; the user's own formats are not told."""
     built_in = [pattern.name for pattern in _patterns(options, ())]
     return [*built_in, *(["record numbers"] if options.record else [])]
 
 
 def _replacer(options: ApplyOptions) -> Replacer:
-    kinds = checked_kinds(options.kinds())
+    kinds = check_kinds(options.kinds())
     if options.replace != "surrogate":
-        return replacer(options.replace, categories=kinds)
+        return make_replacer(options.replace, categories=kinds)
     path = options.names
     return Surrogates(
         Secret.find(options.key_file) or Secret.from_environment(),

@@ -7,11 +7,11 @@ from typing import Any
 
 from voile.core.evidence import Evidence, Rate
 from voile.core.rounding import for_audience
-from voile.documents.context import of_context
+from voile.documents.context import is_context
 from voile.documents.learning.quantities import AS_LEFT, ONE_PERCENT
 from voile.documents.verbs.content import Content
-from voile.documents.verbs.report_data import IN_SAMPLE, STATING, judged, story_of
-from voile.documents.verbs.report_headline import headline, left_at_fit
+from voile.documents.verbs.report_data import IN_SAMPLE, STATING, judged_on, report_data
+from voile.documents.verbs.report_headline import headline_figures, left_at_fit
 from voile.documents.verbs.report_passes import passes_section
 from voile.documents.verbs.report_theory import theory_section
 from voile.documents.words.features import CLASSES
@@ -84,7 +84,7 @@ def sections(
 ) -> tuple[Section, ...]:
     """Say what a report shows of a kit or of a release; words of the text for the holder alone."""
     if isinstance(subject, Kit):
-        found = story_of(Content.of(subject), None)
+        found = report_data(Content.of(subject), None)
         story: Mapping[str, Any] = for_audience(found, audience, STATING)
         public: Mapping[str, Any] = {}
         private: Mapping[str, Any] = {}
@@ -115,7 +115,7 @@ def _summary(
     blocks: list[Block] = []
     said: list[str] = []
     if public:
-        shown = tuple(headline(story, public["figures"], evidence, audience))
+        shown = tuple(headline_figures(story, public["figures"], evidence, audience))
         blocks += [Figures(shown)] if shown else []
         said += _policy(public)
     if any(IN_SAMPLE in one.notes for one in evidence):
@@ -123,7 +123,7 @@ def _summary(
     if story:
         found = story["found"]
         alpha = share_of(found["identifiers"] / found["tokens"], found["tokens"], audience)
-        context = of_context(found["labels"])
+        context = is_context(found["labels"])
         halted = "; the fit was interrupted" * (found["stopped"] == "interrupted")
         documents, subjects = (
             _counted(found[f"{one}s"], one, audience) for one in ("document", "subject")
@@ -239,7 +239,7 @@ def _left(story: Mapping[str, Any], audience: Audience) -> Section | None:
         )
     )
     types = Grid(
-        ("type", "tokens left"), lines, f"Left of each type, {judged(story)}", (1,), "internal"
+        ("type", "tokens left"), lines, f"Left of each type, {judged_on(story)}", (1,), "internal"
     )
     hidden = needs_suppression(chosen["risk"], found["identifiers"], audience)
     texts = [("tokens", share(chosen["published_tokens"]))] * (not hidden)
@@ -269,7 +269,7 @@ def _inspected(story: Mapping[str, Any], audience: Audience) -> Iterator[Grid]:
             ("inspections", "of them identifiers"),
             lines,
             "Found in what the committee alone leaves of the annotated text, by the most accurate "
-            f"classifier; judged {judged(story)}",
+            f"classifier; judged {judged_on(story)}",
             (0, 1),
         )
 

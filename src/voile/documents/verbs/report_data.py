@@ -21,14 +21,10 @@ STATING = Stating(
 SHOWN = ("number", "miss_cost", "passes", "risk", "risk_low", "risk_high", "loss")
 
 
-def story_of(content: Content, number: int | None) -> dict[str, Any]:
+def report_data(content: Content, number: int | None) -> dict[str, Any]:
     """Gather it, so that a report can be written later without the kit.
 
     Of the policy applied it holds words of the text, for the holder alone; of the others none.
-
-    Parameters
-    ----------
-    number : of the policy applied; None tells of the frontier alone.
     """
     space = next(iter(content.committees.values())).space
     story: dict[str, Any] = {
@@ -45,13 +41,13 @@ def story_of(content: Content, number: int | None) -> dict[str, Any]:
     return story
 
 
-def judged(story: Mapping[str, Any]) -> str:
+def judged_on(story: Mapping[str, Any]) -> str:
     """Say on what text the figures stand."""
     if story and not story["found"]["cross_fit"]:
         return "by classifiers that had learnt from it: in other text more is left"
     return "by classifiers that had not seen it"
 
 
-def taken_of(story: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
+def added_passes(story: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
     """Return who was added in each pass of the policy's loop, and what that did."""
     return {row["pass"]: row for row in story["passes"] if row["taken"]}

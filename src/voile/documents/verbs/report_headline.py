@@ -7,7 +7,7 @@ from typing import Any
 
 from voile.core.evidence import Evidence, Rate
 from voile.documents.learning.quantities import FOUND, LEFT, REMOVED
-from voile.documents.verbs.report_data import judged
+from voile.documents.verbs.report_data import judged_on
 from voile.report.evidence_sections import shown_findings
 from voile.report.sections import Audience, Figure
 from voile.report.wording import (
@@ -22,18 +22,13 @@ from voile.report.wording import (
 ON_RELEASE = "measured on this release"
 
 
-def headline(
+def headline_figures(
     story: Mapping[str, Any],
     public: Mapping[str, float],
     evidence: Sequence[Evidence],
     audience: Audience,
 ) -> Iterator[Figure]:
-    """Yield the key numbers: what an attack measured on this release, else what the fit expects.
-
-    Parameters
-    ----------
-    story : the holder's; empty for a recipient, who knows the figures of the `public` manifest.
-    """
+    """Yield the key numbers: what an attack measured on this release, else what the fit expects."""
     known = story.get("chosen") or public
     whole = story["found"]["identifiers"] if story.get("chosen") else None
     measured = _measured(evidence)
@@ -43,7 +38,7 @@ def headline(
         yield Figure("Identifiers left", value, f"{ON_RELEASE}{expected}", interval)
     elif "risk" in known:
         value, interval = left_at_fit(known, whole, audience)
-        meaning = f"of those in the annotated text, {judged(story)}"
+        meaning = f"of those in the annotated text, {judged_on(story)}"
         yield Figure("Identifiers left", value, meaning, interval)
     if REMOVED in measured:
         value, interval = estimate(measured[REMOVED], audience)

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from voile.core.rounding import exact
-from voile.documents.verbs.report_data import judged, taken_of
+from voile.documents.verbs.report_data import added_passes, judged_on
 from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section
 from voile.report.suppression import FEW, is_few, withheld
 from voile.report.wording import share_of
@@ -22,7 +22,7 @@ def passes_section(story: Mapping[str, Any], audience: Audience) -> Section | No
     if not story.get("passes"):
         return None
     rows = story["passes"]
-    taken = taken_of(story)
+    taken = added_passes(story)
     identifiers, harmless = _columns(story, audience)
     lines = tuple(
         (
@@ -37,7 +37,7 @@ def passes_section(story: Mapping[str, Any], audience: Audience) -> Section | No
     grid = Grid(
         ("pass", "learner", "removes", "identifiers removed", "harmless tokens removed"),
         lines,
-        f"Of all, {judged(story)}",
+        f"Of all, {judged_on(story)}",
         (3, 4),
     )
     few = (UNTOLD,) if UNKNOWN in (*identifiers, *harmless) else ()
@@ -51,7 +51,7 @@ def _columns(story: Mapping[str, Any], audience: Audience) -> tuple[list[str], l
 
     A row for each pass, then one for further mentions of the names removed.
     """
-    found, chosen, taken = story["found"], story["chosen"], taken_of(story).values()
+    found, chosen, taken = story["found"], story["chosen"], added_passes(story).values()
     known = found["identifiers"]
     identifiers = [*(row["removed"] for row in taken), chosen["repeats_identifiers"]]
     harmless = [*(row["harmless"] for row in taken), chosen["repeats_harmless"]]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from voile.documents.context import of_context
+from voile.documents.context import is_context
 from voile.documents.learning.quantities import ONE_PERCENT
 from voile.documents.theory import (
     Bound,
-    Counts,
+    Confusion,
     bounds_of_run,
     change_by_type,
     cost_by_type,
@@ -17,7 +17,7 @@ from voile.documents.theory import (
     lemma_1,
     theorem_1,
 )
-from voile.documents.verbs.report_data import judged, taken_of
+from voile.documents.verbs.report_data import added_passes, judged_on
 from voile.report.sections import Grid, Prose, Section
 
 DELTA = 0.05
@@ -56,8 +56,8 @@ def _of(story: Mapping[str, Any]) -> str:
     return (
         "For the annotated text as the committee alone publishes it, and the most accurate of the "
         f"classifiers tried, by its own rule ({story['chosen']['attacker_learner']}): no pass of "
-        f"it would pay, judged {judged(story)}."
-        f"{context * bool(of_context(story['found']['labels']).any())}"
+        f"it would pay, judged {judged_on(story)}."
+        f"{context * bool(is_context(story['found']['labels']).any())}"
     )
 
 
@@ -69,13 +69,15 @@ def _bounds(story: Mapping[str, Any]) -> tuple[Bound, ...]:
     """
     chosen, found = story["chosen"], story["found"]
     costs, types = chosen["costs"], found["types"]
-    attacker = Counts(*(chosen[f"attacker_{name}"] for name in ("tp", "fp", "tn", "fn")))
+    attacker = Confusion(*(chosen[f"attacker_{name}"] for name in ("tp", "fp", "tn", "fn")))
     training, within = None, None
     if chosen["training"] is not None:
-        training = Counts(*chosen["training"])
+        training = Confusion(*chosen["training"])
         within = deviation_of_dimension(DELTA, training.n, found["columns"])
     inspections = max(chosen[ONE_PERCENT[1]], 1)
-    changes = [change_by_type(row["by_type"], row["fp"], costs) for row in taken_of(story).values()]
+    changes = [
+        change_by_type(row["by_type"], row["fp"], costs) for row in added_passes(story).values()
+    ]
     before = cost_by_type(types, 0, costs)
     after = cost_by_type(chosen["missed"], chosen["lost"], costs)
     return (

@@ -20,12 +20,6 @@ _RUNS = re.compile(r"(.)\1+")
 def attributes_of(form: str, lists: Mapping[str, frozenset[str]]) -> list[tuple[int, str]]:
     """Return a form's attributes, each with its kind.
 
-    Parameters
-    ----------
-    lists : gazetteers, name -> words in lower case.
-
-    Examples
-    --------
     >>> [name for _, name in attributes_of("Ana", {"given": frozenset({"ana"})})]
     ['w=ana', 'list=given', 's=Xxx', 'c=Xx', '<a', '<an', 'a>', 'na>']
     >>> attributes_of("[NAME]", {})

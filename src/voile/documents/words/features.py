@@ -64,8 +64,6 @@ SHAPES = (len(CLASSES) + 1) ** 3
 class Space(Brief):
     """The columns that a fit keeps.
 
-    Parameters
-    ----------
     attributes : of words, in the order of their numbers; they hold words of the text.
     tags : parts of speech, in the order of their numbers.
     columns : (c,) sorted keys of the columns kept: block * stride + attribute.
@@ -118,16 +116,10 @@ class Space(Brief):
         lists: Mapping[str, frozenset[str]] | None = None,
         least: int = 2,
     ) -> Space:
-        """Keep the columns that at least `least` (1 or 2) subjects have, and those of marks.
-
-        Parameters
-        ----------
-        subjects : (n,) whose each token is.
-        marks : forms that will stand where something is removed, e.g. ``[NAME]``.
-        """
+        """Keep the columns that at least `least` (1 or 2) subjects have, and those of marks."""
         lists, marks = lists or {}, frozenset(marks)
         tokens.known.number(sorted(marks))
-        shown = (seen_as(form, marks) for form in tokens.forms)
+        shown = (unbracket(form, marks) for form in tokens.forms)
         kind = {name: kind for form in shown for kind, name in attributes_of(form, lists)}
         everything = cls(tuple(kind), _tags(tokens), np.zeros(0, dtype=np.int64), lists)
         whole = Extractor(everything, tokens.known)
@@ -173,8 +165,6 @@ def _tags(tokens: Tokens) -> tuple[str, ...]:
 class Extractor:
     """Give tokens their features, looking at each form once.
 
-    Parameters
-    ----------
     space : the columns.
     known : the forms that tokens number; it grows with every batch, and the tables with it.
     """
@@ -192,7 +182,7 @@ class Extractor:
 
     def learn(self) -> None:
         """Look at the forms that are new."""
-        new = [seen_as(form, self.space.marks) for form in self.known.since(len(self.classes))]
+        new = [unbracket(form, self.space.marks) for form in self.known.since(len(self.classes))]
         if new:
             numbers, lists = self.space.numbers, self.space.lists
             found = [
@@ -310,10 +300,10 @@ def _table(indices: Ints, indptr: NDArray[np.int64], columns: int) -> sp.csr_arr
     return table
 
 
-def seen_as(form: str, marks: frozenset[str]) -> str:
+def unbracket(form: str, marks: frozenset[str]) -> str:
     """Return a form as it is looked at: a word in brackets is that word, if it is no mark.
 
-    >>> seen_as("[NAME]", frozenset({"[NAME]"})), seen_as("[SMITH]", frozenset({"[NAME]"}))
+    >>> seen_as("[NAME]", frozenset({"[NAME]"})), unbracket("[SMITH]", frozenset({"[NAME]"}))
     ('[NAME]', 'SMITH')
     """
     return form if form in marks or not is_mark(form) else form.strip("[]") or form

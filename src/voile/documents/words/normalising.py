@@ -53,8 +53,6 @@ _FEW = 16
 class Normalised:
     """A text to look at, and where each of its m characters comes from.
 
-    Parameters
-    ----------
     text : m characters.
     places : (m + 1,) where what each character stands for starts in the original; the last is the
         original's length. None: each character stands where it stood.

@@ -14,14 +14,8 @@ from voile.documents.words.tokens import NOWHERE
 class Scorer:
     """Score tokens by linear weights, without a matrix.
 
-    Parameters
-    ----------
     extractor : shared by all scorers of a committee.
     weights : (columns, outputs).
-
-    Raises
-    ------
-    RequestError : the weights are of other columns.
 
     Guarantees: equal to ``features.matrix @ weights`` but for rounding.
     Cost: O(tokens x blocks x outputs), and once O(attributes x outputs) for each new form.

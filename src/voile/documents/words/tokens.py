@@ -76,8 +76,6 @@ class Forms:
 class Layout:
     """Where n tokens of d texts stand, whatever their forms; marks in their place change nothing.
 
-    Parameters
-    ----------
     gap : (n,) uint8, what stands before each: GLUED, BLANK, LINE or PARAGRAPH.
     first : (d + 1,) where each text's tokens begin; the last is n.
     """
@@ -122,8 +120,6 @@ class Layout:
 class Tokens:
     """The n tokens of d texts, one after the other.
 
-    Parameters
-    ----------
     known : what numbers mean.
     form : (n,) the number of each token's normalised form.
     starts, ends : (n,) where it stands in the original text.
@@ -181,13 +177,6 @@ def tokenise(
 ) -> Tokens:
     """Cut texts into tokens. Cost: O(characters), 1-2 million tokens a second.
 
-    Parameters
-    ----------
-    known : forms met before; new ones are added to it.
-    tokeniser : another rule than this module's, e.g. `spacy_tokeniser`.
-
-    Examples
-    --------
     >>> tokens = tokenise(["Dr. Who-2\\nis in"])
     >>> tokens.forms, tokens.starts.tolist(), tokens.gap.tolist()
     (['Dr', '.', 'Who', '-', '2', 'is', 'in'], [0, 2, 4, 7, 8, 10, 13], [3, 0, 1, 0, 0, 2, 1])
@@ -278,7 +267,7 @@ def _given(text: str, tokeniser: Tokeniser) -> tuple[list[str], Ints, Ints, NDAr
     return words, places[:, 0], places[:, 1], gaps
 
 
-def tagged(tokens: Tokens, documents: Sequence[Document], tags: Forms | None = None) -> Tokens:
+def add_tags(tokens: Tokens, documents: Sequence[Document], tags: Forms | None = None) -> Tokens:
     """Return the tokens with the parts of speech that their documents give, where any does."""
     if not any(document.pos for document in documents):
         return tokens

@@ -20,12 +20,7 @@ SHIFTS = {
 
 
 def views_of(tokens: Tokens, other: Places) -> dict[str, Places]:
-    """Return for each view where each token looks, (n,); NOWHERE outside its document.
-
-    Parameters
-    ----------
-    other : (n,) where the same form stands elsewhere in the document.
-    """
+    """Return for each view where each token looks, (n,); NOWHERE outside its document."""
     layout = tokens.layout
     return {
         **{name: layout.neighbours[by] for name, by in SHIFTS.items()},
@@ -36,17 +31,7 @@ def views_of(tokens: Tokens, other: Places) -> dict[str, Places]:
 
 
 def occurrences(tokens: Tokens, named: NDArray[np.bool_], most: int) -> tuple[Places, Places]:
-    """Find the same form elsewhere in the document: the one before, else the next; and count it.
-
-    Parameters
-    ----------
-    named : (n,) tokens that are looked up: written like a name or a number, and not removed.
-
-    Returns
-    -------
-    (n,) where the other one stands, NOWHERE where there is none; (n,) how often the form is
-    there, at most `most`, 0 of tokens that are not looked up.
-    """
+    """Find the same form elsewhere in the document: the one before, else the next; and count it."""
     other = np.full(len(tokens), NOWHERE, dtype=np.int32)
     often = np.zeros(len(tokens), dtype=np.int32)
     places = np.flatnonzero(named).astype(np.int32)

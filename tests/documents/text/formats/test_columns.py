@@ -14,7 +14,7 @@ from tests.documents.text.formats.writers import SCHEMES, chunks, joined, put, s
 from voile.core.errors import RequestError, SourceError
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Span
-from voile.documents.text.formats.tags import spans_of
+from voile.documents.text.formats.tags import join_tagged
 
 SENTENCES = st.lists(chunks().filter(bool), min_size=1, max_size=3)
 
@@ -81,7 +81,7 @@ def naive_spans(tags):
 
 @given(st.lists(st.sampled_from(["O", *(f"{a}-{b}" for a in "BIELMSUW" for b in "XY")])))
 def test_any_tags_leave_no_tagged_token_out(tags):
-    spans = spans_of((at, at + 1, tag) for at, tag in enumerate(tags))
+    spans = join_tagged((at, at + 1, tag) for at, tag in enumerate(tags))
     assert spans == naive_spans(tags)
     covered = {at for span in spans for at in range(span.start, span.end)}
     assert covered == {at for at, tag in enumerate(tags) if tag != "O"}

@@ -19,7 +19,7 @@ from voile.data import open_source, open_writer
 from voile.data.roles import Roles
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Span
-from voile.documents.text.formats.tables import documents_of
+from voile.documents.text.formats.tables import batch_documents
 
 STRUCT = pa.list_(
     pa.struct([("start", pa.int32()), ("end", pa.int64()), ("label", pa.large_string())])
@@ -85,7 +85,7 @@ def test_every_source_of_text(tmp_path, end):
 
 def test_a_batch_without_its_spans_and_rows_counted_on():
     batch = pa.record_batch({"note": ["a", None], "letter": ["b", "c"], "who": ["p", None]})
-    found = documents_of(batch, roles(BOTH, "who"), first=8, annotated=False)
+    found = batch_documents(batch, roles(BOTH, "who"), first=8, annotated=False)
     assert [(d.id, d.text, d.subject) for d in found] == [
         ("row 8, column note", "a", "p"),
         ("row 8, column letter", "b", "p"),
@@ -170,7 +170,7 @@ def test_parts_of_speech_are_read_from_the_column_that_the_text_names():
     pos = [one.pos for one in Corpus.from_source(open_source(table), roles)]
     assert pos == [((0, 3, "NNP"), (4, 8, "VBD")), (), ()]
     (batch,) = table.select(["note"]).to_batches()
-    assert [one.pos for one in documents_of(batch, roles)] == [()] * 3
+    assert [one.pos for one in batch_documents(batch, roles)] == [()] * 3
     wrong = pa.table({"note": ["Ann"], "words": ['[{"start": 0, "end": 3}]']})
     with pytest.raises(SourceError, match=r"row 1, parts of speech: span 1 has no start, end, tag"):
         Corpus.from_source(open_source(wrong), roles)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from voile.core.errors import RequestError, nearest
 from voile.documents.text.document import Document
-from voile.documents.text.formats.file import File, readable, stem, suffix
+from voile.documents.text.formats.file import File, report_unreadable, stem, suffix
 
 __all__ = ["FORMATS", "Format", "read_documents"]
 
@@ -25,8 +25,6 @@ Aside = Callable[[str, RequestError], None]
 class Format:
     """How a kind of file is read.
 
-    Parameters
-    ----------
     reader : "module:function" below voile.documents.text.formats, imported when first used.
     holds : what it is, for people.
     suffixes : of the files that are taken from a folder; .gz may follow where it is text.
@@ -78,13 +76,7 @@ def read_documents(
     subject: str | None = None,
     aside: Aside | None = None,
 ) -> Iterator[Document]:
-    """Stream the documents that `Corpus.read` reads; memory follows one of them, or one file.
-
-    Parameters
-    ----------
-    aside : told the name of each document that cannot be read, and why, where a file is a document:
-        the others are still read. Without it, and in the other formats, the first error ends it.
-    """
+    """Stream the documents that `Corpus.read` reads; memory follows one of them, or one file."""
     from voile.documents.text.formats.recognising import recognise
 
     name = recognise(path, encoding) if format is None else format
@@ -104,7 +96,7 @@ def read_documents(
         return
     for file in _files(Path(path), known, encoding, subject):
         try:
-            with readable(file.path):
+            with report_unreadable(file.path):
                 yield from known.read(file)
         except RequestError as error:
             if aside is None or not known.single:
@@ -113,10 +105,10 @@ def read_documents(
 
 
 def _files(path: Path, known: Format, encoding: str | None, subject: str | None) -> Iterator[File]:
-    from voile.documents.text.formats.recognising import present
+    from voile.documents.text.formats.recognising import list_files
 
     folder = path.is_dir()
-    found = [one for one in present(path) if not folder or suffix(one) in known.suffixes]
+    found = [one for one in list_files(path) if not folder or suffix(one) in known.suffixes]
     if not found:
         ends = " or ".join(known.suffixes)
         raise RequestError(f"holds no {ends or 'file of this format'}", where=str(path))

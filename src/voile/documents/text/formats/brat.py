@@ -14,7 +14,7 @@ from pathlib import Path
 from voile.core.errors import SourceError
 from voile.documents.text.document import Document
 from voile.documents.text.formats.file import File
-from voile.documents.text.formats.quotes import AnnotationError, Quote, placed
+from voile.documents.text.formats.quotes import AnnotationError, Quote, place_quotes
 
 ENTITY = re.compile(r"T\S*\t(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)(?:\t(.*))?")
 OTHER = re.compile(r"[REAMN#*]")
@@ -22,7 +22,7 @@ OTHER = re.compile(r"[REAMN#*]")
 
 def read(file: File) -> Iterator[Document]:
     """Read one document; of a pair, either name will do."""
-    text, notes = beside(file.path, ".txt"), beside(file.path, ".ann")
+    text, notes = find_beside(file.path, ".txt"), find_beside(file.path, ".ann")
     for path, end in ((text, ".txt"), (notes, ".ann")):
         if path is None:
             raise SourceError(f"has no {end} file beside it", where=file.path.name)
@@ -31,11 +31,11 @@ def read(file: File) -> Iterator[Document]:
     source = replace(file, path=text)
     content = source.text()
     quotes = list(_entities(replace(file, path=notes)))
-    spans = placed(content, quotes, f"document {file.name}", marked=source.marked())
+    spans = place_quotes(content, quotes, f"document {file.name}", marked=source.marked())
     yield file.document(content, spans, id=file.name)
 
 
-def beside(path: Path, end: str) -> Path | None:
+def find_beside(path: Path, end: str) -> Path | None:
     """Find the other file of a pair, compressed or not; a file is its own where it ends so."""
     name = re.sub(r"\.(txt|ann)(\.gz)?$", "", path.name, flags=re.IGNORECASE)
     ends = (end, f"{end}.gz", end.upper())

@@ -21,8 +21,6 @@ _COMPRESSED = re.compile(r"\.gz$", re.IGNORECASE)
 class File:
     """A file that a format reads.
 
-    Parameters
-    ----------
     name : what its document is called, where it holds one.
     several : whether it is one of several files, so that the name tells their documents apart.
     encoding : of its text; without one UTF-8, or what a byte order mark says.
@@ -89,7 +87,7 @@ class File:
 
 
 @contextmanager
-def readable(path: Path) -> Iterator[None]:
+def report_unreadable(path: Path) -> Iterator[None]:
     """Say in one sentence that the system does not let a file be read."""
     try:
         yield

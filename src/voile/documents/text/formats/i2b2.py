@@ -17,7 +17,7 @@ from voile.core.errors import SourceError
 from voile.data.text import raw_chunks
 from voile.documents.text.document import Document, Span
 from voile.documents.text.formats.file import File
-from voile.documents.text.formats.quotes import AnnotationError, Quote, placed
+from voile.documents.text.formats.quotes import AnnotationError, Quote, place_quotes
 
 _TEXT = re.compile(r"(<TEXT\b[^>]*>)(.*?)(</TEXT\s*>)", re.DOTALL)
 KEEPER = "\ufdd0"
@@ -115,7 +115,7 @@ def read_2014(file: File) -> Iterator[Document]:
     patient = PATIENT.fullmatch(PurePosixPath(file.name).name)
     yield file.document(
         content,
-        placed(content, quotes, where, returns=False),
+        place_quotes(content, quotes, where, returns=False),
         id=file.name,
         subject=patient[1] if patient else None,
     )

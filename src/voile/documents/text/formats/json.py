@@ -14,10 +14,10 @@ from voile.core.errors import RequestError, SourceError, nearest
 from voile.data.formats.jsonlines import parser
 from voile.documents.text.document import Document
 from voile.documents.text.formats.file import File
-from voile.documents.text.formats.quotes import Quote, looked, placed
+from voile.documents.text.formats.quotes import Quote, place_quotes, read_quotes_if_any
 
 
-def objects(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_objects(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each object with its row; lines stream, a list is read whole."""
     if file.head().lstrip().startswith("["):
         yield from _list(file)
@@ -46,27 +46,20 @@ def _list(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, row
 
 
-def annotated(
+def read_annotated(
     file: File, text: str, quotes: Callable[[dict[str, Any], str], list[Quote] | None]
 ) -> Iterator[Document]:
-    """Make a document of each object.
-
-    Parameters
-    ----------
-    text : the field that holds it; an empty text is one, none is refused.
-    quotes : gives an object's annotations, None where it has none; told where it is, for what it
-        refuses.
-    """
-    for number, row in objects(file):
+    """Make a document of each object."""
+    for number, row in read_objects(file):
         content = row.get(text)
         if not isinstance(content, str):
             raise SourceError(f"row {number} has no text in the field {text}", where=file.path.name)
         own = [row[key] for key in ("id", "doc_id") if row.get(key) not in (None, "")]
         id = file.called(own[0] if own else number)
         found = quotes(row, f"document {id}")
-        spans = placed(content, found or (), f"document {id}")
-        subject, annotated = _subject(file, number, row), found is not None
-        yield file.document(content, spans, id=id, subject=subject, annotated=annotated)
+        spans = place_quotes(content, found or (), f"document {id}")
+        subject, looked_at = _subject(file, number, row), found is not None
+        yield file.document(content, spans, id=id, subject=subject, annotated=looked_at)
 
 
 def _subject(file: File, number: int, row: dict[str, Any]) -> str | None:
@@ -85,7 +78,9 @@ def _subject(file: File, number: int, row: dict[str, Any]) -> str | None:
 
 def read_jsonl(file: File) -> Iterator[Document]:
     """Read voile's own: text, spans of start, end and label, id or doc_id, subject."""
-    return annotated(file, "text", lambda row, where: looked(row.get("spans"), where))
+    return read_annotated(
+        file, "text", lambda row, where: read_quotes_if_any(row.get("spans"), where)
+    )
 
 
 PRESIDIO_KEYS = ("start_position", "end_position", "entity_type")
@@ -93,11 +88,11 @@ PRESIDIO_KEYS = ("start_position", "end_position", "entity_type")
 
 def read_presidio(file: File) -> Iterator[Document]:
     """Read documents; each span's value has to be what the text holds there."""
-    return annotated(file, "full_text", _presidio_quotes)
+    return read_annotated(file, "full_text", _presidio_quotes)
 
 
 def _presidio_quotes(row: dict[str, Any], where: str) -> list[Quote] | None:
-    return looked(row.get("spans"), where, PRESIDIO_KEYS, "entity_value")
+    return read_quotes_if_any(row.get("spans"), where, PRESIDIO_KEYS, "entity_value")
 
 
 DOCCANO_KEYS = ("start_offset", "end_offset", "label")
@@ -106,7 +101,7 @@ DOCCANO_FIELDS = ("label", "labels", "entities")
 
 def read_doccano(file: File) -> Iterator[Document]:
     """Read documents; relations and comments are left."""
-    return annotated(file, "text", _doccano_quotes)
+    return read_annotated(file, "text", _doccano_quotes)
 
 
 def _doccano_quotes(row: dict[str, Any], where: str) -> list[Quote] | None:
@@ -114,4 +109,4 @@ def _doccano_quotes(row: dict[str, Any], where: str) -> list[Quote] | None:
     if len(there) != 1:
         said = f"has {' and '.join(there)}" if there else f"has none of {', '.join(DOCCANO_FIELDS)}"
         raise SourceError(said, where=where)
-    return looked(row[there[0]], where, DOCCANO_KEYS)
+    return read_quotes_if_any(row[there[0]], where, DOCCANO_KEYS)

@@ -20,8 +20,6 @@ class AnnotationError(SourceError):
 class Quote:
     """One annotation.
 
-    Parameters
-    ----------
     places : start and end of each piece, as the format counts characters.
     label : the type of what stands there.
     words : what stands there, pieces joined by blanks, where the format repeats it.
@@ -32,7 +30,7 @@ class Quote:
     words: str | None = None
 
 
-def listed(
+def read_quotes(
     found: object,
     where: str,
     keys: tuple[str, str, str] = ("start", "end", "label"),
@@ -59,14 +57,14 @@ def listed(
     return quotes
 
 
-def looked(
+def read_quotes_if_any(
     found: object,
     where: str,
     keys: tuple[str, str, str] = ("start", "end", "label"),
     words: str | None = None,
 ) -> list[Quote] | None:
     """Return what is listed; None for a null, or no value at all: nobody may have looked."""
-    return None if found is None else listed(found, where, keys, words)
+    return None if found is None else read_quotes(found, where, keys, words)
 
 
 def _is_span(values: Any) -> bool:
@@ -76,7 +74,7 @@ def _is_span(values: Any) -> bool:
     return type(start) is int and type(end) is int and isinstance(label, str)
 
 
-def placed(
+def place_quotes(
     text: str,
     quotes: Sequence[Quote],
     where: str,
@@ -91,12 +89,7 @@ def placed(
     with a byte order mark: some tools count it. Of ways that fit, one with all spans inside the
     text goes first. The same span said twice is one.
 
-    Raises
-    ------
-    AnnotationError : the text holds other words than those quoted. Spans outside it are for the
-        document to refuse.
-
-    >>> placed("a\r\nbc", [Quote(((2, 4),), "NAME", "bc")], "document 1")
+    >>> place_quotes("a\r\nbc", [Quote(((2, 4),), "NAME", "bc")], "document 1")
     (Span(start=3, end=5, label='NAME'),)
     """
     ways = [_as_it_is, _without_returns(text)] if "\r\n" in text else [_as_it_is]

@@ -12,10 +12,10 @@ from pathlib import Path
 from voile.core.errors import RequestError, SourceError
 from voile.data.opening import FORMATS as TABLES
 from voile.data.postgres.address import Address
-from voile.documents.text.formats.brat import beside
+from voile.documents.text.formats.brat import find_beside
 from voile.documents.text.formats.conll import BOUNDARY, TOKEN
-from voile.documents.text.formats.file import File, readable, suffix
-from voile.documents.text.formats.json import objects
+from voile.documents.text.formats.file import File, report_unreadable, suffix
+from voile.documents.text.formats.json import read_objects
 from voile.documents.text.formats.tags import HARMLESS, TAG
 
 BY_NAME = {
@@ -27,16 +27,11 @@ SAY = "say its format"
 
 
 def recognise(thing: str | PathLike[str], encoding: str | None = None) -> str:
-    """Return the format of a file, of all files in a folder or of those of a pattern.
-
-    Raises
-    ------
-    RequestError : it is not known, or there are several.
-    """
+    """Return the format of a file, of all files in a folder or of those of a pattern."""
     if "::" in os.fspath(thing) or Address.parse(thing) is not None:
         return "table"
     path = Path(thing)
-    files = list(present(path))
+    files = list(list_files(path))
     known = [one for one in files if not (path.is_dir() and suffix(one) == ".conf")]
     formats = sorted({_format(one, encoding) for one in known})
     if len(formats) > 1:
@@ -50,7 +45,7 @@ def recognise(thing: str | PathLike[str], encoding: str | None = None) -> str:
     return formats[0]
 
 
-def present(path: Path) -> Iterator[Path]:
+def list_files(path: Path) -> Iterator[Path]:
     """Yield the files of a folder and those below it, of a pattern, or the one file, by name."""
     if path.is_dir():
         for one in sorted(path.rglob("*")):
@@ -73,12 +68,12 @@ def _format(path: Path, encoding: str | None) -> str:
     end = suffix(path)
     if end in BY_NAME:
         return BY_NAME[end]
-    if end == ".ann" or (end == ".txt" and beside(path, ".ann")):
-        if beside(path, ".txt") is None:
+    if end == ".ann" or (end == ".txt" and find_beside(path, ".ann")):
+        if find_beside(path, ".txt") is None:
             raise SourceError("has no .txt file beside it", where=path.name)
         return "brat"
     if end in _BY_CONTENT:
-        with readable(path):
+        with report_unreadable(path):
             return _BY_CONTENT[end](File(path, path.name, encoding=encoding))
     if end not in TABLES:
         raise RequestError(f"{end or 'its'} files are not known", where=path.name, instead=SAY)
@@ -86,7 +81,7 @@ def _format(path: Path, encoding: str | None) -> str:
 
 
 def _json(file: File) -> str:
-    _, first = next(objects(file), (0, {}))
+    _, first = next(read_objects(file), (0, {}))
     if "full_text" in first:
         return "presidio"
     if any(isinstance(first.get(key), list) for key in ("label", "labels", "entities")):

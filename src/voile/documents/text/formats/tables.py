@@ -19,26 +19,19 @@ from voile.data import Source, open_source
 from voile.data.roles import Roles
 from voile.data.source import BATCH_ROWS
 from voile.documents.text.document import Document, Span
-from voile.documents.text.formats.quotes import listed, looked, placed
+from voile.documents.text.formats.quotes import place_quotes, read_quotes, read_quotes_if_any
 
 SPANS, POS = "spans", "pos"
 
 
-def documents_of(
+def batch_documents(
     batch: pa.RecordBatch, roles: Roles, *, first: int = 1, annotated: bool = True
 ) -> list[Document]:
-    """Make the documents of a batch: row after row, and in a row a text column after the other.
-
-    Parameters
-    ----------
-    first : the number of the batch's first row in the source.
-    annotated : whether to read spans; without them the batch needs no column of spans. Parts of
-        speech are read where the batch has their column.
-    """
-    texts = spans_of_texts(roles, batch.schema)
+    """Make the documents of a batch: row after row, and in a row a text column after the other."""
+    texts = span_columns(roles, batch.schema)
     columns = [_texts(batch, name) for name in texts]
     spans = [batch.column(by).to_pylist() if annotated and by else None for by in texts.values()]
-    tags = [_cells(batch, by) for by in pos_of_texts(roles).values()]
+    tags = [_cells(batch, by) for by in pos_columns(roles).values()]
     whose = batch.column(roles.subject).to_pylist() if roles.subject else [None] * batch.num_rows
     documents = []
     for row in range(batch.num_rows):
@@ -51,18 +44,13 @@ def documents_of(
             text = column[row] or ""
             marked = found and _spans(text, found[row], f"{where}, column {by}")
             pos = words and _pos(words[row], f"{where}, parts of speech")
-            looked = marked is not None
-            documents.append(Document(text, marked or (), id, subject, pos or (), looked))
+            annotated_here = marked is not None
+            documents.append(Document(text, marked or (), id, subject, pos or (), annotated_here))
     return documents
 
 
-def spans_of_texts(roles: Roles, columns: pa.Schema) -> dict[str, str | None]:
-    """Return the text columns, and the column that holds the spans of each, if any.
-
-    Raises
-    ------
-    RequestError : no column has text; a setting `spans` names no column with the role label.
-    """
+def span_columns(roles: Roles, columns: pa.Schema) -> dict[str, str | None]:
+    """Return the text columns, and the column that holds the spans of each, if any."""
     texts = {name: roles.columns[name].settings.get(SPANS) for name in roles.of("text")}
     if not texts:
         raise RequestError("no column has the role text", where="roles")
@@ -79,7 +67,7 @@ def spans_of_texts(roles: Roles, columns: pa.Schema) -> dict[str, str | None]:
     return texts
 
 
-def pos_of_texts(roles: Roles) -> dict[str, str | None]:
+def pos_columns(roles: Roles) -> dict[str, str | None]:
     """Return the text columns, and the column that holds the parts of speech of each, if any."""
     texts = {name: roles.columns[name].settings.get(POS) for name in roles.of("text")}
     for name, pos in texts.items():
@@ -113,12 +101,12 @@ def read_table(
 def source_documents(source: Source, roles: Roles) -> Iterator[Document]:
     """Stream the documents of a source: one for each row and text column, in that order."""
     roles.check(source.columns)
-    texts = spans_of_texts(roles, source.schema())
-    beside = [*texts.values(), *pos_of_texts(roles).values(), roles.subject]
+    texts = span_columns(roles, source.schema())
+    beside = [*texts.values(), *pos_columns(roles).values(), roles.subject]
     needed = dict.fromkeys([*texts, *filter(None, beside)])
     first = 1
     for batch in source.batches(needed, batch_rows=BATCH_ROWS):
-        yield from documents_of(batch, roles, first=first)
+        yield from batch_documents(batch, roles, first=first)
         first += batch.num_rows
 
 
@@ -132,12 +120,12 @@ def _cells(batch: pa.RecordBatch, name: str | None) -> list[object] | None:
 
 
 def _spans(text: str, found: object, where: str) -> tuple[Span, ...] | None:
-    quotes = looked(_unpacked(found, where), where)
-    return None if quotes is None else placed(text, quotes, where)
+    quotes = read_quotes_if_any(_unpacked(found, where), where)
+    return None if quotes is None else place_quotes(text, quotes, where)
 
 
 def _pos(found: object, where: str) -> tuple[tuple[int, int, str], ...]:
-    quotes = listed(_unpacked(found, where), where, ("start", "end", "tag"))
+    quotes = read_quotes(_unpacked(found, where), where, ("start", "end", "tag"))
     return tuple((*quote.places[0], quote.label) for quote in quotes)
 
 

@@ -31,15 +31,15 @@ def is_tag(tag: str) -> bool:
     return bool(tag) and (tag in HARMLESS or tag.rstrip("-") not in {*"BIELMSUW", ""})
 
 
-def spans_of(tokens: Iterable[tuple[int, int, str]]) -> list[Span]:
+def join_tagged(tokens: Iterable[tuple[int, int, str]]) -> list[Span]:
     """Join the tokens of a sentence to spans.
 
     A span goes on with I, M, E and L of its type, and with a type that stands alone (IO); whatever
     else has a type begins one, so that no tagged token is left out.
 
-    >>> spans_of([(0, 3, "I-PER"), (4, 7, "I-PER"), (8, 9, "B-PER"), (9, 10, "I-LOC")])
-    [Span(start=0, end=7, label='PER'), Span(start=8, end=9, label='PER'), \
-Span(start=9, end=10, label='LOC')]
+    >>> tokens = [(0, 3, "I-PER"), (4, 7, "I-PER"), (8, 9, "B-PER"), (9, 10, "I-LOC")]
+    >>> [(span.start, span.end, span.label) for span in join_tagged(tokens)]
+    [(0, 7, 'PER'), (8, 9, 'PER'), (9, 10, 'LOC')]
     """
     spans: list[Span] = []
     going = None
@@ -83,6 +83,6 @@ def join(sentences: Iterable[Sequence[Token]]) -> Joined:
             if part not in _NO_POS:
                 pos.append((at, end, part))
             at = end + 1
-        spans += spans_of(tagged)
+        spans += join_tagged(tagged)
         lines.append(" ".join(token.word for token in sentence))
     return Joined("\n".join(lines), spans, pos)
