@@ -186,3 +186,20 @@ def test_no_advantage_is_claimed_of_what_was_not_tried():
     (lines,) = shown(Bullets, evidence(tried, not_tried))
     assert lines.items[0].startswith("Pay guessed, high: advantage over people")
     assert lines.items[1:] == ("Pay guessed, by kind: of people.",)
+
+
+def test_rows_of_nothing_but_0_are_one_sentence():
+    none = Rate(0, 100)
+    kinds = [Finding("found", MANY, of="a"), *(Finding("found", none, of=x) for x in "bc")]
+    one = evidence(*kinds, Finding("found", none, control=MANY, of="d"))
+    (grid,), (_, sentence) = shown(Grid, one), shown(Prose, one)
+    assert [row[0] for row in grid.rows] == ["a", "d"]
+    assert sentence.paragraphs == ("0% throughout, 95% upper bound 3.7% or less: b and c.",)
+    (grid,) = shown(Grid, evidence(*kinds[:2]))
+    assert [row[0] for row in grid.rows] == ["a", "b"]
+
+
+def test_a_table_of_nothing_but_0_is_a_sentence_alone():
+    one = evidence(*(Finding("found", Rate(0, 100), of=x) for x in "ab"))
+    assert not shown(Grid, one)
+    assert "0% throughout" in text(one)

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
-from voile.core.evidence import Count, Evidence, Finding
+from voile.core.evidence import Count, Evidence, Finding, Rate
 from voile.core.evidence import Heading as Question
+from voile.core.rounding import rounded
 from voile.report.sections import (
     Audience,
     Block,
@@ -24,7 +25,16 @@ from voile.report.sections import (
     Series,
 )
 from voile.report.suppression import is_few, withheld
-from voile.report.wording import advantage, circumstance, is_hidden, name_of, rate, said
+from voile.report.wording import (
+    advantage,
+    circumstance,
+    is_hidden,
+    listed,
+    name_of,
+    rate,
+    said,
+    share,
+)
 
 WITHHELD = "withheld where a number of fewer than 11 would follow"
 Cells = Mapping[tuple[str, str], Finding]
@@ -122,12 +132,12 @@ def _small(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _grids(evidence: Evidence, audience: Audience) -> Iterator[Grid]:
+def _grids(evidence: Evidence, audience: Audience) -> Iterator[Grid | Prose]:
     """Yield a table of what was found of all, and one by kind."""
     told = shown_findings(evidence, audience)
     whole = [one for one in told if not one.of and one.rate.trials]
     if whole:
-        yield _grid(*_cells(whole, audience), audience, "Found, with 95% intervals")
+        yield from _folded(*_cells(whole, audience), audience, "Found, with 95% intervals")
     if kinds := [one for one in told if one.of]:
         yield from _by_kind(kinds, audience)
 
@@ -148,7 +158,7 @@ def _quantity(finding: Finding) -> str:
     return name_of(replace(finding, of="", at=None), "internal")
 
 
-def _by_kind(findings: Sequence[Finding], audience: Audience) -> Iterator[Grid]:
+def _by_kind(findings: Sequence[Finding], audience: Audience) -> Iterator[Grid | Prose]:
     """Show kinds side by side; in public none from which a few would follow, not even its name.
 
     Annotators name the kinds: a rare one can identify a person and stand in no released row.
@@ -158,12 +168,13 @@ def _by_kind(findings: Sequence[Finding], audience: Audience) -> Iterator[Grid]:
     hidden = withheld([_parts(cells, kind) for kind in kinds])
     if audience == "internal" or hidden is None:
         few: Audience = "public" if hidden == frozenset() else "internal"
-        yield replace(_grid("kind", cells, audience, "By kind"), audience=few)
+        for block in _folded("kind", cells, audience, "By kind"):
+            yield replace(block, audience=few)
         return
     gone = {kinds[x] for x in hidden}
     if shown := {key: one for key, one in cells.items() if key[0] not in gone}:
         caption = f"By kind; {WITHHELD}" if gone else "By kind"
-        yield _grid("kind", shown, audience, caption)
+        yield from _folded("kind", shown, audience, caption)
 
 
 def _parts(cells: Cells, kind: str) -> list[int]:
@@ -175,6 +186,22 @@ def _parts(cells: Cells, kind: str) -> list[int]:
             found = getattr(one, name, None)
             counts += [found.successes, found.trials - found.successes] if found else [0, 0]
     return counts
+
+
+def _folded(corner: str, cells: Cells, audience: Audience, caption: str) -> Iterator[Grid | Prose]:
+    """Lay findings out; of several rows of nothing but 0%, one sentence."""
+    rates: dict[str, list[Rate]] = {}
+    for (row, _), one in cells.items():
+        rates.setdefault(row, []).extend(x for x in (one.rate, one.baseline, one.control) if x)
+    none = [row for row, found in rates.items() if not any(x.successes for x in found)]
+    none = [row for row in none if all(x.trials for x in rates[row])] if none[1:] else []
+    if len(none) < len(rates):
+        shown = {key: one for key, one in cells.items() if key[0] not in none}
+        yield _grid(corner, shown, audience, caption)
+    if none:
+        most = max(x.interval()[1] for row in none for x in rates[row])
+        bound = share(rounded(most, "up") if audience == "public" else most)
+        yield Prose((f"0% throughout, 95% upper bound {bound} or less: {listed(none)}.",))
 
 
 def _grid(corner: str, cells: Cells, audience: Audience, caption: str) -> Grid:
