@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
-from tests.signals.clinic import applied, fitted
+from tests.signals.clinic import applied, fitted, strongest
 
 from voile.core.evidence import Curve, Evidence, Finding, Note, Rate
 from voile.report import render
@@ -42,7 +44,8 @@ def page(tmp_path_factory):
     return render_for
 
 
-MEAN, BARS, LAW = "on average: ", "Who is found by forest", "weight, overheard, by class"
+MEAN, BARS = "averaged over the classes: ", "Share of each class that forest identifies"
+LAW = "weight, overheard, by class"
 BALANCED = "balanced accuracy 0.51"
 
 
@@ -72,8 +75,8 @@ def test_a_count_of_few_stays_with_its_holder_also_where_a_mean_would_tell_it(pa
 
 def test_few_people_of_the_control_leave_the_rest_of_the_sentence(page):
     public = page("public", overheard(Rate(30, 100), control=Rate(5, 50)))
-    assert "35% overheard. Chance" in public
-    assert "not fitted to" not in public
+    assert "35% from one message. Guessing" in public
+    assert "outside the fit" not in public
     assert BALANCED in public  # of those overheard, who are many
 
 
@@ -86,5 +89,43 @@ def test_the_headline_is_what_was_measured_on_this_release(page):
     assert "0.12 bits" in public
     assert "Messages reveal 0.12 of 0.72 bits" in public
     assert "measured on this release; the fit expected" in public
-    assert "of what the reading itself reveals; the fit expected" in public
-    assert "to an eavesdropper" in page("public", plain)
+    assert "of what the unprotected reading reveals; the fit expected" in public
+    assert "as the fit expects" in page("public", plain)
+
+
+def test_what_was_measured_stands_before_what_the_fit_expected(page):
+    """The public report has no section that only says that another has more."""
+    evidence = overheard(Rate(30, 100))
+    public, own = page("public", evidence), page("internal", evidence)
+    assert public.index('id="inference"') < public.index('id="frontier"')
+    assert 'id="overheard"' in own
+    assert 'id="overheard"' not in public
+
+
+RUN = """
+import sys
+from voile.cli.run import run
+assert run(sys.argv[1:]) == 0
+print(*(name for name in ("sklearn", "numba") if name in sys.modules))
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["report", "sent.csv", "--out", "public.html", "--quiet"],
+        ["signals", "choose", "kit", "--policy", "0", "--out", "policy.toml", "--quiet"],
+    ],
+)
+def test_report_and_choose_import_no_learner_and_no_kernel(tmp_path, words):
+    kit = fitted()
+    kit.save(tmp_path / "kit")
+    applied(kit, tmp_path / "sent.csv", chosen=strongest(kit))
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == ""

@@ -25,7 +25,6 @@ from voile.report.sections import (
 )
 from voile.report.wording import listed, share, size, without_zeros
 from voile.signals.information.leakage import LEAKAGE
-from voile.signals.verbs.content import Content
 from voile.signals.verbs.report_charts import breaks, in_words, overheard, recall
 from voile.signals.verbs.report_data import STATING, story_of
 
@@ -55,6 +54,8 @@ def sections(
     A public report shows no law of a class's readings, and no count of people below 11.
     """
     if isinstance(subject, Kit):
+        from voile.signals.verbs.content import Content
+
         found = story_of(Content.of(subject), None, None)
         story: Mapping[str, Any] = for_audience(found, audience, STATING)
         public: Mapping[str, Any] = {}
@@ -64,13 +65,13 @@ def sections(
         story, public = private.get("story", {}), subject.public
     parts = [
         _summary(story, public, private, evidence, audience),
-        _frontier(story),
-        _overheard(evidence),
         *evidence_sections(
             [replace(one, curves=()) for one in evidence],
             audience,
             first={"inference": (*recall(evidence), *breaks(evidence))},
         ),
+        _overheard(evidence) if audience == "internal" else None,
+        _frontier(story),
         _kit(story),
         codebook(public["columns"]) if public else None,
         Section("limits", "What this does not protect from", (Bullets(LIMITS),)),
@@ -90,7 +91,7 @@ def _summary(
         blocks.append(Figures(tuple(_figures(public, story, private, evidence, audience))))
         blocks.append(Prose(tuple(_said(public, evidence, audience))))
     if story:
-        blocks.append(Prose((_before(story, audience),)))
+        blocks.append(Prose((_unprotected(story, audience),)))
     return Section("summary", "In short", tuple(blocks), first=True)
 
 
@@ -101,56 +102,61 @@ def _figures(
     evidence: Sequence[Evidence],
     audience: Audience,
 ) -> Iterator[Figure]:
-    told = public["figures"]
+    expected = public["figures"]
     notes = [note.values for one in evidence for note in one.notes if note.text == LEAKAGE]
+    measured: Mapping[str, Any] = {}
     if notes:
-        found = {f"bits{end}": notes[0][name] for end, name in zip(ENDS, BITS, strict=True)}
-        expected = f"; the fit expected {_bits(told)} ({_within(told)})" if "bits" in told else ""
-        found = coarse(found, outwards) if audience == "public" else found  # as the note
-        yield _leakage(found, f"by one message, measured on this release{expected}")
-    elif "bits" in told:
-        most = f", of {_decimal(story['before']['entropy'])} that the class has" if story else ""
-        yield _leakage(told, f"by one message, to an eavesdropper{most}")
-    if "bits" in told:
-        yield _risk(told, story, found if notes else {})
-        yield Figure("Distortion", share(told["loss"]), "error for a reader without the key")
+        measured = {f"bits{end}": notes[0][name] for end, name in zip(ENDS, BITS, strict=True)}
+        if audience == "public":
+            measured = coarse(measured, outwards)  # as the note
+        fit = f"; the fit expected {_bits(expected)} ({_within(expected)})"
+        fit = fit if "bits" in expected else ""
+        yield _leakage(measured, f"per message, measured on this release{fit}")
+    elif "bits" in expected:
+        most = f", of {_decimal(story['before']['entropy'])} that the class holds" if story else ""
+        yield _leakage(expected, f"per message, as the fit expects{most}")
+    if "bits" in expected:
+        yield _risk(expected, story, measured)
+        yield Figure(
+            "Distortion", share(expected["loss"]), "of the largest; none for the recipient"
+        )
     if private:
         yield Figure(
             "Decoded exactly",
             f"{private['figures']['decoded']:,.0f}",
-            "rows: every one was decoded again as it was written, to the last bit",
+            "rows: every row written was decoded again and compared, to the last bit",
         )
 
 
-def _risk(told: Mapping[str, Any], story: Mapping[str, Any], found: Mapping[str, Any]) -> Figure:
-    """Say what share of the reading's own bits a message reveals: as measured, else as expected."""
+def _risk(
+    expected: Mapping[str, Any], story: Mapping[str, Any], measured: Mapping[str, Any]
+) -> Figure:
+    """Give the share of the reading's own bits that a message reveals: measured, else expected."""
+    meaning, risk = "of what the unprotected reading reveals", share(expected["risk"])
     if not story:
-        return Figure("Risk", share(told["risk"]), "of what the reading itself reveals")
+        return Figure("Risk", risk, meaning)
     whole = story["before"]["bits"]
 
     def part(end: str) -> str:
-        bits = max((found or told)[f"bits{end}"], 0.0)
+        bits = max((measured or expected)[f"bits{end}"], 0.0)
         return share(min(bits / whole, 1.0) if whole > 0 else 0.0)
 
-    value, expected = share(told["risk"]), f"; the fit expected {share(told['risk'])}"
-    return Figure(
-        "Risk",
-        part("") if found else value,
-        f"of what the reading itself reveals{expected if found else ''}",
-        f"at most {part('_high')}",
-    )
+    if measured:
+        risk, meaning = part(""), f"{meaning}; the fit expected {risk}"
+    return Figure("Risk", risk, meaning, f"at most {part('_high')}")
 
 
-def _leakage(told: Mapping[str, Any], meaning: str) -> Figure:
-    return Figure("Information leakage", _bits(told), meaning, f"95% interval {_within(told)}")
+def _leakage(estimate: Mapping[str, Any], meaning: str) -> Figure:
+    interval = f"95% interval {_within(estimate)}"
+    return Figure("Information leakage", _bits(estimate), meaning, interval)
 
 
-def _bits(told: Mapping[str, Any]) -> str:
-    return f"{_decimal(told['bits'])} bits"
+def _bits(estimate: Mapping[str, Any]) -> str:
+    return f"{_decimal(estimate['bits'])} bits"
 
 
-def _within(told: Mapping[str, Any]) -> str:
-    low, high = (max(told[f"bits_{end}"], 0.0) for end in ("low", "high"))
+def _within(estimate: Mapping[str, Any]) -> str:
+    low, high = (max(estimate[f"bits_{end}"], 0.0) for end in ("low", "high"))
     return f"{_decimal(low)} to {_decimal(high)}"
 
 
@@ -163,34 +169,37 @@ def _said(
 ) -> Iterator[str]:
     policy = public["policy"]
     columns = [one["column"] for one in public["columns"] if one["role"] == "reading"]
+    noun, were, look = (
+        ("columns", "were", "they look") if columns[1:] else ("column", "was", "it looks")
+    )
     yield (
-        f"{listed(columns)} were sent by the {policy['method']} map at strength "
-        f"{policy['strength']:g}, to look like {_looks(policy)}. The recipient, who knows each "
-        "person's class, decodes every reading exactly."
+        f"The {noun} {listed(columns)} {were} encoded by the {policy['method']} map at strength "
+        f"{policy['strength']:g}. To a reader without the key {look} like {_looks(policy)}. The "
+        "recipient, who knows each person's class, decodes every reading exactly."
     )
     yield from in_words(evidence, audience)
 
 
 def _looks(policy: Mapping[str, Any]) -> str:
     if policy["strength"] == 0:
-        return "themselves: nothing is hidden"
+        return "what was read: nothing is hidden"
     looks = {
         "normal": "standard normal scores",
         "uniform": "numbers between 0 and 1",
-        "barycentre": "readings of everyone, in their own units",
+        "barycentre": "readings of the whole population, in their own units",
     }
     return looks[policy["base"]]
 
 
-def _before(story: Mapping[str, Any], audience: Audience) -> str:
+def _unprotected(story: Mapping[str, Any], audience: Audience) -> str:
     before = story["before"]
     people = size(before["subjects"], audience)
     return (
-        f"Sent as they are, readings reveal {_decimal(before['bits'])} of "
+        f"Without the map, one reading reveals {_decimal(before['bits'])} of the "
         f"{_decimal(before['entropy'])} bits of the class (95% interval {_within(before)}). "
-        f"The bits of the fit are estimated on {people} people, each sent by a map "
-        "fitted to others; where there is nothing to reveal, 95 of 100 estimates lie below "
-        f"{_decimal(before['null'])}."
+        f"What the fit expects was estimated on {people} people, each encoded by a map "
+        "fitted to others; where there is nothing to reveal, 95 of 100 such estimates lie below "
+        f"{_decimal(before['null'])} bits."
     )
 
 
@@ -213,8 +222,8 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
     bits = LineChart(
         tuple(lines),
         "strength",
-        "bits of the class told by one message",
-        "What every strength on the frontier tells, with 95% intervals",
+        "bits of the class revealed by one message",
+        "Information leakage that the fit expects at each strength, with 95% intervals",
         "internal",
     )
     return Section("frontier", "Risk-utility frontier", (chart, bits))
@@ -225,29 +234,25 @@ BAND = ("strength", "bits", "bits_low", "bits_high")
 
 
 def _overheard(evidence: Sequence[Evidence]) -> Section | None:
-    """Show what was read of each class against what is overheard."""
+    """Show what was read of each class beside what an eavesdropper hears."""
     charts = [chart for one in evidence for chart in overheard(one)]
     if not charts:
         return None
-    plain = Prose(
-        (
-            "Where the map does its work, the curves of all classes lie on one another in what is "
-            "overheard, however far apart they lie in what was read. The data holder's own "
-            "report shows them.",
-        )
+    plain = (
+        "Where the map hides the class, the curves of all classes coincide in what is overheard."
     )
-    return Section("overheard", "What an eavesdropper sees", (plain, *charts))
+    return Section("overheard", "What an eavesdropper sees", (Prose((plain,)), *charts))
 
 
 def _kit(story: Mapping[str, Any]) -> Section | None:
-    """Say what the kit holds of people, and who may see it."""
+    """List what the kit stores about people, and who may see it."""
     if not story:
         return None
     visible = {
         "private": "The kit is private: keep it with those who know the classes.",
-        "shareable": "The kit holds no one person's value, and may be shared with devices and "
-        "recipients; an adversary is taken to have it.",
+        "shareable": "The kit holds no single person's value, and may be shared with devices and "
+        "recipients; the adversary is assumed to have it.",
     }
-    sequences = "It holds a map of sequences as well, for sessions." if story["sequences"] else ""
+    sequences = "It also holds a map of sequences, for sessions." if story["sequences"] else ""
     prose = Prose((f"{visible[story['visibility']]} {sequences}".strip(),))
     return Section("kit", "What the kit holds", (prose, Bullets(tuple(story["holds"]))))

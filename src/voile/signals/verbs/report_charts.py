@@ -9,16 +9,16 @@ from voile.report.sections import Audience, Bar, BarChart, LineChart, Series
 from voile.report.wording import circumstance, is_hidden, share
 
 SENT = {
-    "readings as they are": "sent as they are",
-    "single messages": "overheard",
-    "single messages, columns known": "overheard, columns known",
+    "readings as they are": "from the unprotected reading",
+    "single messages": "from one message",
+    "single messages, columns known": "from one message and the known columns",
 }
-FRESH = "overheard, of people not fitted to"  # people whom the map was not
-THOUGHT = "thought beforehand"
+FRESH = "from one message of a person outside the fit"
+BELIEVED = "from prior beliefs alone"
 
 
 def overheard(evidence: Evidence) -> Iterator[LineChart]:
-    """Yield for each column what was read, then what is overheard: a curve for each class."""
+    """Yield for each column a chart of what was read, then of what is overheard, by class."""
     for what in dict.fromkeys(curve.x_name for curve in evidence.curves):
         lines = [curve for curve in evidence.curves if curve.x_name == what]
         yield LineChart(
@@ -31,65 +31,60 @@ def overheard(evidence: Evidence) -> Iterator[LineChart]:
 
 
 def recall(evidence: Sequence[Evidence]) -> Iterator[BarChart]:
-    """Yield how many of each class the best attacker finds, before and after."""
-    best, told = _best(evidence)
+    """Yield the share of each class that the strongest attacker identifies, case by case."""
+    best, cases = _strongest(evidence)
     if not best:
         return
-    rates = [rate for found in told.values() for rate in found.values()]
     groups = tuple(
-        (
-            f"class {name}",
-            tuple(
-                Bar(how, found[name].value, *found[name].interval()) for how, found in told.items()
-            ),
-        )
-        for name in next(iter(told.values()))
+        (f"class {name}", tuple(_bar(how, found[name]) for how, found in cases.items()))
+        for name in next(iter(cases.values()))
     )
     yield BarChart(
         groups,
-        "share of the class that is found",
-        f"Who is found by {best}, each class counting alike: chance is {1 / len(groups):.0%}",
-        audience=_audience(rates),
+        "share of the class that is identified",
+        f"Share of each class that {best} identifies; guessing identifies {1 / len(groups):.0%}",
+        audience=_audience(rate for found in cases.values() for rate in found.values()),
     )
 
 
 def in_words(evidence: Sequence[Evidence], audience: Audience) -> Iterator[str]:
-    """Yield the same as a sentence: means over the classes, but of few people to their holder."""
-    best, told = _best(evidence)
+    """Yield the same as a sentence: means over the classes, of few people in internal reports."""
+    best, cases = _strongest(evidence)
     means = [
         f"{share(sum(rate.value for rate in found.values()) / len(found))} {how}"
-        for how, found in told.items()
+        for how, found in cases.items()
         if audience == "internal" or _audience(found.values()) == "public"
     ]
     if means:
         yield (
-            f"The best of the attackers tried, {best}, finds of each class on average: "
-            f"{'; '.join(means)}. Chance is {1 / len(next(iter(told.values()))):.0%}."
+            f"The strongest attacker tried, {best}, identifies the class with this chance, "
+            f"averaged over the classes: {'; '.join(means)}. Guessing identifies "
+            f"{1 / len(next(iter(cases.values()))):.0%}."
         )
 
 
-def _best(evidence: Sequence[Evidence]) -> tuple[str, Mapping[str, Mapping[str, Rate]]]:
-    """Return who finds most of what is overheard, and how many of each class in each case."""
+def _strongest(evidence: Sequence[Evidence]) -> tuple[str, Mapping[str, Mapping[str, Rate]]]:
+    """Return the attacker who identifies most, and its rate for each class in each case."""
     found = {one.attack: _recalls(one) for one in evidence if one.attack in SENT}
     single = {one.attack: one for one in evidence}.get("single messages")
     if single is None:
         return "", {}
-    fresh, thought = _recalls(single, "control"), _recalls(single, "baseline")
+    fresh, believed = _recalls(single, "control"), _recalls(single, "baseline")
     after = fresh if any(fresh.values()) else found["single messages"]
     if not after:
         return "", {}
     best = max(after, key=lambda name: sum(rate.value for rate in after[name].values()))
-    told: dict[str, Mapping[str, Rate]] = {THOUGHT: thought[best]} if best in thought else {}
+    cases: dict[str, Mapping[str, Rate]] = {BELIEVED: believed[best]} if best in believed else {}
     for attack, how in SENT.items():
         if best in found.get(attack, {}):
-            told[how] = found[attack][best]
+            cases[how] = found[attack][best]
         if attack == "single messages" and fresh.get(best):
-            told[FRESH] = fresh[best]
-    return best, told
+            cases[FRESH] = fresh[best]
+    return best, cases
 
 
 def breaks(evidence: Sequence[Evidence]) -> Iterator[BarChart]:
-    """Yield how often each way round the map is right, beside guessing."""
+    """Yield how often each attack that bypasses the map is right, beside guessing."""
     others = [one for one in evidence if one.attack not in SENT]
     if not others:
         return
@@ -97,17 +92,17 @@ def breaks(evidence: Sequence[Evidence]) -> Iterator[BarChart]:
     rates = [finding.rate for one in others for finding in one.findings]
     yield BarChart(
         groups,
-        "share of people whose class is found",
-        "Ways round the map",
+        "share of people whose class is identified",
+        "Attacks that bypass the map",
         audience=_audience(rates),
     )
 
 
 def _bars(findings: Sequence[Finding]) -> Iterator[Bar]:
     for finding in findings:
-        yield _bar(circumstance(finding, "internal") or "found", finding.rate)
+        yield _bar(circumstance(finding, "internal") or "attack", finding.rate)
         if finding.baseline is not None:
-            yield _bar("guessed", finding.baseline)
+            yield _bar("guessing", finding.baseline)
 
 
 def _bar(label: str, rate: Rate) -> Bar:
@@ -115,7 +110,7 @@ def _bar(label: str, rate: Rate) -> Bar:
 
 
 def _recalls(evidence: Evidence, of: str = "rate") -> dict[str, dict[str, Rate]]:
-    """Return by attacker and class how many are found; or of the control, or the baseline."""
+    """Return the rates by attacker and class; or those of the control, or of the baseline."""
     found: dict[str, dict[str, Rate]] = {}
     for finding in evidence.findings:
         rate = getattr(finding, of)
@@ -125,5 +120,5 @@ def _recalls(evidence: Evidence, of: str = "rate") -> dict[str, dict[str, Rate]]
 
 
 def _audience(rates: Iterable[Rate]) -> Audience:
-    """Return who is shown these rates: a part of few is its holder's."""
+    """Return the audience of these rates: those of few people are internal."""
     return "internal" if any(is_hidden(rate, "public") for rate in rates) else "public"

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from voile.core.rounding import Stating
-from voile.signals.verbs.content import Content, Policy
+
+if TYPE_CHECKING:
+    from voile.signals.verbs.content import Content, Policy
 
 STATING = Stating(at_least=frozenset({"bits_low"}))
 
 
 def story_of(content: Content, policy: Policy | None, number: int | None) -> dict[str, Any]:
-    """Gather it, so that a report can be written later without the kit.
-
-    Parameters
-    ----------
-    policy : the one applied; None tells of the frontier alone.
-    number : its place on the frontier; None when it was edited.
-    """
+    """Gather it, so that a report can be written later without the kit."""
     figures = content.figures.to_pydict()
     story: dict[str, Any] = {
         "frontier": figures,
