@@ -21,8 +21,6 @@ DOUBT = 1e-4  # added to each chance, so that one wrong certainty does not decid
 class Attacker:
     """How well one attacker distinguishes the classes of people not learned from.
 
-    Parameters
-    ----------
     name : the kind of learner.
     accuracy : when she wants to be right as often as may be; compare with the majority class.
     balanced : the mean recall of the classes when each counts alike, with `low` and `high`, its

@@ -17,8 +17,6 @@ from voile.signals.sequences import Message, SequenceCodec, Session
 class Break:
     """What one way round the map achieves.
 
-    Parameters
-    ----------
     name : of the break.
     messages : how many of each person are overheard.
     rate : how often she names the right class.
@@ -70,14 +68,7 @@ def known_plaintext(codec: Codec, X: Floats, Z: Floats, c: Codes) -> Break:
 
 
 def invariants(codec: Codec, Z: Floats, c: Codes, columns: Sequence[int]) -> Break:
-    """Decode all messages of a subject with every class's map; name the one that keeps still.
-
-    Parameters
-    ----------
-    Z : (subjects, T, d) messages.
-    c : (subjects,) classes.
-    columns : that are known never to change.
-    """
+    """Decode all messages of a subject with every class's map; name the one that keeps still."""
     rows = equal(c)
     n, T, d = Z[rows].shape
     cells = np.array([codec.columns[j].resolution for j in columns])  # type: ignore[union-attr]
@@ -93,18 +84,7 @@ def invariants(codec: Codec, Z: Floats, c: Codes, columns: Sequence[int]) -> Bre
 
 
 def repeats(Z: Floats, c: Codes, seed: int) -> tuple[Rate, Rate]:
-    """Learn from half of the subjects what T messages look like, and name the others' classes.
-
-    Parameters
-    ----------
-    Z : (subjects, T, d) messages.
-    c : (subjects,) classes.
-
-    Returns
-    -------
-    How often the better of forest and boosting is right, and how often who names the class that
-    is commonest in the other half.
-    """
+    """Learn from half of the subjects what T messages look like, and name the others' classes."""
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier  # type: ignore[import-untyped]
 
     F, half = features(Z), len(c) // 2
@@ -140,17 +120,7 @@ def features(Z: Floats) -> Floats:
 
 
 def sent(codec: SequenceCodec, X: Floats, c: Codes) -> tuple[Floats, Floats]:
-    """Send each subject's readings through a session.
-
-    Parameters
-    ----------
-    X : (subjects, T, d) readings.
-    c : (subjects,) numbers of classes.
-
-    Returns
-    -------
-    The first messages, (subjects, d), and of all messages what varies, (subjects, T, m).
-    """
+    """Send each subject's readings through a session."""
     first, varying = [], []
     for whose, (readings, which) in enumerate(zip(X.tolist(), c, strict=True)):
         session = Session(codec, codec.codec.classes[which], str(whose))

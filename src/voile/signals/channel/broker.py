@@ -23,13 +23,6 @@ ADDRESS = "write mqtts://host or mqtt://host:1883"
 class Broker:
     """Where the broker is.
 
-    Parameters
-    ----------
-    host, port : of the broker.
-    tls : whether the line is encrypted; then the broker's certificate is checked, name included.
-    ca : file of the certificates to trust instead of the system's.
-    cert, key : files of the certificate to show, and of its key where that has its own.
-
     >>> Broker.parse("mqtts://broker.example")
     Broker(host='broker.example', port=8883, tls=True, ca=None, cert=None, key=None)
     """
@@ -45,12 +38,7 @@ class Broker:
     def parse(
         cls, url: str, *, ca: Path | None = None, cert: Path | None = None, key: Path | None = None
     ) -> Broker:
-        """Read mqtt://host:port, or mqtts:// for TLS.
-
-        Raises
-        ------
-        RequestError : it is no such address; a user or password is in it; TLS files without TLS.
-        """
+        """Read mqtt://host:port, or mqtts:// for TLS."""
         parts = urlsplit(url)
         if "@" in url:
             raise RequestError(
@@ -104,12 +92,7 @@ class Login:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Login:
-        """Read a file that its owner alone may read: the user in a line, the password in another.
-
-        Raises
-        ------
-        RequestError : it cannot be read, others may read it, or it has other lines.
-        """
+        """Read a file that its owner alone may read: a line of user, a line of password."""
         where = os.fspath(path)
         data = read_private(path, "the login's file", 4096)
         try:

@@ -61,14 +61,7 @@ class Header(NamedTuple):
 
 @dataclass(frozen=True)
 class Envelope:
-    """An envelope whose MAC holds: somebody who has this device's key wrote it.
-
-    Parameters
-    ----------
-    header, content : what stands on it, and what is in it, sealed or not.
-    key : under which its MAC holds.
-    place : the topic.
-    """
+    """An envelope whose MAC holds: somebody who has this device's key wrote it."""
 
     header: Header
     content: bytes
@@ -92,16 +85,10 @@ class Envelope:
 class Sealer:
     """How one end seals what it posts, and authenticates what it hears.
 
-    Parameters
-    ----------
     hears, posts : the box that this end listens at, and the one that it posts to.
     key_of : gives the key of a pseudonym and generation; None where this end has none.
     topic : the first part of all topics.
     encrypt : whether contents are sealed.
-
-    Raises
-    ------
-    RequestError : it shall encrypt, and cryptography is not installed; a topic that cannot be.
     """
 
     hears: Box

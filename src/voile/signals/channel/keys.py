@@ -23,13 +23,7 @@ MAC = 32  # bytes
 
 @final
 class DeviceKey:
-    """Hold the key of one subject's device; it does not show itself and cannot be pickled.
-
-    Parameters
-    ----------
-    key : 32 bytes, from `derive` or an enrolment file.
-    generation : 1 to 65,535; the next one replaces a key that is old or stolen.
-    """
+    """Hold the key of one subject's device; it does not show itself and cannot be pickled."""
 
     __slots__ = ("_key", "_mac", "generation")
 
@@ -83,11 +77,6 @@ class Enrolment:
     """All that a device is given of the secret: the keys of its own subjects.
 
     Whoever steals it can read and forge what these subjects send, and nothing of any other's.
-
-    Parameters
-    ----------
-    map : the name of the map that the device sends by.
-    devices : the subjects that it sends for.
     """
 
     map: str
@@ -148,13 +137,7 @@ class Enrolment:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Enrolment:
-        """Read what `write` wrote.
-
-        Raises
-        ------
-        RequestError : it cannot be read, others may read it, or it is damaged: an entry's MAC does
-            not hold.
-        """
+        """Read what `write` wrote."""
         data = read_private(path, "the enrolment file", MOST)
         try:
             content = parse_object(data)

@@ -15,10 +15,6 @@ class Lines:
     """Write lines at the end of a file in a store's folder; the store knows how far it is valid.
 
     Within a transaction of the store `write` lines, then `keep` once it is committed, or `drop`.
-
-    Raises
-    ------
-    RequestError : the file is shorter than what was written to it.
     """
 
     def __init__(self, store: Store, name: str) -> None:

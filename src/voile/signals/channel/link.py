@@ -67,15 +67,9 @@ class Link:
     seconds. What is handed on while the broker is away is left to whoever handed it on: an end
     hands on again what is under way when it hears `Up`.
 
-    Parameters
-    ----------
     broker, login : where the broker is, and who we are to it.
     end : whose line it is: it says by which name the broker knows it again, and its topics.
     longest : between two attempts to connect, at most, in seconds, >= 1.
-
-    Raises
-    ------
-    RequestError : paho-mqtt is not installed, or a file for TLS cannot be used.
     """
 
     def __init__(

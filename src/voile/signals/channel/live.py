@@ -56,24 +56,7 @@ def forward(
     wait: float | None = None,
     tell: Tell = lambda _: None,
 ) -> int:
-    """Send all that is spooled, until each reading has its receipt.
-
-    Parameters
-    ----------
-    sender, link : the device's end; the link hears "receipts" and posts "readings".
-    live : go on until `End` is among the link's events, whither `Taken` readings may be put; one
-        that cannot be sent is left out, and told.
-    wait : for how many seconds at most; None: as long as it takes. What is left stays spooled.
-    tell : called with a sentence, when something happens that a person may want to know.
-
-    Returns
-    -------
-    How many readings were left out.
-
-    Raises
-    ------
-    RequestError : the broker is there and will not have us.
-    """
+    """Send all that is spooled, until each reading has its receipt."""
     until = time.monotonic() + (float("inf") if wait is None else wait)
     told, patience, look, left_out = _Told(tell), _Patience(), 0.0, 0
     link.listen(sender.pseudonyms())
@@ -126,12 +109,7 @@ def collect(
     stop: Callable[[], bool] = lambda: False,
     tell: Tell = lambda _: None,
 ) -> None:
-    """Receive what comes, until `stop` says so; it is asked at least twice a second.
-
-    Raises
-    ------
-    RequestError : the broker is there and will not have us.
-    """
+    """Receive what comes, until `stop` says so; it is asked at least twice a second."""
     told = _Told(tell)
     link.listen("+")
     while not stop():

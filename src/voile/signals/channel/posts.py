@@ -33,14 +33,7 @@ class Post(NamedTuple):
 
 @dataclass(frozen=True)
 class Letter:
-    """A message on its way.
-
-    Parameters
-    ----------
-    ahead : how many messages of its session may be under way at a time.
-    message : of the session.
-    beside : what is sent with it as it is, such as the time.
-    """
+    """A message on its way."""
 
     ahead: int
     message: Message
@@ -66,14 +59,7 @@ class Letter:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the recipient answers.
-
-    Parameters
-    ----------
-    receipt : up to where all has come.
-    again : something is missing after that: whatever is under way is asked for again.
-    refused : why the sender's message of the receipt's number is refused; empty if it is not.
-    """
+    """What the recipient answers."""
 
     receipt: Receipt
     again: bool = False

@@ -84,8 +84,6 @@ class Recipient:
     A subject begins at most `MOST` sessions under one generation of its key. All stay on disk, so
     that no message said again is taken for a new one; `AT_HAND` of them are in memory.
 
-    Parameters
-    ----------
     folder : this end's own: it holds readings, with mode 0700.
     codec : the map of sequences, that of the senders.
     subjects : per pseudonym whose it is.
@@ -97,8 +95,6 @@ class Recipient:
     overlap : the last day on which each subject's key of the generation before is taken, too.
     today : tells the day; another than the system's in tests only.
 
-    Attributes
-    ----------
     received, set_aside : readings written to either file since this start.
     unauthenticated : messages without a MAC that holds, since this start.
     refused : of the others, those refused since this start, by pseudonym and reason.

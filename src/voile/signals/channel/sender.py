@@ -34,16 +34,7 @@ WAITING = "pseudonym = ? AND number IS NULL AND unfit IS NULL"
 
 @dataclass(frozen=True)
 class Taken:
-    """A reading to send.
-
-    Parameters
-    ----------
-    pseudonym : the subject's, as it is enrolled.
-    label : the subject's class, as the map has it.
-    values : in the source's columns.
-    beside : what goes with it as it is, such as the time.
-    where : its place in the source, for messages.
-    """
+    """A reading to send."""
 
     pseudonym: str
     label: str | int
@@ -68,8 +59,6 @@ class Sender:
     on is on disk until its receipt is here, and is the same to the last bit each time. A process
     killed at any moment goes on where it was.
 
-    Parameters
-    ----------
     folder : the spool, this end's own: it holds readings, with mode 0700.
     codec : the map of sequences.
     enrolment : the keys of those subjects whose readings it may send.
@@ -79,8 +68,6 @@ class Sender:
     columns : names of the source's columns, for errors; else they are numbered from 0.
     protective : the dither's randomness; another than the system's in tests only.
 
-    Attributes
-    ----------
     refused : per pseudonym why the recipient refuses it; nothing is sent until the next start.
     unfit : why readings could not be sent and were set aside on disk, since this start.
     unauthenticated : replies without a MAC that holds, since this start; they change nothing.
@@ -117,24 +104,7 @@ class Sender:
         self.refused.update(self._unenrolled())
 
     def take(self, readings: Iterable[Taken], *, once: str = "") -> bool:
-        """Put readings on disk, all or none.
-
-        Parameters
-        ----------
-        readings : those of a subject in the order of time.
-        once : a name of them all, such as a file's digest; what was taken under this name before
-            is not taken again.
-
-        Returns
-        -------
-        Whether they were taken.
-
-        Raises
-        ------
-        RequestError : a reading that is missing, infinite, off its lattice or of other columns; a
-            class that the map has not seen, or another than the subject's; a subject that is not
-            enrolled. The first row in which it happens is named; none is taken.
-        """
+        """Put readings on disk, all or none."""
         with self.store.transaction():
             if once and self.store.fact(f"taken {once}"):
                 return False

@@ -31,20 +31,7 @@ DISK = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY)
 
 
 class Store:
-    """Keep one end's state on disk; one process at a time.
-
-    Parameters
-    ----------
-    folder : made with mode 0700 if it is not there; its own folder exists.
-    end : which end it is of, "send" or "receive".
-    mark : the name of the map, whose state it is.
-    tables : SQL that makes the end's tables if they are not there.
-
-    Raises
-    ------
-    RequestError : others may open the folder; another process uses it; it is of another end, map
-        or version.
-    """
+    """Keep one end's state on disk; one process at a time."""
 
     def __init__(self, folder: str | os.PathLike[str], *, end: str, mark: str, tables: str) -> None:
         self.folder = Path(folder)

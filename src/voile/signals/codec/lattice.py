@@ -46,13 +46,7 @@ class Lattice:
 
     @classmethod
     def declared(cls, resolution: float, x: Floats, where: Place) -> Lattice:
-        """Take a resolution at its word, if the column's readings bear it out.
-
-        Raises
-        ------
-        RequestError : it is no decimal number above 0; a reading lies off the lattice; or all lie
-            on a coarser one, whose points would still tell the class.
-        """
+        """Take a resolution at its word, if the column's readings bear it out."""
         if not (math.isfinite(resolution) and resolution > 0):
             raise RequestError("a resolution must be more than 0", where=where)
         exact = Fraction(repr(float(resolution)))
@@ -74,12 +68,7 @@ class Lattice:
 
     @classmethod
     def found(cls, x: Floats, where: Place) -> Lattice:
-        """Find the coarsest decimal lattice that all of `x`, (n,), lies on.
-
-        Raises
-        ------
-        RequestError : none of up to nine decimal places fits.
-        """
+        """Find the coarsest decimal lattice that all of `x`, (n,), lies on."""
         noise = NOISE * np.spacing(np.abs(x).max())
         for places in range(PLACES + 1):
             per = 10**places
@@ -95,12 +84,7 @@ class Lattice:
         )
 
     def positions(self, x: Floats, where: Place) -> NDArray[np.int64]:
-        """Return k of each reading, (n,).
-
-        Raises
-        ------
-        RequestError : a reading lies off the lattice, or is too large for it.
-        """
+        """Return k of each reading, (n,)."""
         k = np.rint((x * self.per - self.offset) / self.step)
         reach = np.abs(k) * self.step + self.step + self.offset < 2.0**52
         off = ~reach | (np.abs(self.values(k) - x) > OFF * self.resolution)

@@ -19,14 +19,7 @@ RANGE = 8.0
 
 @dataclass(frozen=True)
 class Column:
-    """A column of decoded readings.
-
-    Parameters
-    ----------
-    name : in the source.
-    words : where its numbers stand for words, these, 0 for the first.
-    bounds : the least and largest reading there can be, where that is known.
-    """
+    """A column of decoded readings."""
 
     name: str
     words: Sequence[str] = ()

@@ -23,8 +23,6 @@ NOMINAL = "nominal"  # what is declared of such a column, where others have a re
 class Assignment(Brief):
     """Which value stands for which, in each class.
 
-    Parameters
-    ----------
     values : (m,) strings, all values of the column, sorted.
     sent : (classes, m) a permutation per class: value i of class c is sent as value sent[c, i].
     """

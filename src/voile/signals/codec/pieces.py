@@ -20,11 +20,6 @@ class Pieces:
     To find the piece of each of many values, the range is cut into even drawers, each labelled
     with the piece that it begins in; from there on the next knots are tried, as often as the
     fullest drawer needs. That is four times as fast as bisection, whose branches nobody predicts.
-
-    Parameters
-    ----------
-    x : (g,) rising, g >= 2.
-    y : (g,)
     """
 
     def __init__(self, x: Floats, y: Floats) -> None:

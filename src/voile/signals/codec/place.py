@@ -11,10 +11,6 @@ class Place(str):
     It is the text of an error's `where`, and remembers what it counts: whoever read the arrays
     from a source says it by the source's names.
 
-    Parameters
-    ----------
-    column : from 0; None: the classes. row : from 0; None: no one row.
-
     >>> Place(1, 6), Place(row=6), Place(1, 6).called(("pulse", "weight"), "ill")
     ('column 1, row 7', 'c, row 7', 'column weight, row 7')
     """

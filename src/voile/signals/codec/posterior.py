@@ -20,8 +20,6 @@ OFF = 1e-6  # what chances may miss of 1
 class Posterior:
     """What n messages may mean.
 
-    Parameters
-    ----------
     chances : (n, k) p(c | z, s) of each class.
     readings : (k, n, d) what each message says if it is of that class; of objects where a column
         is nominal. Reading k of message i has the chance [i, k].
@@ -48,14 +46,7 @@ def after(prior: Floats, logs: Floats) -> Floats:
 
 
 def log_densities(score: Callable[[Floats, int], Floats], classes: int, V: Floats) -> Floats:
-    """Return the log-density of (d, n) messages in each class, (n, k), but for a constant.
-
-    Parameters
-    ----------
-    score : gives points, (d, n), the normal scores of their readings in a class, by its number;
-        its slope along what was sent is taken numerically.
-    classes : k.
-    """
+    """Return the log-density of (d, n) messages in each class, (n, k), but for a constant."""
     if not V.size:
         return np.zeros((V.shape[1], classes))
     # messages may all be equal: then steps are as long as if they spread by 1

@@ -198,8 +198,6 @@ class KnotheRosenblatt:
     z_j = curve_j((v_j - sum of mean_ji(z_i)) * product of scale_ji(z_i)), i before j. Its
     inverse needs no order: all z are known.
 
-    Parameters
-    ----------
     order : (d,) which column comes when.
     grid : (g,) rising, where all tables are held.
     mean : (d, d, g) additive conditional mean of column j at column i's z.

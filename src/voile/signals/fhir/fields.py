@@ -22,8 +22,6 @@ Decimals: TypeAlias = int | Literal["shortest"]
 class Field:
     """What a column's readings are in FHIR.
 
-    Parameters
-    ----------
     column : its name, which marks encoded values.
     code : of the Observation or the component, such as "29463-7".
     unit : the UCUM code of the unit that the map was fitted in, such as "kg".
@@ -57,17 +55,7 @@ class Field:
 
 
 def read_fields(path: str | os.PathLike[str], columns: Sequence[str]) -> tuple[Field, ...]:
-    """Read a TOML file with a section for each column: code, unit, maybe system and decimals.
-
-    Parameters
-    ----------
-    path : of the file.
-    columns : of the map, in its order.
-
-    Raises
-    ------
-    RequestError : it cannot be read; it lacks a column, or names another.
-    """
+    """Read a TOML file with a section for each column: code, unit, maybe system and decimals."""
     where = os.fspath(path)
     try:
         data = read_toml(Path(path))

@@ -31,14 +31,7 @@ Others: TypeAlias = Literal["refuse", "keep"]
 
 @dataclass(frozen=True)
 class Counts:
-    """What was done with a file.
-
-    Parameters
-    ----------
-    values, readings : encoded or decoded. subjects : of the file.
-    others : values that no field names, which stand there as they were.
-    set_aside : readings that decode to what none can be; their values stay encoded.
-    """
+    """What was done with a file."""
 
     values: int
     readings: int
@@ -62,20 +55,6 @@ def encode(
     at the same time the first goes with the first, the second with the second. Without a time, it
     is what one Observation holds. Columns that a map of sequences takes for invariant may stand
     anywhere, once or often.
-
-    Parameters
-    ----------
-    source, out : paths.
-    way : `Sequences` or `Singles`.
-    fields : of each of the map's columns, in its order.
-    others : what to do where a value has a code of no field.
-
-    Raises
-    ------
-    SourceError : it is no FHIR in JSON.
-    RequestError : a unit other than the field's, a bound, a value that is no Quantity, or written
-        with other decimals, or off its lattice, or repeated in words; a reading that lacks a
-        field; an Observation without a subject; a value that no field names.
 
     What stays readable: interpretations, reference ranges, times, and all resources that are no
     Observations. Memory: some 500 bytes a value, and the largest line.
@@ -124,17 +103,6 @@ def decode(
     outside the map's range (`RANGE` normal scores of its class) or its column's bounds or words is
     set aside: in `out` its values stay encoded and marked, and what it decodes to is in
     `OUT.set-aside.jsonl`, a line each.
-
-    Parameters
-    ----------
-    source, out : paths.
-    way : as it was encoded, with the same map and classes.
-    columns : of the map, in its order.
-
-    Raises
-    ------
-    SourceError : it is no FHIR in JSON.
-    RequestError : a value of another map; one of a session that is not whole, or out of step.
     """
     path = Path(source)
     messages, left = Messages(columns, way), 0

@@ -126,14 +126,7 @@ class Readings(_Rows):
 
 
 class Decoded(NamedTuple):
-    """The values of a file, decoded.
-
-    Parameters
-    ----------
-    values : each as it was written, in the order in which they came; None where the reading that
-        it is of is set aside.
-    set_aside : the readings that none can be, each with its place, for JSON.
-    """
+    """The values of a file, decoded."""
 
     values: list[str | None]
     set_aside: list[dict[str, Any]]

@@ -30,16 +30,7 @@ Members = Mapping[str, Span]
 
 @dataclass(frozen=True)
 class Element:
-    """An Observation or one of its components: what has a code and may have a value.
-
-    Parameters
-    ----------
-    text : of the document.
-    members : its own.
-    place : where it is, for messages.
-    subject, time : the Observation's, as written; empty if it does not say.
-    observation : the members of the Observation.
-    """
+    """An Observation or one of its components: what has a code and may have a value."""
 
     text: str
     members: Members

@@ -11,13 +11,7 @@ SPACE = re.compile(r"[ \t\r\n]*")
 
 
 class Span(NamedTuple):
-    """A value in a text.
-
-    Parameters
-    ----------
-    start, end : its own; `text[start:end]`.
-    begin : where the member with its name begins; `start` of an item.
-    """
+    """A value in a text."""
 
     start: int
     end: int

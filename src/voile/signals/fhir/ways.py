@@ -21,14 +21,7 @@ ClassOf = Callable[[str], str | int]
 
 
 class Sent(NamedTuple):
-    """What is sent of a reading.
-
-    Parameters
-    ----------
-    number : of the subject's readings, from 1.
-    values : in the source's columns.
-    session, check : of the session and its messages before; empty where there is none.
-    """
+    """What is sent of a reading."""
 
     number: int
     values: tuple[float, ...]
@@ -37,13 +30,7 @@ class Sent(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What was sent, decoded.
-
-    Parameters
-    ----------
-    readings : (n, d). outside : (n,) which lie outside the map's range: `RANGE` normal scores of
-        their class.
-    """
+    """What was sent, decoded."""
 
     readings: Floats
     outside: NDArray[np.bool_]
@@ -70,15 +57,7 @@ class Way(Protocol):
 
 
 class Singles:
-    """Each reading by itself, by a map of single readings.
-
-    Parameters
-    ----------
-    codec : of numbers alone.
-    scores : the same map's codec to normal scores at strength 1, by which the range is known.
-    mark : the map's name, another for another map.
-    class_of : gives a subject's class, as the map has it.
-    """
+    """Each reading by itself, by a map of single readings."""
 
     def __init__(
         self,
@@ -121,13 +100,7 @@ class Singles:
 
 
 class Sequences:
-    """Each reading given those before it, by a map of sequences: one session a subject and file.
-
-    Parameters
-    ----------
-    codec : the map of sequences.
-    class_of : gives a subject's class, as the map has it.
-    """
+    """Each reading given those before it, by a map of sequences: one session a subject and file."""
 
     def __init__(
         self, codec: SequenceCodec, class_of: ClassOf, *, protective: Protective | None = None

@@ -18,12 +18,7 @@ from voile.signals.readings.sources import subjects_of
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """The chances of each class that a table gives to each subject.
-
-    Parameters
-    ----------
-    place : each subject's row. chances : (subjects, k) p(c | s), rows of sum 1. where : the table.
-    """
+    """The chances of each class that a table gives to each subject."""
 
     place: dict[str, int]
     chances: Floats
@@ -31,13 +26,7 @@ class Beliefs:
 
     @classmethod
     def read(cls, source: Source, subject: str, classes: Sequence[str]) -> Beliefs:
-        """Read a table with the column of subjects, and one of chances for each class.
-
-        Raises
-        ------
-        RequestError : a column is not there; a subject is nobody or comes twice; chances are no
-            numbers from 0 up, or their sum is not 1.
-        """
+        """Read a table with the column of subjects, and one of chances for each class."""
         names = [subject, *classes]
         for name in names:
             if name not in source.columns:
@@ -65,12 +54,7 @@ class Beliefs:
         return cls(place, chances, source.name)
 
     def of(self, names: NDArray[np.str_], whose: NDArray[np.intp]) -> Floats:
-        """Return the chances, (n, k), of the subjects that rows are of.
-
-        Raises
-        ------
-        RequestError : the table does not have them all.
-        """
+        """Return the chances, (n, k), of the subjects that rows are of."""
         places = np.full(len(names), -1)
         for number in np.unique(whose).tolist():
             places[number] = self.place.get(str(names[number]), -1)

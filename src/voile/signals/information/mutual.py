@@ -156,15 +156,7 @@ def contributions(
     beliefs: Floats | None = None,
     chances: Floats | None = None,
 ) -> Floats:
-    """Return each reading's part of the estimate, in bits; the estimate is their mean.
-
-    Parameters
-    ----------
-    points : (n, d)
-    codes : (n,) classes, 0 to k - 1, each of more than `neighbours` readings.
-    beliefs : (g, k) p(c | s), and `chances`, (g,), of each; None: the shares of the classes, for
-        which this is Ross's estimate, term by term.
-    """
+    """Return each reading's part of the estimate, in bits; the estimate is their mean."""
     n, counts = len(points), np.bincount(codes)
     trees = [cKDTree(points[codes == one]) for one in range(len(counts))]
     radius = np.empty(n)

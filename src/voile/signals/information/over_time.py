@@ -22,20 +22,7 @@ def information_over_time(
     moments: NDArray[np.intp],
     random_state: RandomState = 0,
 ) -> Information | None:
-    """Look whether levels, trends, swings or steps of subjects tell their class, each by itself.
-
-    Parameters
-    ----------
-    X : (n, d) readings, numbers alone.
-    codes, whose : (n,) the class, one a subject, and the number of the subject of each.
-    moments : (n,) where each stands in time; all the same where nothing says so, and then trends
-        and steps are not looked at.
-
-    Returns
-    -------
-    What tells most, of what tells more than chance allows; None where nothing does, or too few
-    subjects have `LENGTH` readings.
-    """
+    """Look whether levels, trends, swings or steps of subjects tell their class, each by itself."""
     n = np.bincount(whose)
     long = np.flatnonzero(n >= LENGTH)
     classes = codes[np.unique(whose, return_index=True)[1]][long]

@@ -44,8 +44,6 @@ Whose: TypeAlias = "ArrayLike | Subjects | None"
 class Known:
     """The same, checked and numbered.
 
-    Parameters
-    ----------
     names : (m,) the subjects, sorted.
     whose : (n,) the number of each reading's subject.
     share : (n,) each reading's part of its subject's p(s); of sum 1.
@@ -61,13 +59,7 @@ class Known:
 
     @classmethod
     def of(cls, subjects: Whose, n: int, classes: int) -> Known:
-        """Check the subjects of n readings; None: each reading is a person's only one.
-
-        Raises
-        ------
-        RequestError : other sizes; weights or chances below 0; chances not of sum 1; a subject
-            with two weights or two beliefs.
-        """
+        """Check the subjects of n readings; None: each reading is a person's only one."""
         if subjects is None:
             subjects = Subjects(np.arange(n))
         elif not isinstance(subjects, Subjects):

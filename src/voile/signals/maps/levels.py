@@ -21,8 +21,6 @@ class Levels:
 
     Private: it holds numbers of each person.
 
-    Parameters
-    ----------
     names : (m,) subjects, sorted.
     mean, spread : (m, k, d) of subject, class and score column; `spread` is above 0.
     """
@@ -49,15 +47,6 @@ def pooled(
     variance per class, and correlated between the classes of one subject, so that what is known
     of one class says something of the others; e is normal with a variance per class. Variances
     are those of moments, and levels the best linear predictions: O(n d + m k^3 d).
-
-    Parameters
-    ----------
-    Y : (d, n) scores by the classes' maps.
-    codes, whose : (n,) class and subject of each.
-
-    Raises
-    ------
-    RequestError : a class no subject of which has two readings, or no subject of two classes.
 
     Source: Henderson 1975, best linear unbiased prediction; Gelman, Hill 2007, partial pooling.
     """

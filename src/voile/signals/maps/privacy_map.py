@@ -282,12 +282,7 @@ class PrivacyMap:
         return self._each(Codec.decode, Z, c, subjects)
 
     def posterior(self, Z: ArrayLike, prior: ArrayLike, subject: object = None) -> Posterior:
-        """Say what messages may mean to a recipient not sure of the class; see `Codec.posterior`.
-
-        Parameters
-        ----------
-        subject : who sent them all, where laws are the subjects' own.
-        """
+        """Weigh what messages may mean where the class is uncertain; see `Codec.posterior`."""
         self._codec()
         codec, model = (
             self.codec(base=base, strength=strength, subject=subject)

@@ -27,8 +27,6 @@ TEXT = "text"
 class StoredMap(Brief):
     """A fitted map made of its parts: another strength or base costs no other fit.
 
-    Parameters
-    ----------
     classes_ : (k,) sorted. columns : per column its lattice or assignment.
     fitted_ : of the numeric columns; None where there are none.
     base, strength : as in `PrivacyMap`.

@@ -65,8 +65,6 @@ class Told:
 class Trial:
     """Readings of subjects held out of a map, one each.
 
-    Parameters
-    ----------
     map : fitted to the other folds. X : (n, d) readings. c : (n,) classes.
     u : (n, d) where within its rounding cell each reading is sent from, -1/2 to 1/2.
     beliefs : the distinct p(c | s) of these subjects, (g, k), and p(s) of each, (g,).

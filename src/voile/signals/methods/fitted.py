@@ -24,8 +24,6 @@ SCORES = np.linspace(-FARTHEST, FARTHEST, 171)
 class Fitted(Brief):
     """Say how each class becomes the same law.
 
-    Parameters
-    ----------
     shares : (k,) shares of the classes, sum 1.
     frames : per class the affine map from the common law to its readings: mean and spread. All
         matrices symmetric and positive, or all triangular in one order of the columns with a
@@ -56,8 +54,6 @@ class Fitted(Brief):
 class Sample:
     """What a map is fitted to.
 
-    Parameters
-    ----------
     X : (n, d) readings, each on its column's lattice.
     c : (n,) classes, 0 to k - 1, each there.
     subjects : (n,) whose reading it is, 0 to the number of subjects - 1.

@@ -22,8 +22,6 @@ MOST = 1.0  # the largest logarithm of a conditional spread that one column adds
 class Settings:
     """How flexible a chain is, and how much is learnt of each class, how much from all together.
 
-    Parameters
-    ----------
     degree : of the conditional mean, 1 or more.
     spread : degree of the logarithm of the conditional spread; 0 for one spread.
     bandwidth : of a class with n readings, times n^(-1/5), > 0; large for normal marginals.
@@ -48,17 +46,7 @@ class Settings:
 def fit_layer(
     W: Floats, c: NDArray[np.intp], order: NDArray[np.int64], grid: Floats, how: Settings
 ) -> tuple[KnotheRosenblatt, ...]:
-    """Fit each class's triangular map to the standard normal law.
-
-    Parameters
-    ----------
-    W : (d, n) readings, each class of about mean 0 and covariance I.
-    c : (n,) classes.
-    order : (d,) which column comes when.
-    grid : (g,) even knots.
-
-    Cost: O(n d^2 degree^2 + classes d g^2).
-    """
+    """Fit each class's triangular map to the standard normal law."""
     d, g, classes = len(W), len(grid), int(c.max()) + 1
     mean = np.zeros((classes, d, d, g))
     scale = np.ones((classes, d, d, g))

@@ -174,8 +174,6 @@ def products(y: Floats, c: NDArray[np.intp], k: int) -> NDArray[np.int64]:
 class _Laws:
     """Noisy laws of places between the bounds, 0 to 1.
 
-    Parameters
-    ----------
     counts : (k,) noisy sizes of the classes, 1 or more.
     cumulative : (k, d, bins + 1) distribution functions at the bins' edges, rising.
     """

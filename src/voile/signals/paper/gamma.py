@@ -39,17 +39,7 @@ class Gamma:
 
 
 def common_shape(gap: Floats, n: NDArray[np.intp], where: Place) -> float:
-    """Return the shape that fits all classes best.
-
-    Parameters
-    ----------
-    gap : (k,) log of a class's mean, less the mean of its logs.
-    n : (k,) its readings.
-
-    Raises
-    ------
-    RequestError : shapes of their own fit the classes better than chance allows.
-    """
+    """Return the shape that fits all classes best."""
     together = _shape(float(gap @ n / n.sum()))
     own = np.array([_shape(one) for one in gap])
     excess = 2 * float(n @ (_likelihood(own, gap) - _likelihood(np.array(together), gap)))

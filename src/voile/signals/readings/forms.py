@@ -26,8 +26,6 @@ INFINITE = r"^(?i)\s*[+-]?(inf|infinity|nan)\s*$"
 class ReadingSettings(BaseModel):
     """What a roles file says of a column of readings beside its role.
 
-    Parameters
-    ----------
     resolution : the width of the cell that readings were rounded to; None: found.
     nominal : whether its values are names without an order.
     ordinal : its values in their order, where they are names; they travel as 0, 1, 2, ...
@@ -59,8 +57,6 @@ class ReadingSettings(BaseModel):
 class Cells:
     """What the cells of a column hold.
 
-    Parameters
-    ----------
     values : (n,) float64, NaN where there is no finite number; of nominal columns text, "" there.
     missing : (n,) bool: null, not a number, or infinite.
     strange : (n,) bool: what the column cannot hold, such as text among numbers.
@@ -80,12 +76,7 @@ class Form:
 
     @classmethod
     def all_of(cls, roles: Roles, columns: Sequence[str]) -> tuple[Form, ...]:
-        """Return the form of each of these columns of readings.
-
-        Raises
-        ------
-        RequestError : a setting that is not known, or of another kind.
-        """
+        """Return the form of each of these columns of readings."""
         return tuple(cls(name, _settings(roles, name)) for name in columns)
 
     @property

@@ -11,12 +11,7 @@ from voile.data.roles import Roles
 
 
 class PrivateSettings(BaseModel):
-    """What a roles file says of the column of classes beside its role.
-
-    Parameters
-    ----------
-    merge : classes that are sent as one, by its name: too small a class cannot be hidden.
-    """
+    """What a roles file says of the column of classes beside its role."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -23,10 +23,6 @@ def rank_moments(times: Sequence[pa.Array], column: str) -> NDArray[np.intp]:
     Text is taken for numbers where it holds nothing else, and for ISO dates or times otherwise,
     all with a time zone or none.
 
-    Raises
-    ------
-    RequestError : a moment is missing, or the order cannot be told: other text, or another type.
-
     >>> rank_moments([pa.array(["10", "9", "9.5"])], "day").tolist()
     [3, 1, 2]
     >>> rank_moments([pa.array(["2026-03-10", "2026-03-09"])], "day").tolist()

@@ -30,8 +30,6 @@ FEW_EACH = 2  # subjects a class, on average: below, a column holds a value for 
 class Rows(Brief):
     """Readings in an order that their source's does not tell.
 
-    Parameters
-    ----------
     table : (n, d) float64; objects where a column is nominal.
     labels : (n,) text, the classes.
     whose : (n,) the number of each reading's subject, from 0 up; a subject's in order of time.
@@ -63,13 +61,7 @@ class Rows(Brief):
 
 @dataclass(frozen=True, eq=False)
 class Seen(Brief):
-    """What a batch holds, row by row.
-
-    Parameters
-    ----------
-    cells : of each column of readings.
-    labels : (n,) text or None. subjects : (n,) text or None.
-    """
+    """What a batch holds, row by row."""
 
     cells: tuple[Cells, ...]
     labels: NDArray[np.object_]
@@ -104,8 +96,6 @@ class Seen(Brief):
 class Reading(Brief):
     """Say which rows and columns of a source are read, and how.
 
-    Parameters
-    ----------
     roles : of every column.
     columns : of readings; a map stands on their order, which a kit's roles do not keep.
     hold_out : who is set aside.
@@ -160,12 +150,7 @@ class Reading(Brief):
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """The least and largest reading there can be, of each column.
-
-        Raises
-        ------
-        RequestError : a column without them.
-        """
+        """The least and largest reading there can be, of each column."""
         without = [form.column for form in self.forms if form.settings.bounds is None]
         if without:
             raise RequestError(

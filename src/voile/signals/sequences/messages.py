@@ -20,8 +20,6 @@ CHECK = re.compile(r"[0-9a-f]{16}|")
 class Message:
     """One reading under way.
 
-    Parameters
-    ----------
     session : the session's name, public.
     number : from 1 up, one a reading; the same again where a message is sent again.
     after : how many acknowledged readings it stands on, below `number`.

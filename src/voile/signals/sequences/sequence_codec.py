@@ -28,13 +28,7 @@ T = TypeVar("T")
 
 
 class Belief(NamedTuple):
-    """What is known of one direction of one subject's scores.
-
-    Parameters
-    ----------
-    level, doubt : mean and variance of the subject's level, given the readings so far.
-    last : the latest score; None before the first.
-    """
+    """What is known of one direction of one subject's scores."""
 
     level: float
     doubt: float
@@ -55,8 +49,6 @@ class Forecast(NamedTuple):
 class Direction:
     """A score y_t = a + e_t: the subject's level, and swings of which a share is kept.
 
-    Parameters
-    ----------
     between : variance of the level a, 0 to below 1; the swings' is 1 - between.
     kept : the correlation of one swing with the next, -1 to 1, both left out.
 
@@ -108,8 +100,6 @@ class Direction:
 class Dynamics:
     """How one class's scores go on: turned so that directions go on each by itself.
 
-    Parameters
-    ----------
     turn : (m, m) a rotation of the m varying scores.
     between, kept : (m,) of each direction; see `Direction`.
     """

@@ -169,13 +169,7 @@ def _scores(codec: Codec, sample: Sample) -> Floats:
 
 
 def _dynamics(known: Floats, sent: Floats, whose: NDArray[np.intp]) -> tuple[Dynamics, Floats]:
-    """Return one class's dynamics, and (2 m, n) forecast means and what they leave.
-
-    Parameters
-    ----------
-    known, sent : (m, n) scores of readings as they are rounded, and as they are dithered.
-    whose : (n,) whose they are, in the order of time within each subject.
-    """
+    """Return one class's dynamics, and (2 m, n) forecast means and what they leave."""
     by_subject = np.argsort(whose, kind="stable")
     sizes = np.unique(whose, return_counts=True)[1]
     longest = np.argsort(-sizes, kind="stable")
@@ -227,13 +221,7 @@ def _direction(
 def _forecasts(
     between: float, kept: float, rows: Sequence[tuple[Floats, Floats]]
 ) -> tuple[list[Floats], list[Floats], float]:
-    """Go through the moments of all subjects at once, as `sequence.Direction` through one's.
-
-    Returns
-    -------
-    The forecast means from the second moment on, what they leave of the scores in standard
-    deviations, and the sum of the logarithms of the latter.
-    """
+    """Go through the moments of all subjects at once, as `sequence.Direction` through one's."""
     new, noise = 1 - kept, (1 - kept * kept) * (1 - between)
     last = rows[0][0]
     level, doubt = between * last, between * (1 - between)

@@ -33,8 +33,6 @@ Values = tuple[float, ...]
 class Reading:
     """A reading that has come.
 
-    Parameters
-    ----------
     number : from 1 up.
     values : in the source's order.
     outside : whether it lies outside the map's range: `RANGE` normal scores of its class, given
@@ -49,8 +47,6 @@ class Reading:
 class Base(NamedTuple):
     """What both ends know once the first `number` readings have come.
 
-    Parameters
-    ----------
     number : how many have come.
     check : the digest of their messages.
     fixed : the subject's invariants; empty before the first reading.
@@ -131,13 +127,7 @@ class Session:
         self._early: dict[int, tuple[Message, Values]] = {}  # the recipient's: beyond a gap
 
     def send(self, x: Sequence[float]) -> None:
-        """Take the next reading, in the source's columns; it waits for its turn in `pending`.
-
-        Raises
-        ------
-        RequestError : a reading that is missing, infinite or off its lattice, of other columns, or
-            with an invariant that has changed. It is not taken.
-        """
+        """Take the next reading, in the source's columns; it waits for its turn in `pending`."""
         if len(x) != len(self.codec.order):
             raise RequestError(f"a reading has {len(x)} columns, not {len(self.codec.order)}")
         given = [float(x[j]) for j in self.codec.order]
@@ -154,10 +144,6 @@ class Session:
         """Return the messages to hand on now, or again: those not acknowledged, at most `ahead`.
 
         The same bytes each time, so that repeating one tells nothing.
-
-        Raises
-        ------
-        RequestError : a reading lies too far out to be carried exactly. It is left out; go on.
         """
         while self._waiting and len(self._out) < self.ahead:
             values = self._waiting.pop(0)
@@ -165,12 +151,7 @@ class Session:
         return tuple(message for message, _ in self._out)
 
     def acknowledge(self, receipt: Receipt) -> None:
-        """Take a receipt; an old one changes nothing.
-
-        Raises
-        ------
-        RequestError : of another session, or for other messages than this end has sent.
-        """
+        """Take a receipt; an old one changes nothing."""
         base = self._bases[-1]
         if receipt.session != self.name:
             raise RequestError("a receipt is of another session")
@@ -193,13 +174,7 @@ class Session:
         return Receipt(self.name, base.number + len(self._out), check)
 
     def receive(self, message: Message) -> Reading | None:
-        """Return the reading that a message carries; None if it had come before.
-
-        Raises
-        ------
-        RequestError : a message of another session, map or version, or one that stands on readings
-            that this end does not have. Nothing is decoded.
-        """
+        """Return the reading that a message carries; None if it had come before."""
         if message.session != self.name:
             raise RequestError("a message is of another session")
         latest = self._bases[-1].number

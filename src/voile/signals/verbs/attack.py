@@ -71,11 +71,6 @@ def attack(
     knows its maps: then Bayes' rule, the rounding lattice, invariants and known plaintext are
     tried as well. People held out of the kit, or in a ``control`` file, are then sent by the maps
     as a control: those whom a map was fitted to it hides better than others.
-
-    Raises
-    ------
-    RequestError : no private folder to score against, another truth or map than the release's, a
-        class of under 20 subjects.
     """
     release.check_hash()
     halves, learn, deals = streams(seed, "halves", "learners", "deals")

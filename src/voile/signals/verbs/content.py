@@ -80,8 +80,6 @@ class Policy:
 class Content(Brief):
     """A fitted family: maps, the frontier over their strengths and bases, and what readings tell.
 
-    Parameters
-    ----------
     reading : which columns are read, and how.
     maps : per method its map, from which a codec of any base and strength is made.
     sequence : the map of a subject's sequences, where they were learnt.

@@ -81,19 +81,6 @@ def decode(
     A hash shows that nothing was changed since, not who wrote it, and every number decodes to
     something. A row with a reading outside the map's range (`RANGE` normal scores of its class,
     given the columns before), its column's bounds, ordinal words or type is set aside.
-
-    Parameters
-    ----------
-    classes : a table of the class of each `PSEUDONYM`, its other column called as the source's;
-        such as ``classes.csv`` in the private folder of the release. Held in memory.
-    out : the release's columns, the readings in the place of the messages, as numbers where the
-        source had text. Rows stream. Beside it lie a manifest, by which it is known again, and
-        the rows set aside, as JSON lines: number, columns outside, and the row as it decodes.
-
-    Raises
-    ------
-    RequestError : another kit, policy or map than the release's; a subject without a class or
-        of two; a class that the map has not seen.
     """
     chosen.check(kit)
     content = Content.of(kit)

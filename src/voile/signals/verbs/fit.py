@@ -42,12 +42,6 @@ def fit(
 
     Rows without a class, a subject or a whole reading are left out, with a warning. Memory
     O(readings); the kit keeps no reading.
-
-    Raises
-    ------
-    RequestError : roles, columns or cells that do not fit; what `PrivacyMap.fit` refuses.
-    InfeasibleError : readings that tell nothing of the class, or no policy that tells as little
-        as was asked for.
     """
     keys, draws, each = streams(seed, "hold-out", "trials", "maps")
     key = keys.bytes(32) if options.hold_out else b""
@@ -68,13 +62,7 @@ def fit(
 
 
 def choose(kit: Kit, choice: Choice) -> Chosen:
-    """Pick one policy of the frontier.
-
-    Raises
-    ------
-    InfeasibleError : no policy meets the limit; the closest is named.
-    RequestError : there is no policy of that number or name.
-    """
+    """Pick one policy of the frontier."""
     content = Content.of(kit)
     chosen = Chosen.from_kit(kit, content, choice)
     Policy.from_data(chosen.policy, content.maps).warn()

@@ -35,8 +35,6 @@ FEWEST = 10  # subjects of a class, in each half, to learn from and to be tried 
 class People:
     """One message of each subject, the subjects mixed.
 
-    Parameters
-    ----------
     X : (n, d) readings. table : (n, d) messages. Z : (n, features) messages as numbers.
     c : (n,) classes. whose : (n,) subjects. number : (n,) rows of the truth.
     prior : (n, k) what she thinks of each beforehand; None: the shares of those she learns from.
@@ -78,8 +76,6 @@ class People:
 class Scene:
     """A release beside the truth.
 
-    Parameters
-    ----------
     rows : of the truth, those that were sent, in each subject's order.
     table : (n, d) their messages. Z : (n, features) the same as numbers.
     c : (n,) numbers of their classes.
@@ -140,12 +136,7 @@ class Scene:
         return self.reading.invariants
 
     def people(self, rng: np.random.Generator) -> People:
-        """Draw one message of each subject, the subjects in an order drawn at random.
-
-        Raises
-        ------
-        RequestError : some class has too few subjects to learn from and to be tried on.
-        """
+        """Draw one message of each subject, the subjects in an order drawn at random."""
         picked = rng.permutation(self.rows.one_each(rng))
         if not self.enough(self.c[picked]):
             raise RequestError(
