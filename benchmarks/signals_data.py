@@ -20,7 +20,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from voile.signals import PrivacyMap, SignalsWarning, mutual_information
 from voile.signals.maps.registry import METHODS
-from voile.signals.methods import Private
+from voile.signals.methods.private import Private
 from voile.signals.paper.affine import LearnedAffine
 
 SHARES = np.array([0.038, 0.642, 0.143, 0.177])

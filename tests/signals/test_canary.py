@@ -8,8 +8,8 @@ from tests.signals.days import days
 from tests.signals.made_up import METHODS, NAMES, readings
 
 from voile.signals import PrivacyMap, SequenceMap
-from voile.signals.methods import Private
 from voile.signals.methods.layers import Settings
+from voile.signals.methods.private import Private
 from voile.signals.methods.transport import Transport
 
 CANARY = (7.1237, 2.3471)

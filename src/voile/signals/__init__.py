@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from voile.signals.adversary import Audit, audit
-    from voile.signals.codec import Codec
-    from voile.signals.information import Subjects, mutual_information
-    from voile.signals.maps import PrivacyMap, SignalsWarning
-    from voile.signals.sequences import SequenceCodec, SequenceMap, Session
+    from voile.signals.adversary.map_audit import Audit, audit
+    from voile.signals.codec.codec import Codec
+    from voile.signals.information.mutual import mutual_information
+    from voile.signals.information.subjects import Subjects
+    from voile.signals.maps.privacy_map import PrivacyMap, SignalsWarning
+    from voile.signals.sequences.sequence_codec import SequenceCodec
+    from voile.signals.sequences.sequence_map import SequenceMap
+    from voile.signals.sequences.session import Session
 
 __all__ = [
     "Audit",
@@ -29,15 +32,15 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
-        "Audit": "adversary",
-        "Codec": "codec",
-        "PrivacyMap": "maps",
-        "SequenceCodec": "sequences",
-        "SequenceMap": "sequences",
-        "Session": "sequences",
-        "SignalsWarning": "maps",
-        "Subjects": "information",
-        "audit": "adversary",
-        "mutual_information": "information",
+        "Audit": "adversary.map_audit",
+        "Codec": "codec.codec",
+        "PrivacyMap": "maps.privacy_map",
+        "SequenceCodec": "sequences.sequence_codec",
+        "SequenceMap": "sequences.sequence_map",
+        "Session": "sequences.session",
+        "SignalsWarning": "maps.privacy_map",
+        "Subjects": "information.subjects",
+        "audit": "adversary.map_audit",
+        "mutual_information": "information.mutual",
     },
 )

@@ -34,7 +34,7 @@ def test_without_a_map_attackers_find_the_class_and_bayes_is_hardest_to_beat():
     X, c = normals(1600, 2)
     found = audit(mapped(0.0), X, c, permutations=5)
     attackers = by_name(found.attackers)
-    best = attackers["Bayes, the map's model"]
+    best = attackers["Bayes' rule with the map's model"]
     assert best.accuracy.interval()[0] > found.majority.value
     assert all(each.balanced > 0.65 for each in found.attackers)
     assert all(best.bits > each.bits - 0.03 for each in found.attackers if not np.isnan(each.bits))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.signals.codec import Assignment
+from voile.signals.codec.nominal import Assignment
 from voile.signals.codec.place import Place
 
 

@@ -15,9 +15,8 @@ from voile.core.errors import RequestError
 from voile.keys.random import Protective
 from voile.signals import PrivacyMap, Subjects, mutual_information
 from voile.signals.maps.registry import METHODS
-from voile.signals.methods import Private
 from voile.signals.methods.noise import discrete_laplace
-from voile.signals.methods.private import MOST, counted, products
+from voile.signals.methods.private import MOST, Private, counted, products
 
 BOUNDS = ((20, 200), (1, 30))
 

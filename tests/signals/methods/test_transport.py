@@ -8,7 +8,7 @@ from scipy.special import ndtr
 from scipy.stats import norm
 
 from voile.signals import PrivacyMap, mutual_information
-from voile.signals.methods import Sample
+from voile.signals.methods.fitted import Sample
 from voile.signals.methods.layers import Settings
 from voile.signals.methods.smoothing import SPACING, curve_of, grid_over, tails
 from voile.signals.methods.transport import FOLDS, Transport, fit_chain, folds, log_likelihood, logs

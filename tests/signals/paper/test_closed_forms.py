@@ -9,8 +9,8 @@ from scipy import stats
 from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, mutual_information
 from voile.signals.codec.place import Place
-from voile.signals.methods import Sample
-from voile.signals.paper.gamma import Gamma, common_shape
+from voile.signals.methods.fitted import Sample
+from voile.signals.paper.closed_forms import Gamma, common_shape
 
 N = 6000
 

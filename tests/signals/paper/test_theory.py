@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from voile.signals.codec import Codec
+from voile.signals.codec.codec import Codec
 from voile.signals.codec.steps import Affine
 from voile.signals.maps.bases import BASES, class_steps
 from voile.signals.methods.fitted import Fitted, normal_law, plain
-from voile.signals.paper import exponential, gamma, normal, uniform
+from voile.signals.paper import closed_forms
 
 CLASSES = 3
 SEEDS = st.integers(0, 2**32)
@@ -28,7 +28,7 @@ def laws(family, rng):
     if family == "normal":
         means = rng.normal(0, 5, (CLASSES, 2))
         covs = [A @ A.T + 0.2 * np.eye(2) for A in rng.normal(0, 1, (CLASSES, 2, 2))]
-        frames = [normal.frame(m, S) for m, S in zip(means, covs, strict=True)]
+        frames = [closed_forms.normal_frame(m, S) for m, S in zip(means, covs, strict=True)]
         pdfs = [
             lambda x, m=m, S=S: stats.multivariate_normal(m, S).logpdf(x.T)
             for m, S in zip(means, covs, strict=True)
@@ -36,15 +36,18 @@ def laws(family, rng):
         return frames, normal_law(2), pdfs
     scale, low = rng.uniform(0.5, 9, CLASSES), rng.normal(0, 9, CLASSES)
     if family == "exponential":
-        frames, law = [exponential.frame(np.array([s])) for s in scale], exponential.law(1)
+        frames = [closed_forms.scale_frame(np.array([s])) for s in scale]
+        law = closed_forms.exponential_law(1)
         pdfs = [stats.expon(scale=s).logpdf for s in scale]
     elif family == "gamma":
         k = rng.uniform(0.5, 9)
-        frames, law = [gamma.frame(np.array([s])) for s in scale], gamma.law(np.array([k]))
+        frames = [closed_forms.scale_frame(np.array([s])) for s in scale]
+        law = closed_forms.gamma_law(np.array([k]))
         pdfs = [stats.gamma(k, scale=s).logpdf for s in scale]
     else:
         ends = zip(low, low + scale, strict=True)
-        frames, law = [uniform.frame(*map(np.atleast_1d, end)) for end in ends], uniform.law(1)
+        frames = [closed_forms.uniform_frame(*map(np.atleast_1d, end)) for end in ends]
+        law = closed_forms.uniform_law(1)
         pdfs = [stats.uniform(a, s).logpdf for a, s in zip(low, scale, strict=True)]
     return frames, law, [lambda x, f=f: f(x[0]) for f in pdfs]
 

@@ -16,7 +16,7 @@ from tests.signals.days import NAMES, days, fitted
 
 from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, SequenceCodec, SequenceMap, Session, SignalsWarning
-from voile.signals.sequences import Message, Receipt
+from voile.signals.sequences.messages import Message, Receipt
 from voile.signals.sequences.scalar import Path
 from voile.signals.sequences.sequence_codec import Direction
 

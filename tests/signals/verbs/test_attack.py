@@ -53,7 +53,7 @@ def test_who_knows_the_map_is_given_all_that_it_tells(attacked):
     assert rates["known plaintext: right"].rate.value == 1
     assert rates["rounding lattice: right, the remedy left off"].rate.value > 0.95
     assert 0.35 < rates["rounding lattice: right"].rate.value < 0.65
-    bayes = rates["Bayes, the map's model: right"]  # nobody else has one
+    bayes = rates["Bayes' rule with the map's model: right"]  # nobody else has one
     assert bayes.rate.value == bayes.baseline.value  # at strength 1 it can but name the commonest
     single = found["single messages"]
     assert not any(f.by == bayes.by and f.of for f in single.findings)
@@ -144,13 +144,13 @@ def test_what_she_thinks_beforehand_is_weighed_and_counts_for_nothing_found(atta
     plain, _, words = found()
     assert "beforehand" not in words
     thinking, notes, words = found(beliefs=str(tmp_path / "beliefs.csv"))
-    assert "% thought beforehand" in words
-    name = "Bayes, the map's model: right"
+    assert "% from prior beliefs alone" in words
+    name = "Bayes' rule with the map's model: right"
     assert thinking[name].rate == thinking[name].baseline  # strength 1: she stays with her prior
     assert 0.7 < thinking[name].baseline.value < 0.9
     assert plain[name].baseline.value < 0.72
     assert thinking[name].control.value > 0.6
-    found = "Bayes, the map's model: found, yes"
+    found = "Bayes' rule with the map's model: found, yes"
     assert thinking[found].rate == thinking[found].baseline
     assert round(notes[0].values["entropy"], 3) == 0.722  # H(C | S), not H(C)
     assert "beforehand" in notes[1].text

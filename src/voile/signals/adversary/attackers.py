@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.evidence import Z95, Note, Rate
+from voile.core.evidence import Z95, Finding, Note, Rate
 from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.codec.posterior import after
-from voile.signals.maps import PrivacyMap
+from voile.signals.maps.privacy_map import PrivacyMap
 
 MOST = 5_000  # readings that the support vectors learn from: their cost grows with the square
+RIGHT = "Compare with naming the commonest class, or the likeliest, of everyone."
+FOUND = "Of the people of this class, named when each class counts alike."
 DOUBT = 1e-4  # added to each chance, so that one wrong certainty does not decide the bits
 
 
@@ -42,8 +46,38 @@ class Attacker:
     bits_low: float
     bits_high: float
 
-    def note(self, before: str = "", after: str = "") -> Note:
-        """Sum up what is found of all classes, between two sentences."""
+    @property
+    def is_blind(self) -> bool:
+        """Whether all classes look alike, so that the attacker names the same one of everyone.
+
+        Which one it is follows from the order of the classes, and from nothing about people.
+        """
+        return sorted(rate.value for rate in self.recall) == [0.0] * (len(self.recall) - 1) + [1.0]
+
+    def findings(
+        self, classes: Sequence[str], baselines: Sequence[Rate | None]
+    ) -> tuple[Finding, ...]:
+        """Return how often the attacker is right, and what it finds of each class.
+
+        `baselines` are the same without messages, as far as they are known.
+        """
+        rates = (self.accuracy, *(() if self.is_blind else self.recall))
+        names = ("", *classes)[: len(rates)]
+        return tuple(
+            Finding(
+                "found" if name else "right",
+                rate,
+                baseline=without,
+                meaning=FOUND if name else RIGHT,
+                by=self.name,
+                of=name,
+            )
+            for name, rate, without in zip_longest(names, rates, baselines[: len(rates)])
+        )
+
+    def note(self, before: str = "") -> Note:
+        """Sum up what is found of all classes, after a sentence."""
+        after = " To this attacker all classes look alike." if self.is_blind else ""
         gained = "" if np.isnan(self.bits) else ", {bits:.3f} bits gained"
         values = {
             "attacker": f"{self.name[0].upper()}{self.name[1:]}",
@@ -118,7 +152,7 @@ def bayes(map: PrivacyMap, Z: Floats, d: Codes, prior: Floats | None = None) -> 
     full = map.codec(base="normal", strength=1.0)
     logs = map.codec_.log_densities(np.ascontiguousarray(Z.T, dtype=np.float64), full)
     chances = after(fitted.shares if prior is None else prior, logs)
-    return by_chances("Bayes, the map's model", chances, d, prior)
+    return by_chances("Bayes' rule with the map's model", chances, d, prior)
 
 
 def by_chances(name: str, chances: Floats, d: Codes, prior: Floats | None = None) -> Attacker:

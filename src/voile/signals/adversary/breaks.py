@@ -7,10 +7,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voile.core.evidence import Finding, Note, Rate
-from voile.signals.codec import Codec
+from voile.core.evidence import Evidence, Finding, Note, Rate
+from voile.signals.codec.codec import Codec
 from voile.signals.codec.pieces import Codes, Floats
-from voile.signals.sequences import Message, SequenceCodec, Session
+from voile.signals.sequences.messages import Message
+from voile.signals.sequences.sequence_codec import SequenceCodec
+from voile.signals.sequences.session import Session
+
+LENGTHS = (2, 5, 10, 30)  # numbers of messages of a person, for repeat readings
+FEWEST = 10  # subjects of a class, in each half, to learn from and to be tried on
+OUTSIDE = Note("Outside the guarantee: the map does not protect against this attack.")
+
+
+def is_enough(c: Codes, classes: int) -> bool:
+    """Say whether each class has enough subjects in each half."""
+    halves = c[: len(c) // 2], c[len(c) // 2 :]
+    return all(np.bincount(half, minlength=classes).min() >= FEWEST for half in halves)
 
 
 @dataclass(frozen=True)
@@ -37,12 +49,13 @@ class Break:
         """The name, with the number of messages where there are several."""
         return self.name if self.messages == 1 else f"{self.name}, {self.messages} messages"
 
-    def findings(self) -> tuple[Finding, ...]:
-        """Return the same as lines of evidence."""
-        found = (Finding("right", self.rate, baseline=self.baseline),)
-        if self.without is None:
-            return found
-        return (*found, Finding("right", self.without, at=Note("the remedy left off")))
+    def evidence(self, story: Note) -> Evidence:
+        """Return the same as evidence; `story` says what the adversary does."""
+        found = [Finding("right", self.rate, baseline=self.baseline)]
+        if self.without is not None:
+            found.append(Finding("right", self.without, at=Note("the remedy left off")))
+        notes = () if self.promised else (OUTSIDE,)
+        return Evidence(self.title, "inference", story, findings=tuple(found), notes=notes)
 
 
 def lattice(codec: Codec, X: Floats, Z: Floats, c: Codes) -> Break:

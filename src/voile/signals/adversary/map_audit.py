@@ -9,28 +9,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
-from voile.core.evidence import Evidence, Finding, Note, Rate
+from voile.core.evidence import Evidence, Note, Rate
 from voile.keys.random import RandomState, streams
 from voile.signals.adversary import breaks
 from voile.signals.adversary.attackers import Attacker, bayes, learners
-from voile.signals.adversary.breaks import Break
-from voile.signals.codec import Lattice
+from voile.signals.adversary.breaks import FEWEST, LENGTHS, Break, is_enough
 from voile.signals.codec.given import as_labels, as_table
+from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.codec.place import CLASSES
-from voile.signals.information import Information, mutual_information
 from voile.signals.information.leakage import leakage
+from voile.signals.information.mutual import Information, mutual_information
 from voile.signals.information.subjects import Known, Subjects, Whose
-from voile.signals.maps import PrivacyMap
-from voile.signals.sequences import SequenceMap
+from voile.signals.maps.privacy_map import PrivacyMap
+from voile.signals.sequences.sequence_map import SequenceMap
 
-LENGTHS = (2, 5, 10, 30)
-FEWEST = 10  # subjects of a class, in each half, to learn from and to be tried on
 STORY = Note(
     "The adversary overhears messages, knows every class's map, and has as many messages of known "
     "class as the audit has readings; success is to name the class of a person not learned from."
 )
-OUTSIDE = Note("Outside the promise: the map cannot hide it.")
 
 
 @dataclass(frozen=True)
@@ -54,36 +51,15 @@ class Audit:
 
     def evidence(self) -> tuple[Evidence, ...]:
         """Return the same as evidence: of single messages, and of the breaks."""
-        told = self.information
+        each = [one.findings(self.classes, (self.majority,)) for one in self.attackers]
         single = Evidence(
             "single messages",
             "inference",
             STORY,
-            findings=tuple(finding for each in self.attackers for finding in self._findings(each)),
-            notes=(
-                leakage(told),
-                *(each.note() for each in self.attackers),
-            ),
+            findings=tuple(finding for findings in each for finding in findings),
+            notes=(leakage(self.information), *(one.note() for one in self.attackers)),
         )
-        return single, *(_of_break(each) for each in self.breaks)
-
-    def _findings(self, each: Attacker) -> tuple[Finding, ...]:
-        named = zip(self.classes, each.recall, strict=True)
-        return (
-            Finding(
-                "right",
-                each.accuracy,
-                baseline=self.majority,
-                meaning="Compare with naming the commonest class of everyone.",
-                by=each.name,
-            ),
-            *(Finding("found", rate, by=each.name, of=name) for name, rate in named),
-        )
-
-
-def _of_break(each: Break) -> Evidence:
-    promise = () if each.promised else (OUTSIDE,)
-    return Evidence(each.title, "inference", STORY, findings=each.findings(), notes=promise)
+        return single, *(one.evidence(STORY) for one in self.breaks)
 
 
 def audit(
@@ -135,7 +111,7 @@ def audit(
     first = np.array([run[0] for run in runs])
     seed = int(learn.integers(1 << 31))
     c_first = codes[first]
-    if not _enough(c_first, len(map.classes_)):
+    if not is_enough(c_first, len(map.classes_)):
         raise RequestError(
             f"a class has under {2 * FEWEST} subjects, too few to audit", where=CLASSES
         )
@@ -216,17 +192,9 @@ def _runs(whose: Codes, rng: np.random.Generator) -> list[Codes]:
     return [runs[one] for one in rng.permutation(len(runs))]
 
 
-def _halves(c: Codes) -> tuple[Codes, Codes]:
-    return c[: len(c) // 2], c[len(c) // 2 :]
-
-
 def _long(runs: Sequence[Codes], length: int) -> Codes:
     """Return the first rows, (subjects, length), of those who have as many."""
     return np.array([run[:length] for run in runs if len(run) >= length], dtype=np.intp)
-
-
-def _enough(c: Codes, classes: int) -> bool:
-    return all(np.bincount(part, minlength=classes).min() >= FEWEST for part in _halves(c))
 
 
 def _repeats(
@@ -241,7 +209,7 @@ def _repeats(
     found = []
     for length in (one for one in lengths if one > 1):
         rows = _long(runs, length)
-        if not len(rows) or not _enough(codes[rows[:, 0]], len(map.classes_)):
+        if not len(rows) or not is_enough(codes[rows[:, 0]], len(map.classes_)):
             continue
         X, own = table[rows], codes[rows[:, 0]]
         if isinstance(map, SequenceMap):

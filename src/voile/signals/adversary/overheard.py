@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from voile.core.evidence import Curve
 from voile.signals.codec.pieces import Codes, Floats
-from voile.signals.readings import Form
+from voile.signals.readings.forms import Form
 
 POINTS = 80
 EDGE = 0.005  # share of values left out at each end of a picture

@@ -17,7 +17,8 @@ from voile.signals.channel.lines import Lines
 from voile.signals.channel.posts import Letter, Post, Reply
 from voile.signals.channel.store import Store
 from voile.signals.codec.limits import Column
-from voile.signals.sequences import Receipt, SequenceCodec
+from voile.signals.sequences.messages import Receipt
+from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.sequences.session import Reading, Session
 
 TABLES = """

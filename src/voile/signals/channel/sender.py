@@ -16,7 +16,8 @@ from voile.signals.channel.keys import DeviceKey, Enrolment
 from voile.signals.channel.posts import Letter, Plain, Post, Reply, is_beside
 from voile.signals.channel.store import Store
 from voile.signals.codec.place import CLASSES
-from voile.signals.sequences import Receipt, SequenceCodec
+from voile.signals.sequences.messages import Receipt
+from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.sequences.session import Session, on_lattice
 
 TABLES = """

@@ -3,16 +3,3 @@
 A reading is moved to a point of its lattice's cell and taken through elementary steps, each of
 which has an inverse; a nominal value is exchanged for another. None of it holds a reading.
 """
-
-from voile.signals.codec.codec import Codec, Column
-from voile.signals.codec.lattice import Lattice
-from voile.signals.codec.nominal import Assignment
-from voile.signals.codec.posterior import Posterior
-
-__all__ = [
-    "Assignment",
-    "Codec",
-    "Column",
-    "Lattice",
-    "Posterior",
-]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeGuard
 import numpy as np
 
 from voile.core.errors import RequestError
-from voile.signals.codec import Lattice
+from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.limits import Column
 from voile.signals.fhir.fields import MOST, Decimals, Field
 from voile.signals.fhir.observations import Element, Mark, written

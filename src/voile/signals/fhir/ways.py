@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
-from voile.signals.codec import Codec, Lattice
+from voile.signals.codec.codec import Codec
+from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.limits import RANGE
 from voile.signals.codec.pieces import Floats
-from voile.signals.sequences import Message, SequenceCodec, Session
+from voile.signals.sequences.messages import Message
+from voile.signals.sequences.sequence_codec import SequenceCodec
+from voile.signals.sequences.session import Session
 
 ClassOf = Callable[[str], str | int]
 

@@ -12,7 +12,7 @@ from voile.core.errors import RequestError, nearest
 from voile.data import Source
 from voile.signals.codec.pieces import Floats
 from voile.signals.information.subjects import OFF
-from voile.signals.readings import Form, ReadingSettings
+from voile.signals.readings.forms import Form, ReadingSettings
 from voile.signals.readings.sources import subjects_of
 
 

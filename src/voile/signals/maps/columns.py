@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.signals.codec import Lattice
 from voile.signals.codec.codec import Column
+from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.nominal import NOMINAL, Assignment
 from voile.signals.codec.place import Place
-from voile.signals.information import Known
+from voile.signals.information.subjects import Known
 
 if TYPE_CHECKING:
-    from voile.signals.methods import Sample
+    from voile.signals.methods.fitted import Sample
 
 Resolution: TypeAlias = "float | str | Sequence[float | str | None] | None"
 
@@ -67,21 +67,16 @@ def _column(
 
 
 def sample_of(
-    table: NDArray[Any],
-    kinds: Sequence[Column],
-    numeric: Sequence[int],
-    codes: NDArray[np.intp],
-    known: Known,
+    table: NDArray[Any], columns: Sequence[Column], codes: NDArray[np.intp], known: Known
 ) -> Sample:
     """Return the numeric columns, each reading moved onto its lattice."""
-    from voile.signals.methods import Sample
+    from voile.signals.methods.fitted import Sample
 
-    lattices = [kind for kind in kinds if isinstance(kind, Lattice)]
-    X = table[:, numeric].astype(np.float64)
-    on = np.empty_like(X)
-    for j, lattice in enumerate(lattices):
-        on[:, j] = lattice.nearest(X[:, j])
-    cells = np.array([lattice.resolution for lattice in lattices])
+    lattices = [(j, column) for j, column in enumerate(columns) if isinstance(column, Lattice)]
+    on = np.empty((len(table), len(lattices)))
+    for place, (j, lattice) in enumerate(lattices):
+        on[:, place] = lattice.nearest(table[:, j].astype(np.float64))
+    cells = np.array([lattice.resolution for _, lattice in lattices])
     beliefs = None
     if known.beliefs is not None:
         beliefs = known.distinct(codes, known.beliefs.shape[1])

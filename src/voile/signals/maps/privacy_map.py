@@ -12,18 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError, nearest
 from voile.keys.random import Protective, RandomState
-from voile.signals.codec import Assignment, Codec, Lattice
-from voile.signals.codec.codec import MOST_PLACES
+from voile.signals.codec.codec import MOST_PLACES, Codec
 from voile.signals.codec.given import as_given, as_labels, as_table
+from voile.signals.codec.nominal import Assignment
 from voile.signals.codec.place import CLASSES
 from voile.signals.information.subjects import Known, Whose
 from voile.signals.maps.columns import Resolution, columns_of, sample_of
 
 if TYPE_CHECKING:
-    from voile.signals.codec import Posterior
-    from voile.signals.codec.steps import Step
+    from voile.signals.codec.posterior import Posterior
     from voile.signals.maps.levels import Levels
-    from voile.signals.methods import Method, Sample
+    from voile.signals.methods.fitted import Method, Sample
 
 LEAST = 20
 FEW = 100
@@ -133,9 +132,8 @@ class PrivacyMap:
         known = Known.of(subjects, len(table), len(classes))
         check_sizes(classes, codes, known.whose)
         kinds = columns_of(table, codes, len(classes), self.resolution)
-        numeric = [j for j, kind in enumerate(kinds) if isinstance(kind, Lattice)]
-        sample = sample_of(table, kinds, numeric, codes, known)
-        self.fitted_ = method.fit(sample, self.random_state) if numeric else None
+        sample = sample_of(table, kinds, codes, known)
+        self.fitted_ = method.fit(sample, self.random_state) if len(sample.cells) else None
         self._kinds = kinds
         self._sent: set[object] = set()
         self.classes_ = classes
@@ -203,16 +201,12 @@ class PrivacyMap:
 
         A subject who was not fitted, or whose law is not its own, has the codec of everyone.
         """
-        from voile.signals.maps.bases import class_steps
+        from voile.signals.maps.stored import StoredMap
 
         _check_looks(base, strength)
-        nothing: tuple[tuple[Step, ...], ...] = ((),) * len(self.classes_)
-        if strength == 0:
-            plain = (k.plain() if isinstance(k, Assignment) else k for k in self._kinds)
-            return Codec(self.classes_, tuple(plain), nothing)
         own = None if self.levels_ is None else self.levels_.steps(subject)
-        steps = class_steps(self.fitted_, base, strength, own) if self.fitted_ else nothing
-        return Codec(self.classes_, self._kinds, steps, self.places)
+        map = StoredMap(self.classes_, self._kinds, self.fitted_)
+        return map.codec(base=base, strength=strength, personal=own, places=self.places)
 
     def encode(
         self,

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from voile.signals.methods import Method
+from voile.signals.methods.fitted import Method
 from voile.signals.methods.transport import Transport
 from voile.signals.paper.affine import LearnedAffine
-from voile.signals.paper.exponential import Exponential
-from voile.signals.paper.gamma import Gamma
-from voile.signals.paper.normal import Normal
-from voile.signals.paper.uniform import Uniform
+from voile.signals.paper.closed_forms import Exponential, Gamma, Normal, Uniform
 
 METHODS: Mapping[str, Method] = {
     "transport": Transport(),

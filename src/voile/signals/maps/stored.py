@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
-from voile.signals.codec import Assignment, Codec, Lattice
-from voile.signals.codec.codec import Column
+from voile.signals.codec.codec import Codec, Column
+from voile.signals.codec.lattice import Lattice
+from voile.signals.codec.nominal import Assignment
 from voile.signals.codec.steps import Affine, Arrays, Curve, KnotheRosenblatt, Step
 from voile.signals.maps.bases import class_steps
 from voile.signals.methods.fitted import Fitted
@@ -52,14 +53,21 @@ class StoredMap(Brief):
         """All that encoding and decoding needs."""
         return self.codec(base=self.base, strength=self.strength)
 
-    def codec(self, *, base: str, strength: float) -> Codec:
-        """Make the codec of another base or strength."""
-        nothing = ((),) * len(self.classes_)
+    def codec(
+        self,
+        *,
+        base: str,
+        strength: float,
+        personal: Sequence[Affine] | None = None,
+        places: int | None = None,
+    ) -> Codec:
+        """Make the codec of another base or strength; of one subject by its `personal` steps."""
+        nothing: tuple[tuple[Step, ...], ...] = ((),) * len(self.classes_)
         if strength == 0:
             plain = (one.plain() if isinstance(one, Assignment) else one for one in self.columns)
             return Codec(self.classes_, tuple(plain), nothing)
-        steps = class_steps(self.fitted_, base, strength) if self.fitted_ else nothing
-        return Codec(self.classes_, self.columns, steps)
+        steps = class_steps(self.fitted_, base, strength, personal) if self.fitted_ else nothing
+        return Codec(self.classes_, self.columns, steps, places)
 
     @property
     def spans(self) -> tuple[bool, ...]:

@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 
 from voile.core.evidence import Z95
 from voile.core.measures import Measure
-from voile.signals.codec import Assignment, Lattice
 from voile.signals.codec.codec import Column
+from voile.signals.codec.lattice import Lattice
+from voile.signals.codec.nominal import Assignment
 from voile.signals.codec.pieces import Codes, Floats
-from voile.signals.information import Known, Subjects
 from voile.signals.information.mutual import NEIGHBOURS, contributions
-from voile.signals.maps import StoredMap
-from voile.signals.methods import Fitted, Method, Sample
+from voile.signals.information.subjects import Known, Subjects
+from voile.signals.maps.columns import sample_of
+from voile.signals.maps.stored import StoredMap
+from voile.signals.methods.fitted import Method, Sample
 from voile.signals.methods.transport import FOLDS, folds
 
 APART = 1e3  # between nominal values, in standard deviations of numbers: neighbours share theirs
@@ -117,27 +119,6 @@ class Trial:
         return np.stack(parts) if parts else np.empty((0, len(rows)))
 
 
-def fitted_map(
-    method: Method,
-    table: NDArray[Any],
-    c: Codes,
-    whose: Codes,
-    columns: Sequence[Column],
-    seed: int,
-    beliefs: tuple[Floats, Floats] | None = None,
-) -> StoredMap:
-    """Fit a method, looking at no class's size."""
-    numeric = [j for j, column in enumerate(columns) if isinstance(column, Lattice)]
-    lattices = [column for column in columns if isinstance(column, Lattice)]
-    fitted: Fitted | None = None
-    if numeric:
-        X = table[:, numeric].astype(np.float64)
-        on = np.stack([lat.nearest(x) for lat, x in zip(lattices, X.T, strict=True)], axis=1)
-        cells = np.array([lattice.resolution for lattice in lattices])
-        fitted = method.fit(Sample(on, c, whose, cells, beliefs), seed)
-    return StoredMap(np.arange(int(c.max()) + 1), tuple(columns), fitted)
-
-
 def trials(
     method: Method,
     table: NDArray[Any],
@@ -156,18 +137,16 @@ def trials(
     those of all readings: they tell of scales, not of people.
     """
     n, k = len(table), int(c.max()) + 1
-    thought = Known.of(Subjects(whose, beliefs=prior), n, k)
+    everyone = Known.of(Subjects(whose, beliefs=prior), n, k)
     fold = folds(Sample(np.empty((n, 0)), c, whose, np.empty(0)), seed)
     for out in range(FOLDS):
-        learnt = fold != out
-        known = [_renewed(column, table[learnt, j], c[learnt]) for j, column in enumerate(columns)]
-        people = np.unique(whose[learnt], return_inverse=True)[1]
-        beliefs = (
-            None if prior is None else thought.at(np.flatnonzero(learnt)).distinct(c[learnt], k)
-        )
-        map = fitted_map(method, table[learnt], c[learnt], people, known, seed, beliefs)
+        rest = np.flatnonzero(fold != out)
+        own = tuple(_renewed(column, table[rest, j], c[rest]) for j, column in enumerate(columns))
+        sample = sample_of(table[rest], own, c[rest], everyone.at(rest))
+        fitted = method.fit(sample, seed) if len(sample.cells) else None
         rows = tried[fold[tried] == out]
-        yield Trial(map, table[rows], c[rows], u[rows], thought.at(rows).distinct(c[rows], k))
+        beliefs = everyone.at(rows).distinct(c[rows], k)
+        yield Trial(StoredMap(np.arange(k), own, fitted), table[rows], c[rows], u[rows], beliefs)
 
 
 def _renewed(column: Column, values: NDArray[Any], c: Codes) -> Column:

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.signals.codec import Codec, Lattice
+from voile.signals.codec.codec import Codec
+from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.place import CLASSES
 from voile.signals.codec.steps import Arrays, KnotheRosenblatt

@@ -11,8 +11,9 @@ from scipy.optimize import minimize
 
 from voile.core.errors import RequestError
 from voile.keys.random import RandomState
-from voile.signals.codec import Codec, Lattice
+from voile.signals.codec.codec import Codec
 from voile.signals.codec.given import as_labels, as_subjects, as_table
+from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.place import CLASSES
 from voile.signals.codec.steps import Affine, Bend, KnotheRosenblatt

@@ -25,9 +25,9 @@ from voile.release.apply import Applying, Batch, Made
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import Release
-from voile.signals.codec import Codec
+from voile.signals.codec.codec import Codec
 from voile.signals.codec.lattice import OFF, Lattice
-from voile.signals.maps import SignalsWarning
+from voile.signals.maps.privacy_map import SignalsWarning
 from voile.signals.maps.stored import mark_of
 from voile.signals.readings.sources import Seen, nothing
 from voile.signals.verbs.certify import Certificate, certify

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from voile.core.evidence import Evidence, Finding, Note, Rate
+from voile.core.evidence import Evidence, Finding, Note
 from voile.core.progress import Progress
 from voile.data import Source
 from voile.keys.random import streams
 from voile.release.manifest import Release
-from voile.signals.adversary import Break, breaks
+from voile.signals.adversary import breaks
 from voile.signals.adversary.attackers import Attacker, bayes, by_chances, learners
+from voile.signals.adversary.breaks import Break
 from voile.signals.adversary.known_columns import known_columns
-from voile.signals.adversary.map_audit import OUTSIDE
 from voile.signals.adversary.overheard import as_numbers, overheard
 from voile.signals.codec.pieces import Codes, Floats
-from voile.signals.information import Information, Subjects, mutual_information
 from voile.signals.information.leakage import leakage
+from voile.signals.information.mutual import Information, mutual_information
+from voile.signals.information.subjects import Subjects
 from voile.signals.verbs.options import AttackOptions
-from voile.signals.verbs.scene import LENGTHS, People, Scene
+from voile.signals.verbs.scene import People, Scene
 
 STORY = (
     "The adversary overhears one message of each person, and knows the classes of half of them. "
@@ -52,8 +53,6 @@ HELD_OUT = Note(
     "Control: people whom the maps were not fitted to, sent by them. Those whom a map was fitted "
     "to it hides better; readings to come are hidden as the control's."
 )
-RIGHT = "Compare with naming the commonest class, or the likeliest, of everyone."
-FOUND = "Of the people of this class, named when each class counts alike."
 
 
 def attack(
@@ -92,7 +91,8 @@ def attack(
         progress("with columns known", 0)
         found.append(_knowing(scene, people, number))
     progress("overhearing several messages", 0)
-    return (*found, *map(_of_break, _breaks(scene, people, number)))
+    broken = [one.evidence(Note(BREAKS[one.name])) for one in _breaks(scene, people, number)]
+    return (*found, *broken)
 
 
 def _attackers(
@@ -115,13 +115,13 @@ def _single(scene: Scene, people: People, seed: int, told: Information) -> Evide
     findings = []
     thought: tuple[Attacker, ...] = ()
     if people.after is not None:
-        thought = (by_chances("what she thinks beforehand", people.after, tried[1], people.after),)
+        thought = (by_chances("prior beliefs alone", people.after, tried[1], people.after),)
     alone = thought[0].recall if thought else (None,) * len(scene.classes)
     least = (people.majority, *alone)
     for place, each in enumerate(found):
-        other = _findings(scene, control[place]) if control else ()
+        other = control[place].findings(scene.classes, ()) if control else ()
         held = {_key(finding): finding.rate for finding in other}
-        for finding in _findings(scene, each, least):
+        for finding in each.findings(scene.classes, least):
             findings.append(replace(finding, control=held.get(_key(finding))))
     return Evidence(
         "single messages",
@@ -134,7 +134,7 @@ def _single(scene: Scene, people: People, seed: int, told: Information) -> Evide
             leakage(told),
             *([BELIEVING] if thought else []),
             *([HELD_OUT] if control else []),
-            *_notes([*found, *thought]),
+            *(one.note() for one in (*found, *thought)),
         ),
     )
 
@@ -147,8 +147,8 @@ def _before(scene: Scene, people: People, seed: int) -> Evidence:
         "inference",
         Note("The same attackers, had the readings been sent as they are."),
         knows=scene.columns,
-        findings=tuple(one for each in found for one in _findings(scene, each)),
-        notes=tuple(_notes(found)),
+        findings=tuple(one for each in found for one in each.findings(scene.classes, ())),
+        notes=tuple(each.note() for each in found),
     )
 
 
@@ -159,11 +159,11 @@ def _knowing(scene: Scene, people: People, seed: int) -> Evidence:
     both = np.concatenate([K, people.Z], axis=1)
     alone = learners(K[:half], c[:half], K[half:], c[half:], seed, people.after)
     found = learners(both[:half], c[:half], both[half:], c[half:], seed, people.after)
-    least = {_key(one): one.rate for each in alone for one in _findings(scene, each)}
+    least = {_key(one): one.rate for each in alone for one in each.findings(scene.classes, ())}
     findings = [
         replace(one, baseline=least.get(_key(one)), meaning="")
         for each in found
-        for one in _findings(scene, each)
+        for one in each.findings(scene.classes, ())
     ]
     return Evidence(
         "single messages, columns known",
@@ -171,14 +171,17 @@ def _knowing(scene: Scene, people: People, seed: int) -> Evidence:
         Note(KNOWING),
         knows=(*scene.options.knows, *scene.columns),
         findings=tuple(findings),
-        notes=(*_notes(found), *_notes(alone, "Without messages. ")),
+        notes=(
+            *(each.note() for each in found),
+            *(each.note("Without messages. ") for each in alone),
+        ),
     )
 
 
 def _breaks(scene: Scene, people: People, seed: int) -> Iterator[Break]:
-    """Go round the map: several messages, then what takes the public map."""
+    """Try what bypasses the map: several messages, then what takes the public map."""
     longest: tuple[Codes, Codes] | None = None
-    for length in LENGTHS:
+    for length in breaks.LENGTHS:
         rows, c = scene.runs(people, length)
         if not scene.enough(c):
             continue
@@ -198,46 +201,6 @@ def _breaks(scene: Scene, people: People, seed: int) -> Iterator[Break]:
     yield breaks.known_plaintext(map.codec_, X, people.Z, people.c)
 
 
-def _findings(
-    scene: Scene, each: Attacker, least: Sequence[Rate | None] = ()
-) -> tuple[Finding, ...]:
-    """Say how often she is right, and what she finds of each class; `least`: without hearing."""
-    rates = (each.accuracy, *(() if _blind(each) else each.recall))
-    return tuple(
-        Finding(
-            "found" if name else "right",
-            rate,
-            baseline=without,
-            meaning=FOUND if name else RIGHT,
-            by=each.name,
-            of=name,
-        )
-        for name, rate, without in zip(
-            ("", *scene.classes), rates, least or (None,) * (1 + len(scene.classes)), strict=False
-        )
-    )
-
-
 def _key(finding: Finding) -> tuple[str, str]:
     """Return what is the same of the same attacker with other messages."""
     return finding.by, finding.of
-
-
-def _blind(each: Attacker) -> bool:
-    """Say whether all classes look alike to her, so that she names the same of everyone.
-
-    Which one it is tells of the order of the classes, and nothing of the people.
-    """
-    return sorted(rate.value for rate in each.recall) == [0.0] * (len(each.recall) - 1) + [1.0]
-
-
-def _notes(found: Sequence[Attacker], before: str = "") -> Iterator[Note]:
-    for each in found:
-        alike = " To this attacker all classes look alike." if _blind(each) else ""
-        yield each.note(before, alike)
-
-
-def _of_break(each: Break) -> Evidence:
-    outside = () if each.promised else (OUTSIDE,)
-    story = Note(BREAKS[each.name])
-    return Evidence(each.title, "inference", story, findings=each.findings(), notes=outside)

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from voile.core.errors import TamperedError
 from voile.data import Source
 from voile.release.manifest import ROW
-from voile.signals.codec import Codec
-from voile.signals.codec.codec import GRAIN
+from voile.signals.codec.codec import GRAIN, Codec
 from voile.signals.codec.pieces import Floats
-from voile.signals.readings import Form, Reading
+from voile.signals.readings.forms import Form
+from voile.signals.readings.sources import Reading
 
 ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits: no short pattern
 NOBODY = -1

@@ -18,11 +18,12 @@ from voile.data.files.outputs import Visibility
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.release.kit import Kit
-from voile.signals.codec import Codec, Lattice
-from voile.signals.maps import SignalsWarning
+from voile.signals.codec.codec import Codec
+from voile.signals.codec.lattice import Lattice
+from voile.signals.maps.privacy_map import SignalsWarning
 from voile.signals.maps.stored import StoredMap, from_table, to_table
-from voile.signals.readings import Reading
-from voile.signals.sequences import SequenceCodec
+from voile.signals.readings.sources import Reading
+from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.verbs.options import Base
 
 KIND = "signals"

@@ -16,7 +16,7 @@ from voile.signals.fhir import Counts, Sequences, Singles, decode, encode, read_
 from voile.signals.fhir.files import Others
 from voile.signals.fhir.ways import Way
 from voile.signals.maps.stored import mark_of
-from voile.signals.readings import Reading
+from voile.signals.readings.sources import Reading
 from voile.signals.verbs.content import KIND, Content, Policy
 from voile.signals.verbs.decode import ASIDE
 from voile.signals.verbs.options import DecodeFhirOptions, EncodeFhirOptions

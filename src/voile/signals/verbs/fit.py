@@ -23,14 +23,18 @@ from voile.keys.random import streams
 from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
 from voile.signals.codec.pieces import Floats
-from voile.signals.information import Beliefs, Known, Subjects
+from voile.signals.information.beliefs import Beliefs
 from voile.signals.information.over_time import information_over_time
-from voile.signals.maps import PrivacyMap, SignalsWarning, StoredMap
+from voile.signals.information.subjects import Known, Subjects
+from voile.signals.maps.privacy_map import PrivacyMap, SignalsWarning
 from voile.signals.maps.registry import METHODS
+from voile.signals.maps.stored import StoredMap
 from voile.signals.maps.trials import MOST, Told, Trials, trials
-from voile.signals.methods import Method, Private
+from voile.signals.methods.fitted import Method
+from voile.signals.methods.private import Private
 from voile.signals.readings.sources import Reading, Rows, check_classes, without_copies
-from voile.signals.sequences import SequenceCodec, SequenceMap
+from voile.signals.sequences.sequence_codec import SequenceCodec
+from voile.signals.sequences.sequence_map import SequenceMap
 from voile.signals.verbs.content import Content, Policy
 from voile.signals.verbs.options import FitOptions
 

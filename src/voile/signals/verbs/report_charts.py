@@ -57,7 +57,7 @@ def in_words(evidence: Sequence[Evidence], audience: Audience) -> Iterator[str]:
     ]
     if means:
         yield (
-            f"The strongest attacker tried, {best}, identifies the class with this chance, "
+            f"The strongest attacker tried ({best}) identifies the class with this chance, "
             f"averaged over the classes: {'; '.join(means)}. Guessing identifies "
             f"{1 / len(next(iter(cases.values()))):.0%}."
         )

@@ -18,17 +18,16 @@ from voile.data.roles import Roles
 from voile.keys.random import Protective
 from voile.release.kit import Kit
 from voile.release.manifest import CONTROL, ROW, ROWS, Release
+from voile.signals.adversary.breaks import FEWEST, is_enough
 from voile.signals.adversary.overheard import as_numbers
 from voile.signals.codec.pieces import Codes, Floats
-from voile.signals.information import Beliefs
+from voile.signals.information.beliefs import Beliefs
 from voile.signals.maps.stored import StoredMap, mark_of
-from voile.signals.readings import Form, Reading, Rows
+from voile.signals.readings.forms import Form
+from voile.signals.readings.sources import Reading, Rows
 from voile.signals.verbs.certify import messages
 from voile.signals.verbs.content import KIND, Content, Policy
 from voile.signals.verbs.options import AttackOptions
-
-LENGTHS = (2, 5, 10, 30)
-FEWEST = 10  # subjects of a class, in each half, to learn from and to be tried on
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,9 +156,7 @@ class Scene:
 
     def enough(self, c: Codes) -> bool:
         """Say whether each class has enough subjects in each half."""
-        half = len(c) // 2
-        counts = [np.bincount(part, minlength=len(self.classes)) for part in (c[:half], c[half:])]
-        return len(self.classes) > 1 and min(count.min() for count in counts) >= FEWEST
+        return len(self.classes) > 1 and is_enough(c, len(self.classes))
 
     def runs(self, people: People, length: int) -> tuple[Codes, Codes]:
         """Return the first rows of those who have as many, (m, length), and their classes."""

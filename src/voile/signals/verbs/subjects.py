@@ -12,7 +12,7 @@ from voile.data import Source
 from voile.release.kit import Kit
 from voile.signals.channel.keys import LAST
 from voile.signals.readings.sources import Reading, subjects_of
-from voile.signals.sequences import SequenceCodec
+from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.verbs.content import KIND, Content
 
 OWN = ("subject", "session", "number")  # what each line of the clinic's file says first

@@ -12,7 +12,7 @@ from voile.core.errors import TamperedError
 from voile.data import Source
 from voile.release.manifest import Release
 from voile.release.verify import Check, has_columns, recounted
-from voile.signals.readings import Form, ReadingSettings
+from voile.signals.readings.forms import Form, ReadingSettings
 from voile.signals.verbs.apply import CLASSES, OUTSIDE
 from voile.signals.verbs.certify import messages, no_finer
 
