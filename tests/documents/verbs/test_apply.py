@@ -28,7 +28,8 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.documents.text.document import UnannotatedWarning
 from voile.documents.text.reading import DocumentReader
-from voile.documents.verbs.content import Content, WholeWarning
+from voile.documents.verbs.content import Content
+from voile.documents.verbs.policies import WholeWarning
 from voile.documents.verbs.recipe import NamelessWarning
 from voile.documents.wing import choose
 from voile.release.choice import Choice

@@ -56,14 +56,14 @@ def test_ten_of_a_thousand_identifiers_left_are_as_few_as_nine(release, left, sh
     story = changed(release, **risks, identifiers=997)
     told = figures(shown(story, audience="public")["summary"])
     assert told["Identifiers left"].value == (shown_as or "under 1.1%")
-    assert ("Published" in told) == bool(shown_as)
+    assert ("Published unchanged" in told) == bool(shown_as)
     assert bool(told["Identifiers left"].interval) == bool(shown_as)
 
 
 def test_lists_are_named_to_the_holder_alone(release):
-    assert "told which words" not in said(shown(release)["summary"])
+    assert "The learners used" not in said(shown(release)["summary"])
     told = changed(release, lists={"clinic staff": 1200, "towns": 1})
-    start = "The learners were told which words are on 2 lists of the holder's"
+    start = "The learners used 2 lists of the data holder's"
     for audience, end in (
         ("internal", ": clinic staff (1,200 words) and towns (1 word)."),
         ("public", "."),
@@ -80,15 +80,16 @@ def test_the_summary_says_what_was_asked_and_what_is_left(release):
     assert told["Identifiers left"].value == share(chosen["left"] / found["identifiers"])
     assert told["Identifiers left"].interval == f"{low} to {high}"
     assert told["Harmless tokens removed"].value == share(chosen["loss"])
-    assert told["Published"].value == share(chosen["published_tokens"])
+    assert told["Published unchanged"].value == share(chosen["published_tokens"])
     public = figures(shown(release, (), "public")["summary"])["Identifiers left"]
     assert (public.value, public.interval) == ("under 6.1%", "")
-    assert "worth 20 harmless tokens; 2 passes, each learning from" in said(blocks)
-    assert "In the place of what was removed stands a mark." in said(blocks)
+    assert "weighs a missed identifier as 20 harmless tokens." in said(blocks)
+    assert "The committee made 2 passes, each learning from" in said(blocks)
+    assert "A mark replaces what was removed." in said(blocks)
     assert (
-        "Further mentions of a removed name in its document are removed as well, and are in these "
-        "figures. Removed as well, and not in these figures: what patterns find (iban, card, ssn, "
-        "dni, email, url, ip, mac, phone, record numbers)."
+        "Further mentions of a removed name in its document were removed as well; these figures "
+        "include them. Removed as well, but not in the fit's figures: what patterns find (iban, "
+        "card, ssn, dni, email, url, ip, mac, phone, record numbers)."
     ) in said(blocks)
     assert f"Learnt from {found['documents']:,} documents of 36 subjects: " in said(blocks)
     assert "identifiers of 1 type." in said(blocks)
@@ -188,13 +189,13 @@ def test_the_few_identifiers_left_are_no_number_of_inspections_in_public(release
     assert not re.search(r"\b7 (inspections|tokens)", public)
     assert "11 inspections" not in public
     assert "identifiers found, 1,200 inspections" in public
-    most = figures(shown(release, evidence, "public")["summary"])["Found by an attacker"]
+    most = figures(shown(release, evidence, "public")["summary"])["Found by the adversary"]
     assert (most.value, most.meaning) == (
         "at most 1.5%",
-        "identifiers among the first 1,200 inspections",
+        "of the first 1,200 inspections hit an identifier",
     )
     alone = [replace(evidence[0], findings=tuple(findings[:2]))]
-    assert "Found by an attacker" not in figures(shown(release, alone, "public")["summary"])
+    assert "Found by the adversary" not in figures(shown(release, alone, "public")["summary"])
 
 
 @pytest.mark.parametrize("trials", [5, 40, 1000])
@@ -238,11 +239,11 @@ def test_no_part_of_the_identifiers_is_told_where_one_is_few(release):
 
 
 def test_one_pass_and_no_pass_are_said_as_such(tmp_path):
-    for passes, words in ((1, "1 pass. In"), (0, "0 passes. In")):
+    for passes, words in ((1, "made 1 pass."), (0, "made 0 passes.")):
         release = applied(
             people(), tmp_path / f"{passes}.csv", chosen=by_cost(2.0, passes), repeats=False
         )
-        assert f"harmless tokens; {words}" in said(shown(release)["summary"])
+        assert f"The committee {words}" in said(shown(release)["summary"])
         assert "Removed as well" not in said(shown(release)["summary"])
 
 
@@ -254,19 +255,22 @@ def test_the_attacker_who_finds_most_is_in_the_summary(release):
         return Evidence(name, "singling out", LOOKS, findings=tuple(found))
 
     blocks = shown(release, [of("a", (5, 10), (12, 100)), of("b", (40, 1000), (9, 9))])["summary"]
-    one = figures(blocks)["Found by an attacker"]
+    one = figures(blocks)["Found by the adversary"]
     assert (one.value, one.meaning) == (
         "4.0%",
-        "identifiers among the first 1,000 inspections",
+        "of the first 1,000 inspections hit an identifier",
     )
     few = shown(release, [of("a", (5, 100))], "public")["summary"]
-    assert figures(few)["Found by an attacker"].value == "at most 17%"
-    assert figures(few)["Found by an attacker"].interval == ""
-    assert "Found by an attacker" not in figures(shown(release)["summary"])
+    assert figures(few)["Found by the adversary"].value == "at most 17%"
+    assert figures(few)["Found by the adversary"].interval == ""
+    assert "Found by the adversary" not in figures(shown(release)["summary"])
 
 
 def test_where_it_was_judged_on_what_was_learnt_it_says_so(release):
-    assert "had not seen it" in figures(shown(release)["summary"])["Identifiers left"].meaning
+    assert (
+        "on text that the classifiers had not seen"
+        in figures(shown(release)["summary"])["Identifiers left"].meaning
+    )
     blocks = shown(changed(release, cross_fit=0))
     for text in (
         figures(blocks["summary"])["Identifiers left"].meaning,
@@ -275,27 +279,27 @@ def test_where_it_was_judged_on_what_was_learnt_it_says_so(release):
         grids(blocks["left"])[-1].caption,
         said(blocks["theory"]),
     ):
-        assert "had learnt from it: in other text more is left" in text
+        assert "had learnt from: expect more in other text" in text
 
 
 def test_the_frontier_shows_every_policy_and_the_chosen_one(release):
     measured, chart = shown(release)["frontier"]
-    assert "every mention of a name that it removed" in said([measured])
+    assert "removes further mentions of a removed name" in said([measured])
     rows = kit_of().tables["frontier"].to_pylist()
     assert isinstance(chart, FrontierChart)
     assert chart.risk == tuple(row["risk"] for row in rows)
     assert chart.marks == (("chosen policy", rows[0]["risk"], rows[0]["loss"]),)
     assert chart.described[-1].startswith(
-        "policy 3: a miss worth 2, 0 passes, 100% (90% to 100%) of identifiers"
+        "policy 3: a missed identifier weighed as 2, 0 passes, 100% (90% to 100%) of identifiers"
     )
     assert shown(kit_of())["frontier"][1].marks == ()
 
 
 def test_words_that_point_are_counted_for_all_and_named_for_the_holder(release):
-    assert said(shown(changed(release, context_rules=0))["context"]).startswith("No word that is")
-    for rules, words in ((1, "by 1 rule that holds over"), (3, "by 3 rules that hold over")):
+    assert said(shown(changed(release, context_rules=0))["context"]).startswith("No word left")
+    for rules, words in ((1, "by 1 rule across"), (3, "by 3 rules across")):
         blocks = shown(changed(release, context_rules=rules, context_share=0.25, context=["dog"]))
-        assert "25% of the values removed" in said(blocks["context"])
+        assert "to 25% of the values removed" in said(blocks["context"])
         assert words in said(blocks["context"])
         assert [one.audience for one in blocks["context"]] == ["public", "internal"]
         assert said(blocks["context"]).endswith("The words: dog.")
@@ -307,12 +311,12 @@ def test_words_that_only_tell_of_an_identifier_are_said_to_be_no_identifiers(rel
     more |= {"left_by_type": [3, 2], "costs": [4.0, 20.0], "missed": [3, 2]}
     rows = [{**row, "by_type": [0, *row["by_type"]]} for row in release.private["story"]["passes"]]
     blocks = shown(with_passes(release, rows, **own, **more))
-    assert "they count as harmless tokens, not as identifiers" in said(blocks["summary"])
+    assert "count them as harmless tokens, not as identifiers" in said(blocks["summary"])
     assert "identifiers of 1 type." in said(blocks["summary"])
     assert "count as identifiers here, as in the loop" in said(blocks["theory"])
     assert dict(grids(blocks["theory"])[1].rows)["Theorem 1"] == "3 <= 217"  # 40 + 176 + 1
     for key in ("summary", "theory"):
-        assert "Words that tell" not in said(shown(release)[key])
+        assert "Words associated with" not in said(shown(release)[key])
 
 
 def test_a_received_release_shows_what_is_public(release):
@@ -336,9 +340,11 @@ def test_a_kit_shows_its_frontier_and_an_edited_policy_nothing_of_its_own(tmp_pa
 
 
 def test_what_each_way_puts_is_named(release):
-    for how, words in (("category", "a mark of its category"), ("surrogate", "a made-up value")):
+    for how, words in (("category", "A mark of its category"), ("surrogate", "A made-up value")):
         public = {**release.public, "policy": {**release.public["policy"], "replace": how}}
-        assert f"stands {words}." in said(shown(replace(release, public=public))["summary"])
+        assert f"{words} replaces what was removed." in said(
+            shown(replace(release, public=public))["summary"]
+        )
 
 
 def test_a_kit_of_one_policy_is_told_in_the_singular():
@@ -346,3 +352,25 @@ def test_a_kit_of_one_policy_is_told_in_the_singular():
     _, chart = shown(kit)["frontier"]
     assert chart.caption == "1 policy that no other found beats in both risk and loss."
     assert json.dumps(asdict(chart))
+
+
+def test_what_was_measured_on_the_release_stands_before_what_the_fit_expected(release, evidence):
+    order = list(shown(release, evidence))
+    assert order.index("singling-out") < order.index("frontier") < order.index("left")
+
+
+def test_findings_of_nothing_that_others_imply_are_left_out(release):
+    """Nothing found in 90 inspections is nothing in 10; of types with nothing left, a sentence."""
+    found = [
+        Finding("identifiers found", Rate(0, 90), at=inspections(90)),
+        Finding("identifiers found", Rate(0, 10), at=inspections(10)),
+        Finding("identifiers left", Rate(5, 50), of="NAME"),
+        Finding("identifiers left", Rate(0, 40), of="DATE"),
+    ]
+    evidence = [Evidence("reading", "singling out", LOOKS, findings=tuple(found))]
+    holder, public = (page(release, evidence, who) for who in ("internal", "public"))
+    for text in (holder, public):
+        assert "90 inspections" in text
+        assert "10 inspections" not in text
+    assert "Nothing is left of DATE." in holder
+    assert "Nothing is left of DATE." not in public

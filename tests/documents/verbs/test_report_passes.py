@@ -21,7 +21,9 @@ def test_each_pass_is_counted_of_all_identifiers(release):
     )
     grid = grids(shown(release)["passes"])[0]
     harmless = found["tokens"] - found["identifiers"]
-    assert [row[:3] for row in grid.rows] == [("1", "svm", "by cost"), ("2", "svm", "by cost")]
+    assert [row[:3] for row in grid.rows] == [
+        (number, "svm", "minimum expected cost") for number in "12"
+    ]
     for shares, row in zip(grid.rows, rows, strict=True):
         assert shares[3:] == (share(row["tp"] / found["identifiers"]), share(row["fp"] / harmless))
     removed = sum(row["tp"] for row in rows)
@@ -34,13 +36,14 @@ def test_what_further_mentions_add_to_the_passes_is_said(release):
     harmless = found["tokens"] - found["identifiers"]
     more = changed(release, repeats_identifiers=20, repeats_harmless=200)
     assert (
-        f"Further mentions of the names removed are {share(20 / found['identifiers'])} of all "
-        f"identifiers and {share(200 / harmless)} of all harmless tokens; they go as well."
+        f"Further mentions of the removed names are {share(20 / found['identifiers'])} of all "
+        f"identifiers and {share(200 / harmless)} of all harmless tokens; they are "
+        "removed as well."
     ) in said(shown(more)["passes"])
     few = said(
         shown(changed(release, repeats_identifiers=3, repeats_harmless=0), (), "public")["passes"]
     )
-    assert "Further mentions of the names removed go as well." in few
+    assert "Further mentions of the removed names are removed as well." in few
     none = changed(release, repeats_identifiers=0, repeats_harmless=0)
     assert "Further mentions" not in said(shown(none)["passes"])
 
@@ -51,15 +54,15 @@ def ended(release, **chosen):
 
 def test_why_there_are_no_more_passes_is_said(release, tmp_path):
     assert ended(release) == (
-        "Pass 3 was tried as well: no learner's removals were worth what they cost."
+        "Pass 3 was tried and not added: what any learner removed was not worth it."
     )
     rows = [row for row in release.private["story"]["passes"] if row["pass"] < 3]
     assert ended(release, passes=1).endswith("This policy stops after 1.")
     private = copy.deepcopy(release.private)
     private["story"]["passes"] = rows
     short = replace(release, private=private)
-    assert said(shown(short)["passes"]) == "So many passes were asked for."
-    assert ended(short, stopped="interrupted") == "Then the fit was interrupted."
+    assert said(shown(short)["passes"]) == "The fit stopped at its maximum number of passes."
+    assert ended(short, stopped="interrupted") == "The fit was interrupted after these passes."
     assert "; the fit was interrupted." in said(
         shown(changed(short, stopped="interrupted"))["summary"]
     )
@@ -70,7 +73,9 @@ def test_learners_are_compared_by_what_was_left_before_the_pass(release):
     assert chart.audience == "internal"
     rows = [row for row in release.private["story"]["passes"] if not row["attacker"]]
     bars = [bar.value for _, group in chart.groups for bar in group]
-    assert bars == [row["tp"] / (row["tp"] + row["fn"]) for row in rows if row["tp"] + row["fn"]]
+    assert not rows[-1]["tp"]  # a pass in which nothing is removed is in the text alone
+    rows = [row for row in rows if row["tp"]]
+    assert bars == [row["tp"] / (row["tp"] + row["fn"]) for row in rows]
     assert bars[0] < 1
     assert [name for name, _ in chart.groups] == [f"pass {row['pass']}" for row in rows]
 
@@ -95,10 +100,11 @@ def test_what_is_left_is_told_by_type_to_the_holder(release):
 
 
 def test_harmless_tokens_removed_are_told_by_kind_and_to_the_holder_by_word(release):
-    kinds, words, who = grids(shown(release)["false-positives"])
+    kinds, words = grids(shown(release)["false-positives"])
+    (who,) = grids(shown(release)["removals"])
     chosen = release.private["story"]["chosen"]
     assert chosen["false_by_kind"][CLASSES.index("Xx")] == sum(chosen["false_by_kind"])
-    assert kinds.rows == (("Words with a capital", "100%"),)
+    assert kinds.rows == (("words with a capital", "100%"),)
     assert (words.audience, who.audience) == ("internal", "internal")
     often = [{"word": f"w{n}", "removed": 20 - n} for n in range(20)]
     words = grids(shown(changed(release, false_words=often))["false-positives"])[1]
@@ -110,12 +116,25 @@ def test_harmless_tokens_removed_are_told_by_kind_and_to_the_holder_by_word(rele
     assert dict(who.rows) == {by: f"{n:,}" for by, n in release.private["removed_by"].items()}
     few = [3 if n else 0 for n in chosen["false_by_kind"]]
     story = changed(release, false_by_kind=few, false_words=[])
-    public, _ = grids(shown(story, (), "public")["false-positives"])
-    assert public.rows == (("Words with a capital", "under 100%"),)
+    (public,) = grids(shown(story, (), "public")["false-positives"])
+    assert "removals" not in shown(story, (), "public")
+    assert public.rows == (("words with a capital", "under 100%"),)
 
 
 def test_nothing_removed_for_nothing_is_said(release):
     none = changed(release, false_by_kind=[0] * len(CLASSES), false_words=[])
     blocks = shown(none)["false-positives"]
     assert said(blocks) == "No harmless token of the annotated text is removed."
-    assert [grid.columns[0] for grid in grids(blocks)] == ["removed by"]
+    assert grids(blocks) == []
+
+
+def test_types_of_which_none_is_left_share_a_sentence(release):
+    found = release.private["story"]["found"]
+    more = {"labels": ["NAME", "DATE", "AGE"], "types": [*found["types"], 40, 9]}
+    more |= {"left_by_type": [3, 0, 0], "subjects_by_type": [None] * 3, "deff_by_type": [1.0] * 3}
+    more |= {"optimum": False}
+    blocks = shown(changed(release, **more))["left"]
+    (types,) = (grid for grid in grids(blocks) if grid.columns[0] == "type")
+    assert [row[0] for row in types.rows] == ["NAME"]
+    assert "No token is left of DATE (of 40) and AGE (of 9)." in said(blocks)
+    assert all(block.audience == "internal" for block in blocks if "DATE" in str(block))

@@ -162,7 +162,7 @@ class BudgetedAttacker:
         learns = _LEARNS["others" if self.labels == "published" and not training else self.labels]
         return Note(
             f"{learns} The attacker trains every learner on it, takes the most accurate, and "
-            f"inspects the release token by token, {_INSPECTS[self.order]}; marks are passed by. "
+            f"inspects the release token by token, {_INSPECTS[self.order]}; marks are skipped. "
             "Each token that is part of an identifier is a success."
         )
 
@@ -172,33 +172,33 @@ class BudgetedAttacker:
         chosen = [look.learner for look in seen if look.learner]
         told = ", ".join(dict.fromkeys(chosen)) or "none"
         yield Note(
-            "Learners that the attacker took: {learners}. All types of identifiers count as one.",
+            "The attacker used {learners}. All types of identifiers count as one.",
             {"learners": told},
         )
         if len(chosen) < len(seen):
             yield Note(
-                "Of {repeats} repeats {blind} had nothing to learn from: the labelled text held no "
-                "identifier, and the attacker inspected at random.",
+                "In {blind} of {repeats} repeats the labelled text held no identifier, and the "
+                "attacker inspected at random.",
                 {"repeats": len(seen), "blind": len(seen) - len(chosen)},
             )
         if self.labels == "released":
             yield Note(
-                "The attacker labels {share:.0%} of the subjects; what is found while labelling, "
-                "and the work of it, is not counted.",
+                "The attacker labels {share:.0%} of the subjects; neither that work nor the "
+                "identifiers found meanwhile are counted.",
                 {"share": self.share},
             )
         if not any(int(walk.found(np.array([most]))[0]) for walk in walks):
             yield Note(
-                "Nothing found in {inspections} inspections is not no risk: the interval says how "
-                "many tokens may still be identifiers.",
+                "Nothing found in {inspections} inspections does not mean no risk: the interval "
+                "says how many tokens may still be identifiers.",
                 {"inspections": Count(most)},
             )
         yield Note(
-            "Averages of {repeats} repeats. A subject's tokens are not independent: the intervals "
-            "are Wilson's with the design effect of subjects.",
+            "Averages of {repeats} repeats. The intervals are Wilson's with the design effect of "
+            "subjects, whose tokens are not independent.",
             {"repeats": len(seen)},
         )
-        yield Note("Baseline: as many tokens drawn at random, the expectation.")
+        yield Note("Baseline: the expectation for as many tokens drawn at random.")
 
 
 _KNOWS = {
@@ -208,16 +208,16 @@ _KNOWS = {
 }
 _LEARNS = {
     "published": "The attacker holds other text of the same publisher, sanitised in the same way, "
-    "with the identifiers that are left in it labelled.",
-    "others": "The attacker knows the identifiers that are left in the text of all subjects of "
-    f"the release but those that are attacked, a part in {FOLDS} at a time.",
+    "with the identifiers left in it labelled.",
+    "others": f"The release is attacked in {FOLDS} parts. Of each part the attacker knows which "
+    "identifiers are left in the other parts.",
     "released": "The attacker labels a part of the release by hand, and attacks the rest.",
     "foreign": "The attacker holds labelled text of somebody else, not sanitised.",
 }
 _INSPECTS = {
-    "margin": "what the classifier is surest of first",
-    "paper": "what the classifier takes for identifiers first, in random order",
-    "negatives": "what the classifier takes for harmless first, in random order",
+    "margin": "the most certain identifiers first",
+    "paper": "predicted identifiers first, in random order",
+    "negatives": "predicted harmless tokens first, in random order",
 }
 
 

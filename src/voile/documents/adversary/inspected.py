@@ -86,7 +86,7 @@ def _found(walks: Sequence[Inspections], number: int) -> Iterator[Finding]:
         "identifiers left that are found",
         left,
         baseline=_expected(random, left),
-        meaning="Of the identifiers that sanitising has left, the share that the attacker finds.",
+        meaning="Of the identifier tokens left, the share that the attacker finds.",
         at=_inspections(number),
     )
 
@@ -109,14 +109,13 @@ def _subjects(walks: Sequence[Inspections], number: int) -> Iterator[Finding]:
     yield Finding(
         "subjects with an identifier left",
         Rate(left, people),
-        meaning="Of the people in the release, the share with a part of an identifier in it.",
+        meaning="Of the people in the release, the share with an identifier left.",
     )
     yield Finding(
         "subjects found",
         Rate(found, people),
         baseline=Rate(_mean([_named_at_random(walk, number) for walk in walks]), people),
-        meaning="Of the people in the release, the share of whom the attacker finds at least one "
-        "part of an identifier.",
+        meaning="Of the people in the release, the share of whom the attacker finds an identifier.",
         at=_inspections(number),
     )
 
@@ -147,13 +146,13 @@ def _types(
         yield Finding(
             LEFT,
             Rate.clustered(remains.tolist(), np.maximum(total, remains).tolist()),
-            meaning="Of the tokens of this type in the source, the share that is still there.",
+            meaning="Of the source's tokens of this type, the share that is left.",
             of=label,
         )
         yield Finding(
             "identifiers left that are found",
             rate_of((w.subject, w.is_among(number), w.types == kind) for w in walks),
-            meaning="Of the tokens of this type that are left, the share that the attacker finds.",
+            meaning="Of the tokens left of this type, the share that the attacker finds.",
             of=label,
             at=_inspections(number),
         )

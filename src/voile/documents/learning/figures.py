@@ -20,7 +20,7 @@ from voile.documents.learning.training import Training, count_by_subject
 from voile.documents.replacements import Removal
 from voile.documents.replacements.kinds import name_types
 from voile.documents.text.corpus import Corpus
-from voile.documents.words.features import CLASSES
+from voile.documents.words.attributes import CLASSES
 
 MOST_FALSE = 30
 

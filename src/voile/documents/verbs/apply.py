@@ -29,8 +29,9 @@ from voile.documents.text.reading import (
 )
 from voile.documents.text.source import UNREAD, CorpusSource
 from voile.documents.verbs.certify import COUNTED, MARK, certify
-from voile.documents.verbs.content import Content, Policy
+from voile.documents.verbs.content import Content
 from voile.documents.verbs.options import ApplyOptions
+from voile.documents.verbs.policies import Policy
 from voile.documents.verbs.recipe import make_recipe, pattern_names
 from voile.documents.verbs.report_data import STATING, report_data
 from voile.keys.secret import Secret

@@ -41,8 +41,8 @@ from voile.report.wording import listed
 
 KEPT = frozenset({"labels", "roles", "learnt_from", "surrogates"})
 NAMED = ("female", "male", "surnames")
-UNANNOTATED = "Without spans in the truth, and so left out: {aside} documents."
-UNLEARNT = "The truth marks types that the committee never learnt: {types}."
+UNANNOTATED = "{aside} documents without spans in the truth are left out."
+UNLEARNT = "The truth has types that the committee never learnt: {types}."
 
 
 def attack(
@@ -231,13 +231,12 @@ def _figures(
     yield Finding(
         LEFT,
         Rate.clustered(left.tolist(), np.maximum(total, left).tolist()),
-        meaning="Of the tokens of the source that are part of an identifier, the share that is "
-        "still there.",
+        meaning="Of the source's identifier tokens, the share that is left.",
     )
     yield Finding(
         REMOVED,
         Rate.clustered(lost.tolist(), harmless.tolist()),
-        meaning="Of the other tokens of the source, the share that is gone, whatever removed it.",
+        meaning="Of the source's other tokens, the share that was removed, by whatever means.",
     )
 
 

@@ -2,145 +2,41 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
 from voile.core.errors import DamagedError, RequestError
-from voile.core.frontier import Frontier
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.documents.committee.committee import Committee, Decision, Member
 from voile.documents.learners import check_saveable, saved_name, saved_type
 from voile.documents.learners.arrays import from_table, to_table
 from voile.documents.learners.calibration import Calibration
-from voile.documents.replacements.kinds import name_types
 from voile.documents.text.reading import DocumentReader
+from voile.documents.verbs.policies import Policies, Policy
 from voile.documents.words.features import Space
 from voile.release.kit import Kit
 
 KIND = "documents"
-FOUND = (
-    "labels",
-    "types",
-    "tokens",
-    "identifiers",
-    "documents",
-    "subjects",
-    "columns",
-    "cross_fit",
-    "decision",
-    "learners",
-    "stopped",
-    "key",
-)
-
-WHOLE = (
-    "the policy has no pass: the committee removes nothing, and names stay but for what patterns "
-    "and lists find"
-)
-
-
-class WholeWarning(UserWarning):
-    """A policy leaves text whole, but for patterns and lists."""
-
-
-@dataclass(frozen=True)
-class Policy:
-    """Apply the first `passes` members of the committee that was trained for `miss_cost`."""
-
-    miss_cost: float
-    passes: int
-
-    def to_data(self) -> dict[str, Any]:
-        """Return what a policy file shows and lets a person correct."""
-        return {"miss_cost": self.miss_cost, "passes": self.passes}
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Policy:
-        """Read it back."""
-        try:
-            policy = cls(float(data["miss_cost"]), data["passes"])
-        except (KeyError, TypeError, ValueError):
-            raise RequestError("the policy says no miss_cost or passes") from None
-        if more := sorted(data.keys() - {"miss_cost", "passes"}):
-            raise RequestError(f"the policy says {more[0]}, which documents do not know")
-        if isinstance(policy.passes, bool) or not isinstance(policy.passes, int):
-            raise RequestError("the policy's passes are no whole number")
-        return policy
-
-    def warn(self) -> None:
-        """Warn of a policy that removes nothing."""
-        if not self.passes:
-            warnings.warn(WHOLE, WholeWarning, stacklevel=3)
 
 
 @dataclass(frozen=True, eq=False)
-class Content(Brief):
+class Content(Policies):
     """A fitted family: committees for several costs, and what each leaves and removes.
 
     reading : which columns were read, and who was held out.
     committees : for each miss_cost.
-    frontier : its policies are rows of `figures`.
-    figures : (p,) a table of what each policy leaves and removes, out of fold, with every mention
-        of a removed name.
-    alone : (p,) the same of its committee alone.
-    passes : a table of every turn of every loop, with what each learner would have done.
     seen : (d,) sorted keyed numbers of the texts learnt from.
-    found : how the fit went, and the corpus in numbers.
     """
 
     reading: DocumentReader
     committees: Mapping[float, Committee]
-    frontier: Frontier
-    figures: pa.Table
-    alone: pa.Table
-    passes: pa.Table
     seen: NDArray[np.int64]
-    found: Mapping[str, Any]
-
-    def repeating(self, names: frozenset[str]) -> Content:
-        """Return it with the figures that hold where every mention of these types is removed."""
-        if names == name_types(self.found["labels"]):
-            return self
-        return replace(self, figures=self.alone)
-
-    @property
-    def with_repeats(self) -> bool:
-        """Whether the figures are of every mention of a removed name."""
-        return self.figures is not self.alone
-
-    @property
-    def risks(self) -> Mapping[str, NDArray[np.float64]]:
-        """The share of identifiers that each policy leaves."""
-        return {"relative_risk": self.frontier.risk}
-
-    def policy(self, number: int) -> Policy:
-        """Return a policy of the frontier."""
-        row = self.figures.slice(number, 1).to_pylist()[0]
-        return Policy(row["miss_cost"], row["passes"])
-
-    def figures_of(self, number: int) -> dict[str, float]:
-        """Return what is known of a policy of the frontier."""
-        row = self.figures.slice(number, 1).to_pylist()[0]
-        return {
-            name: x
-            for name, x in row.items()
-            if x is not None and isinstance(x, int | float) and name != "number"
-        }
-
-    def context(self, policy: Policy) -> list[str]:
-        """Return the words that, left under a policy, pointed to removed values."""
-        for row in self.figures.to_pylist():
-            if (row["miss_cost"], row["passes"]) == (policy.miss_cost, policy.passes):
-                return list(row["context"])
-        return []
 
     def committee(self, policy: Policy) -> Committee:
         """Return who removes under a policy."""
@@ -183,11 +79,6 @@ class Content(Brief):
         return Kit(KIND, "private", facts, tables)
 
     @classmethod
-    def of(cls, kit: Kit) -> Content:
-        """Read a kit back; nothing in it is run."""
-        return kit.read(cls._of)
-
-    @classmethod
     def _of(cls, kit: Kit) -> Content:
         facts, tables = kit.facts, kit.tables
         arrays = from_table(tables["arrays"])
@@ -208,23 +99,14 @@ class Content(Brief):
             )
             for one in facts["committees"]
         }
-        table = kit.table("frontier", numbers=["miss_cost", "passes", "risk", "loss"])
-        risk, loss = (table.column(name).to_numpy() for name in ("risk", "loss"))
-        frontier = Frontier.of(risk, loss, np.arange(table.num_rows))
-        if len(frontier) != table.num_rows:
-            raise DamagedError("the kit's frontier holds a policy that another beats")
         roles, held = Roles.model_validate(facts["roles"]), facts["hold_out"]
         hold_out = HoldOut(held["share"], bytes.fromhex(held["key"]), roles.subject)
         bytes.fromhex(facts["key"])  # of the texts learnt from: what is none is refused here
         return cls(
-            DocumentReader(roles, hold_out),
-            committees,
-            frontier,
-            table,
-            _beside(tables["alone"], table),
-            tables["passes"],
-            _rising(arrays["seen"]),
-            {name: facts[name] for name in FOUND},
+            **cls._tables(kit),
+            reading=DocumentReader(roles, hold_out),
+            committees=committees,
+            seen=_rising(arrays["seen"]),
         )
 
 
@@ -266,14 +148,6 @@ def _stored(
 
 def _put(arrays: dict[str, NDArray[Any]], prefix: str, thing: Any) -> None:
     arrays.update({f"{prefix}/{name}": array for name, array in thing.to_arrays().items()})
-
-
-def _beside(alone: pa.Table, figures: pa.Table) -> pa.Table:
-    """Return the figures of committees alone; refuse them of other policies."""
-    policies = ["miss_cost", "passes"]
-    if not alone.select(policies).equals(figures.select(policies)):
-        raise DamagedError("the kit's figures are not of the same policies")
-    return alone
 
 
 def _rising(numbers: NDArray[Any]) -> NDArray[np.int64]:

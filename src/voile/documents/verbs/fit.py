@@ -1,4 +1,4 @@
-"""The wing's first two verbs: fit trains a committee for each cost, choose picks one."""
+"""The first verb: fit trains a committee for each cost; `policies.choose` picks one."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ from voile.documents.learning.training import Training, costs_by_type
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.reading import DocumentReader, text_hashes
-from voile.documents.verbs.content import Content, Policy
+from voile.documents.verbs.content import Content
 from voile.documents.verbs.options import FitOptions
 from voile.keys.random import streams
-from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
 
 CONTEXT_WEIGHT = 0.2
@@ -98,16 +97,13 @@ def fit(
         for repeats in (True, False)
     )
     return Content(
-        reading,
-        {cost: loop.committee for cost, loop in loops.items()},
-        Frontier(frontier.risk, frontier.loss, np.arange(len(figures))),
-        figures,
-        alone,
-        pa.Table.from_pylist(
+        frontier=Frontier(frontier.risk, frontier.loss, np.arange(len(figures))),
+        figures=figures,
+        alone=alone,
+        passes=pa.Table.from_pylist(
             [row for cost, loop in loops.items() for row in pass_rows(training, cost, loop)]
         ),
-        np.sort(text_hashes(corpus, key)),
-        {
+        found={
             **_corpus(training),
             "key": key.hex(),
             "learners": list(options.learners),
@@ -115,6 +111,10 @@ def fit(
             "cross_fit": options.cross_fit,
             "stopped": next((s for s in ("interrupted", "max passes") if s in stopped), "finished"),
         },
+        lists={name: len(words) for name, words in sorted(training.space.lists.items())},
+        reading=reading,
+        committees={cost: loop.committee for cost, loop in loops.items()},
+        seen=np.sort(text_hashes(corpus, key)),
     ).to_kit()
 
 
@@ -210,10 +210,3 @@ def _corpus(training: Training) -> dict[str, Any]:
         "subjects": len(set(training.subject)),
         "columns": len(training.space.columns),
     }
-
-
-def choose(kit: Kit, choice: Choice) -> Chosen:
-    """Pick one policy of a kit's frontier, with what it leaves and removes."""
-    chosen = Chosen.from_kit(kit, Content.of(kit), choice)
-    Policy.from_data(chosen.policy).warn()
-    return chosen

@@ -13,8 +13,9 @@ from voile.documents.patterns import Finder, Pattern, PhraseList, patterns_of
 from voile.documents.replacements import Names, Replacer, Surrogates, make_replacer
 from voile.documents.replacements.kinds import check_kinds, name_types
 from voile.documents.text.document import Document
-from voile.documents.verbs.content import Content, Policy
+from voile.documents.verbs.content import Content
 from voile.documents.verbs.options import ApplyOptions
+from voile.documents.verbs.policies import Policy
 from voile.keys.pseudonyms import Secret
 
 NAMELESS = (

@@ -1,323 +1,261 @@
-"""The wing's part of the report: what is left, what it costs, what an attacker finds."""
+"""The wing's part of the report: what was measured on a release, then what its fit expected."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from voile.core.evidence import Evidence, Rate
+from voile.core.evidence import Evidence, Finding, Note, Rate
 from voile.core.rounding import for_audience
 from voile.documents.context import is_context
-from voile.documents.learning.quantities import AS_LEFT, ONE_PERCENT
-from voile.documents.verbs.content import Content
-from voile.documents.verbs.report_data import IN_SAMPLE, STATING, judged_on, report_data
-from voile.documents.verbs.report_headline import headline_figures, left_at_fit
-from voile.documents.verbs.report_passes import passes_section
-from voile.documents.verbs.report_theory import theory_section
-from voile.documents.words.features import CLASSES
+from voile.documents.learning.quantities import FOUND, LEFT, REMOVED
+from voile.documents.verbs.policies import Policies
+from voile.documents.verbs.report_data import (
+    IN_SAMPLE,
+    STATING,
+    counted,
+    judged_on,
+    report_data,
+)
+from voile.documents.verbs.report_fit import (
+    context_section,
+    false_positives_section,
+    frontier_section,
+    left_section,
+    risk_at_fit,
+)
+from voile.documents.verbs.report_passes import passes_section, theory_section
 from voile.release.kit import Kit
 from voile.release.manifest import Release
-from voile.report.evidence_sections import evidence_sections
+from voile.report.evidence_sections import evidence_sections, shown_findings
 from voile.report.sections import (
     Audience,
     Block,
     Bullets,
+    Figure,
     Figures,
     Grid,
     Prose,
     Section,
     codebook,
-    frontier_chart,
 )
-from voile.report.suppression import FEW
 from voile.report.wording import (
+    estimate,
     listed,
     needs_suppression,
-    rate,
-    rest_needs_suppression,
+    said,
     share,
     share_of,
     size,
 )
 
-RISK = "identifiers left", "100% = nothing is removed"
-RISK_AT_MOST = "identifiers left, at most", "100% = nothing is removed"
-LOSS = "harmless tokens removed", ""
-MEASURED = {
-    True: "Each policy is a committee, and every mention of a name that it removed in the same "
-    "document; patterns and lists remove more.",
-    False: "Each policy is a committee alone; patterns and lists remove more.",
-}
-INTERVALS = (
-    "The 95% intervals count subjects, or else documents, since the identifiers of one are not "
-    "independent: Wilson's with a design effect."
-)
-KINDS = {
-    "mark": "marks",
-    "X": "CAPITALS",
-    "Xx": "Words with a capital",
-    "x": "words in small letters",
-    "0": "numbers",
-    "mixed": "letters and numbers mixed",
-    "other": "punctuation and signs",
-}
+ON_RELEASE = "measured on this release"
+TOKENS = "A token is a word, a number or a sign."
 OF_CONTEXT = (
-    "Words that tell of an identifier were learnt as types of their own, CONTEXT_...: in these "
-    "figures they count as harmless tokens, not as identifiers."
+    "Words associated with identifiers were learnt as types of their own, CONTEXT_...: these "
+    "figures count them as harmless tokens, not as identifiers."
 )
-MOST_WORDS = 15
 PUTS = {"mark": "a mark", "category": "a mark of its category", "surrogate": "a made-up value"}
 LIMITS = (
-    "Text tells people apart by what happened to them as well as by their names: rare diseases, "
-    "events and places stay unless they were marked as identifiers.",
-    "The figures hold for text like that of the fit. On other authors, years or forms more "
-    "identifiers may be left: annotate some of it, and attack that.",
-    "What the annotators missed was never learnt, and is counted as harmless.",
-    "Marks tell that somebody stood there, and of which type; surrogates hide that, and make "
-    "what was missed look made up, but link one person's documents.",
-    "An attacker with better classifiers, or who knows the people, may find more than this one.",
+    "Text also identifies people by what happened to them: rare diseases, events and places "
+    "remain unless they were annotated as identifiers.",
+    "The figures hold for text like the annotated text. In text of other authors, years or forms "
+    "more identifiers may remain: annotate some of it, and attack its release.",
+    "Identifiers that the annotators missed were never learnt, and count as harmless.",
+    "A mark reveals that an identifier of its type stood there. Surrogates hide that, and make "
+    "missed identifiers look made up, but link the documents of one person.",
+    "An adversary with better classifiers, or who knows the people, may find more than this one.",
 )
 
 
 def sections(
     subject: Kit | Release, evidence: Sequence[Evidence], *, audience: Audience
 ) -> tuple[Section, ...]:
-    """Say what a report shows of a kit or of a release; words of the text for the holder alone."""
+    """Return what a report shows of a kit or a release; words of the text for the holder alone."""
+    data: Mapping[str, Any]
+    public: Mapping[str, Any] = {}
+    private: Mapping[str, Any] = {}
     if isinstance(subject, Kit):
-        found = report_data(Content.of(subject), None)
-        story: Mapping[str, Any] = for_audience(found, audience, STATING)
-        public: Mapping[str, Any] = {}
-        private: Mapping[str, Any] = {}
+        data = for_audience(report_data(Policies.of(subject), None), audience, STATING)
     else:
         private = for_audience(subject.private or {}, audience, STATING)
-        story, public = private.get("story", {}), subject.public
-    parts = [
-        _summary(story, public, evidence, audience),
-        _frontier(story, audience),
-        passes_section(story, audience),
-        _left(story, audience),
-        _false(story, private, audience),
-        _context(story),
-        *evidence_sections(evidence, audience),
-        theory_section(story),
+        data, public = private.get("story", {}), subject.public
+    parts = (
+        _summary(data, public, evidence, audience),
+        *evidence_sections([_fold(one, audience) for one in evidence], audience),
+        _removers(private) if audience == "internal" else None,
+        frontier_section(data, audience),
+        passes_section(data, audience),
+        left_section(data, audience),
+        false_positives_section(data, audience),
+        context_section(data),
+        theory_section(data),
         codebook(public["columns"]) if public else None,
         Section("limits", "What this does not protect from", (Bullets(LIMITS),)),
-    ]
+    )
     return tuple(part for part in parts if part is not None)
 
 
 def _summary(
-    story: Mapping[str, Any],
+    data: Mapping[str, Any],
     public: Mapping[str, Any],
     evidence: Sequence[Evidence],
     audience: Audience,
 ) -> Section:
     blocks: list[Block] = []
-    said: list[str] = []
+    lines: list[str] = []
     if public:
-        shown = tuple(headline_figures(story, public["figures"], evidence, audience))
+        shown = tuple(_figures(data, public["figures"], evidence, audience))
         blocks += [Figures(shown)] if shown else []
-        said += _policy(public)
+        lines += _policy(public)
     if any(IN_SAMPLE in one.notes for one in evidence):
-        said.append(IN_SAMPLE.text)
-    if story:
-        found = story["found"]
-        alpha = share_of(found["identifiers"] / found["tokens"], found["tokens"], audience)
-        context = is_context(found["labels"])
-        halted = "; the fit was interrupted" * (found["stopped"] == "interrupted")
-        documents, subjects = (
-            _counted(found[f"{one}s"], one, audience) for one in ("document", "subject")
+        lines.append(IN_SAMPLE.text)
+    lines += _corpus(data, audience) if data else []
+    return Section("summary", "In short", (*blocks, Prose(tuple(lines))), first=True)
+
+
+def _figures(
+    data: Mapping[str, Any],
+    public: Mapping[str, float],
+    evidence: Sequence[Evidence],
+    audience: Audience,
+) -> Iterator[Figure]:
+    """Yield the key figures: those that an attack measured on this release, else the fit's.
+
+    A recipient has no `data`, and knows the figures of the `public` manifest.
+    """
+    known = data.get("chosen") or public
+    whole = data["found"]["identifiers"] if data.get("chosen") else None
+    measured = {
+        one.quantity: one.rate
+        for attack in evidence
+        for one in attack.findings
+        if one.quantity in (LEFT, REMOVED) and not one.of
+    }
+    if LEFT in measured:
+        expected = ""
+        if "risk" in known:
+            risk, interval = risk_at_fit(known, whole, audience)
+            expected = f"{risk} ({interval})" if interval else risk
+        yield _measured("Identifiers left", measured[LEFT], expected, audience)
+    elif "risk" in known:
+        value, interval = risk_at_fit(known, whole, audience)
+        meaning = f"of all identifiers; expected, as estimated {judged_on(data)}"
+        yield Figure("Identifiers left", value, meaning, interval)
+    if REMOVED in measured:
+        expected = share(known["loss"]) if "loss" in known else ""
+        yield _measured("Harmless tokens removed", measured[REMOVED], expected, audience)
+    elif "loss" in known:
+        yield Figure("Harmless tokens removed", share(known["loss"]), "of all harmless tokens")
+    few = whole is not None and needs_suppression(known["risk"], whole, audience)
+    if "published_tokens" in known and not few:  # with the loss it reveals how many are left
+        kept = share(known["published_tokens"])
+        yield Figure("Published unchanged", kept, "of all tokens; expected by the fit")
+    yield from _strongest(evidence, audience)
+
+
+def _measured(label: str, found: Rate, expected: str, audience: Audience) -> Figure:
+    value, interval = estimate(found, audience)
+    return Figure(
+        label, value, ON_RELEASE + f"; the fit expected {expected}" * bool(expected), interval
+    )
+
+
+def _strongest(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Figure]:
+    """Yield the result of the attack that finds most."""
+    found = [
+        one
+        for attack in evidence
+        for one in shown_findings(attack, audience)
+        if one.quantity == FOUND and one.at is not None
+    ]
+    if found:
+        most = max(found, key=lambda one: (one.rate.successes, one.rate.value))
+        value, interval = estimate(most.rate, audience)
+        under = "" if most.at is None else said(most.at, audience)
+        yield Figure(
+            "Found by the adversary", value, f"of the first {under} hit an identifier", interval
         )
-        said.append(
-            f"Learnt from {documents} of {subjects}: {found['tokens']:,} tokens, {alpha} of them "
-            f"identifiers of {_many(int((~context).sum()), 'type')}{halted}."
-        )
-        said += _lists(story.get("lists", {}), audience)
-        if context.any():
-            said.append(OF_CONTEXT)
-    return Section("summary", "In short", (*blocks, Prose(tuple(said))), first=True)
 
 
 def _policy(public: Mapping[str, Any]) -> list[str]:
     """Say what was asked for and done."""
     asked, also = public["policy"], public["constraints"]
-    passes = _many(asked["passes"], "pass", "passes")
+    passes = counted(asked["passes"], "pass", "passes")
     learning = ", each learning from what the ones before had left" * (asked["passes"] > 1)
-    said = [
-        f"A missed identifier was taken to be worth {asked['miss_cost']:g} harmless tokens; "
-        f"{passes}{learning}. In the place of what was removed stands {PUTS[asked['replace']]}."
+    lines = [
+        f"The policy weighs a missed identifier as {asked['miss_cost']:g} harmless tokens. The "
+        f"committee made {passes}{learning}. {PUTS[asked['replace']].capitalize()} replaces what "
+        f"was removed. {TOKENS}"
     ]
-    patterns = also["patterns"]
-    mentions = "Further mentions of a removed name in its document are removed as well"
-    again = []
+    more = []
+    if patterns := also["patterns"]:
+        more.append(f"what patterns find ({', '.join(patterns)})")
     if also["repeats_in_figures"]:
-        said.append(f"{mentions}, and are in these figures.")
+        lines.append(
+            "Further mentions of a removed name in its document were removed as well; these "
+            "figures include them."
+        )
     elif also["repeats"]:
-        again = ["further mentions of a removed name"]
-    if patterns:
-        again.insert(0, f"what patterns find ({', '.join(patterns)})")
-    again += ["words that point to removed values"] * also.get("context", False)
-    again += ["what a list of the holder's names"] * also.get("deny_list", False)
+        more.append("further mentions of a removed name")
+    more += ["words that point to removed values"] * also.get("context", False)
+    more += ["the phrases of the data holder's deny-list"] * also.get("deny_list", False)
     if also.get("allow_list"):
-        said.append("What an allow-list of the holder's names was left, whatever found it.")
-    if again:
-        said.append(f"Removed as well, and not in these figures: {' and '.join(again)}.")
-    return said
+        lines.append("The phrases of the data holder's allow-list were never removed.")
+    if more:
+        lines.append(f"Removed as well, but not in the fit's figures: {' and '.join(more)}.")
+    return lines
 
 
-def _lists(lists: Mapping[str, int], audience: Audience) -> list[str]:
-    """Say which lists the learners were told of; what the holder called them is for the holder."""
-    if not lists:
-        return []
-    called = listed([f"{name} ({_many(size, 'word')})" for name, size in lists.items()])
-    names = f": {called}" * (audience == "internal")
-    return [
-        f"The learners were told which words are on {_many(len(lists), 'list')} of the "
-        f"holder's{names}."
-    ]
+def _corpus(data: Mapping[str, Any], audience: Audience) -> Iterator[str]:
+    """Say what the committee learnt from."""
+    found = data["found"]
+    alpha = share_of(found["identifiers"] / found["tokens"], found["tokens"], audience)
+    context = is_context(found["labels"])
+    halted = "; the fit was interrupted" * (found["stopped"] == "interrupted")
+    documents, subjects = (
+        f"{size(found[f'{one}s'], audience)} {one}{'s' * (found[f'{one}s'] != 1)}"
+        for one in ("document", "subject")
+    )
+    yield (
+        f"Learnt from {documents} of {subjects}: {found['tokens']:,} tokens, {alpha} of them "
+        f"identifiers of {counted(int((~context).sum()), 'type')}{halted}."
+    )
+    if lists := data.get("lists"):
+        called = listed([f"{name} ({counted(size, 'word')})" for name, size in lists.items()])
+        names = f": {called}" * (audience == "internal")
+        yield f"The learners used {counted(len(lists), 'list')} of the data holder's{names}."
+    if context.any():
+        yield OF_CONTEXT
 
 
-def _many(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+def _fold(evidence: Evidence, audience: Audience) -> Evidence:
+    """Leave out findings of nothing that others imply: fewer inspections find nothing either.
+
+    To the data holder, types of which nothing is left are a sentence; to the public each is a row,
+    since which types are shown is decided by their counts.
+    """
+    nothing: set[str] = set()
+    kept: list[Finding] = []
+    for one in evidence.findings:
+        if one.of or one.at is None or one.quantity not in nothing:
+            kept.append(one)
+        if not one.of and one.at is not None and not one.rate.successes:
+            nothing.add(one.quantity)
+    some = {one.of for one in kept if one.rate.successes}
+    types = list(dict.fromkeys(one.of for one in kept if one.of and one.of not in some))
+    if audience == "public" or not types:
+        return replace(evidence, findings=tuple(kept))
+    note = Note("Nothing is left of {types}.", {"types": listed(types)})
+    findings = tuple(one for one in kept if one.of not in types)
+    return replace(evidence, findings=findings, notes=(*evidence.notes, note))
 
 
-def _counted(number: int, one: str, audience: Audience) -> str:
-    """Count documents or people."""
-    return f"{size(number, audience)} {one}{'s' * (number != 1)}"
-
-
-def _frontier(story: Mapping[str, Any], audience: Audience) -> Section | None:
-    if not story:
+def _removers(private: Mapping[str, Any]) -> Section | None:
+    """Show the data holder who removed what of this release."""
+    if not (removed := private.get("removed_by")):
         return None
-    shown, whole = story["frontier"], story["found"]["identifiers"]
-    rows = [dict(zip(shown, row, strict=True)) for row in zip(*shown.values(), strict=True)]
-    described = tuple(_described(row, whole, audience) for row in rows)
-    drawn = _drawn(story, audience)
-    risk = RISK if drawn["frontier"] == shown else RISK_AT_MOST
-    chart = frontier_chart(drawn, described, risk, LOSS)
-    said = Prose((MEASURED[story["repeats"]], INTERVALS))
-    return Section("frontier", "Risk-utility frontier", (said, chart))
-
-
-def _described(row: Mapping[str, Any], whole: int, audience: Audience) -> str:
-    """Say of a policy what it leaves, with its interval, and what it costs."""
-    left, interval = left_at_fit(row, whole, audience)
-    within = f" ({interval})" if interval else ""
-    return (
-        f"policy {row['number']}: a miss worth {row['miss_cost']:g}, "
-        f"{_many(row['passes'], 'pass', 'passes')}, {left}{within} of identifiers left, "
-        f"{share(row['loss'])} of harmless tokens removed"
-    )
-
-
-def _drawn(story: Mapping[str, Any], audience: Audience) -> Mapping[str, Any]:
-    """Return the story with no risk from which few identifiers would follow, for the public."""
-    whole = story["found"]["identifiers"]
-
-    def told(risk: float) -> float:
-        if rest_needs_suppression(risk, whole, audience):
-            return 1.0
-        return min(FEW / whole, 1.0) if needs_suppression(risk, whole, audience) else risk
-
-    shown, chosen = story["frontier"], story.get("chosen")
-    drawn = {**story, "frontier": {**shown, "risk": [told(risk) for risk in shown["risk"]]}}
-    return {**drawn, "chosen": {**chosen, "risk": told(chosen["risk"])}} if chosen else drawn
-
-
-def _left(story: Mapping[str, Any], audience: Audience) -> Section | None:
-    """Show what is left of each type."""
-    chosen, found = story.get("chosen"), story.get("found")
-    if not chosen or not found:
-        return None
-    lines = tuple(
-        (label, rate(Rate(left, total, subjects, deff), "internal"))
-        for label, total, left, subjects, deff in zip(
-            found["labels"],
-            found["types"],
-            *(chosen[f"{name}_by_type"] for name in ("left", "subjects", "deff")),
-            strict=True,
-        )
-    )
-    types = Grid(
-        ("type", "tokens left"), lines, f"Left of each type, {judged_on(story)}", (1,), "internal"
-    )
-    hidden = needs_suppression(chosen["risk"], found["identifiers"], audience)
-    texts = [("tokens", share(chosen["published_tokens"]))] * (not hidden)
-    texts += [
-        ("sentences", share(chosen["published_sentences"])),
-        ("documents", share_of(chosen["published_documents"], found["documents"], audience)),
-    ]
-    whole = Grid(("of the annotated text", "published as they were"), tuple(texts), numeric=(1,))
-    most = share_of(1 - found["identifiers"] / found["tokens"], found["tokens"], audience)
-    said = Prose((f"At most {most} of tokens could be: the others are identifiers.",))
-    blocks: tuple[Block, ...] = (whole, said, types)
-    if chosen[AS_LEFT[0]] is not None:
-        blocks = (*blocks, *_inspected(story, audience))
-    return Section("left", "What is left", blocks)
-
-
-def _inspected(story: Mapping[str, Any], audience: Audience) -> Iterator[Grid]:
-    """Show what was found by as many inspections as are left, unless that tells of few."""
-    rates = [Rate(*map(story["chosen"].get, columns)) for columns in (AS_LEFT, ONE_PERCENT)]
-    lines = tuple(
-        (f"{found.trials:,}", rate(found, audience))
-        for found in rates
-        if found.trials and not needs_suppression(found.trials, 1, audience)
-    )
-    if lines:
-        yield Grid(
-            ("inspections", "of them identifiers"),
-            lines,
-            "Found in what the committee alone leaves of the annotated text, by the most accurate "
-            f"classifier; judged {judged_on(story)}",
-            (0, 1),
-        )
-
-
-def _false(
-    story: Mapping[str, Any], private: Mapping[str, Any], audience: Audience
-) -> Section | None:
-    """Show which harmless tokens were removed."""
-    chosen = story.get("chosen")
-    if not chosen:
-        return None
-    total = sum(chosen["false_by_kind"])
-    lines = tuple(
-        (KINDS[kind], share_of(n / total, total, audience))
-        for kind, n in zip(CLASSES, chosen["false_by_kind"], strict=True)
-        if n
-    )
-    blocks: list[Block] = [Prose(("No harmless token of the annotated text is removed.",))]
-    if lines:
-        blocks = [Grid(("kind of token", "share"), lines, "Harmless tokens removed, by kind", (1,))]
-    often = [one for one in chosen["false_words"] if one["removed"] > 1][:MOST_WORDS]
-    if often:
-        words = tuple((one["word"], f"{one['removed']:,}") for one in often)
-        title = "Harmless tokens removed most often; an allow-list keeps them"
-        blocks.append(Grid(("token", "times"), words, title, (1,), "internal"))
-    if who := private.get("removed_by"):
-        times = tuple((by, f"{n:,}") for by, n in who.items())
-        title = "Who removed what of this release"
-        blocks.append(Grid(("removed by", "times"), times, title, (1,), "internal"))
-    return Section("false-positives", "False positives", tuple(blocks))
-
-
-def _context(story: Mapping[str, Any]) -> Section | None:
-    """Show how far words left point to values removed; the words for the holder alone."""
-    chosen = story.get("chosen")
-    if not chosen:
-        return None
-    title = "Context"
-    if not chosen["context_rules"]:
-        none = "No word that is left points to a removed value, by rules that hold over subjects."
-        return Section("context", title, (Prose((none,)),))
-    rules = _many(chosen["context_rules"], "rule that holds", "rules that hold")
-    said = Prose(
-        (
-            f"{share(chosen['context_share'])} of the values removed of a subject are pointed to "
-            f"by a word left with that subject, by {rules} over subjects: who knows some can "
-            "guess others. To apply with --context removes the words of these rules.",
-        )
-    )
-    words = f"The words: {listed(chosen['context'])}."
-    return Section("context", title, (said, Prose((words,), "internal")))
+    times = tuple((by, f"{n:,}") for by, n in removed.items())
+    grid = Grid(("removed by", "times"), times, "Who removed what", (1,), "internal")
+    return Section("removals", "Removals in this release", (grid,))

@@ -1,17 +1,19 @@
-"""What the report tells of a frontier and of the policy chosen on it, as plain data."""
+"""What the report shows of a frontier and of the policy chosen on it, as plain data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from voile.core.evidence import Note
 from voile.core.rounding import Stating
-from voile.documents.verbs.content import Content
+
+if TYPE_CHECKING:
+    from voile.documents.verbs.policies import Policies
 
 IN_SAMPLE = Note(
-    "The committee learnt from documents of this release; it misses less in them than in text "
-    "that it has not seen. Attack a release of other annotated documents for an honest figure."
+    "The committee learnt from documents of this release, and misses less in them than in text "
+    "that it has not seen. For an unbiased figure, attack a release of other annotated documents."
 )
 STATING = Stating(
     at_least=frozenset(
@@ -21,33 +23,41 @@ STATING = Stating(
 SHOWN = ("number", "miss_cost", "passes", "risk", "risk_low", "risk_high", "loss")
 
 
-def report_data(content: Content, number: int | None) -> dict[str, Any]:
-    """Gather it, so that a report can be written later without the kit.
+def report_data(policies: Policies, number: int | None) -> dict[str, Any]:
+    """Gather what a report shows, so that it can be written later without the kit.
 
-    Of the policy applied it holds words of the text, for the holder alone; of the others none.
+    Of the policy applied, `number`, it holds words of the text, for the data holder alone.
     """
-    space = next(iter(content.committees.values())).space
-    story: dict[str, Any] = {
-        "frontier": content.figures.select(SHOWN).to_pydict(),
-        "repeats": content.with_repeats,
-        "found": {name: x for name, x in content.found.items() if name != "key"},
-        "lists": {name: len(words) for name, words in sorted(space.lists.items())},
+    data: dict[str, Any] = {
+        "frontier": policies.figures.select(SHOWN).to_pydict(),
+        "repeats": policies.with_repeats,
+        "found": {name: x for name, x in policies.found.items() if name != "key"},
+        "lists": dict(policies.lists),
     }
     if number is not None:
-        chosen = content.figures.slice(number, 1).to_pylist()[0]
-        story["chosen"] = chosen
-        rows = content.passes.to_pylist()
-        story["passes"] = [row for row in rows if row["miss_cost"] == chosen["miss_cost"]]
-    return story
+        chosen = policies.figures.slice(number, 1).to_pylist()[0]
+        rows = policies.passes.to_pylist()
+        data["chosen"] = chosen
+        data["passes"] = [row for row in rows if row["miss_cost"] == chosen["miss_cost"]]
+    return data
 
 
-def judged_on(story: Mapping[str, Any]) -> str:
-    """Say on what text the figures stand."""
-    if story and not story["found"]["cross_fit"]:
-        return "by classifiers that had learnt from it: in other text more is left"
-    return "by classifiers that had not seen it"
+def judged_on(data: Mapping[str, Any]) -> str:
+    """Say on what text the figures of the fit were estimated."""
+    if data and not data["found"]["cross_fit"]:
+        return "on text that the classifiers had learnt from: expect more in other text"
+    return "on text that the classifiers had not seen"
 
 
-def added_passes(story: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
-    """Return who was added in each pass of the policy's loop, and what that did."""
-    return {row["pass"]: row for row in story["passes"] if row["taken"]}
+def added_passes(data: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
+    """Return what each pass of the policy's loop added, by its number."""
+    return {row["pass"]: row for row in data["passes"] if row["taken"]}
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Write a number with its noun.
+
+    >>> counted(1, "pass", "passes"), counted(1200, "word")
+    ('1 pass', '1,200 words')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -1,4 +1,4 @@
-"""What the report says of the passes: what each added, and what other learners would have done."""
+"""What each pass removed, what other learners would have removed, and what is proven of the end."""
 
 from __future__ import annotations
 
@@ -8,50 +8,63 @@ from operator import itemgetter
 from typing import Any
 
 from voile.core.rounding import exact
+from voile.documents.context import is_context
+from voile.documents.learning.quantities import ONE_PERCENT
+from voile.documents.theory import (
+    Bound,
+    Confusion,
+    bounds_of_run,
+    change_by_type,
+    cost_by_type,
+    deviation_of_dimension,
+    lemma_1,
+    theorem_1,
+)
 from voile.documents.verbs.report_data import added_passes, judged_on
 from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section
 from voile.report.suppression import FEW, is_few, withheld
 from voile.report.wording import share_of
 
-UNKNOWN = "–"
-UNTOLD = f"Shares are withheld where a number of fewer than {FEW} would follow."
+WITHHELD = "–"
+WHY_WITHHELD = f"Shares are withheld where a number of fewer than {FEW} would follow."
+RULES = {"cost": "minimum expected cost", "accuracy": "the classifier's label"}
+DELTA = 0.05
 
 
-def passes_section(story: Mapping[str, Any], audience: Audience) -> Section | None:
-    """Show what each pass added, and what the other learners would have done."""
-    if not story.get("passes"):
+def passes_section(data: Mapping[str, Any], audience: Audience) -> Section | None:
+    """Show what each pass removed, and what the other learners would have removed."""
+    if not data.get("passes"):
         return None
-    rows = story["passes"]
-    taken = added_passes(story)
-    identifiers, harmless = _columns(story, audience)
+    taken = added_passes(data)
+    identifiers, harmless = _columns(data, audience)
     lines = tuple(
         (
             str(number),
             row["learner"],
-            "by its own rule" if row["attacker"] else f"by {row['decision']}",
+            RULES["accuracy" if row["attacker"] else row["decision"]],
             identifiers[place],
             harmless[place],
         )
         for place, (number, row) in enumerate(taken.items())
     )
     grid = Grid(
-        ("pass", "learner", "removes", "identifiers removed", "harmless tokens removed"),
+        ("pass", "learner", "decision rule", "identifiers removed", "harmless tokens removed"),
         lines,
-        f"Of all, {judged_on(story)}",
+        f"Share of all, as estimated {judged_on(data)}",
         (3, 4),
     )
-    few = (UNTOLD,) if UNKNOWN in (*identifiers, *harmless) else ()
-    said = Prose((_ended(story, len(taken)), *_repeated(story, identifiers, harmless), *few))
+    few = (WHY_WITHHELD,) if WITHHELD in (*identifiers, *harmless) else ()
+    said = Prose((_ended(data, len(taken)), *_repeated(data, identifiers, harmless), *few))
     blocks = (grid, said) if taken else (said,)
-    return Section("passes", "What each pass added", (*blocks, _learners(rows)))
+    return Section("passes", "What each pass removed", (*blocks, *_learners(data["passes"])))
 
 
-def _columns(story: Mapping[str, Any], audience: Audience) -> tuple[list[str], list[str]]:
+def _columns(data: Mapping[str, Any], audience: Audience) -> tuple[list[str], list[str]]:
     """Return the shares of all identifiers, and of all harmless tokens, that are removed.
 
     A row for each pass, then one for further mentions of the names removed.
     """
-    found, chosen, taken = story["found"], story["chosen"], added_passes(story).values()
+    found, chosen, taken = data["found"], data["chosen"], added_passes(data).values()
     known = found["identifiers"]
     identifiers = [*(row["removed"] for row in taken), chosen["repeats_identifiers"]]
     harmless = [*(row["harmless"] for row in taken), chosen["repeats_harmless"]]
@@ -74,39 +87,40 @@ def _shares(parts: Sequence[int], left: int, whole: int, audience: Audience) -> 
         hidden = withheld(rows, public=() if is_few(left) else (len(parts),))
     shown = [share_of(part / max(whole, 1), whole, audience) for part in parts]
     return [
-        UNKNOWN if hidden is None or place in hidden else said for place, said in enumerate(shown)
+        WITHHELD if hidden is None or place in hidden else said for place, said in enumerate(shown)
     ]
 
 
 def _repeated(
-    story: Mapping[str, Any], identifiers: Sequence[str], harmless: Sequence[str]
+    data: Mapping[str, Any], identifiers: Sequence[str], harmless: Sequence[str]
 ) -> Iterator[str]:
     """Say what further mentions of removed names add to this policy's passes."""
-    if not (story["chosen"]["repeats_identifiers"] or story["chosen"]["repeats_harmless"]):
+    if not (data["chosen"]["repeats_identifiers"] or data["chosen"]["repeats_harmless"]):
         return
-    if UNKNOWN in (identifiers[-1], harmless[-1]):
-        yield "Further mentions of the names removed go as well."
+    if WITHHELD in (identifiers[-1], harmless[-1]):
+        yield "Further mentions of the removed names are removed as well."
     else:
         yield (
-            f"Further mentions of the names removed are {identifiers[-1]} of all identifiers and "
-            f"{harmless[-1]} of all harmless tokens; they go as well."
+            f"Further mentions of the removed names are {identifiers[-1]} of all identifiers and "
+            f"{harmless[-1]} of all harmless tokens; they are removed as well."
         )
 
 
-def _ended(story: Mapping[str, Any], taken: int) -> str:
+def _ended(data: Mapping[str, Any], taken: int) -> str:
     """Say which passes the policy has, and why there were no more."""
-    last = max(row["pass"] for row in story["passes"])
-    used = story["chosen"]["passes"]
+    last = max(row["pass"] for row in data["passes"])
+    used = data["chosen"]["passes"]
     if last > taken:
-        why = f"Pass {last} was tried as well: no learner's removals were worth what they cost."
-    elif story["found"]["stopped"] == "interrupted":
-        why = "Then the fit was interrupted."
+        why = f"Pass {last} was tried and not added: what any learner removed was not worth it."
+    elif data["found"]["stopped"] == "interrupted":
+        why = "The fit was interrupted after these passes."
     else:
-        why = "So many passes were asked for."
+        why = "The fit stopped at its maximum number of passes."
     return why if used == taken else f"{why} This policy stops after {used}."
 
 
-def _learners(rows: Sequence[Mapping[str, Any]]) -> BarChart:
+def _learners(rows: Sequence[Mapping[str, Any]]) -> Iterator[BarChart]:
+    """Draw what each learner would remove in each pass; not a pass in which none removes any."""
     tried = [row for row in rows if not row["attacker"] and row["before"]]
     groups = tuple(
         (
@@ -115,9 +129,82 @@ def _learners(rows: Sequence[Mapping[str, Any]]) -> BarChart:
         )
         for number, of_pass in groupby(tried, key=itemgetter("pass"))
     )
-    return BarChart(
-        groups,
-        "share of the identifiers left before the pass",
-        "What each learner would remove of what is left",
-        "internal",
+    if drawn := tuple(group for group in groups if any(bar.value for bar in group[1])):
+        yield BarChart(
+            drawn,
+            "share of the identifiers left before the pass",
+            "What each learner would remove of what is left",
+            "internal",
+        )
+
+
+def theory_section(data: Mapping[str, Any]) -> Section | None:
+    """Say what the theorems state of this run, or why they do not apply."""
+    chosen = data.get("chosen")
+    if not chosen:
+        return None
+    title = "What is proven"
+    if chosen["attacker_tp"] is None or not chosen["optimum"]:
+        why = (
+            "The theorems do not apply: they are about a local optimum, and this policy stops "
+            "before the end of its loop."
+        )
+        return Section("theory", title, (Prose((why,)),))
+    bounds = _bounds(data)
+    plain = Grid(
+        ("result", "statement", "in this run"),
+        tuple((one.name, one.statement, _verdict(one)) for one in bounds),
     )
+    numbers = Grid(
+        ("result", "in numbers"),
+        tuple((one.name, one.verdict) for one in bounds if one.applies),
+        "With the run's own numbers",
+        audience="internal",
+    )
+    return Section("theory", title, (Prose((_scope(data),)), plain, numbers))
+
+
+def _scope(data: Mapping[str, Any]) -> str:
+    """Say of which text and whom the theorems speak."""
+    context = " Words associated with identifiers count as identifiers here, as in the loop."
+    return (
+        "These statements are about the annotated text as the committee alone publishes it, and "
+        "about the most accurate classifier tried, which decides by its own rule "
+        f"({data['chosen']['attacker_learner']}). Adding it as another pass would cost more than "
+        f"it removes, as estimated {judged_on(data)}."
+        f"{context * bool(is_context(data['found']['labels']).any())}"
+    )
+
+
+def _bounds(data: Mapping[str, Any]) -> tuple[Bound, ...]:
+    """Put the run's own numbers into the lemmas and theorems, at 1% of tokens inspected.
+
+    Where types have costs of their own the smallest counts, but in Lemma 1 and Theorem 1, which
+    take each type at its own.
+    """
+    chosen, found = data["chosen"], data["found"]
+    costs, types = chosen["costs"], found["types"]
+    attacker = Confusion(*(chosen[f"attacker_{name}"] for name in ("tp", "fp", "tn", "fn")))
+    training, within = None, None
+    if chosen["training"] is not None:
+        training = Confusion(*chosen["training"])
+        within = deviation_of_dimension(DELTA, training.n, found["columns"])
+    inspections = max(chosen[ONE_PERCENT[1]], 1)
+    taken = added_passes(data).values()
+    changes = [change_by_type(row["by_type"], row["fp"], costs) for row in taken]
+    before = cost_by_type(types, 0, costs)
+    after = cost_by_type(chosen["missed"], chosen["lost"], costs)
+    return (
+        lemma_1(changes, before, after),
+        theorem_1(changes, attacker, sum(types), min(costs)),
+        *bounds_of_run(attacker, inspections, min(costs), training=training, within=within),
+    )
+
+
+def _verdict(bound: Bound) -> str:
+    """State a bound without a number of the run."""
+    if not bound.applies:
+        return f"does not apply: {bound.reason}"
+    if bound.vacuous:
+        return "vacuous: it says nothing here"
+    return "holds" if bound.holds else "does not hold"

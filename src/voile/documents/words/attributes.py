@@ -13,6 +13,8 @@ WORD, AFFIX, SHAPE = 1, 2, 4
 """Kinds of attributes; a view takes some of them."""
 
 MARK = "mark"
+CLASSES = ("mark", "X", "Xx", "x", "0", "mixed", "other")
+"""What tokens are, by the look of their forms."""
 AFFIXES = 4
 _RUNS = re.compile(r"(.)\1+")
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from voile.core.brief import Brief
 from voile.documents.words.attributes import (
     AFFIX,
+    CLASSES,
     MARK,
     SHAPE,
     WORD,
@@ -52,7 +53,6 @@ BLOCKS: tuple[tuple[str, str, int], ...] = (
 )
 """What is seen: the channel, the view, and the kinds of attributes taken."""
 
-CLASSES = ("mark", "X", "Xx", "x", "0", "mixed", "other")
 NAMED = (2, 3, 5, 6)
 """The classes, from 1, that are looked up elsewhere in their document."""
 MOST_REPEATS = 4

@@ -1,0 +1,175 @@
+"""A kit's policies and their figures without the committees: what `choose` and reports read."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+from voile.core.brief import Brief
+from voile.core.errors import DamagedError, RequestError
+from voile.core.frontier import Frontier
+from voile.documents.replacements.kinds import name_types
+from voile.release.choice import Choice, Chosen
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from voile.release.kit import Kit
+
+FACTS = (
+    "labels",
+    "types",
+    "tokens",
+    "identifiers",
+    "documents",
+    "subjects",
+    "columns",
+    "cross_fit",
+    "decision",
+    "learners",
+    "stopped",
+    "key",
+)
+"""How the fit went, and the corpus in numbers."""
+WHOLE = (
+    "the policy has no pass: the committee removes nothing, and names stay but for what patterns "
+    "and lists find"
+)
+
+
+class WholeWarning(UserWarning):
+    """A policy leaves text whole, but for patterns and lists."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Apply the first `passes` members of the committee that was trained for `miss_cost`."""
+
+    miss_cost: float
+    passes: int
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what a policy file shows and lets a person correct."""
+        return {"miss_cost": self.miss_cost, "passes": self.passes}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Policy:
+        """Read it back."""
+        try:
+            policy = cls(float(data["miss_cost"]), data["passes"])
+        except (KeyError, TypeError, ValueError):
+            raise RequestError("the policy says no miss_cost or passes") from None
+        if more := sorted(data.keys() - {"miss_cost", "passes"}):
+            raise RequestError(f"the policy says {more[0]}, which documents do not know")
+        if isinstance(policy.passes, bool) or not isinstance(policy.passes, int):
+            raise RequestError("the policy's passes are no whole number")
+        return policy
+
+    def warn(self) -> None:
+        """Warn of a policy that removes nothing."""
+        if not self.passes:
+            warnings.warn(WHOLE, WholeWarning, stacklevel=3)
+
+
+@dataclass(frozen=True, eq=False)
+class Policies(Brief):
+    """The frontier of a fit.
+
+    frontier : its policies are rows of `figures`.
+    figures : (p,) what each policy leaves and removes, further mentions of removed names included.
+    alone : (p,) the same of its committee alone.
+    passes : every pass of every loop, with what each learner would have removed.
+    found : `FACTS` of the fit.
+    lists : how many words the data holder's lists have, by name.
+    """
+
+    frontier: Frontier
+    figures: pa.Table
+    alone: pa.Table
+    passes: pa.Table
+    found: Mapping[str, Any]
+    lists: Mapping[str, int]
+
+    @classmethod
+    def of(cls, kit: Kit) -> Self:
+        """Read a kit; what does not fit together raises `DamagedError`."""
+        return kit.read(cls._of)
+
+    @classmethod
+    def _of(cls, kit: Kit) -> Self:
+        return cls(**cls._tables(kit))
+
+    @classmethod
+    def _tables(cls, kit: Kit) -> dict[str, Any]:
+        import numpy as np
+
+        figures = kit.table("frontier", numbers=["miss_cost", "passes", "risk", "loss"])
+        risk, loss = (figures.column(name).to_numpy() for name in ("risk", "loss"))
+        frontier = Frontier.of(risk, loss, np.arange(figures.num_rows))
+        if len(frontier) != figures.num_rows:
+            raise DamagedError("the kit's frontier holds a policy that another beats")
+        alone, policies = kit.tables["alone"], ["miss_cost", "passes"]
+        if not alone.select(policies).equals(figures.select(policies)):
+            raise DamagedError("the kit's figures are not of the same policies")
+        return {
+            "frontier": frontier,
+            "figures": figures,
+            "alone": alone,
+            "passes": kit.tables["passes"],
+            "found": {name: kit.facts[name] for name in FACTS},
+            "lists": {name: len(words) for name, words in sorted(kit.facts["lists"].items())},
+        }
+
+    def repeating(self, names: frozenset[str]) -> Self:
+        """Return it with the figures that hold where every mention of these types is removed."""
+        if names == name_types(self.found["labels"]):
+            return self
+        return replace(self, figures=self.alone)
+
+    @property
+    def with_repeats(self) -> bool:
+        """Whether the figures include further mentions of removed names."""
+        return self.figures is not self.alone
+
+    @property
+    def risks(self) -> Mapping[str, NDArray[np.float64]]:
+        """The share of identifiers that each policy leaves."""
+        return {"relative_risk": self.frontier.risk}
+
+    def policy(self, number: int) -> Policy:
+        """Return a policy of the frontier."""
+        row = self._row(number)
+        return Policy(row["miss_cost"], row["passes"])
+
+    def figures_of(self, number: int) -> dict[str, float]:
+        """Return what is known of a policy of the frontier."""
+        row = self._row(number)
+        return {n: x for n, x in row.items() if isinstance(x, int | float) and n != "number"}
+
+    def _row(self, number: int) -> dict[str, Any]:
+        row: dict[str, Any] = self.figures.slice(number, 1).to_pylist()[0]
+        return row
+
+    def context(self, policy: Policy) -> list[str]:
+        """Return the words that, left under a policy, pointed to removed values."""
+        for row in self.figures.to_pylist():
+            if (row["miss_cost"], row["passes"]) == (policy.miss_cost, policy.passes):
+                return list(row["context"])
+        return []
+
+
+def choose(kit: Kit, choice: Choice) -> Chosen:
+    """Pick one policy of a kit's frontier, with what it leaves and removes.
+
+    Raises
+    ------
+    InfeasibleError : no policy is within the limit.
+    RequestError : there is no policy of that number or name.
+    """
+    chosen = Chosen.from_kit(kit, Policies.of(kit), choice)
+    Policy.from_data(chosen.policy).warn()
+    return chosen
