@@ -1,0 +1,52 @@
+"""Choosing a policy and reporting a release learn nothing, and load nothing that learns."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from tests.documents.flow import kit_of
+
+HEAVY = ("numba", "sklearn", "joblib", "voile.documents.learners", "voile.documents.committee")
+CHOOSE = """
+from voile.documents.wing import choose
+from voile.release.choice import Choice
+choose(Kit.load(place), Choice(policy=0))
+"""
+KIT = """
+from voile.documents.wing import sections
+sections(Kit.load(place), (), audience="public")
+"""
+RELEASE = """
+from voile.documents.wing import sections
+from voile.release.manifest import Release
+sections(Release.open(place), (), audience="internal")
+"""
+WITHOUT = f"""
+import sys
+from voile.release.kit import Kit
+place = sys.argv[1]
+{{}}
+print(*[name for name in {HEAVY} if name in sys.modules])
+"""
+
+
+@pytest.mark.parametrize("what", ["choose", "kit", "release"])
+def test_nothing_that_learns_is_loaded(tmp_path, release, what):
+    kit_of().save(tmp_path / "kit")
+    code, place = {
+        "choose": (CHOOSE, tmp_path / "kit"),
+        "kit": (KIT, tmp_path / "kit"),
+        "release": (RELEASE, release.path),
+    }[what]
+    path = os.pathsep.join(one for one in sys.path if one)
+    ran = subprocess.run(
+        [sys.executable, "-c", WITHOUT.format(code), str(place)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert (ran.returncode, ran.stdout.split(), ran.stderr) == (0, [], "")
