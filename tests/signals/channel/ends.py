@@ -41,7 +41,7 @@ def recipient(folder, *, codec=None, subjects=WHO, columns=COLUMNS, **options):
     return Recipient(folder / "clinic", codec, subjects, columns, SECRET, **options)
 
 
-def sealer(hears, **options):
+def sealer(hears, *, topic="voile", encrypt=False):
     """What an end that hears this seals and proves with, for tests to write and read envelopes."""
     boxes = ("readings", "receipts")
     posts = boxes[boxes.index(hears) - 1]
@@ -49,7 +49,7 @@ def sealer(hears, **options):
     def key_of(pseudonym, generation):
         return DeviceKey.derive(SECRET, pseudonym, generation)
 
-    return Sealer(hears, posts, key_of, **options)
+    return Sealer(hears, posts, key_of, topic, encrypt)
 
 
 def reply_of(post, **options):

@@ -30,12 +30,12 @@ from voile.keys.pseudonyms import pseudonym
 from voile.keys.secret import Secret
 from voile.signals.channel import Enrolment, Sender, Taken
 from voile.signals.channel.envelope import LEAST, Header
-from voile.signals.channel.keys import MAC, DeviceKey
+from voile.signals.channel.keys import MAC, DeviceKey, Enrolled
 from voile.signals.channel.posts import Post
 from voile.signals.channel.recipient import Subject
 from voile.signals.sequences.messages import chain
 
-DAYS = [Taken("A", "calm", (170.0, 70.0 + t), {"time": f"t{t}"}) for t in range(4)]
+DAYS = [Taken("A", "calm", (170.0, 70.0 + t), {"time": f"day {t}"}) for t in range(4)]
 
 
 def talk(device, clinic):
@@ -113,6 +113,25 @@ def test_the_mac_is_as_written_so_that_others_can_make_it(tmp_path):
     device.close()
 
 
+def test_a_header_is_36_bytes_and_says_what_is_sealed():
+    header = Header(7, "a" * 16, "b" * 32, 2**64 - 1)
+    names = bytes.fromhex("a" * 16 + "b" * 32)
+    assert header.packed() == bytes([2, 0, 0, 7]) + names + b"\xff" * 8
+    closed = header._replace(sealed=True)
+    assert closed.packed()[1] == 1
+    assert [Header.unpacked(one.packed()) for one in (header, closed)] == [header, closed]
+
+
+def test_an_envelope_is_whole_and_of_at_most_64_kib():
+    own, hears = sealer("receipts"), sealer("readings")
+    key, on = DeviceKey.derive(SECRET, "A"), Header(1, "0" * 16, "0" * 32, 1)
+    empty, full, over = (own.seal("A", key, on, bytes(n)) for n in (0, 65_468, 65_469))
+    assert [len(post.payload) for post in (empty, full)] == [68, 65_536]
+    taken = [hears.authenticate(post) is not None for post in (empty, full, over)]
+    assert taken == [True, True, False]
+    assert not any(hears.authenticate(Post("A", empty.payload[:n])) for n in range(68))
+
+
 def test_broker_access_alone_forges_no_reading(tmp_path):
     """From overheard traffic: the digest continued, the next number, a value of one's own."""
     device, clinic = sender(tmp_path), recipient(tmp_path)
@@ -173,8 +192,8 @@ def test_encryption_hides_all_but_the_heading_and_both_ends_must_say_so(tmp_path
     device.take(DAYS)
     heard = talk(device, clinic)
     assert [line["weight"] for line in written(tmp_path)] == [70.0, 71.0, 72.0, 73.0]
-    assert [line["time"] for line in written(tmp_path)] == ["t0", "t1", "t2", "t3"]
-    for word in (b"values", b"beside", b"time", b"check", b"again", b"t0"):
+    assert [line["time"] for line in written(tmp_path)] == [f"day {t}" for t in range(4)]
+    for word in (b"values", b"beside", b"time", b"check", b"again", b"day 0"):
         assert not any(word in post.payload[LEAST:] for post in heard)
     device.close()
     clinic.close()
@@ -297,6 +316,7 @@ def test_an_enrolment_is_read_as_written_and_no_part_of_it_can_be_changed(tmp_pa
     assert read.pseudonyms == {"Zoë": pseudonym(SECRET, "Zoë"), "17": pseudonym(SECRET, 17)}
     content = json.loads(text)
     wrong = [{**content, "version": 2}, {**content, "map": "1" * 16}, {**content, "devices": {}}]
+    wrong.append({**content, "map": 5, "devices": []})
     first, second = content["devices"]
     for name in first:
         wrong.append({**content, "devices": [{**first, name: second[name]}, second]})
@@ -313,6 +333,25 @@ def test_an_enrolment_is_read_as_written_and_no_part_of_it_can_be_changed(tmp_pa
         Enrolment.read(path)
 
 
+def test_an_enrolment_cannot_name_a_topic_of_its_own_choosing(tmp_path):
+    """Whoever writes the file has the key, and so the MAC, of every entry."""
+    path, key = tmp_path / "device.key", DeviceKey(bytes(32), 1)
+    for name in ("a/b", "+", "#", ""):
+        forged = Enrolled("Anna", name, key)
+        Enrolment("0" * 16, (forged,)).write(path, force=True)
+        with pytest.raises(RequestError, match="no enrolment file, or it is damaged"):
+            Enrolment.read(path)
+
+
+@pytest.mark.parametrize(
+    ("size", "generation"), [(31, 1), (33, 1), (32, 0), (32, 65536), (32, True), (32, 1.0)]
+)
+def test_what_is_no_key_of_a_generation_is_refused(size, generation):
+    assert DeviceKey(bytes(32), 65535).generation == 65535
+    with pytest.raises(RequestError, match="no generation from 1 to 65535"):
+        DeviceKey(bytes(size), generation)
+
+
 def test_keys_do_not_show_themselves_and_differ_by_subject_generation_and_use():
     key = DeviceKey.derive(SECRET, "A")
     assert "hidden" in repr(key)
@@ -325,5 +364,3 @@ def test_keys_do_not_show_themselves_and_differ_by_subject_generation_and_use():
     keys |= {DeviceKey.derive(Secret(bytes(32)), "A").hex(), key.mac(b"", b"").hex()}
     keys |= {key.encryption(place, session).hex() for place in (b"p", b"q") for session in "ab"}
     assert len(keys) == 12
-    with pytest.raises(RequestError, match="no generation from 1 to 65535"):
-        DeviceKey.derive(SECRET, "A", 65536)

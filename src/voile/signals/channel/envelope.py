@@ -94,8 +94,8 @@ class Sealer:
     hears: Box
     posts: Box
     key_of: KeyOf
-    topic: str = "voile"
-    encrypt: bool = False
+    topic: str
+    encrypt: bool
 
     def __post_init__(self) -> None:
         if not self.topic or any(sign in self.topic for sign in "+#\0"):
