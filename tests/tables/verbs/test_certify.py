@@ -16,7 +16,7 @@ from voile.data import open_source
 from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.published import Published
 from voile.tables.recoding.recoder import Recoder
-from voile.tables.verbs.certify import certify
+from voile.tables.verbs.certify import PERSON, WithPerson, certify
 
 PEOPLE = pa.table(
     {
@@ -81,6 +81,8 @@ def naive(groups, rows, who, population):
         "max_risk": 1 / min(g.values()),
         "prosecutor_mean": sum(s / n[group] for group, s in size.items()) / people,
         "discernibility": sum(s * s for s in size.values()) + people + 1,
+        "subjects": people,
+        "suppressed": 1,
         "unique_with_kept": len(
             {next(iter(people)) for people in shown.values() if len(people) == 1}
         ),
@@ -99,8 +101,7 @@ def test_the_certificate_equals_a_naive_count(rows, bits, bounds, by_subject):
         open_source(table),
         people if by_subject else None,
         published.codebook,
-        published=published,
-        space=space,
+        population=(published, space.counts),
         sensitive=["kept"],
         suppressed=1,
     )
@@ -131,9 +132,9 @@ def whole():
     return Published.of(space.policy(space.top), shown)
 
 
-def labels():
-    """Three rows under the most general policy."""
-    return {c.column: [c.entries[0].label] * 3 for c in whole().codebook.columns}
+def labels(rows=3):
+    """Some rows under the most general policy."""
+    return {c.column: [c.entries[0].label] * rows for c in whole().codebook.columns}
 
 
 def test_a_pseudonym_tells_nobody_apart():
@@ -150,11 +151,25 @@ def test_a_column_may_be_called_row_or_person():
 
 
 def test_an_empty_release_discloses_nothing():
-    empty = pa.table({name: pa.array([], pa.string()) for name in ("age", "sex")})
-    found = certified(empty)
+    empty = pa.table({name: pa.array([], pa.string()) for name in ("age", "sex", "ill")})
+    found = certified(empty, sensitive=["ill"])
+    assert not any("(" in name for name in found)
     assert (found["mean_risk"], found["unique_with_kept"], found["k"]) == (0, 0, float("inf"))
     people = pa.table({name: pa.array([], pa.int64()) for name in ("row", "person")})
     assert certified(empty, people)["k"] == float("inf")
+
+
+def test_people_stay_beside_their_rows_however_both_are_cut():
+    rows, people = pa.table({"a": range(20)}), pa.table({"person": range(100, 120)})
+    release, who = (
+        open_source(pa.concat_tables(table.slice(at, n) for at in range(0, 20, n)))
+        for table, n in ((rows, 3), (people, 7))
+    )
+    both = WithPerson(release, who)
+    for columns in ([PERSON, "a"], ["a"]):
+        read = pa.Table.from_batches(both.batches(columns, batch_rows=4))
+        whole = {"a": list(range(20)), PERSON: list(range(100, 120))}
+        assert read.to_pydict() == {name: whole[name] for name in columns}
 
 
 def test_other_labels_and_other_numbers_of_rows_are_refused():
@@ -162,6 +177,16 @@ def test_other_labels_and_other_numbers_of_rows_are_refused():
         certified(pa.table({**labels(), "age": ["0-4"] * 3}))
     with pytest.raises(TamperedError, match="has not the rows"):
         certified(pa.table(labels()), pa.table({"row": [0, 1], "person": [7, 8]}))
+
+
+def test_a_person_of_several_values_is_spread_over_them():
+    """Person 7 is half flu and half gout, so three people are 1.5 flu and 1.5 gout."""
+    table = pa.table({**labels(4), "ill": ["flu", "gout", "flu", "gout"]})
+    people = pa.table({"row": range(4), "person": [7, 7, 8, 9]})
+    found = certified(table, people, sensitive=["ill"])
+    assert (found["distinct_l(ill)"], found["t_closeness(ill)"]) == (2, 0)
+    assert found["entropy_l(ill)"] == pytest.approx(2)
+    assert (found["subjects"], found["k"], found["unique_with_kept"]) == (3, 3, 0)
 
 
 def test_floats_are_not_measured_as_sensitive():

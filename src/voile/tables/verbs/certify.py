@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from voile.core.errors import TamperedError
 from voile.data import Source
-from voile.data.source import identifier
+from voile.data.source import evenly, identifier
 from voile.engines.counting import count_combinations
 from voile.engines.duck import connect
 from voile.tables.people.combinations import row_keys
-from voile.tables.policies.space import PolicySpace
+from voile.tables.people.counts import Counts
 from voile.tables.recoding.codebook import UNKNOWN, Codebook
 from voile.tables.recoding.published import Published
 from voile.tables.scoring.disclosure import Classes, disclosure, of_column
@@ -37,42 +37,16 @@ class WithPerson(Source):
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         shown = [name for name in columns if name != PERSON]
-        if PERSON not in columns:
-            yield from self._release.batches(shown, batch_rows=rows)
-            return
-        tokens = self._people.batches(["person"], batch_rows=rows)
-        if not shown:
-            for token in tokens:
-                yield pa.RecordBatch.from_arrays([token.column(0)], [PERSON])
-            return
-        for batch, token in zip_longest(
-            _evenly(self._release.batches(shown, batch_rows=rows), rows),
-            _evenly(tokens, rows),
-        ):
-            if batch is None or token is None or len(batch) != len(token):
+        release = evenly(self._release.batches(shown, batch_rows=rows), rows)
+        people = evenly(self._people.batches(["person"], batch_rows=rows), rows)
+        for part, who in zip_longest(release, people):
+            if part is None or who is None or len(part) != len(who):
                 raise TamperedError("the release has not the rows that its people have")
-            whole = batch.append_column(PERSON, token.column(0))
-            yield whole.select(columns)
+            yield from part.append_column(PERSON, who.column(0)).select(columns).to_batches()
 
     def fingerprint(self) -> str:
         """Hash the release alone."""
         return self._release.fingerprint()
-
-
-def _evenly(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
-    """Cut batches anew so that all but the last have exactly `rows` rows."""
-    waiting: list[pa.RecordBatch] = []
-    held = 0
-    for batch in batches:
-        waiting.append(batch)
-        held += len(batch)
-        while held >= rows:
-            whole = pa.Table.from_batches(waiting).combine_chunks()
-            yield whole.slice(0, rows).combine_chunks().to_batches()[0]
-            waiting = whole.slice(rows).to_batches()
-            held -= rows
-    if held:
-        yield pa.Table.from_batches(waiting).combine_chunks().to_batches()[0]
 
 
 def certify(
@@ -80,8 +54,7 @@ def certify(
     people: Source | None,
     codebook: Codebook,
     *,
-    published: Published | None = None,
-    space: PolicySpace | None = None,
+    population: tuple[Published, Counts] | None = None,
     sensitive: Sequence[str] = (),
     unknown: Sequence[str] = (),
     suppressed: float = 0.0,
@@ -92,7 +65,8 @@ def certify(
     Parameters
     ----------
     release : the release. people : its `person` tokens in the same order, None when a row is one.
-    published, space : where the population's counts are; without them g is the release's own.
+    population : the policy as published, and the counts of the population; without them g is the
+        release's own.
     sensitive : columns whose l-diversity and t-closeness are measured, unless they are floats.
     unknown : columns that nobody can know of a person beforehand: her pseudonym.
     suppressed : subjects that were dropped.
@@ -107,7 +81,7 @@ def certify(
     """
     counted: Source = release if people is None else WithPerson(release, people)
     subject = None if people is None else PERSON
-    classes, _ = _classes(counted, codebook, subject, published, space, directory)
+    classes = _classes(counted, codebook, subject, population, directory)
     figures = disclosure(classes, suppressed=suppressed)
     figures |= {"subjects": float(round(classes.sample.sum())), "suppressed": float(suppressed)}
     if subject is not None and len(classes.sample):
@@ -129,41 +103,47 @@ def certify(
 def _least_group(counted: Source, columns: Sequence[str], directory: Path | None) -> int:
     keys = ", ".join(identifier(name) for name in columns)
     sql = f"SELECT count(DISTINCT {identifier(PERSON)}) AS n FROM source GROUP BY {keys}"
+    return _number(counted, [*columns, PERSON], f"SELECT min(n) FROM ({sql})", directory)
+
+
+def _number(counted: Source, columns: Sequence[str], sql: str, directory: Path | None) -> int:
+    """Return the one number that a query gives."""
     with connect(directory=directory) as connection:
-        relation = counted.relation(connection, [*columns, PERSON])
-        row = relation.query("source", f"SELECT min(n) FROM ({sql})").fetchone()
-    return int(row[0]) if row else 0
+        ((number,),) = counted.relation(connection, columns).query("source", sql).fetchall()
+    return int(number)
 
 
 def _classes(
     counted: Source,
     codebook: Codebook,
     subject: str | None,
-    published: Published | None,
-    space: PolicySpace | None,
+    population: tuple[Published, Counts] | None,
     directory: Path | None,
-) -> tuple[Classes, Any]:
+) -> Classes:
     table = count_combinations(counted, codebook.released, subject=subject, directory=directory)
     codes = codebook.released_codes(table)
     sample = table.column("count").to_numpy()
-    population = sample
-    if published is not None and space is not None:
-        sizes = [len(column.entries) for column in codebook.columns]
-        own = np.column_stack(
-            [published.entries(i, d)[space.counts.codes[:, i]] for i, d in enumerate(space.domains)]
-        )
-        shown = (own != UNKNOWN).all(axis=1)  # nobody else shares a group with a released row
-        keys, place = np.unique(row_keys(own[shown], sizes), return_inverse=True)
-        people = np.bincount(place, weights=space.counts.population[shown], minlength=len(keys))
-        wanted = row_keys(codes, sizes)
-        at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-        population = np.where(keys[at] == wanted, people[at], 0.0) if len(keys) else sample
-    return Classes(sample, population, np.zeros((len(sample), 0))), codes
+    people = sample if population is None else _people(*population, codes)
+    return Classes(sample, people, np.zeros((len(sample), 0)))
+
+
+def _people(published: Published, counts: Counts, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Count the people of the population who would share each released group."""
+    domains = published.policy.domains
+    own = np.column_stack(
+        [published.entries(i, d)[counts.codes[:, i]] for i, d in enumerate(domains)]
+    )
+    shown = (own != UNKNOWN).all(axis=1)  # nobody else shares a group with a released row
+    sizes = [len(column.entries) for column in published.codebook.columns]
+    keys = row_keys(np.concatenate([codes, own[shown]]), sizes)
+    groups, place = np.unique(keys, return_inverse=True)
+    people = np.bincount(place[len(codes) :], counts.population[shown], len(groups))
+    return np.asarray(people[place[: len(codes)]])
 
 
 def _by_value(
     counted: Source, codebook: Codebook, column: str, subject: str | None, directory: Path | None
-) -> np.ndarray[Any, np.dtype[np.float64]]:
+) -> NDArray[np.float64]:
     columns = [*codebook.released, column]
     table = count_combinations(counted, columns, subject=subject, directory=directory)
     codes = codebook.released_codes(table)
@@ -186,8 +166,5 @@ def _unique(
     who = "1 AS p" if subject is None else f"any_value({identifier(PERSON)}) AS p"
     people = "count(*)" if subject is None else "count(DISTINCT p)"
     wanted = [*columns, *([] if subject is None else [PERSON])]
-    with connect(directory=directory) as connection:
-        relation = counted.relation(connection, wanted)
-        sql = f"SELECT {people} FROM (SELECT {who} FROM source GROUP BY {keys} HAVING {alone})"
-        row = relation.query("source", sql).fetchone()
-    return int(row[0]) if row else 0
+    sql = f"SELECT {people} FROM (SELECT {who} FROM source GROUP BY {keys} HAVING {alone})"
+    return _number(counted, wanted, sql, directory)
