@@ -55,6 +55,42 @@ def test_a_cell_that_is_not_the_policys_is_refused(cell):
         certify(release, None, policy, Constraint(1))
 
 
+@pytest.mark.parametrize(
+    ("kind", "values", "cells"),
+    [
+        ("words", ["milk", "tea"], ["tea milk", "milk tea", "tea", None, ""]),
+        ("items", ["2", "1"], [[1, 2], [2, 1], [1], None, []]),
+        ("long", ["b", "a"], [["a", "b"], ["b", "a"], ["a"], None, []]),
+        ("categories", ["a", "b"], ["b", "b", "a", None, None]),
+        ("intervals", ["0-4", "5-9"], ["5-9", "5-9", "0-4", None, None]),
+        ("binary", [""], [1, "1", "0", 0, 0]),
+    ],
+)
+def test_equal_rows_are_found_in_every_shape(kind, values, cells):
+    """The first two are equal, the last two empty; the third is alone but where none is lacking."""
+    column = pa.array(map(str, cells) if kind == "binary" else cells)
+    policy = [{"column": "a", "kind": kind, "values": values}]
+    found = certify(open_source(pa.table({"a": column})), None, policy, Constraint(1))
+    alone = kind != "binary"
+    assert (found["unique_rows"], found["unique_share"]) == (alone, alone / 5)
+    assert (found["rows"], found["subjects"], found["empty_rows"]) == (5, 5, 2 + (not alone))
+
+
+def test_rows_of_nothing_are_everybodys():
+    policy = [{"column": "a", "kind": "words", "values": ["tea"]}]
+    release = open_source(pa.table({"a": ["", "", ""]}))
+    for m, absences in ((None, False), (1, False), (2, True), (None, True)):
+        found = certify(release, None, policy, Constraint(1, m, absences))
+        assert (found["anonymity"], found["exact_anonymity"]) == (3, 3)
+    nothing = certify(release, None, [], Constraint(1))
+    assert (nothing["anonymity"], nothing["empty_rows"]) == (3, 3)
+    nobody = certify(
+        open_source(pa.table({"a": pa.array([], pa.string())})), None, policy, Constraint(1)
+    )
+    assert nobody.keys() == {"rows", "exact_anonymity", "unique_rows", "empty_rows", "subjects"}
+    assert set(nobody.values()) == {0}
+
+
 def test_an_item_left_out_is_found_in_a_release():
     policy = [{"column": "a", "kind": "words", "values": ["tea"]}]
     release = open_source(pa.table({"a": ["tea", "tea milk"]}))
