@@ -143,6 +143,13 @@ def test_a_pseudonym_tells_nobody_apart():
     assert certified(table, unknown=["id"])["unique_with_kept"] == 0
 
 
+def test_a_person_of_two_equal_rows_is_unique_where_nobody_elses_are():
+    table = pa.table({**labels(), "ward": ["north", "north", "south"]})
+    assert certified(table)["unique_with_kept"] == 1
+    people = pa.table({"row": range(3), "person": [7, 7, 8]})
+    assert certified(table, people)["unique_with_kept"] == 2
+
+
 def test_a_column_may_be_called_row_or_person():
     table = pa.table({**labels(), "person": [1, 2, 2], "row": [0, 0, 0]})
     people = pa.table({"row": [0, 1, 2], "person": [7, 8, 9]})
@@ -159,17 +166,27 @@ def test_an_empty_release_discloses_nothing():
     assert certified(empty, people)["k"] == float("inf")
 
 
-def test_people_stay_beside_their_rows_however_both_are_cut():
-    rows, people = pa.table({"a": range(20)}), pa.table({"person": range(100, 120)})
+def with_people(rows, people):
+    """Put people beside rows, both read in batches of other lengths than they are asked for."""
+    tables = pa.table({"a": range(rows)}), pa.table({"person": range(100, 100 + people)})
     release, who = (
-        open_source(pa.concat_tables(table.slice(at, n) for at in range(0, 20, n)))
-        for table, n in ((rows, 3), (people, 7))
+        open_source(pa.concat_tables(table.slice(at, n) for at in range(0, len(table), n)))
+        for table, n in zip(tables, (3, 7), strict=True)
     )
-    both = WithPerson(release, who)
-    for columns in ([PERSON, "a"], ["a"]):
-        read = pa.Table.from_batches(both.batches(columns, batch_rows=4))
-        whole = {"a": list(range(20)), PERSON: list(range(100, 120))}
-        assert read.to_pydict() == {name: whole[name] for name in columns}
+    return WithPerson(release, who)
+
+
+@pytest.mark.parametrize("columns", [[PERSON, "a"], ["a"]])
+def test_people_stay_beside_their_rows_however_both_are_cut(columns):
+    read = pa.Table.from_batches(with_people(20, 20).batches(columns, batch_rows=4))
+    whole = {"a": list(range(20)), PERSON: list(range(100, 120))}
+    assert read.to_pydict() == {name: whole[name] for name in columns}
+
+
+@pytest.mark.parametrize("people", [16, 19, 21, 24])
+def test_a_row_too_many_or_too_few_is_noticed_in_any_batch(people):
+    with pytest.raises(TamperedError, match="has not the rows"):
+        list(with_people(20, people).batches(batch_rows=4))
 
 
 def test_other_labels_and_other_numbers_of_rows_are_refused():

@@ -159,8 +159,6 @@ def _unique(
     counted: Source, columns: Sequence[str], subject: str | None, directory: Path | None
 ) -> int:
     """Count the people of whom some released row is nobody else's, these columns read."""
-    if not columns:
-        return 0
     keys = ", ".join(f"{identifier(name)}::VARCHAR" for name in columns)
     alone = "count(*) = 1" if subject is None else f"count(DISTINCT {identifier(PERSON)}) = 1"
     who = "1 AS p" if subject is None else f"any_value({identifier(PERSON)}) AS p"
