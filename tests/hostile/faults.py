@@ -2,7 +2,7 @@
 
 Compared the other way round, a condition without one of its parts, a sum for a difference, a
 number one too large, an answer that is always yes, a step left out. Texts, types and what errors
-say are left alone.
+say are left alone, and `strict=`, which nothing but another fault brings into play.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ def _places(tree: ast.AST) -> Iterator[ast.expr | ast.stmt]:
 
 
 def _is_aside(node: ast.AST) -> bool:
-    """Whether it is a text, or what only a type checker reads."""
+    """Whether it is a text, what only a type checker reads, or that lengths are held to agree."""
+    if isinstance(node, ast.keyword):
+        return node.arg == "strict"
     if isinstance(node, ast.If):
         return ast.unparse(node.test) == "TYPE_CHECKING"
     value = node.value if isinstance(node, ast.Expr) else node
