@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from voile.engines.shuffle import shuffled
+from voile.engines.shuffle import held, shuffled
 
 DISK = 1
 """A memory so small that every batch goes to disk."""
@@ -87,3 +87,15 @@ def test_a_run_given_up_leaves_nothing(tmp_path: Path) -> None:
 
 def test_nothing_in_nothing_out(tmp_path: Path) -> None:
     assert list(shuffled([], rng=np.random.default_rng(1), directory=tmp_path)) == []
+    assert list(held([], directory=tmp_path)) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_held_rows_come_in_order_and_none_before_the_last_has_come(tmp_path: Path) -> None:
+    batches = batches_of(["a", "b", None, "c"], 1)
+    rest = iter(batches)
+    out = held(rest, directory=tmp_path)
+    assert next(out).equals(batches[0])
+    assert next(rest, None) is None
+    assert list(out) == batches[1:]
+    assert list(tmp_path.iterdir()) == []

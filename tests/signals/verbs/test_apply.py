@@ -109,6 +109,15 @@ def test_what_cannot_be_sent_is_set_aside_by_row_and_reason(kit, tmp_path):
     assert all(holds is not False for _, holds in verify(passed))
 
 
+@pytest.mark.parametrize(("missing", "blank", "aside"), [("pass", 240, 0), ("set-aside", 0, 240)])
+def test_where_every_reading_is_missing_no_message_is_sent(kit, tmp_path, missing, blank, aside):
+    nothing = people(weight=pa.nulls(240, pa.float64()))
+    release = applied(kit, tmp_path / "sent.csv", nothing, missing=missing)
+    figures, counts = release.private["figures"], release.private["counts"]
+    assert (figures["decoded"], figures["blank"], counts["set_aside"]) == (0, blank, aside)
+    assert all(holds is not False for _, holds in verify(release))
+
+
 def test_a_reading_that_float64_cannot_carry_is_set_aside_and_no_other(tmp_path):
     table = people()
     far = [1e16 if i in (4, 190) else x for i, x in enumerate(table["pulse"].to_pylist())]

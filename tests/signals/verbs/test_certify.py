@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.signals.clinic import applied, fitted
 
 from voile.signals.verbs import apply as applying
-from voile.signals.verbs.certify import fingerprint
+from voile.signals.verbs.certify import Certificate, _mixed, fingerprint
 
 
 @given(st.lists(st.floats(0, 100), min_size=4, max_size=12), st.data())
@@ -25,6 +25,26 @@ def test_a_fingerprint_knows_every_reading_and_its_row(values, data):
     assert fingerprint(numbers, moved) != mark
     if (table[order] != table).any():
         assert fingerprint(numbers, table[order]) != mark
+
+
+def test_bits_are_scattered_as_published():
+    """The first numbers of SplitMix64 from 0 and from 1234567 (Vigna's splitmix64.c)."""
+    found = _mixed(np.array([0, 1234567], np.uint64)).tolist()
+    assert found == [0xE220A8397B1DCDAF, 6457827717110365317]
+
+
+def test_a_certificate_is_the_same_however_rows_come_in_batches():
+    table = np.random.default_rng(1).normal(size=(40, 2))
+    sent = np.array([row for row in range(50) if row % 5])  # some are set aside
+    which = sent % 2
+    whole, parts = Certificate(), Certificate()
+    whole.add(np.arange(50), sent, which, table)
+    for first in range(0, 50, 5):
+        own = sent // 5 == first // 5
+        parts.add(np.arange(first, first + 5), sent[own], which[own], table[own])
+    assert (parts.sum, parts.rows) == (whole.sum, whole.rows) == (fingerprint(sent, table), 40)
+    (classes,) = whole.classes
+    assert classes[sent].tolist() == np.concatenate(parts.classes)[sent].tolist() == which.tolist()
 
 
 def moved(Z, labels):

@@ -76,7 +76,7 @@ def _load(
         numbers[column["column"]] = {v: start + x for x, v in enumerate(column["values"])}
     whose = None if people is None else _tokens(people)
     first = 0
-    for batch in release.batches([c["column"] for c in policy] or list(release.columns)[:1]):
+    for batch in release.batches([c["column"] for c in policy] or None):
         lists = _lists(batch, policy, numbers)
         row = np.arange(first, first + len(batch))
         if whose is not None and first + len(batch) > len(whose):
@@ -148,8 +148,13 @@ def _counted(connection: duckdb.DuckDBPyConnection) -> dict[str, float]:
                (SELECT count(DISTINCT person) FROM held)
         FROM patterns""").fetchone()
     assert row is not None
-    names = ("exact_anonymity", "unique_rows", "empty_rows", "subjects")
-    return dict(zip(names, map(float, row), strict=True))
+    least, unique, empty, subjects = map(float, row)
+    return {
+        "exact_anonymity": least,
+        "unique_rows": unique,
+        "empty_rows": empty,
+        "subjects": subjects,
+    }
 
 
 def _least(

@@ -296,8 +296,6 @@ def carried(
     ------
     RequestError : decimal places were asked for that do not carry a reading.
     """
-    if not len(table):
-        return table, np.zeros(0, dtype=np.bool_)
     try:
         return codec.encode(table, labels, protective=protective), np.zeros(len(table), np.bool_)
     except RequestError as error:

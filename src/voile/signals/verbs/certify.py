@@ -20,7 +20,6 @@ from voile.signals.readings.forms import Form
 from voile.signals.readings.sources import Reading
 
 ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits: no short pattern
-NOBODY = -1
 
 
 @dataclass
@@ -39,9 +38,8 @@ class Certificate:
         table: NDArray[Any],
     ) -> None:
         """Take in a batch: its rows, those of them that are sent, their classes and readings."""
-        codes = np.full(len(numbers), NOBODY, dtype=np.int16)
-        if len(numbers):
-            codes[sent - numbers[0]] = which
+        codes = np.zeros(len(numbers), np.int16)  # of a row that is not sent, never looked up
+        codes[sent - numbers[0]] = which
         self.classes.append(codes)
         self.sum = (self.sum + fingerprint(sent, table)) % 2**64
         self.rows += len(sent)
@@ -63,7 +61,7 @@ def certify(
         Z, blank = messages(batch, reading.forms)
         number = numbers[first : first + len(batch)][~blank]
         which = codec.classes[classes[number]]
-        X = codec.decode(Z[~blank], which) if len(number) else Z[~blank]
+        X = codec.decode(Z[~blank], which)
         found = (found + fingerprint(number, X)) % 2**64
         sent += len(number)
     if (found, sent) != (expected.sum, expected.rows):
