@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.signals.clinic import applied, fitted
+from tests.signals.clinic import applied, fitted, people, strongest, table_of
 
+from voile.data import open_source
 from voile.signals.verbs import apply as applying
-from voile.signals.verbs.certify import Certificate, _mixed, fingerprint
+from voile.signals.verbs.certify import Certificate, _mixed, certify, fingerprint
+from voile.signals.verbs.content import Content, Policy
 
 
 @given(st.lists(st.floats(0, 100), min_size=4, max_size=12), st.data())
@@ -45,6 +48,27 @@ def test_a_certificate_is_the_same_however_rows_come_in_batches():
     assert (parts.sum, parts.rows) == (whole.sum, whole.rows) == (fingerprint(sent, table), 40)
     (classes,) = whole.classes
     assert classes[sent].tolist() == np.concatenate(parts.classes)[sent].tolist() == which.tolist()
+
+
+def test_minus_zero_is_zero():
+    zeros = np.zeros((1, 1))
+    assert fingerprint(np.array([7]), -zeros) == fingerprint(np.array([7]), zeros)
+
+
+def test_a_release_is_decoded_batch_by_batch_each_row_by_its_own_class(tmp_path):
+    kit, source = fitted(), people()
+    content, chosen = Content.of(kit), strongest(kit)
+    codec = content.map(Policy.from_data(chosen.policy, content.maps)).codec_
+    release = applied(kit, tmp_path / "sent.parquet", chosen=chosen)
+    readings = np.column_stack([source[name] for name in content.reading.columns])
+    expected, all_rows = Certificate(), np.arange(240)
+    expected.add(all_rows, all_rows, np.searchsorted(codec.classes, source["ill"]), readings)
+    sent, rows = (
+        open_source(pa.concat_tables(table.slice(at, 70) for at in range(0, 240, 70)))
+        for table in (table_of(release.path), table_of(release.folder / "rows.parquet"))
+    )
+    found = certify(sent, rows, content.reading, codec, expected)
+    assert found == {"rows": 240, "decoded": 240, "blank": 0}
 
 
 def moved(Z, labels):

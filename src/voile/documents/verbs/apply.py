@@ -189,8 +189,7 @@ class _Applying(Applying):
 
     def _begin(self, batch: Batch) -> _Begun:
         reading, width = self._content.reading, len(self._texts)
-        first = int(batch.numbers[0]) if len(batch.numbers) else 0
-        documents = reading.documents(batch.rows, first, annotated=False)
+        documents = reading.documents(batch.rows, int(batch.numbers[0]), annotated=False)
         lacking = [
             self._unread_at(batch, x // width, one) or why_unusable(one.text) or self._untagged(one)
             for x, one in enumerate(documents)
@@ -291,10 +290,8 @@ class _Applying(Applying):
         self._removals.write(pa.RecordBatch.from_arrays(arrays, schema=REMOVED))
 
     def _is_seen(self, text: str) -> bool:
-        seen = self._content.seen
-        number = text_hash(text, self._seen_key)
-        at = int(np.searchsorted(seen, number))
-        return at < len(seen) and int(seen[at]) == number
+        seen, number = self._content.seen, text_hash(text, self._seen_key)
+        return bool(np.searchsorted(seen, number) < np.searchsorted(seen, number, "right"))
 
     def certified(self, out: Path, rows: Source, scratch: Path) -> dict[str, float]:
         """Count what was written, and hold it to what was made."""

@@ -77,8 +77,7 @@ def _scored(chosen: Chosen, content: Content, policy: Policy) -> Chosen:
             instead="choose a policy of the kit, or fit with other constraints",
         )
     number = _number_of(content, policy)
-    edited = chosen.number is not None and number != chosen.number
-    edited = edited or chosen.edited
+    edited = chosen.edited or number != chosen.number
     return chosen_of(chosen.kit, content, policy, number, chosen.choice, edited=edited)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pyarrow as pa
 import pytest
 from tests.tables.verbs.apply.visits import finest, fitted, read, roles, run
@@ -9,6 +11,8 @@ from tests.tables.verbs.apply.visits import finest, fitted, read, roles, run
 from voile.core.errors import InfeasibleError
 from voile.data.roles import Roles
 from voile.release.choice import Choice
+from voile.tables.verbs.apply import _check_constraints
+from voile.tables.verbs.content import Content
 from voile.tables.verbs.verify import verify
 from voile.tables.wing import choose
 
@@ -66,6 +70,37 @@ def test_other_data_that_would_break_the_promise_is_refused(patients, tmp_path):
     with pytest.raises(InfeasibleError, match=r"holds fewer people than the 5 .*: \d;"):
         run(kit, patients.slice(0, 40), tmp_path / "out.csv", chosen=last)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("figures", "said"),
+    [
+        ({}, None),
+        ({"max_risk": 0.25 + 1e-8}, "a record of the release has a risk of 0.25, .* 0.25 at most"),
+        ({"k": 4}, "holds fewer people than the 5 that the kit asks for: 4"),
+        ({"distinct_l(ill)": 1}, "holds fewer values of ill than the 2 .*: 1"),
+    ],
+)
+def test_a_release_is_held_to_each_promise_of_its_kit(strict, figures, said):
+    kept = {"max_risk": 0.25, "k": 5, "distinct_l(ill)": 2}
+    with pytest.raises(InfeasibleError, match=said) if said else nullcontext():
+        _check_constraints(strict, {**kept, **figures})
+
+
+@pytest.mark.parametrize("asked", [{}, {"k": 2}, {"max_risk": 0.5}, {"l_diversity": 2}])
+def test_a_group_that_the_fit_did_not_see_is_released_only_where_nothing_is_promised(
+    patients, tmp_path, asked
+):
+    more = {"suppress": 0.9} if asked else {}
+    kit = fitted(patients.slice(0, 60), roles(seen="drop"), **asked, **more)
+    release = run(kit, patients, tmp_path / "out.csv", chosen=finest(kit))
+    assert (release.private["counts"]["suppressed"] > 0) is bool(asked)
+
+
+@pytest.fixture(scope="module")
+def strict(patients):
+    asked = {"k": 5, "max_risk": 0.25, "l_diversity": 2, "suppress": 0.3}
+    return Content.of(fitted(patients, roles(seen="drop"), **asked))
 
 
 def test_a_person_whose_rows_fall_into_many_groups_keeps_k(tmp_path):
