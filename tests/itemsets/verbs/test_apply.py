@@ -11,6 +11,7 @@ from voile.core.errors import InfeasibleError
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
+from voile.itemsets.verbs.content import EmptyPolicyWarning
 from voile.itemsets.verbs.options import ApplyOptions, FitOptions
 from voile.itemsets.wing import apply, choose, fit, verify
 from voile.release.choice import Choice
@@ -27,8 +28,8 @@ def roles(subject=None, **columns):
     return Roles.model_validate(given if subject is None else {**given, "subject": subject})
 
 
-def kit_of(baskets, given, k, **columns):
-    options = FitOptions(k=(k,))
+def kit_of(baskets, given, k, *, drop_unlabelled=False, **columns):
+    options = FitOptions(k=(k,), drop_unlabelled=drop_unlabelled)
     return fit(source(baskets, **columns), given, options, seed=1, progress=silent)
 
 
@@ -72,6 +73,68 @@ def test_a_row_without_a_label_is_set_aside(tmp_path):
     counts = release.private["counts"]
     assert (counts["released"], counts["set_aside"]) == (11, 1)
     assert len(release.path.read_text().splitlines()) == 12
+
+
+@pytest.mark.parametrize("drop", [False, True])
+def test_what_only_rows_without_a_label_hold_is_not_told(tmp_path, drop):
+    """They are set aside where a label was asked for, else suppressed."""
+    given = roles(ill="label")
+    ill = ["yes"] * 6 + ["no"] * 6
+    kit = kit_of(["tea"] * 6 + ["milk"] * 6, given, k=5, drop_unlabelled=drop, ill=ill)
+    chosen = choose(kit, Choice(max_risk=0.2))
+    assert chosen.policy["features"] == ["basket=milk", "basket=tea"]
+    read = source(["tea"] * 6 + ["milk"] * 2, ill=["yes"] * 6 + [None] * 2)
+    release = written(kit, chosen, read, tmp_path / "r.csv")
+    counts = release.private["counts"]
+    assert counts["released"] == 6
+    assert (counts["set_aside"], counts["suppressed"]) == ((0, 2) if drop else (2, 0))
+    assert counts["set_aside_by"] == (
+        [] if drop else [{"column": "ill", "reason": "no label", "rows": 2}]
+    )
+    (column,) = release.public["policy"]
+    assert column["values"] == ["tea"]
+
+
+def with_features(chosen, features, **more):
+    """Edit a policy as a person might."""
+    return replace(chosen, policy={**chosen.policy, "features": features, **more})
+
+
+def test_labels_alone_promise_nothing_of_items_whatever_k_is(tmp_path):
+    ill = ["yes"] * 6 + ["no"] * 6
+    kit = kit_of(["tea"] * 6 + ["milk"] * 6, roles(ill="label"), k=5, ill=ill)
+    nothing = with_features(choose(kit, Choice(max_risk=0.2)), [])
+    with pytest.warns(EmptyPolicyWarning, match="no feature"):
+        release = written(kit, nothing, source(["tea"] * 3, ill=ill[4:7]), tmp_path / "r.csv")
+    assert sorted(release.path.read_text().split()) == ["ill", "no", "yes", "yes"]
+    assert release.public["policy"] == []
+
+
+@pytest.mark.filterwarnings("ignore::voile.itemsets.applying.EmptyPolicyWarning")
+def test_a_release_without_a_column_is_refused(tmp_path):
+    kit = kit_of(["tea"] * 6, roles(), k=5)
+    nothing = with_features(choose(kit, Choice(max_risk=0.2)), [])
+    with pytest.raises(InfeasibleError, match="publishes no column at all"):
+        written(kit, nothing, source(["tea"] * 6), tmp_path / "r.csv")
+
+
+@pytest.mark.parametrize(
+    ("times", "rows", "share"), [(1, 16, 1.0), (2, 32, 0.0), (1, 10, None), (1, 0, None)]
+)
+def test_the_share_that_is_alone_is_public_where_it_is_of_nobody_or_of_many(
+    tmp_path, times, rows, share
+):
+    """Of 16 baskets no two are equal; 10 are too few to be told, as is any share of none."""
+    baskets = [" ".join(w for x, w in enumerate(THINGS) if n >> x & 1) for n in range(16)]
+    kit = kit_of(baskets, roles(), k=2)
+    every = with_features(choose(kit, Choice(max_risk=0.5)), [f"basket={w}" for w in THINGS], k=1)
+    held = pa.array((baskets * times)[:rows], pa.string())
+    release = written(kit, every, source(held), tmp_path / "r.csv")
+    assert release.private["counts"]["released"] == rows
+    assert release.public["figures"].get("unique_share") == share
+
+
+THINGS = ("tea", "milk", "salt", "rice")
 
 
 def one_alone(tmp_path):

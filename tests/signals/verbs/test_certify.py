@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.signals.clinic import applied, fitted, people, strongest, table_of
 
+from voile.core.errors import TamperedError
 from voile.data import open_source
+from voile.signals.readings import Form, ReadingSettings
 from voile.signals.verbs import apply as applying
-from voile.signals.verbs.certify import Certificate, _mixed, certify, fingerprint
+from voile.signals.verbs.certify import Certificate, _mixed, certify, fingerprint, messages
 from voile.signals.verbs.content import Content, Policy
 
 
@@ -69,6 +71,17 @@ def test_a_release_is_decoded_batch_by_batch_each_row_by_its_own_class(tmp_path)
     )
     found = certify(sent, rows, content.reading, codec, expected)
     assert found == {"rows": 240, "decoded": 240, "blank": 0}
+
+
+def test_a_row_holds_a_whole_message_or_none():
+    numbers, text = Form("a", ReadingSettings()), Form("b", ReadingSettings(nominal=True))
+    batch = pa.record_batch({"a": [1.5, None, 2.0], "b": ["u", None, None]})
+    values, blank = messages(batch.slice(0, 2), [numbers, text])
+    assert (values[0].tolist(), blank.tolist()) == ([1.5, "u"], [False, True])
+    assert messages(batch, [numbers])[1].tolist() == [False, True, False]
+    for torn in (batch, pa.record_batch({"a": ["1.5", "heavy"], "b": ["u", "v"]})):
+        with pytest.raises(TamperedError, match="a cell of the release is no message"):
+            messages(torn, [numbers, text])
 
 
 def moved(Z, labels):
