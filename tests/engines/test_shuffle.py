@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
+from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -83,6 +85,26 @@ def test_a_run_given_up_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir())
     out.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_wait_on_disk_and_leave_it_as_they_are_read(tmp_path: Path) -> None:
+    """In memory: what was held first, what was dealt last, what is gathered, one to come."""
+    made: list[weakref.ref[pa.RecordBatch]] = []
+    at_once = []
+
+    def stream() -> Iterator[pa.RecordBatch]:
+        for _ in range(100):
+            batch = pa.record_batch({"x": np.zeros(1000)})
+            made.append(weakref.ref(batch))
+            at_once.append(sum(each() is not None for each in made))
+            yield batch
+
+    rng = np.random.default_rng(1)
+    quarter = 5 * 8000
+    out = shuffled(stream(), rng=rng, directory=tmp_path, memory=4 * quarter)
+    files = [len(list(tmp_path.rglob("*.arrow"))) for _ in out]
+    assert max(at_once) == 5 + 5 + 5 + 1
+    assert (files[0], files[-1]) == (64, 1)
 
 
 def test_nothing_in_nothing_out(tmp_path: Path) -> None:
