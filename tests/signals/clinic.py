@@ -46,7 +46,8 @@ def people(n=240, seed=5, **columns):
 
 
 def roles(**columns):
-    return Roles.model_validate({**ROLES, "columns": {**ROLES["columns"], **columns}})
+    given = {**ROLES["columns"], **columns}
+    return Roles.model_validate({**ROLES, "columns": {k: v for k, v in given.items() if v}})
 
 
 def fitted(table=None, said=None, **options):
