@@ -105,6 +105,7 @@ def received(finely):
     """What a recipient has, with constraints and figures that hold to the last person."""
     rows = dict(verify(finely))
     assert False not in rows.values()
+    assert "every group holds at least 1 person" in rows
     return Release(finely.path, {**finely.public, "figures": {"k": 1}})
 
 
