@@ -6,10 +6,12 @@ import datetime as dt
 import sqlite3
 import tempfile
 from collections import defaultdict
+from contextlib import nullcontext
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -18,7 +20,8 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError, SourceError
 from voile.data import Source, open_source, open_writer
-from voile.engines.counting import count_combinations
+from voile.engines.counting import _about, _check_size, count_combinations
+from voile.engines.duck import connect
 
 texts = st.none() | st.sampled_from(["", "00501", "a", "A", "é", "x,y", 'the "old"'])
 numbers = st.none() | st.sampled_from([2**53, 2**53 + 1, -1, 0])
@@ -199,6 +202,27 @@ def test_an_answer_beyond_memory_is_refused_with_its_size(tmp_path: Path) -> Non
     ):
         count_combinations(open_source(path), ["id"], memory=80_000_000)
     assert count_combinations(open_source(path), ["id"], memory=300_000_000).num_rows == n
+
+
+@pytest.mark.parametrize(("limit", "fits"), [(3 * (8 + 8 + 4) + 5, True), (3 * 20 + 4, False)])
+def test_an_answer_takes_a_count_its_values_and_their_letters(limit: int, fits: bool) -> None:
+    source = open_source(pa.table({"n": [1, 2, 3], "text": ["ab", "cde", None]}))
+    with connect() as connection, nullcontext() if fits else pytest.raises(RequestError):
+        connection.execute("CREATE TABLE counted AS VALUES (1, 'ab'), (2, 'cde'), (3, NULL)")
+        connection.execute("ALTER TABLE counted RENAME col1 TO k1")
+        _check_size(connection, source, ["n", "text"], limit)
+
+
+@pytest.mark.parametrize(("rows", "said"), [(1_999_999, "1,999,999"), (2_000_000, "2 million")])
+def test_how_many_is_said_in_millions_from_two_on(rows: int, said: str) -> None:
+    assert _about(rows) == said
+
+
+def test_a_day_that_no_release_can_show_is_refused(tmp_path: Path) -> None:
+    with duckdb.connect(tmp_path / "t.duckdb") as connection:
+        connection.execute("CREATE TABLE t AS SELECT DATE 'infinity' AS born, 1 AS n")
+    with pytest.raises(SourceError, match="column born: holds a date outside the years"):
+        count_combinations(open_source(tmp_path / "t.duckdb"), ["born"])
 
 
 def test_nothing_is_left_and_the_folder_is_used(tmp_path: Path) -> None:

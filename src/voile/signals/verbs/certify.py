@@ -41,7 +41,7 @@ class Certificate:
         codes = np.zeros(len(numbers), np.int16)  # of a row that is not sent, never looked up
         codes[sent - numbers[0]] = which
         self.classes.append(codes)
-        self.sum = (self.sum + fingerprint(sent, table)) % 2**64
+        self.sum = fingerprint(sent, table, self.sum)
         self.rows += len(sent)
 
 
@@ -62,7 +62,7 @@ def certify(
         number = numbers[first : first + len(batch)][~blank]
         which = codec.classes[classes[number]]
         X = codec.decode(Z[~blank], which)
-        found = (found + fingerprint(number, X)) % 2**64
+        found = fingerprint(number, X, found)
         sent += len(number)
     if (found, sent) != (expected.sum, expected.rows):
         raise AssertionError("what was written does not decode to what was read")
@@ -94,8 +94,8 @@ def no_finer(Z: Floats, places: int | None) -> bool:
     return bool((coarse == Z).all())
 
 
-def fingerprint(numbers: NDArray[np.int64], table: NDArray[Any]) -> int:
-    """Sum over rows a number that depends on the row and every bit of its readings.
+def fingerprint(numbers: NDArray[np.int64], table: NDArray[Any], before: int = 0) -> int:
+    """Add, for each row, a number that depends on the row and every bit of its readings.
 
     A change of readings goes unseen once in 2^64 times, and in no such time by accident.
     """
@@ -107,7 +107,7 @@ def fingerprint(numbers: NDArray[np.int64], table: NDArray[Any]) -> int:
             values, codes = np.unique(column.astype(str), return_inverse=True)
             bits = np.array([_text(value) for value in values.tolist()], dtype=np.uint64)[codes]
         mixed = _mixed(mixed ^ bits)
-    return int(mixed.sum(dtype=np.uint64))
+    return (before + int(mixed.sum(dtype=np.uint64))) % 2**64
 
 
 def _text(value: str) -> int:
