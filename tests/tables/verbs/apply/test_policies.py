@@ -51,9 +51,10 @@ def test_a_policy_edited_into_none_of_the_kit_has_no_number(kit, patients, key_f
     mixed = ({**one, "age": other["age"]} for one in of_the_kit for other in of_the_kit)
     new = next(one for one in mixed if one not in of_the_kit)
     edited = replace(chosen, policy=new)
-    release = run(kit, patients, tmp_path / "out.csv", chosen=edited, key_file=key_file)
-    assert release.private["chosen"]["number"] is None
-    assert release.private["chosen"]["edited"]
+    for name, one in (("a", edited), ("b", replace(edited, number=None, edited=True))):
+        release = run(kit, patients, tmp_path / f"{name}.csv", chosen=one, key_file=key_file)
+        assert release.private["chosen"]["number"] is None
+        assert release.private["chosen"]["edited"]
 
 
 def test_a_policy_edited_below_k_is_refused(patients, tmp_path):
