@@ -1,11 +1,11 @@
-"""The one list of wings, and the five functions that each hands the ground floor.
+"""The one list of wings, and the five functions and the check that each hands down.
 
 The command line, the report and the contract tests walk `WINGS`; adding a wing is one line here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -15,14 +15,15 @@ from voile.core.errors import RequestError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from voile.core.evidence import Evidence
-    from voile.core.progress import Progress
-    from voile.data import Source
-    from voile.data.roles import Roles
     from voile.release.choice import Choice, Chosen
+    from voile.core.evidence import Evidence
+    from voile.data import Source
     from voile.release.kit import Kit
+    from voile.core.progress import Progress
     from voile.release.manifest import Release
+    from voile.data.roles import Roles
     from voile.report.sections import Audience, Section
+    from voile.release.verify import Check
 
 WINGS: Mapping[str, str] = {
     "documents": "voile.documents.wing",
@@ -83,6 +84,9 @@ class Wing(Protocol):
         self, subject: Kit | Release, evidence: Sequence[Evidence], *, audience: Audience
     ) -> tuple[Section, ...]:
         """Say, as data, what the report shows of a kit or a release."""
+
+    def verify(self, release: Release) -> Iterator[Check]:
+        """Check a release once more, by other code than made it."""
 
 
 def wing(kind: str) -> Wing:

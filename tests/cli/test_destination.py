@@ -42,6 +42,22 @@ def test_an_input_is_no_output_by_whatever_name(home: Path, read: str, place: st
     check(home / "new.html", force=True, **given)
 
 
+def test_a_pattern_reaches_into_every_folder(home: Path) -> None:
+    (home / "folder" / "deeper").mkdir()
+    (home / "folder" / "deeper" / "d.csv").write_text("x\n")
+    with pytest.raises(RequestError, match=r"d\.csv: is read by this command"):
+        check(home / "folder" / "deeper" / "d.csv", source=Path("**/d.csv"), force=True)
+
+
+def test_what_is_no_path_or_was_not_given_names_no_file(home: Path) -> None:
+    title = click.Option(["--title"], type=str)
+    to = Destination("--out", "OUT", REPORT, help="")
+    for name in ("None", "page.html"):
+        (home / name).write_text('<meta name="generator" content="voile 1">')
+        given = {"source": Path("a.csv"), "more": None, "title": "page.html", "force": True}
+        check_destinations([SOURCE, MORE, title, to], {**given, "out": home / name})
+
+
 def test_an_input_may_be_called_as_a_pattern_is(home: Path) -> None:
     (home / "a[1].csv").write_text("x\n")
     with pytest.raises(RequestError, match="is read by this command"):

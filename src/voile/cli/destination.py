@@ -87,7 +87,7 @@ def _check_apart(part: Path, place: Path, *, replaced: bool) -> None:
         what = "is read by this command"
     elif replaced and _is_within(place, part):
         what = f"holds {place}, which this command reads"
-    elif place.is_dir() and _is_within(part, place):
+    elif _is_within(part, place):
         what = f"lies in {place}, which this command reads"
     else:
         return

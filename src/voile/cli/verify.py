@@ -48,11 +48,10 @@ def _checks(release: Release, secret: Secret | None) -> Iterator[Check]:
     yield Check("the bytes are those that the manifest names", own)
     yield from sealed(release, secret)
     yield from evidence_sealed(release, secret)
-    verify = getattr(wing(release.kind), "verify", None)
     yield from _read(release, accounted(release))
     yield from _read(release, as_told(release))
-    if own and verify is not None:
-        yield from _read(release, verify(release))
+    if own:
+        yield from _read(release, wing(release.kind).verify(release))
 
 
 def _read(release: Release, checks: Iterable[Check]) -> Iterator[Check]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ from typing import Any
 import pytest
 
 from voile.core.errors import RequestError
-from voile.data.files import outputs
+from voile.data import outputs
+from voile.data.files.atomic import write_bytes
 from voile.data.files.outputs import MOST, Output
 
 Make = Callable[[Path], Any]
@@ -171,6 +173,29 @@ def test_a_link_that_leads_nowhere_stays(tmp_path: Path) -> None:
     (tmp_path / "out").symlink_to(tmp_path / "none")
     with pytest.raises(RequestError, match="is no kit that voile wrote"):
         outputs.KIT.check_free(tmp_path / "out", force=True)
+
+
+def test_what_may_not_be_looked_at_stays(tmp_path: Path) -> None:
+    def locked(path: Path) -> bool:
+        raise PermissionError(path)
+
+    (tmp_path / "out").touch()
+    with pytest.raises(RequestError, match="is no thing that voile wrote"):
+        Output("thing", {"": locked}).check_free(tmp_path / "out", force=True)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the system has no such permissions")
+def test_what_tells_of_people_or_opens_readings_is_for_its_owner_alone(tmp_path: Path) -> None:
+    private = [outputs.POLICY, outputs.READINGS, outputs.EVIDENCE, outputs.SEALS, outputs.ENROLMENT]
+    public = [outputs.ROLES, outputs.RELEASE, outputs.REPORT, Output("page", {"": Path.is_file})]
+    before = os.umask(0o022)
+    try:
+        for n, output in enumerate((*private, *public)):
+            write_bytes(tmp_path / f"{n}", b"x", output)
+            mode = stat.S_IMODE((tmp_path / f"{n}").stat().st_mode)
+            assert mode == (0o600 if output in private else 0o644), output.name
+    finally:
+        os.umask(before)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes that have a name")

@@ -124,8 +124,6 @@ def _is_report(path: Path) -> bool:
 
 def _is_private(folder: Path) -> bool:
     """Say whether all that a private folder holds was written by apply, attack or report."""
-    if not folder.is_dir():
-        return False
     seals = [folder / name for name in (SEAL, EVIDENCE_SEAL)]
     known = {name for seal in seals if _is_seal(seal) for name in {seal.name, *_sealed(seal)}}
     others = [path for path in folder.iterdir() if path.name not in known or not path.is_file()]
