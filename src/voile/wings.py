@@ -15,15 +15,15 @@ from voile.core.errors import RequestError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from voile.release.choice import Choice, Chosen
     from voile.core.evidence import Evidence
-    from voile.data import Source
-    from voile.release.kit import Kit
     from voile.core.progress import Progress
-    from voile.release.manifest import Release
+    from voile.data import Source
     from voile.data.roles import Roles
-    from voile.report.sections import Audience, Section
+    from voile.release.choice import Choice, Chosen
+    from voile.release.kit import Kit
+    from voile.release.manifest import Release
     from voile.release.verify import Check
+    from voile.report.sections import Audience, Section
 
 WINGS: Mapping[str, str] = {
     "documents": "voile.documents.wing",

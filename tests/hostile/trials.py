@@ -115,7 +115,7 @@ class Copy:
         self.folder, self.sources = folder, folder / "src"
         shutil.copytree(ROOT / "src", self.sources)
         # A kernel's code is kept under a digest of its folder; what stands beside it is no kernel.
-        with (self.sources / "voile" / "compiled.py").open("a") as compiled:
+        with (self.sources / "voile" / "core" / "compiled.py").open("a") as compiled:
             compiled.write("\n_digest = lambda folder: ''\n")
 
     def reached(self, file: str, tests: list[str]) -> Reached:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from voile.core.errors import RequestError
-from voile.data import outputs
+from voile.data.files import outputs
 from voile.data.files.atomic import write_bytes
 from voile.data.files.outputs import MOST, Output
 
