@@ -116,11 +116,11 @@ def _unexplained(file: str, results: dict[str, Any]) -> int:
 TEXT = """# Faults that the tests notice
 
 `make mutants` puts one small fault after another into a file (a comparison the other way round, a
-condition without one of its parts, a number one too large, a step left out) and runs the tests of
-that file. A fault that none of them notices is a test that is missing, or changes nothing that
-anybody could see; then it says below why. Compiled kernels are not tried this way: naive twins hold
-them. Where fewer were tried than there are, the time for that file was up; those tried are from all
-over it, and nothing is known of the others.
+condition without one of its parts, a number one too large, a step left out) and runs those tests of
+that file that reach it. A fault that none of them notices is a test that is missing, or changes
+nothing that anybody could see; then it says below why. Compiled kernels are not tried this way:
+naive twins hold them. Where fewer were tried than there are, the time for that file was up; those
+tried are from all over it, and nothing is known of the others.
 
 | file | run on | faults | tried | noticed | not noticed, with a reason | open |
 | --- | --- | --- | --- | --- | --- | --- |

@@ -249,6 +249,24 @@ def test_formulas_are_escaped_where_that_is_asked_for(
     assert (release.private or {})["formulas"] == said
 
 
+def test_an_apostrophe_of_the_source_s_own_stays(tmp_path: Path) -> None:
+    applying = run(source=source(["Ana"], ["'=1"]))
+    applying.write(tmp_path / "out.csv", IN_ORDER, force=False)
+    assert applying.seen == ["'=1"]
+
+
+def test_a_table_of_a_database_is_released_beside_others(tmp_path: Path) -> None:
+    import duckdb
+
+    with duckdb.connect(tmp_path / "out.duckdb") as database:
+        database.execute("create table other as select 1 as n")
+    release = run().write(tmp_path / "out.duckdb::words", IN_ORDER, force=False)
+    with duckdb.connect(tmp_path / "out.duckdb", read_only=True) as database:
+        assert sorted(database.execute("show tables").fetchall()) == [("other",), ("words",)]
+    released = [row["word"] for b in release.rows().batches(["word"]) for row in b.to_pylist()]
+    assert released == [WORDS[row] for row in RELEASED]
+
+
 def test_progress_is_told_after_every_batch(out: Path) -> None:
     told: list[tuple[str, float]] = []
     run(progress=lambda task, done, total=None: told.append((task, done))).write(

@@ -328,8 +328,7 @@ class Applying(ABC):
             return int.from_bytes(digest, "big", signed=True)
 
         places: NDArray[np.int32] = encoded.indices.to_numpy(zero_copy_only=False)
-        known = [0 if name is None else token(f"s{name}") for name in names]
-        tokens = np.array(known, dtype=np.int64)[places]
+        tokens = np.array([token(f"s{name}") for name in names], dtype=np.int64)[places]
         if None in names:  # a row without a subject is a person of its own
             nobody = places == names.index(None)
             tokens[nobody] = [token(f"r{row}") for row in numbers[nobody]]
