@@ -52,8 +52,6 @@ def withheld(
     (frozenset({1, 2}), frozenset(), None)
     """
     hidden = {x for x, row in enumerate(rows) if any(is_few(count, few) for count in row)}
-    if not hidden:
-        return frozenset()
     if not hidden.isdisjoint(public):
         return None
     spare = {x for x, row in enumerate(rows) if any(row)} - hidden - {*public}
