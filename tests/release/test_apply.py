@@ -6,6 +6,7 @@ import csv
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -69,9 +70,15 @@ class Words(Applying):
 class Loud(Words):
     """Make capitals of the words when all rows were made."""
 
+    def make(self, batch: Batch) -> Made:
+        made = super().make(batch)
+        return Made([*made.columns, *made.columns], made.aside, made.suppressed)
+
     def finish(self, columns: Sequence[pa.Array]) -> Sequence[pa.Array]:
         assert self.tally.read == len(PEOPLE), "a row is finished before the last was made"
-        return [pc.utf8_upper(column.cast(pa.string())) for column in columns]
+        words, again = columns
+        assert words.equals(again)
+        return [pc.utf8_upper(words)]
 
 
 PEOPLE = ["Ana", "Ana", "Leo", None, "Ana", "Eva", "Leo", None, "Ida", "Eva", "Ida", "Kim"]
@@ -209,7 +216,7 @@ def test_an_order_that_is_too_large_for_memory_is_drawn_on_the_private_disk(out:
 
 @pytest.mark.parametrize("keep_order", [True, False])
 def test_rows_are_finished_when_the_last_was_made(out: Path, keep_order: bool) -> None:
-    loose = pa.schema([("word", pa.string())])
+    loose = pa.schema([("word", pa.string()), ("again", pa.string())])
     applying = run(Loud, unfinished=loose, schema=pa.schema([("loud", pa.string())]))
     applying.certified = lambda *_: {"loss": 0.0}
     applying.write(out, ApplyOptions(keep_order=keep_order), force=False)
@@ -295,6 +302,22 @@ def test_a_row_that_is_lost_or_made_stops_the_release(out: Path) -> None:
     assert not out.exists()
     whole = Tally(read=10, released=4, held_out=3, suppressed=2, set_aside_rows=1)
     whole.check()
+
+
+def test_what_a_wing_writes_itself_is_closed_and_sealed(out: Path) -> None:
+    class Noting(Words):
+        def begin(self, private: Path, files: ExitStack) -> None:
+            self.own = files.enter_context((private / "own.txt").open("w"))
+
+        def make(self, batch: Batch) -> Made:
+            self.own.write(f"{len(batch.rows)} rows\n")
+            return super().make(batch)
+
+    applying = run(Noting)
+    applying.write(out, IN_ORDER, force=False)
+    assert applying.own.closed
+    assert private(out, "own.txt").read_text() == "4 rows\n" * 3
+    assert "own.txt" in json.loads(private(out, "seal.json").read_bytes())["files"]
 
 
 def test_a_wing_may_look_ahead(out: Path) -> None:
