@@ -207,7 +207,7 @@ def test_rows_are_put_in_another_order_unless_that_is_to_be_kept(out: Path) -> N
 
 def test_an_order_that_is_too_large_for_memory_is_drawn_on_the_private_disk(out: Path) -> None:
     class Small(Words):
-        shuffle_bytes = 64
+        shuffle_bytes = 2_048
 
     words = [str(n) for n in range(4 * BUCKETS)]
     run(Small, source=source(words, words)).write(out, ApplyOptions(), force=False)
