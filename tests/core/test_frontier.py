@@ -115,9 +115,10 @@ def test_knee_is_farthest_below_the_chord():
         frontier([]).knee()
 
 
-@given(points.filter(bool))
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=9))
 def test_no_point_is_farther_below_the_chord_than_the_knee(pairs):
-    found = frontier(pairs)
+    risk, loss = map(sorted, zip(*pairs, strict=True))
+    found = frontier(list(zip(risk, reversed(loss), strict=True)))
     below = np.interp(found.risk, found.risk[[0, -1]], found.loss[[0, -1]]) - found.loss
     assert below[found.knee().index] == pytest.approx(below.max())
 

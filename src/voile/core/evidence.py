@@ -227,11 +227,6 @@ class Finding(Brief):
     at: Note | None = None
     advantage: bool = False
 
-    @property
-    def rates(self) -> tuple[Rate, ...]:
-        """The rates that there are."""
-        return tuple(x for x in (self.rate, self.baseline, self.control) if x is not None)
-
 
 @dataclass(frozen=True)
 class Curve(Brief):

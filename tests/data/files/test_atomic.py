@@ -99,6 +99,27 @@ def test_without_commit_nothing_appears(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
+def test_what_is_no_file_appears_when_all_but_the_main_part_is_in_place(tmp_path: Path) -> None:
+    def commit(act: Callable[[], object]) -> None:
+        with Staging(tmp_path / PARTS[0], ANY, force=True) as staging:
+            staging.folder(tmp_path / PARTS[2], mode=0o700).joinpath("seed").write_text("new")
+            for name in PARTS[:2]:
+                staging.part(tmp_path / name).write_text("new" * (100 if name == PARTS[0] else 1))
+            staging.commit(act)
+
+    def fail() -> None:
+        raise ConnectionError
+
+    publish(tmp_path, "old")
+    with pytest.raises(ConnectionError):
+        commit(fail)
+    assert seen(tmp_path) == "old"
+    there: list[str] = []
+    commit(lambda: there.extend(names(tmp_path)))
+    assert there == [".release.csv.voile", *PARTS[1:]]
+    assert seen(tmp_path) == "new"
+
+
 def test_an_existing_part_needs_force(tmp_path: Path) -> None:
     publish(tmp_path, "old")
     with pytest.raises(RequestError, match="is there already; replace it with --force"):
