@@ -91,6 +91,24 @@ def test_a_table_of_more_bytes_than_a_kit_may_have_is_refused(
         Kit.load(kit)
 
 
+def test_a_table_that_is_larger_than_it_states_is_refused(
+    kit: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a million nulls state a few bytes, and take four each when they are read."""
+    monkeypatch.setattr("voile.release.kit_files.MOST_BYTES", 1 << 20)
+    put(kit, pa.table({"zip": pa.nulls(1 << 19, pa.string())}), use_dictionary=False)
+    with pytest.raises(DamagedError, match="is larger than it states"):
+        Kit.load(kit)
+
+
+def test_text_that_is_none_is_refused(kit: Path) -> None:
+    """Arrow takes bytes for UTF-8 text unread, and fails wherever it is first looked at."""
+    ends, raw = pa.array([0, 1], pa.int32()).buffers()[1], pa.py_buffer(b"\xff")
+    put(kit, pa.table({"zip": pa.StringArray.from_buffers(1, ends, raw)}), use_dictionary=False)
+    with pytest.raises(DamagedError):
+        Kit.load(kit)
+
+
 def test_a_bomb_is_refused_at_once(voile: Voile, kit: Path) -> None:  # noqa: F811
     """A long value and a million times its number: a terabyte, if it were read."""
     numbers = pa.array([0] * 1_000_000, pa.int32())

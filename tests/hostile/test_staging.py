@@ -9,7 +9,7 @@ import pytest
 
 from voile.core.errors import RequestError
 from voile.data.files.atomic import Staging
-from voile.data.files.outputs import RELEASE
+from voile.data.files.outputs import RELEASE, SUFFIXES
 
 NOBODY = 65_534
 
@@ -94,6 +94,21 @@ def test_a_link_or_a_file_in_its_place_is_refused(shared: Path) -> None:
 def test_a_name_that_is_no_part_of_the_output_is_refused(shared: Path, name: str) -> None:
     planted(shared, ["r.csv", name])
     refused(shared, "holds the parts of another output")
+
+
+def test_what_a_killed_run_left_is_set_right_whichever_parts_it_had(shared: Path) -> None:
+    """Its other parts were in place when it was killed, and somebody removed them since."""
+    planted(shared, [f"r.csv{suffix}" for suffix in SUFFIXES])
+    write(shared)
+    assert [(path.name, path.read_text()) for path in shared.iterdir()] == [("r.csv", "mine")]
+
+
+def test_a_part_is_one_of_the_output_s_own(shared: Path) -> None:
+    with (
+        pytest.raises(ValueError, match=r"other\.csv is no part of a release"),
+        Staging(shared / "r.csv", RELEASE) as staging,
+    ):
+        staging.part(shared / "other.csv")
 
 
 def test_what_came_after_a_kill_stays(shared: Path) -> None:

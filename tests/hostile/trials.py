@@ -126,7 +126,7 @@ class Copy:
             written.write_text("")
         passed = self._passes(place, _marked(source, marks), tests, Timed(times), limit=3600)
         assert passed, f"{file}: the tests fail without a fault"
-        found = _reached(marks.read_text(), times.read_text())
+        found = _reached(marks.read_text(), times.read_text(), _outside(source))
         assert not self.notices(file, source, list(found.seconds), found), f"{file}: order counts"
         return found
 
@@ -212,10 +212,18 @@ def _stands_first(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-def _reached(marks: str, times: str) -> Reached:
+def _outside(source: str) -> set[int]:
+    """Return the statements outside all functions, which only the first test of a process does."""
+    tree = ast.parse(source)
+    functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)]
+    inside = {one for function in functions for one in ast.walk(function) if one is not function}
+    return {one.lineno for one in set(ast.walk(tree)) - inside if isinstance(one, ast.stmt)}
+
+
+def _reached(marks: str, times: str, shared: set[int]) -> Reached:
     seconds: dict[str, float] = defaultdict(float)
     lines: dict[int, set[str]] = defaultdict(set)
-    files, shared = {}, set()
+    files = {}
     for duration, file, test in (line.split("\t") for line in times.splitlines()):
         seconds[test] += float(duration)
         files[test] = file

@@ -158,6 +158,7 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
 
 def test_single_files_and_folders(tmp_path: Path) -> None:
     write_text(tmp_path / "a.toml", "é", ANY)
+    assert (tmp_path / "a.toml").read_text(encoding="utf-8") == "é"
     write_bytes(tmp_path / "a.toml", b"\xff", ANY, force=True)
     assert (tmp_path / "a.toml").read_bytes() == b"\xff"
     for mark in ("one", "two"):
