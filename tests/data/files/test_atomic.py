@@ -6,6 +6,7 @@ import errno
 import inspect
 import os
 import random
+import shutil
 import signal
 import stat
 import subprocess
@@ -14,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -235,6 +237,31 @@ def test_all_is_on_disk_before_anything_appears(
     assert tmp_path in log[last:]
     place, *_, main = renamed
     assert (place, main) == (staging / "names", tmp_path / PARTS[0])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the system which file is synced")
+def test_names_are_gone_from_the_disk_before_the_parts_that_they_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut between would have the next run take the old parts for new ones."""
+    publish(tmp_path, "old")
+    die_at(monkeypatch, 14, lambda: publish(tmp_path, "new"))
+    staging = tmp_path / ".release.csv.voile"
+    assert (staging / "names").exists()
+    log: list[str] = []
+
+    def fsync(file: int) -> None:
+        if Path(os.readlink(f"/proc/self/fd/{file}")) == staging:
+            log.append(f"synced with{'out' * (not (staging / 'names').exists())} names")
+
+    def rmtree(path: Path, **more: bool) -> None:
+        log.append(f"removed {path.name}")
+        shutil.rmtree(path, **more)
+
+    monkeypatch.setattr(atomic.os, "fsync", fsync)
+    monkeypatch.setattr(atomic, "shutil", SimpleNamespace(rmtree=rmtree))
+    assert die_at_once(tmp_path) == "old"
+    assert log[:2] == ["synced without names", "removed new"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks the system which files are open")
