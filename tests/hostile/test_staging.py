@@ -9,6 +9,7 @@ import pytest
 
 from voile.core.errors import RequestError
 from voile.data.files.atomic import Staging
+from voile.data.files.locks import Lock
 from voile.data.files.outputs import RELEASE, SUFFIXES
 
 NOBODY = 65_534
@@ -63,6 +64,25 @@ def test_a_folder_of_another_user_is_refused(shared: Path) -> None:
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o701])
 def test_a_folder_that_others_may_open_is_refused(shared: Path, mode: int) -> None:
     planted(shared, ["r.csv"]).chmod(mode)
+    refused(shared, "no folder of yours alone")
+
+
+@pytest.mark.parametrize("at", ["first", "when it is locked"])
+def test_a_folder_of_others_is_neither_locked_nor_acted_upon(
+    shared: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    """Another's may come between the look at it and the lock."""
+    staging, acquire = planted(shared, ["r.csv"]), Lock.acquire
+
+    def acquired(lock: Lock) -> bool:
+        assert at != "first", "a lock was put into it"
+        held = acquire(lock)
+        staging.chmod(0o777)
+        return held
+
+    monkeypatch.setattr(Lock, "acquire", acquired)
+    if at == "first":
+        staging.chmod(0o777)
     refused(shared, "no folder of yours alone")
 
 

@@ -135,6 +135,9 @@ def test_an_existing_part_needs_force(tmp_path: Path) -> None:
 def test_a_missing_folder_is_said(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="there is no folder"):
         publish(tmp_path / "no", "x")
+    for nameless in (tmp_path / "..", Path("/")):
+        with pytest.raises(RequestError, match="names no file"):
+            write_bytes(nameless, b"x", ANY)
 
 
 def test_what_the_system_says_is_not_told_as_something_else(tmp_path: Path) -> None:
@@ -237,6 +240,31 @@ def test_all_is_on_disk_before_anything_appears(
     assert tmp_path in log[last:]
     place, *_, main = renamed
     assert (place, main) == (staging / "names", tmp_path / PARTS[0])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the system which file is synced")
+def test_the_old_output_is_away_on_disk_before_the_new_one_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(tmp_path, "old")
+    synced: list[list[str]] = []  # what was seen each time that the folder's names were
+
+    def fsync(file: int) -> None:
+        if Path(os.readlink(f"/proc/self/fd/{file}")) == tmp_path:
+            synced.append(names(tmp_path)[1:])
+
+    monkeypatch.setattr(atomic.os, "fsync", fsync)
+    publish(tmp_path, "new")
+    assert synced == [[], sorted(PARTS)]
+
+
+def test_a_full_disk_is_told_in_a_sentence(tmp_path: Path) -> None:
+    with (
+        pytest.raises(VoileError, match="the disk is full; nothing was written"),
+        Staging(tmp_path / "r", ANY),
+    ):
+        raise OSError(errno.ENOSPC, "said")
+    assert names(tmp_path) == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks the system which file is synced")
