@@ -34,7 +34,7 @@ def share(value: float) -> str:
     ['0%', '0.012%', '3.8%', '10%', '50%', '100%']
     """
     percent = 100 * value
-    if percent == 0 or percent >= 9.95:
+    if percent >= 9.95:
         return f"{percent:.0f}%"
     return f"{percent:.1f}%" if percent >= 1 else f"{percent:.2g}%"
 
