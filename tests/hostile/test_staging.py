@@ -92,7 +92,9 @@ def test_a_link_or_a_file_in_its_place_is_refused(shared: Path) -> None:
     refused(shared, "no folder of yours alone")
     staging.unlink()
     staging.write_text("a file")
-    refused(shared, "no folder of yours alone")
+    for mode in (0o644, 0o600):
+        staging.chmod(mode)
+        refused(shared, "no folder of yours alone")
 
 
 @pytest.mark.parametrize(
