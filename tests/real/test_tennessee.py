@@ -93,8 +93,10 @@ def test_a_policy_that_beats_safe_harbor_is_released_and_verified(kit, folder, t
     out = tmp_path / "release.parquet"
     release = apply(kit, chosen, source, out, ApplyOptions(), force=False, progress=silent)
     assert release.private["counts"]["released"] == 32_561
+    expected = chosen.figures | release.private["chosen"]["figures"]
     for name in ("mean_risk", "k", "k_map", "sample_uniques", "expected_matches"):
-        assert release.private["figures"][name] == pytest.approx(chosen.figures[name]), name
+        assert release.private["figures"][name] == pytest.approx(expected[name]), name
+    assert expected == pytest.approx(release.private["chosen"]["figures"] | chosen.figures)
     checks = dict(verify(release))
     assert len(checks) > 4
     assert False not in checks.values()

@@ -138,6 +138,15 @@ def test_labels_that_would_collide_are_left_to_the_legend() -> None:
     assert len(drawing.marks) == 12
 
 
+@pytest.mark.parametrize(("risk", "loss"), [(0.64, 0.58), (0.5, 0.5), (0.3, 0.72)])
+def test_a_label_stands_off_the_curve(risk: float, loss: float) -> None:
+    stairs = [(0.0, 0.1), (0.2, 0.1), (0.2, 0.45), (0.62, 0.45), (0.62, 0.8), (1.0, 0.8)]
+    marks = frontier_chart.draw(chart([(0.1, 0.9)], ("Safe Harbor", risk, loss))).marks
+    (side,) = frontier_chart._sides(marks, [(risk, 1 - loss)], stairs)
+    assert side is not None
+    assert not frontier_chart._covers("Safe Harbor", side, (risk, 1 - loss), stairs)
+
+
 def test_six_hundred_intervals_are_not_six_hundred_labels(
     policies: Callable[..., IntervalChart],
 ) -> None:

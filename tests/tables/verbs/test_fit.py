@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -9,10 +11,12 @@ import pytest
 from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.data.roles import Roles
+from voile.release.choice import Choice
 from voile.release.kit import Kit
 from voile.report.sections import Grid, Prose
+from voile.tables.policies.policy import Policy
 from voile.tables.verbs.content import Content
-from voile.tables.verbs.fit import fit
+from voile.tables.verbs.fit import choose, fit
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.report import sections
 
@@ -141,3 +145,13 @@ def test_what_cannot_be_bounded_is_refused_before_the_search():
             outcomes=["ill"],
             bound_seconds=1,
         )
+
+
+def test_choosing_reads_the_frontier_and_the_domains_alone(whole):
+    bare = replace(whole, tables={name: whole.tables[name] for name in ("frontier", "domains")})
+    one, other = (choose(kit, Choice(max_loss=0.3)) for kit in (whole, bare))
+    assert (other.policy, other.figures) == (one.policy, one.figures)
+    content = Content.of(whole)
+    score = content.score(Policy.from_data(content.space.domains, one.policy))
+    names = ("relative_risk", "loss", "suppressed", "expected_matches")
+    assert [one.figures[name] for name in names] == pytest.approx(list(score))

@@ -11,7 +11,7 @@ from voile.tables.verbs.report_data import STATING
 from voile.tables.verbs.report_risks import risks
 from voile.tables.verbs.wording import three_sentences
 
-STORY = {
+DATA = {
     "subjects": 1000.0,
     "population": "counted by age",
     "assumptions": [],
@@ -24,7 +24,7 @@ STORY = {
 
 
 def grid(audience):
-    return next(b for b in risks(STORY, {}, audience).blocks if isinstance(b, Grid))
+    return next(b for b in risks(DATA, {}, audience).blocks if isinstance(b, Grid))
 
 
 def test_the_public_sees_no_small_k_and_no_share_that_comes_to_a_few():
@@ -37,7 +37,7 @@ def test_the_public_sees_no_small_k_and_no_share_that_comes_to_a_few():
 @pytest.mark.parametrize("subjects", [3002.0, 87.0])
 def test_how_many_people_were_dropped_follows_from_no_public_sentence(subjects):
     def said(suppressed):
-        story = {
+        data = {
             "subjects": subjects,
             "population_known": True,
             "policies": 3,
@@ -48,7 +48,7 @@ def test_how_many_people_were_dropped_follows_from_no_public_sentence(subjects):
             "absent": {},
             "search": {"evaluations": 9, "strategy": "steepest", "stopped": "finished"},
         }
-        public = for_audience(story, "public", STATING)
+        public = for_audience(data, "public", STATING)
         counted = {"subjects": subjects - suppressed, "suppressed": suppressed}
         counted |= {"expected_matches": 5.0, "mean_risk": 0.01}
         figures = for_audience(counted, "public", STATING)
@@ -56,14 +56,29 @@ def test_how_many_people_were_dropped_follows_from_no_public_sentence(subjects):
         return [*three_sentences(public, figures, "at the knee", "public"), *kit.paragraphs]
 
     first, *_, kit = said(2)
-    assert first.startswith(f"Of {rounded(subjects - 2):,.0f} people in the release")
+    assert f"of the {rounded(subjects - 2):,.0f} people in the release" in first
     assert f"Of the {'3,000' if subjects > 100 else 'up to 90'} people of the source" in kit
 
 
-@pytest.mark.parametrize(("audience", "names"), [("public", 1), ("internal", 2)])
-def test_other_policies_intervals_are_for_the_holder(audience, names):
-    (chart,) = _intervals(STORY, audience).blocks
-    assert len(chart.policies) == names
+def test_other_policies_intervals_are_for_the_holder_but_what_is_public_of_them():
+    def shown(audience, **more):
+        (chart,) = _intervals(DATA | more, audience).blocks
+        return [(name, [s.intervals for s in strips]) for name, strips in chart.policies]
+
+    own, harbor = shown("internal")
+    assert harbor == ("Safe Harbor", [(("0-8", 0.9), ("9", 0.1))])
+    assert shown("public") == [own]
+    public = {"safe-harbor": [{"column": "age", "intervals": [["under 9", 0.9]]}]}
+    assert shown("public", public_strips=public) == [own, ("Safe Harbor", [(("under 9", 0.9),)])]
+
+
+def test_rows_of_nothing_but_zeros_are_one_sentence():
+    data = DATA | {"before": DATA["before"] | {"sample_uniques": 0.0, "population_uniques": 0.0}}
+    table, said = risks(data, {}, "internal").blocks[:2]
+    assert "people unique in the release" not in dict(table.rows)
+    assert said.paragraphs[0] == (
+        "Zero in the source: people unique in the release and people unique in the population."
+    )
 
 
 MEASURES = {
@@ -73,8 +88,8 @@ MEASURES = {
 
 
 def told(name, loss, outcomes=()):
-    """Return the summary's sentences and the axes of a story of these measures."""
-    story = {
+    """Return the summary's sentences and the axes of a report of these measures."""
+    data = {
         "measures": {
             "risk": {"name": name, "title": "Rare people", "formula": "f"},
             "loss": {"name": loss, "title": "Detail gone", "formula": "g"},
@@ -87,28 +102,29 @@ def told(name, loss, outcomes=()):
         "marks": {"safe-harbor": [0.3, 0.4, 7.0]},
         "beats": {"safe-harbor": {"count": 3}},
     }
-    searched = [prose.paragraphs[0] for prose in _searched(story)]
+    searched = [prose.paragraphs[0] for prose in _searched(data)]
     figures = {"subjects": 50.0, "suppressed": 0.0, "expected_matches": 2.0, "mean_risk": 0.04}
-    said = three_sentences(story, figures, "where the frontier bends most")
-    return [*said, *_axes(story), *searched]
+    said = three_sentences(data, figures, "where the frontier bends most")
+    return [*said, *_axes(data), *searched]
 
 
 def test_what_was_searched_for_is_what_is_told():
     assert told("matches", "information") == [
-        "Of 50 people in the release, about 2 people can be expected to be re-identified correctly "
-        "by linking every record to the population (4.0%); without protection, of the 100 people "
-        "that the policies were learnt from, about 11 people.",
-        "The release keeps 80% of what the source's quasi-identifiers tell and loses 20%.",
-        "On the data of the fit it beats Safe Harbor, which leaves about 7 people to be found and "
-        "loses 40%; so do 2 other policies found.",
+        "An adversary who links every record to the population is expected to re-identify "
+        "about 2 of the 50 people in the release (4.0%); without protection, about 11 of the 100 "
+        "people in the fitted source.",
+        "The release keeps 80% of the information in the source's quasi-identifiers and loses 20%.",
+        "On the fitted source it beats Safe Harbor, which leaves about 7 people expected to be "
+        "re-identified and loses 40%; 2 other policies found do so too.",
         "relative risk",
         "detail gone",
     ]
     assert told("my:rare", "mutual-information", ["pay", "job"])[1:] == [
-        "The release keeps 80% of what the source's quasi-identifiers tell of pay and job and "
-        "loses 20%; it leaves 10% of the source's rare people.",
-        "On the data of the fit it beats Safe Harbor, which leaves 30% of the source's rare people "
-        "(about 7 people to be found) and loses 40%; so do 2 other policies found.",
+        "The release keeps 80% of the information about pay and job in the source's "
+        "quasi-identifiers and loses 20%; it leaves 10% of the source's rare people.",
+        "On the fitted source it beats Safe Harbor, which leaves 30% of the source's rare people "
+        "(about 7 people expected to be re-identified) and loses 40%; 2 other policies found do "
+        "so too.",
         "rare people",
         "detail gone",
         "Risk here is rare people (f), and loss is detail gone (g). Outcomes: pay and job.",

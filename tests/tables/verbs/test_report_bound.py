@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from voile.report.sections import Grid, Prose
-from voile.tables.verbs.report_bound import how_far
+from voile.tables.verbs.report_bound import optimality_gap
 
 
 def proof(gaps, **columns):
@@ -22,7 +22,7 @@ def proof(gaps, **columns):
 
 
 def told(bound, **more):
-    section = how_far({"search": {"bound": bound}, **more})
+    section = optimality_gap({"search": {"bound": bound}, **more})
     (prose,) = (block for block in section.blocks if isinstance(block, Prose))
     return " ".join(prose.paragraphs), [b for b in section.blocks if isinstance(b, Grid)]
 
@@ -60,4 +60,4 @@ def test_the_chosen_policy_stands_beside_what_is_proved_of_its_risk():
 
 
 def test_an_attack_alone_has_no_such_part():
-    assert how_far({}) is None
+    assert optimality_gap({}) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import ceil, floor, inf
 
 from markupsafe import Markup
@@ -26,7 +27,7 @@ _SHAPES = (
     "M-2-8H2V-2H8V2H2V8H-2V2H-8V-2H-2Z",  # plus
     "M0 8L8-6H-8Z",  # triangle, upside down
 )
-_NARROW = (280.0, 320.0)
+_NARROW, _WIDE = (280.0, 320.0), (760.0, 320.0)
 
 
 @dataclass(frozen=True)
@@ -160,8 +161,8 @@ def _plot(
 ) -> Markup:
     placed = [(across.place(risk), 1 - up.place(loss)) for risk, loss in points]
     parts = [axes.draw(across, up, shares=True)]
+    stairs = list(_staircase(placed))
     if placed:
-        stairs = list(_staircase(placed))
         area = [*stairs, (stairs[-1][0], 1.0), (stairs[0][0], 1.0)]
         under = svg.path(area, closed=True, class_="under")
         parts.append(svg.stretched(under, svg.path(stairs, class_="stairs")))
@@ -171,7 +172,7 @@ def _plot(
         parts.append(svg.stretched(svg.path(line, class_="floor")))
     parts += [_point(p, titles[i] if titles else None) for i, p in enumerate(placed)]
     spots = [(across.place(m.risk), 1 - up.place(m.loss)) for m in marks]
-    for mark, spot, side in zip(marks, spots, _sides(marks, spots), strict=True):
+    for mark, spot, side in zip(marks, spots, _sides(marks, spots, stairs), strict=True):
         parts.append(_mark(mark, spot, side, titled=titles is not None))
     return Markup("").join(parts)
 
@@ -222,10 +223,12 @@ def _label(name: str, side: str) -> Markup:
     return tag("text", name, x=x, y=y, text_anchor=anchor)
 
 
-def _sides(marks: Sequence[Mark], spots: Sequence[tuple[float, float]]) -> list[str | None]:
+def _sides(
+    marks: Sequence[Mark], spots: Sequence[Point], stairs: Sequence[Point]
+) -> list[str | None]:
     """Choose where each label stands so that none covers another, on the narrowest plot.
 
-    A label that finds no place is left to the legend.
+    Rather off the curve than on it. A label that finds no place is left to the legend.
     """
     width, height = _NARROW
     centres = [(width * x, height * y) for x, y in spots]
@@ -234,12 +237,24 @@ def _sides(marks: Sequence[Mark], spots: Sequence[tuple[float, float]]) -> list[
     for i, (mark, (x, y)) in enumerate(zip(marks, centres, strict=True)):
         others = taken[:i] + taken[i + 1 :]
         boxes = {side: _box(mark.name, x, y, side) for side in _SIDES}
-        free = (s for s, b in boxes.items() if _inside(b) and not any(_meet(b, o) for o in others))
-        side = next(free, None)
+        free = [s for s, b in boxes.items() if _inside(b) and not any(_meet(b, o) for o in others)]
+        off = (side for side in free if not _covers(mark.name, side, spots[i], stairs))
+        side = next(off, next(iter(free), None))
         chosen.append(side)
         if side:
             taken.append(boxes[side])
     return chosen
+
+
+def _covers(name: str, side: str, spot: Point, stairs: Sequence[Point]) -> bool:
+    """Whether a label lies on the curve, on the narrowest plot or on a wide one."""
+    for width, height in (_NARROW, _WIDE):
+        box = _box(name, width * spot[0], height * spot[1], side)
+        corners = [(width * x, height * y) for x, y in stairs]
+        for (a, b), (c, d) in pairwise(corners):
+            if _meet(box, (min(a, c), min(b, d), max(a, c), max(b, d))):
+                return True
+    return False
 
 
 _Box = tuple[float, float, float, float]

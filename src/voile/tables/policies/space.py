@@ -149,6 +149,11 @@ class PolicySpace:
         space._set(domains, counts, constraints, how, risk or matches(), loss or information())
         return space
 
+    def without_constraints(self) -> PolicySpace:
+        """Return the same space, nothing of which is suppressed or forbidden."""
+        measures = {"risk": self.risk, "loss": self.loss}
+        return PolicySpace.of(self.domains, self.counts, Constraints(), self.population, **measures)
+
     @property
     def quasi(self) -> tuple[str, ...]:
         """The quasi-identifiers, in order."""

@@ -239,6 +239,6 @@ class _Applying(Applying):
 
     def kept(self) -> dict[str, Any]:
         """Keep what the report says of the other policies, so that it needs no kit."""
-        from voile.tables.verbs.report_data import story_of
+        from voile.tables.verbs.report_data import report_data
 
-        return {"story": story_of(self._content, self._policy, self._published)}
+        return {"story": report_data(self._content, self._policy, self._published)}

@@ -17,7 +17,8 @@ from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.release.kit import Kit
 from voile.tables.bounds.result import Bound
-from voile.tables.people.counts import Constraints, Counts
+from voile.tables.domains.domain import Domain
+from voile.tables.people.counts import Counts
 from voile.tables.people.population import Population
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
@@ -41,7 +42,7 @@ from voile.tables.verbs.content_tables import (
 )
 
 KIND = "tables"
-SCORES = ("number", "risk", "loss", "mean_risk", "expected_matches", "suppressed")
+FIGURES = ("loss", "suppressed", "mean_risk", "max_risk", "expected_matches")
 
 
 class Score(NamedTuple):
@@ -69,6 +70,53 @@ class Asked:
     def ours(self, kind: Kind) -> bool:
         """Whether it can be computed again: a kit holds no code, and runs none."""
         return self.name in NAMES[kind]
+
+
+@dataclass(frozen=True, eq=False)
+class Policies(Brief):
+    """What choosing reads of a kit: the frontier's table, and the domains that name intervals."""
+
+    domains: tuple[Domain, ...]
+    frontier: Frontier
+    table: pa.Table
+    mark_scores: Mapping[str, Score]
+    absent: Mapping[str, str]
+
+    @classmethod
+    def of(cls, kit: Kit) -> Policies:
+        """Read them; `DamagedError` when the kit lacks what a kit of tables holds."""
+        return kit.read(cls.read)
+
+    @classmethod
+    def read(cls, kit: Kit) -> Policies:
+        """As `of`, within the reading of a whole kit."""
+        numbers = ["number", "risk", *FIGURES]
+        table = kit.table("frontier", numbers=numbers, text=["beats"], raw=["policy"])
+        domains = read_domains(kit.facts["domains"], kit.tables["domains"])
+        n_bits = sum(len(domain) - 1 for domain in domains)
+        rows = [unpacked(raw, n_bits) for raw in table.column("policy").to_pylist()]
+        frontier = Frontier.of(
+            table.column("risk").to_numpy(),
+            table.column("loss").to_numpy(),
+            np.array(rows, dtype=np.bool_).reshape(len(rows), n_bits),
+        )
+        scores = {name: Score(*score) for name, score in kit.facts["mark_scores"].items()}
+        return cls(domains, frontier, table, scores, kit.facts["absent"])
+
+    @property
+    def risks(self) -> Mapping[str, NDArray[np.float64]]:
+        """The risks of each policy that one may choose by."""
+        largest = self.table.column("max_risk").to_numpy()
+        return {"relative_risk": self.frontier.risk, "max_risk": largest}
+
+    def policy(self, number: int) -> Policy:
+        """Return one of them."""
+        return Policy(self.domains, self.frontier.policies[number])
+
+    def figures_of(self, number: int) -> dict[str, float]:
+        """Return what the frontier's table says of one."""
+        row = self.table.slice(number, 1).to_pylist()[0]
+        return {"relative_risk": row["risk"], **{name: row[name] for name in FIGURES}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,11 +165,6 @@ class Content(Brief):
             point = self.frontier.point(int(same[0]))
             return scored._replace(risk=point.risk, loss=point.loss)
         return scored
-
-    @property
-    def risks(self) -> Mapping[str, NDArray[np.float64]]:
-        """The risks of each policy that one may choose by."""
-        return {"relative_risk": self.frontier.risk, "max_risk": self.records.largest}
 
     def to_kit(self) -> Kit:
         """Return the kit; it is private, since it holds raw values and small counts."""
@@ -195,10 +238,10 @@ class Content(Brief):
     @classmethod
     def _of(cls, kit: Kit) -> Content:
         facts, tables = kit.facts, dict(kit.tables)
-        codes = [f"code_{i}" for i in range(len(facts["domains"]))]
+        policies = Policies.read(kit)
+        domains, frontier = policies.domains, policies.frontier
+        codes = [f"code_{i}" for i in range(len(domains))]
         tables["counts"] = kit.table("counts", numbers=[*codes, "sample", "population"])
-        tables["frontier"] = kit.table("frontier", numbers=SCORES, text=["beats"], raw=["policy"])
-        domains = read_domains(facts["domains"], tables["domains"])
         outcomes = [tables[f"outcome_{i}"] for i in range(len(facts["outcomes"]))]
         counts = read_counts(domains, tables["counts"], tables["sensitive"], outcomes)
         people = facts["population"]
@@ -215,13 +258,6 @@ class Content(Brief):
         risk = _made("risk", measures, counts)
         loss = _made("loss", measures, counts)
         space = PolicySpace.of(domains, counts, constraints, population, risk=risk, loss=loss)
-        table = tables["frontier"]
-        rows = [unpacked(raw, n_bits) for raw in table.column("policy").to_pylist()]
-        frontier = Frontier.of(
-            table.column("risk").to_numpy(),
-            table.column("loss").to_numpy(),
-            np.array(rows, dtype=np.bool_).reshape(len(rows), n_bits),
-        )
         roles, held = Roles.model_validate(facts["roles"]), facts["hold_out"]
         if {d.column for d in domains} != set(roles.of("quasi")):
             raise DamagedError("the kit's domains are not those of its roles")
@@ -236,7 +272,7 @@ class Content(Brief):
             frontier,
             RecordRisks(
                 *(
-                    table.column(name).to_numpy()
+                    policies.table.column(name).to_numpy()
                     for name in ("expected_matches", "max_risk", "suppressed")
                 )
             ),
@@ -246,8 +282,8 @@ class Content(Brief):
             tuple(facts["outcomes"]),
             measures,
             marks,
-            {name: Score(*score) for name, score in facts["mark_scores"].items()},
-            facts["absent"],
+            policies.mark_scores,
+            policies.absent,
             facts["fraction"],
             {name: facts[name] for name in ("strategy", "evaluations", "stopped")},
             read_bound(facts["bound"], tables["bound"], frontier) if facts["bound"] else None,
@@ -256,20 +292,8 @@ class Content(Brief):
 
 def score_marks(space: PolicySpace, marks: Mapping[str, Policy]) -> dict[str, Score]:
     """Score named policies as if nothing were suppressed of them."""
-    plain = without_limits(space)
+    plain = space.without_constraints()
     return {name: _score(plain, mark) for name, mark in marks.items()}
-
-
-def without_limits(space: PolicySpace) -> PolicySpace:
-    """Return the same space, nothing of which is suppressed or forbidden."""
-    return PolicySpace.of(
-        space.domains,
-        space.counts,
-        Constraints(),
-        space.population,
-        risk=space.risk,
-        loss=space.loss,
-    )
 
 
 def _score(space: PolicySpace, policy: Policy) -> Score:

@@ -24,7 +24,7 @@ from voile.tables.people.counts import Constraints
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.safe_harbor import is_age, safe_harbor
 from voile.tables.policies.space import PolicySpace
-from voile.tables.verbs.content import KIND, Asked, Content, score_marks
+from voile.tables.verbs.content import KIND, Asked, Content, Policies, score_marks
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.search import Strategy, search
 
@@ -169,17 +169,17 @@ def _start(space: PolicySpace, options: FitOptions) -> Frontier | None:
 
 
 def choose(kit: Kit, choice: Choice) -> Chosen:
-    """Pick one policy of a kit's frontier, with every measure of what it discloses.
+    """Pick one policy of a kit's frontier, with the figures that its table holds.
 
     Raises
     ------
     InfeasibleError : no policy is within the limit, or none beats the named one.
     RequestError : there is no policy of that number or name.
     """
-    content = Content.of(kit)
-    number = choice.among(content.frontier, content.risks, partial(_beating, content))
-    policy = content.space.policy(content.frontier.policies[number])
-    return chosen_of(kit.id, content, policy, number, choice)
+    policies = Policies.of(kit)
+    number = choice.among(policies.frontier, policies.risks, partial(_beating, policies))
+    figures, policy = policies.figures_of(number), policies.policy(number)
+    return Chosen(KIND, kit.id, number, choice, figures, policy.to_data())
 
 
 def chosen_of(
@@ -202,19 +202,20 @@ def chosen_of(
     return Chosen(KIND, kit_id, number, choice, figures, policy.to_data(), edited)
 
 
-def _beating(content: Content, name: str) -> int:
-    if name in content.absent:
-        raise RequestError(f"{name} is not among these policies: {content.absent[name]}")
-    if name not in content.mark_scores:
-        raise RequestError(f"no policy is called {name}", instead=nearest(name, content.marks))
-    risk, loss, *_ = content.mark_scores[name]
-    beating = content.frontier.dominating(risk, loss)
+def _beating(policies: Policies, name: str) -> int:
+    if name in policies.absent:
+        raise RequestError(f"{name} is not among these policies: {policies.absent[name]}")
+    if name not in policies.mark_scores:
+        close = nearest(name, policies.mark_scores)
+        raise RequestError(f"no policy is called {name}", instead=close)
+    risk, loss, *_ = policies.mark_scores[name]
+    beating = policies.frontier.dominating(risk, loss)
     if not len(beating):
         raise InfeasibleError(
             f"no policy found beats {name} in both risk ({risk:.4g}) and loss ({loss:.4g})",
             instead=f"choose with --max-relative-risk {risk:.4g}, or search longer",
         )
-    return int(beating[content.frontier.loss[beating].argmin()])
+    return int(beating[policies.frontier.loss[beating].argmin()])
 
 
 def _check_outcomes(roles: Roles, options: FitOptions) -> None:

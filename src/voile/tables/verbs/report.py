@@ -25,9 +25,8 @@ from voile.report.sections import (
     Strip,
 )
 from voile.report.wording import listed, share, share_of, size
-from voile.tables.verbs.content import Content
-from voile.tables.verbs.report_bound import how_far
-from voile.tables.verbs.report_data import STATING, story_of
+from voile.tables.verbs.report_bound import optimality_gap
+from voile.tables.verbs.report_data import STATING, report_data
 from voile.tables.verbs.report_risks import risks
 from voile.tables.verbs.wording import (
     CALLED,
@@ -65,47 +64,56 @@ def sections(
     A public report holds no count of people below 11 and nothing that the release does not show:
     other policies' intervals and small counts are for the internal one.
     """
+    parts: Sequence[Section | None]
     if isinstance(subject, Kit):
-        found = story_of(Content.of(subject))
-        story: Mapping[str, Any] = for_audience(found, audience, STATING)
-        parts = [_kit_summary(story, audience), _frontier(story), how_far(story), _beaten(story)]
-        parts += [_intervals(story, audience), risks(story, {}, audience), _limits()]
+        from voile.tables.verbs.content import Content
+
+        data = for_audience(report_data(Content.of(subject)), audience, STATING)
+        parts = [
+            _kit_summary(data, audience),
+            _frontier(data),
+            optimality_gap(data),
+            _beating(data),
+            _intervals(data, audience),
+            risks(data, {}, audience),
+            _limits(),
+        ]
         return tuple(part for part in parts if part is not None)
     private = for_audience(subject.private or {}, audience, STATING)
-    story = private.get("story", {})
+    data = private.get("story", {})
     figures = {**subject.public["figures"], **private.get("figures", {})}
     parts = [
-        _summary(story, figures, private, audience),
-        _frontier(story),
-        how_far(story),
-        _beaten(story),
-        _intervals(story, audience),
-        risks(story, figures, audience, _sensitive(subject.public)),
+        _summary(data, figures, private, audience),
+        risks(data, figures, audience, _sensitive(subject.public)),
         *evidence_sections(evidence, audience),
+        _intervals(data, audience),
         _codebook(subject.public),
+        _frontier(data),
+        optimality_gap(data),
+        _beating(data),
         _limits(),
     ]
     return tuple(part for part in parts if part is not None)
 
 
 def _summary(
-    story: Mapping[str, Any],
+    data: Mapping[str, Any],
     figures: Mapping[str, float],
     private: Mapping[str, Any],
     audience: Audience,
 ) -> Section:
-    if not story:
+    if not data:
         short = (
             Figure(
                 "Average risk", one_in(figures["mean_risk"]), "of re-identifying a record correctly"
             ),
             Figure("Largest risk", one_in(figures["max_risk"]), "of any one record"),
-            Figure("What was lost", share(figures["loss"]), NOTHING_LEFT),
+            Figure("Information lost", share(figures["loss"]), NOTHING_LEFT),
         )
         return Section("summary", "In short", (Figures(short),), first=True)
     chosen = private["chosen"]
     why = reason(Choice.from_data(chosen["choice"]), edited=chosen["edited"])
-    loss, people = story["chosen"][1], figures["subjects"]
+    loss, people = data["chosen"][1], figures["subjects"]
     apart = min(figures["unique_with_kept"] / people, 1.0) if people else 0.0
     certain = figures["max_risk"] >= 1
     shown = (
@@ -115,24 +123,24 @@ def _summary(
             f"of {people:,.0f} in the release",
         ),
         Figure(
-            "Most exposed person",
+            "Highest individual risk",
             one_in(figures["max_risk"]),
             "to be re-identified: unique in the population by these columns"
             if certain
             else "chance of being re-identified correctly",
         ),
-        Figure("What was lost", share(loss), NOTHING_LEFT),
+        Figure("Information lost", share(loss), NOTHING_LEFT),
         Figure(
             "Unique on all released columns",
             share_of(apart, people, audience),
             "of people, for an adversary who also knows the columns kept as they are",
         ),
     )
-    columns = listed([strip["column"] for strip in story["strips"]["chosen"]])
-    whom = "the population" if story["population_known"] else "the source"
+    columns = listed([strip["column"] for strip in data["strips"]["chosen"]])
+    whom = "the population" if data["population_known"] else "the source"
     decided = (
-        f"The adversary knows {columns} and the name of everybody in {whom}, and looks up every "
-        f"record. The population is {story['population']}.",
+        f"The adversary is assumed to know the name, {columns} of everybody in {whom}, and links "
+        f"every record. The population is {data['population']}.",
         f"The data holder chose this policy, {why}. The approver signs below.",
     )
     counts = private["counts"]
@@ -141,7 +149,7 @@ def _summary(
     titles = tuple(name.replace("_", " ") for name in fates)
     ledger = Grid(titles, (row,), "What became of every row", (0, 1, 2, 3, 4), "internal")
     blocks = (
-        Prose(three_sentences(story, figures, why, audience)),
+        Prose(three_sentences(data, figures, why, audience)),
         Figures(shown),
         Prose(decided),
         ledger,
@@ -149,93 +157,93 @@ def _summary(
     return Section("summary", "In short", blocks, first=True)
 
 
-def _kit_summary(story: Mapping[str, Any], audience: Audience) -> Section:
-    search = story["search"]
+def _kit_summary(data: Mapping[str, Any], audience: Audience) -> Section:
+    search = data["search"]
     said = [
-        f"{story['policies']:,} policies were found that no other of {search['evaluations']:,} "
+        f"{data['policies']:,} policies were found that no other of {search['evaluations']:,} "
         f"beats in both risk and loss (search: {search['strategy']}, {search['stopped']}).",
-        f"Of the {size(story['subjects'], audience)} people of the source as it is, "
-        f"{found(story['matches'])} would be expected to be re-identified correctly by an "
+        f"Of the {size(data['subjects'], audience)} people of the source as it is, "
+        f"{found(data['matches'])} would be expected to be re-identified correctly by an "
         "adversary who has the population.",
     ]
-    for name, (risk, loss, matches) in story["marks"].items():
+    for name, (risk, loss, matches) in data["marks"].items():
         said.append(
-            f"{CALLED.get(name, name)} leaves {left(story, risk, matches)} and "
-            f"{lost(story, loss)}; {beaten_by(story['beats'][name]['count'])}."
+            f"{CALLED.get(name, name)} leaves {left(data, risk, matches)} and "
+            f"{lost(data, loss)}; {beaten_by(data['beats'][name]['count'])}."
         )
     said += [
         f"{CALLED.get(name, name)} is not among these policies ({why})."
-        for name, why in story["absent"].items()
+        for name, why in data["absent"].items()
     ]
     return Section("summary", "In short", (Prose(tuple(said)),), first=True)
 
 
-def _frontier(story: Mapping[str, Any]) -> Section | None:
-    if not story:
+def _frontier(data: Mapping[str, Any]) -> Section | None:
+    if not data:
         return None
-    shown = story["frontier"]
+    shown = data["frontier"]
     risk, loss = shown["risk"], shown["loss"]
     described = tuple(
         f"policy {number}: {found(matches)} found, relative risk {r:.4g}, loss {share(x)}"
         for number, matches, r, x in zip(shown["number"], shown["found"], risk, loss, strict=True)
     )
-    marks = [(CALLED.get(name, name), *scores) for name, (*scores, _) in story["marks"].items()]
-    if "chosen" in story:
-        marks.append((CALLED["chosen"], *story["chosen"][:2]))
+    marks = [(CALLED.get(name, name), *scores) for name, (*scores, _) in data["marks"].items()]
+    if "chosen" in data:
+        marks.append((CALLED["chosen"], *data["chosen"][:2]))
     chart = FrontierChart(
         tuple(risk),
         tuple(loss),
         described,
         tuple((name, r, x) for name, r, x in marks),
-        *_axes(story),
-        f"{story['policies']:,} policies that no other found beats in both risk and loss"
+        *_axes(data),
+        f"{data['policies']:,} policies that no other found beats in both risk and loss"
         + (
             f"; {len(risk):,} of them, evenly spread, are drawn."
-            if len(risk) < story["policies"]
+            if len(risk) < data["policies"]
             else "."
         ),
         risk_ends="100% = the source as it is",
         loss_ends="100% = nothing left",
         floor=tuple(zip(*shown["floor"], strict=True)) if shown.get("floor") else (),
     )
-    blocks = (chart, *_searched(story), *_marks(story))
+    blocks = (chart, *_searched(data), *_marks(data))
     return Section("frontier", "Risk-utility frontier", blocks)
 
 
-def _axes(story: Mapping[str, Any]) -> tuple[str, str]:
+def _axes(data: Mapping[str, Any]) -> tuple[str, str]:
     """Name the axes by what was searched for."""
-    risk, loss = (called(story, kind) for kind in ("risk", "loss"))
-    return ("relative risk" if is_default(story, "risk") else risk), loss
+    risk, loss = (called(data, kind) for kind in ("risk", "loss"))
+    return ("relative risk" if is_default(data, "risk") else risk), loss
 
 
-def _searched(story: Mapping[str, Any]) -> Iterator[Prose]:
+def _searched(data: Mapping[str, Any]) -> Iterator[Prose]:
     """Say what risk and loss are, where they are not the usual ones."""
-    if is_default(story, "risk") and is_default(story, "loss"):
+    if is_default(data, "risk") and is_default(data, "loss"):
         return
-    risk, loss = (story["measures"][kind]["formula"] for kind in ("risk", "loss"))
+    risk, loss = (data["measures"][kind]["formula"] for kind in ("risk", "loss"))
     said = (
-        f"Risk here is {called(story, 'risk')} ({risk}), "
-        f"and loss is {called(story, 'loss')} ({loss})."
+        f"Risk here is {called(data, 'risk')} ({risk}), "
+        f"and loss is {called(data, 'loss')} ({loss})."
     )
-    outcomes = story["outcomes"]
+    outcomes = data["outcomes"]
     yield Prose((said + (f" Outcomes: {listed(outcomes)}." if outcomes else ""),))
 
 
-def _marks(story: Mapping[str, Any]) -> Iterator[Heading | Bullets]:
+def _marks(data: Mapping[str, Any]) -> Iterator[Heading | Bullets]:
     """Say how each named policy was made; notes may name values that the release does not show."""
-    for name, notes in story["mark_notes"].items():
+    for name, notes in data["mark_notes"].items():
         if notes:
             yield Heading(f"How {CALLED.get(name, name)} was read for these columns", "internal")
             yield Bullets(tuple(notes), "internal")
 
 
-def _beaten(story: Mapping[str, Any]) -> Section | None:
+def _beating(data: Mapping[str, Any]) -> Section | None:
     rows = [
         (
             f"{one['number']}: {found(one['found'])} found, {share(one['loss'])} lost",
             one["words"],
         )
-        for beats in story.get("beats", {}).values()
+        for beats in data.get("beats", {}).values()
         for one in beats["explained"]
     ]
     if not rows:
@@ -248,22 +256,25 @@ def _beaten(story: Mapping[str, Any]) -> Section | None:
     return Section("beats", "What beats Safe Harbor", (grid,))
 
 
-def _intervals(story: Mapping[str, Any], audience: Audience) -> Section | None:
-    """Draw the chosen policy; beside it, for the holder alone, the named ones."""
+def _intervals(data: Mapping[str, Any], audience: Audience) -> Section | None:
+    """Draw the chosen policy and the named ones; of these the public sees what is public anyway."""
+    strips = data.get("strips", {})
+    if audience == "public":
+        strips = {name: cut for name, cut in strips.items() if name == "chosen"}
+        strips |= data.get("public_strips", {}) if strips else {}
     shown = tuple(
         (
             CALLED.get(name, name),
             tuple(
                 Strip(s["column"], tuple((label, width) for label, width in s["intervals"]))
-                for s in strips
+                for s in cuts
             ),
         )
-        for name, strips in story.get("strips", {}).items()
-        if name == "chosen" or audience == "internal"
+        for name, cuts in strips.items()
     )
     if not shown:
         return None
-    caption = "Values in one block of colour cannot be told from each other"
+    caption = "Values in one block of colour cannot be distinguished in the release"
     return Section("policy", "The policy, as intervals", (IntervalChart(shown, caption),))
 
 

@@ -13,11 +13,11 @@ NOTHING = "not proved"
 MOST_ROWS = 24
 
 
-def how_far(story: Mapping[str, Any]) -> Section | None:
+def optimality_gap(data: Mapping[str, Any]) -> Section | None:
     """Say what was proved of all policies; where nothing was, that there is no bound."""
-    if not story:
+    if not data:
         return None
-    proof = story["search"].get("bound")
+    proof = data["search"].get("bound")
     if proof is None:
         unproved = (
             "There is no bound: these are the best policies that the search found, and how much "
@@ -28,10 +28,10 @@ def how_far(story: Mapping[str, Any]) -> Section | None:
         stopped = "There is no bound: the proof was stopped before it had one."
         return _section(Prose((stopped,)))
     said = [_of_weights(proof["gap"]), _of_areas(proof)]
-    if "chosen" in story and story.get("least_loss") is not None:
+    if "chosen" in data and data.get("least_loss") is not None:
         said.append(
             f"No policy of the chosen one's risk or less loses less than "
-            f"{share(story['least_loss'])}; the chosen one loses {share(story['chosen'][1])}."
+            f"{share(data['least_loss'])}; the chosen one loses {share(data['chosen'][1])}."
         )
     return _section(Prose(tuple(said)), _grid(proof))
 

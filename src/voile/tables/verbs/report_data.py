@@ -1,10 +1,10 @@
-"""What the report tells of a frontier and of the policy chosen on it, as plain data."""
+"""What a report says of a frontier and of the policy chosen on it, as plain data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,9 @@ from voile.tables.people.superpopulation import estimate_uniques
 from voile.tables.policies.comparison import in_words, most_different
 from voile.tables.policies.policy import Policy
 from voile.tables.recoding.published import Published
-from voile.tables.verbs.content import Content, without_limits
+
+if TYPE_CHECKING:
+    from voile.tables.verbs.content import Content
 
 STATING = Stating(
     at_least=frozenset({"k", "k_map", "least_loss", "bound", "area", "floor"}),
@@ -24,13 +26,12 @@ POINTS = 600
 LEAST_SHOWN = 1e-6
 
 
-def story_of(
+def report_data(
     content: Content, policy: Policy | None = None, published: Published | None = None
 ) -> dict[str, Any]:
     """Gather what a report needs, so that it can be written later without the kit."""
     space, frontier = content.space, content.frontier
-    plain = without_limits(space)
-    story: dict[str, Any] = {
+    data: dict[str, Any] = {
         "subjects": space.evaluator.subjects,
         "matches": space.evaluator.matches,
         "policies": len(frontier),
@@ -44,8 +45,9 @@ def story_of(
         },
         "mark_notes": {name: list(mark.notes) for name, mark in content.marks.items()},
         "beats": {name: _beats(content, name) for name in content.marks},
-        "before": _finite(plain.disclosure(space.policy(space.bottom))),
+        "before": _finite(space.without_constraints().disclosure(space.policy(space.bottom))),
         "strips": {name: _strips(mark) for name, mark in content.marks.items()},
+        "public_strips": {name: _public_strips(mark) for name, mark in content.marks.items()},
         "population": space.population.how,
         "population_known": space.population.known,
         "assumptions": list(space.population.assumptions),
@@ -54,20 +56,20 @@ def story_of(
         "uniques_source": _uniques(content, space.policy(space.bottom)),
     }
     if content.bound is not None and not np.isnan(content.bound.bound).all():
-        shown = np.array(story["frontier"]["risk"])
+        shown = np.array(data["frontier"]["risk"])
         floor = content.bound.least_loss(shown)
-        story["frontier"]["floor"] = [shown.tolist(), floor.tolist()]
+        data["frontier"]["floor"] = [shown.tolist(), floor.tolist()]
     if policy is not None:
         score = content.score(policy)
-        story["chosen"] = [score.risk, score.loss, score.matches]
+        data["chosen"] = [score.risk, score.loss, score.matches]
         if content.bound is not None:
-            story["least_loss"] = float(content.bound.least_loss(score.risk))
-        story["suppressed"] = score.suppressed
-        story["uniques_release"] = _uniques(content, policy)
-        story["after"] = _finite(space.disclosure(policy))
+            data["least_loss"] = float(content.bound.least_loss(score.risk))
+        data["suppressed"] = score.suppressed
+        data["uniques_release"] = _uniques(content, policy)
+        data["after"] = _finite(space.disclosure(policy))
     if published is not None:
-        story["strips"] = {"chosen": _published_strips(published), **story["strips"]}
-    return story
+        data["strips"] = {"chosen": _published_strips(published), **data["strips"]}
+    return data
 
 
 def _shown(content: Content) -> dict[str, list[float]]:
@@ -142,6 +144,12 @@ def _strips(policy: Policy) -> list[dict[str, Any]]:
         }
         for domain in policy.domains
     ]
+
+
+def _public_strips(policy: Policy) -> list[dict[str, Any]]:
+    """Draw what is public of a policy whoever has which value: what the user or a census names."""
+    declared = [domain.is_declared for domain in policy.domains]
+    return [one for one in _published_strips(Published.of(policy, declared)) if one["intervals"]]
 
 
 def _published_strips(published: Published) -> list[dict[str, Any]]:

@@ -54,6 +54,10 @@ def found(matches: float) -> str:
     return f"about {about(matches)} people" if matches >= 0.1 else "nearly nobody"
 
 
+def _among(matches: float, people: str) -> str:
+    return f"{'about ' * (matches >= 0.1)}{about(matches)} of the {people} people"
+
+
 def reason(choice: Choice, *, edited: bool = False) -> str:
     """Say why a policy was chosen.
 
@@ -84,49 +88,52 @@ def _why(choice: Choice) -> str:
             return "where the frontier bends most"
 
 
-def is_default(story: Mapping[str, Any], kind: Kind) -> bool:
+def is_default(data: Mapping[str, Any], kind: Kind) -> bool:
     """Whether the paper's measure was searched for."""
-    return bool(story["measures"][kind]["name"] == DEFAULTS[kind])
+    return bool(data["measures"][kind]["name"] == DEFAULTS[kind])
 
 
-def called(story: Mapping[str, Any], kind: Kind) -> str:
+def called(data: Mapping[str, Any], kind: Kind) -> str:
     """Name a measure within a sentence.
 
     >>> called({"measures": {"risk": {"title": "HIV cases"}}}, "risk")
     'HIV cases'
     """
-    title: str = story["measures"][kind]["title"]
+    title: str = data["measures"][kind]["title"]
     return title if title[:2].isupper() else title[:1].lower() + title[1:]
 
 
-def left(story: Mapping[str, Any], risk: float, matches: float) -> str:
+def left(data: Mapping[str, Any], risk: float, matches: float) -> str:
     """Say what a policy leaves: the people found, after the risk where that is another."""
-    to_find = f"{found(matches)} to be found"
-    if is_default(story, "risk"):
+    to_find = f"{found(matches)} expected to be re-identified"
+    if is_default(data, "risk"):
         return to_find
-    return f"{share(risk)} of the source's {called(story, 'risk')} ({to_find})"
+    return f"{share(risk)} of the source's {called(data, 'risk')} ({to_find})"
 
 
-def lost(story: Mapping[str, Any], loss: float) -> str:
+def lost(data: Mapping[str, Any], loss: float) -> str:
     """Say what a policy loses, by the loss that was searched for."""
-    match story["measures"]["loss"]["name"]:
+    match data["measures"]["loss"]["name"]:
         case "information":
             return f"loses {share(loss)} of the information"
         case "mutual-information":
-            return f"loses {share(loss)} of what tells of {listed(story['outcomes'])}"
+            return f"loses {share(loss)} of the information about {listed(data['outcomes'])}"
         case _:
-            return f"has {share(loss)} of the greatest {called(story, 'loss')}"
+            return f"has {share(loss)} of the greatest {called(data, 'loss')}"
 
 
-def _kept(story: Mapping[str, Any], loss: float) -> str:
-    match story["measures"]["loss"]["name"]:
+def _kept(data: Mapping[str, Any], loss: float) -> str:
+    match data["measures"]["loss"]["name"]:
         case "information":
-            told = "the source's quasi-identifiers tell"
+            about_what = ""
         case "mutual-information":
-            told = f"the source's quasi-identifiers tell of {listed(story['outcomes'])}"
+            about_what = f" about {listed(data['outcomes'])}"
         case _:
-            return f"The release {lost(story, loss)}"
-    return f"The release keeps {share(1 - loss)} of what {told} and loses {share(loss)}"
+            return f"The release {lost(data, loss)}"
+    return (
+        f"The release keeps {share(1 - loss)} of the information{about_what} in the source's "
+        f"quasi-identifiers and loses {share(loss)}"
+    )
 
 
 def beaten_by(count: int) -> str:
@@ -144,7 +151,7 @@ def beaten_by(count: int) -> str:
 
 
 def three_sentences(
-    story: Mapping[str, Any],
+    data: Mapping[str, Any],
     figures: Mapping[str, float],
     why: str,
     audience: Audience = "internal",
@@ -153,32 +160,32 @@ def three_sentences(
 
     `figures` were counted on the release itself, which may be of another source than the fit's.
     """
-    risk, loss, _ = story["chosen"]
+    risk, loss, _ = data["chosen"]
     people, dropped = figures["subjects"], figures["suppressed"]
-    source, whole = people + dropped, size(story["subjects"], audience)
-    whom = "population" if story["population_known"] else "source"
+    source, whole = people + dropped, size(data["subjects"], audience)
+    whom = "population" if data["population_known"] else "source"
     said = [
-        f"Of {people:,.0f} people in the release, {found(figures['expected_matches'])} can be "
-        f"expected to be re-identified correctly by linking every record to the {whom} "
-        f"({share(figures['mean_risk'])}); without protection, of the {whole} "
-        f"people that the policies were learnt from, {found(story['matches'])}.",
-        _kept(story, loss)
+        f"An adversary who links every record to the {whom} is expected to re-identify "
+        f"{_among(figures['expected_matches'], f'{people:,.0f}')} in the release "
+        f"({share(figures['mean_risk'])}); without protection, "
+        f"{_among(data['matches'], whole)} in the fitted source.",
+        _kept(data, loss)
         + (f", {share_of(dropped / source, source, audience)} of people dropped" if dropped else "")
         + (
             "."
-            if is_default(story, "risk")
-            else f"; it leaves {share(risk)} of the source's {called(story, 'risk')}."
+            if is_default(data, "risk")
+            else f"; it leaves {share(risk)} of the source's {called(data, 'risk')}."
         ),
     ]
-    for name, (its_risk, its_loss, its_found) in story["marks"].items():
-        count = story["beats"][name]["count"]
+    for name, (its_risk, its_loss, its_found) in data["marks"].items():
+        count = data["beats"][name]["count"]
         its_name = CALLED.get(name, name)
-        its_own = f"leaves {left(story, its_risk, its_found)} and loses {share(its_loss)}"
+        its_own = f"leaves {left(data, its_risk, its_found)} and loses {share(its_loss)}"
         if risk <= its_risk and loss <= its_loss:
-            so = f"; so do {count - 1:,} other policies found" if count > 2 else ""
-            said.append(f"On the data of the fit it beats {its_name}, which {its_own}{so}.")
+            also = f"; {count - 1:,} other policies found do so too" if count > 2 else ""
+            said.append(f"On the fitted source it beats {its_name}, which {its_own}{also}.")
         else:
-            said.append(f"On the data of the fit {its_name} {its_own}; {beaten_by(count)}.")
-    if not story["marks"]:
+            said.append(f"On the fitted source {its_name} {its_own}; {beaten_by(count)}.")
+    if not data["marks"]:
         said.append(f"The data holder chose the policy {why}.")
     return tuple(said)

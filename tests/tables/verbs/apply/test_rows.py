@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import subprocess
+import sys
 
 import pyarrow as pa
 import pytest
@@ -152,7 +154,7 @@ def test_the_report_counts_the_people_of_this_release_not_those_of_the_fit(
     people, found = f"{figures['subjects']:.0f}", about(figures["expected_matches"])
     assert figures["subjects"] < release.private["story"]["subjects"] / 2
     (said, shown, *_) = sections(release, [], audience="internal")[0].blocks
-    assert said.paragraphs[0].startswith(f"Of {people} people in the release, about {found} people")
+    assert f"re-identify about {found} of the {people} people in the release" in said.paragraphs[0]
     assert shown.figures[0].meaning == f"of {people} in the release"
     assert shown.figures[3].value == share(figures["unique_with_kept"] / figures["subjects"])
 
@@ -169,3 +171,19 @@ def test_a_share_that_comes_to_few_of_this_release_is_not_in_public(
     shown = {row[0]: row[2] for row in risk.blocks[0].rows}
     few = shown["people in groups of fewer than 11 in the population"]
     assert few.startswith(("under", "over"))
+
+
+REPORT = """
+import sys
+from voile.release.manifest import Release
+from voile.tables.wing import sections
+
+assert len(sections(Release.open(sys.argv[1]), (), audience="internal")) > 5
+print(*(m for m in sys.modules if m == "numba" or m.startswith("voile.tables.kernels")))
+"""
+
+
+def test_the_report_of_a_release_loads_no_kernel(release):
+    words = [sys.executable, "-c", REPORT, release.path]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
