@@ -215,6 +215,8 @@ _SIDES = {  # where a label may stand: (text-anchor, x, y of its baseline)
     "left": ("end", -13, 4),
     "right below": ("start", 11, 18),
     "left above": ("end", -11, -8),
+    "above": ("middle", 0, -14),
+    "below": ("middle", 0, 24),
 }
 
 
@@ -262,8 +264,9 @@ _Box = tuple[float, float, float, float]
 
 def _box(name: str, x: float, y: float, side: str) -> _Box:
     anchor, dx, dy = _SIDES[side]
-    left = x + dx - (svg.text_width(name) if anchor == "end" else 0)
-    return left, y + dy - 13, left + svg.text_width(name), y + dy + 4
+    width = svg.text_width(name)
+    left = x + dx - {"start": 0.0, "middle": width / 2, "end": width}[anchor]
+    return left, y + dy - 13, left + width, y + dy + 4
 
 
 def _inside(box: _Box) -> bool:
