@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from voile.core.frontier import Frontier
     from voile.data import open_source
     from voile.data.roles import Roles
+    from voile.face import inspect, open_kit, open_release
     from voile.release.choice import Choice, Chosen
     from voile.release.kit import Kit
     from voile.release.manifest import Release
@@ -31,6 +32,9 @@ __all__ = [
     "Release",
     "Roles",
     "__version__",
+    "inspect",
+    "open_kit",
+    "open_release",
     "open_source",
 ]
 
@@ -44,6 +48,9 @@ __getattr__ = lazily(
         "Kit": "release.kit",
         "Release": "release.manifest",
         "Roles": "data.roles",
+        "inspect": "face",
+        "open_kit": "face",
+        "open_release": "face",
         "open_source": "data",
     },
 )

@@ -1,16 +1,15 @@
-"""The one list of wings, and the five functions and the check that each hands down.
+"""The contract: the five functions and the check that each wing hands down.
 
-The command line, the report and the contract tests walk `WINGS`; adding a wing is one line here.
+The command line, the report and the contract tests walk `WINGS`, which `core.kinds` lists.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import import_module
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from voile.core.errors import RequestError
+from voile.core.kinds import KINDS, load
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -25,12 +24,7 @@ if TYPE_CHECKING:
     from voile.release.verify import Check
     from voile.report.sections import Audience, Section
 
-WINGS: Mapping[str, str] = {
-    "documents": "voile.documents.wing",
-    "itemsets": "voile.itemsets.wing",
-    "signals": "voile.signals.wing",
-    "tables": "voile.tables.wing",
-}
+WINGS = KINDS
 
 
 class Wing(Protocol):
@@ -61,13 +55,13 @@ class Wing(Protocol):
         kit: Kit,
         chosen: Chosen,
         source: Source,
-        out: Path,
+        out: Path | None,
         options: Any,
         *,
         force: bool,
         progress: Progress,
     ) -> Release:
-        """Stream the source through the policy into a release with its two manifests."""
+        """Stream the source through the policy into a release, on disk or in memory."""
 
     def attack(
         self,
@@ -90,19 +84,5 @@ class Wing(Protocol):
 
 
 def wing(kind: str) -> Wing:
-    """Load the wing of this kind; only now is its code imported.
-
-    Raises
-    ------
-    RequestError : this voile has no such wing.
-    """
-    if kind not in WINGS:
-        raise RequestError(f"there is no kind of data {kind}", instead=f"use {', '.join(WINGS)}")
-    return cast(Wing, import_module(WINGS[kind]))
-
-
-def opener(kind: str | None) -> Callable[..., Source]:
-    """Return what opens a source of this kind: the wing's own `open_source`, or the common one."""
-    from voile.data import open_source
-
-    return open_source if kind is None else getattr(wing(kind), "open_source", open_source)
+    """Load the wing of this kind; only now is its code imported."""
+    return cast(Wing, load(kind))

@@ -20,8 +20,6 @@ from tests.hostile.mutating import damaged, damaged_json, damaged_table, damaged
 from tests.hostile.sources import PEOPLE, written
 from tests.signals.fhir import made
 
-from voile.cli.evidence_file import default_place, read_evidence, write_evidence
-from voile.cli.verify import _checks
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.files.outputs import KIT_INDEX
@@ -31,8 +29,10 @@ from voile.data.roles import Roles
 from voile.data.source import hash_rows
 from voile.data.writing.released_table import Pointer
 from voile.release.choice import Chosen
+from voile.release.evidence import default_place, read_evidence, write_evidence
 from voile.release.kit import Kit
 from voile.release.manifest import Release
+from voile.release.verify import checks
 from voile.report import render
 from voile.signals.fhir import encode, read_fields
 from voile.wings import WINGS
@@ -120,7 +120,7 @@ class Wing:
 
     def use_release(self, scratch: Path) -> None:
         release = Release.open(scratch / "out.csv")
-        for _ in _checks(release, None):
+        for _ in checks(release, None):
             pass
         place = default_place(release)
         found = read_evidence(place, release, None) if place.exists() else ()

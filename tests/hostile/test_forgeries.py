@@ -24,11 +24,11 @@ from tests.contracts.conftest import Case
 from tests.contracts.conftest import case as case
 from tests.hostile.cases import cases
 
-from voile.cli.evidence_file import write_evidence
 from voile.cli.run import run
 from voile.core.errors import VoileError
 from voile.keys.seal import EVIDENCE_SEAL, SEAL, Seal, file_sha256
 from voile.keys.secret import Secret
+from voile.release.evidence import write_evidence
 from voile.release.manifest import APPLIED, ROWS, Release, encode, manifest_path, private_path
 from voile.release.verify import evidence_sealed, sealed
 

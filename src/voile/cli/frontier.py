@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 from voile.cli.screen import Screen, show_table
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from voile.release.kit import Kit
 
 ROWS = 25
@@ -24,8 +22,7 @@ def frontier(screen: Screen, kit: Kit, *, all: bool) -> None:
     """
     import pyarrow as pa
 
-    table = kit.tables["frontier"]
-    shown = table.select([f.name for f in table.schema if _is_shown(f.type)])
+    shown = kit.frontier.to_arrow()
     if screen.json:
         policies = shown.to_pylist()
         screen.result({"kind": kit.kind, "kit": kit.id, "policies": policies})
@@ -39,15 +36,6 @@ def frontier(screen: Screen, kit: Kit, *, all: bool) -> None:
         screen.say(f"{seen} of {len(flat)} columns; a wider terminal or --json shows more")
     if thin and len(rows) > ROWS:
         screen.say(f"{ROWS} of {len(rows):,} policies; --all shows every one")
-
-
-def _is_shown(type_: pa.DataType) -> bool:
-    """Say whether a column holds numbers, single texts or lists of numbers."""
-    from pyarrow import types
-
-    numbers = type_.value_type if types.is_list(type_) else type_
-    is_text = types.is_string(type_) or types.is_large_string(type_)
-    return is_text or types.is_null(type_) or bool(types.is_primitive(numbers))
 
 
 def spread(rows: Sequence[Any], most: int) -> list[Any]:

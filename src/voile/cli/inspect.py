@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from voile.cli.parameters import Command, argument, open_told, out, reading
 from voile.cli.screen import Screen
 from voile.data.files.outputs import ROLES
-
-if TYPE_CHECKING:
-    from voile.data import Source
-    from voile.proposals.proposal import Proposal
 
 
 def _inspect(
@@ -31,8 +26,10 @@ def _inspect(
     The file says why, column by column; read it and correct it. Without --out it is printed. For
     rows of items, each column is proposed in the form that features are made of.
     """
-    kind = kind or _named(source)
-    proposal = _examined(open_told(screen, source, table, encoding, kind), kind)
+    from voile.proposals.propose import kind_named, propose
+
+    kind = kind or kind_named(source)
+    proposal = propose(open_told(screen, source, table, encoding, kind), kind)
     if out is not None:
         from voile.data.files.atomic import write_text
 
@@ -51,29 +48,6 @@ def _inspect(
             },
         }
     )
-
-
-def _named(source: str) -> str | None:
-    """Name the kind of data that a source is by its name: a corpus is of documents."""
-    from voile.documents.text.source import is_corpus
-
-    return "documents" if is_corpus(source) else None
-
-
-def _examined(source: Source, kind: str | None) -> Proposal:
-    """Propose roles for a kind of data; where none is named, spans and lists tell."""
-    from voile.proposals.documents import examine_documents, holds_spans
-    from voile.proposals.items import examine_items, holds_lists
-    from voile.proposals.readings import examine_readings
-    from voile.proposals.tables import examine
-
-    if kind == "documents" or (kind is None and holds_spans(source)):
-        return examine_documents(source)
-    if kind == "signals":
-        return examine_readings(source)
-    if kind == "itemsets" or (kind is None and holds_lists(source)):
-        return examine_items(source)
-    return examine(source)
 
 
 KIND = click.Option(

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from voile.cli.evidence_file import default_place, write_evidence
 from voile.cli.frontier import frontier
 from voile.cli.own_verb import own_command
 from voile.cli.parameters import (
@@ -31,6 +30,7 @@ from voile.cli.results import tell_applied, tell_attacked, tell_chosen, tell_fit
 from voile.cli.screen import Screen
 from voile.cli.wing_options import WingCommand
 from voile.data.files.outputs import EVIDENCE, KIT, POLICY, RELEASE
+from voile.release.evidence import default_place, write_evidence
 from voile.wings import wing
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ def _fit(kind: str) -> click.Command:
         roles: Path,
         out: Path,
         seed: int | None,
+        others: Literal["drop"] | None,
         table: str | None,
         encoding: str | None,
         force: bool,
@@ -98,13 +99,19 @@ def _fit(kind: str) -> click.Command:
 
         given = Roles.read(roles)
         opened = open_told(screen, source, table, encoding, kind)
+        given = given.completed(opened.columns, others)
         with screen.progress() as progress:
             kit = wing(kind).fit(opened, given, options, seed=seed, progress=progress)
         kit.save(out, force=force)
         return tell_fitted(screen, kit, out)
 
     roles = path("roles", "What each column is; voile inspect proposes it.", required=True)
-    own = [argument("source"), roles, *out("KIT", KIT), seed(), *reading()]
+    others = click.Option(
+        ["--others"],
+        type=click.Choice(["drop"]),
+        help="Role of the columns that roles do not name; without it they are an error.",
+    )
+    own = [argument("source"), roles, *out("KIT", KIT), others, seed(), *reading()]
     return WingCommand("fit", run, own, lambda: wing(kind).FitOptions)
 
 
@@ -143,6 +150,7 @@ def _choose(kind: str) -> click.Command:
         _Way(["--max-loss"], type=float, help="Least risk at this loss or less, 0 to 1."),
         _Way(["--beats"], metavar="NAME", help="Better than a policy, e.g. safe-harbor."),
         _Way(["--policy"], type=int, help="Policy number, as listed by voile KIND frontier."),
+        _Way(["--least-loss"], is_flag=True, help="Least loss, whatever the risk."),
         _Way(["--knee"], is_flag=True, help="Where the frontier bends most."),
     ]
     return _Choose(kind, run, [argument("kit"), *ways, *out("POLICY", POLICY)])

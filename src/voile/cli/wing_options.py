@@ -12,8 +12,7 @@ import click
 from click.core import ParameterSource
 
 from voile.cli.parameters import Command, Run
-from voile.core.errors import RequestError
-from voile.data import Place
+from voile.data import Data, Place
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -43,7 +42,9 @@ class WingCommand(Command):
     @cached_property
     def wing_params(self) -> list[click.Option]:
         """Return an option for each field."""
-        return [_option(name, field) for name, field in self.model.model_fields.items()]
+        from voile.release.options import fields_of
+
+        return [_option(name, field) for name, field in fields_of(self.model).items()]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Put the wing's options after what the command must be told."""
@@ -59,40 +60,26 @@ class WingCommand(Command):
             for name, value in wing.items()
             if ctx.get_parameter_source(str(name)) is not ParameterSource.DEFAULT
         }
-        ctx.params["options"] = checked(self.model, given)
+        from voile.release.options import checked
+
+        ctx.params["options"] = checked(self.model, given, spelt)
         return super().invoke(ctx)
 
 
-def checked(model: type[BaseModel], given: dict[Any, Any]) -> BaseModel:
-    """Build the options; every mistake is told at once, by the option it was made with."""
-    from pydantic import ValidationError
-
-    try:
-        return model.model_validate(given)
-    except ValidationError as error:
-        found = error.errors(include_input=False, include_url=False)
-        inside = {m["loc"][0] for m in found if len(m["loc"]) > 1}
-        # An option with a wrong value is short of a value, too: that is said once.
-        mistakes = [m for m in found if len(m["loc"]) != 1 or m["loc"][0] not in inside]
-        raise RequestError("; ".join(_mistake(m["loc"], m["msg"]) for m in mistakes)) from None
-
-
-def _mistake(place: tuple[int | str, ...], said: str) -> str:
-    said = said.removeprefix("Value error, ")
-    option = f"--{str(place[0]).replace('_', '-')}: " if place else ""
-    return f"{option}{said[0].lower()}{said[1:]}"
+def spelt(name: str) -> str:
+    """Write an option's name as the command line does."""
+    return f"--{name.replace('_', '-')}"
 
 
 def _option(name: str, field: FieldInfo) -> click.Option:
-    key = field.alias or name
     flag = field.annotation is bool
     kind, multiple = _kind(field.annotation)
     help = field.description or ""
-    option = key.replace("_", "-")
+    option = name.replace("_", "-")
     metavar = field.title or kind.name.upper()
     switch = f"--{option}/--no-{option}" if flag and field.default else f"--{option}"
     return click.Option(
-        [switch, key],
+        [switch, name],
         is_flag=flag or None,  # of False click makes one whose value may be left out
         multiple=multiple,
         type=None if flag else kind,
@@ -124,7 +111,7 @@ def _kind(annotation: Any) -> tuple[click.ParamType[Any], bool]:
         return _kind(get_args(annotation)[0])[0], True
     if get_origin(annotation) is Literal:
         return _Offered([str(choice) for choice in get_args(annotation)]), False
-    if annotation in (Path, Place):
+    if annotation in (Path, Place, Data):
         return click.Path(), False
     return _Typed(METAVARS.get(annotation, "TEXT")), False
 

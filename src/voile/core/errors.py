@@ -5,7 +5,7 @@ No error carries a value of the data: it names the row and the column instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
 
@@ -28,6 +28,11 @@ class VoileError(Exception):
         place = f"{self.where}: " if where else ""
         remedy = f"; {self.instead}" if instead else ""
         super().__init__(f"{place}{self.what}{remedy}")
+
+    def reword(self, words: Callable[[str], str]) -> None:
+        """Say the same in other words."""
+        where, instead = self.where and words(self.where), self.instead and words(self.instead)
+        VoileError.__init__(self, words(self.what), where=where, instead=instead)
 
 
 class RequestError(VoileError, ValueError):

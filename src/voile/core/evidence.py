@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from string import Formatter
 from typing import Any, Literal
 
-from voile.core.brief import Brief
+from voile.core.brief import Brief, Drawn
 
 Heading = Literal["singling out", "linkability", "inference"]
 Z95 = 1.959963984540054
@@ -244,7 +244,7 @@ class Curve(Brief):
 
 
 @dataclass(frozen=True)
-class Evidence(Brief):
+class Evidence(Drawn, Brief):
     """What one attack found.
 
     Parameters

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voile.core.brief import Drawn
 from voile.core.errors import InfeasibleError, RequestError
 
 Policies = NDArray[Any] | Callable[[NDArray[np.intp]], NDArray[Any]]
@@ -29,7 +30,7 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class Frontier:
+class Frontier(Drawn):
     """Keep policies that no other beats; build one with `Frontier.of`.
 
     Parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
@@ -20,16 +21,22 @@ VERBS: Mapping[str, str] = {
 def lazily(module: str, places: Mapping[str, str], *, package: str = "") -> Callable[[str], Any]:
     """Return the `__getattr__` of a module, one of whose names lies in each of these places.
 
+    A name that was loaded stays in the module. The module's `__dir__` lists them all, so that a
+    notebook completes them.
+
     Parameters
     ----------
     module : its `__name__`.
     places : in which module of the package each name is defined.
     package : the package; the module itself unless given.
     """
+    names = vars(sys.modules[module])
 
     def load(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package or module}.{places[name]}"), name)
+        names[name] = getattr(import_module(f"{package or module}.{places[name]}"), name)
+        return names[name]
 
+    names["__dir__"] = lambda: sorted({*names, *places})
     return load

@@ -5,7 +5,8 @@ What is named here loads on first use, so that importing this package stays chea
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NewType
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NewType
 
 from voile.core.lazy import lazily
 
@@ -22,7 +23,37 @@ Place = NewType("Place", str)
 No output of the command replaces a file that is named so, or by a `Path`.
 """
 
-__all__ = ["Place", "Source", "Staging", "open_source", "open_writer", "publishing", "to_frame"]
+
+class Data:
+    """What an option names whose rows a verb reads: a `Place`; in Python a frame or source too."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(_readable)
+
+
+def _readable(thing: Any) -> Any:
+    """Return what `open_source` opens; refuse another thing."""
+    from voile.data.frames import KNOWN, frame_kind
+    from voile.data.source import Source
+
+    if isinstance(thing, str | PathLike | Source) or frame_kind(thing) is not None:
+        return thing
+    raise ValueError(f"a {type(thing).__name__} is no source: give a path, a table, {KNOWN}")
+
+
+__all__ = [
+    "Data",
+    "Place",
+    "Source",
+    "Staging",
+    "open_source",
+    "open_writer",
+    "publishing",
+    "to_frame",
+]
 
 __getattr__ = lazily(
     __name__,

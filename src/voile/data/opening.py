@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import glob
 import os
 import re
@@ -15,8 +16,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from voile.core.errors import RequestError, SourceError
+from voile.data.files.memory import MemoryPath
 from voile.data.postgres.address import POSTGRESQL, Address
-from voile.data.source import Source
+from voile.data.source import Source, TableSource
 from voile.data.standard_input import is_pipe, kept
 
 if TYPE_CHECKING:
@@ -98,8 +100,8 @@ def open_source(
     thing : a path; "-" or a pipe (see `voile.data.standard_input`); a pattern such as
         "visits-*.csv", whose files must have the same columns; a table as
         "county.duckdb::patients", "postgresql://host/county::clinic.patients" or
-        "service=county::clinic.patients"; or a pandas, Polars or Arrow frame. A source that is
-        open already is given back.
+        "service=county::clinic.patients"; or what `voile.data.frames.FrameSource` takes. A source
+        that is open already is given back.
     table : the table or sheet, instead of `::`; without both the only one there is.
     encoding : of a text file, instead of the one that is found.
     errors : as of `open`: with "replace" what is no text in CSV or JSON lines is U+FFFD; other
@@ -113,6 +115,8 @@ def open_source(
     """
     if isinstance(thing, Source):
         return thing
+    if isinstance(thing, MemoryPath):
+        return TableSource(_rows_of(thing), thing.name, "memory")
     if not isinstance(thing, str | os.PathLike):
         from voile.data.frames import FrameSource
 
@@ -132,6 +136,17 @@ def open_source(
             raise RequestError("no file matches this pattern", where=str(path))
         return Several(path.name, [_open(one, given) for one in paths])
     return _open(path, given)
+
+
+def _rows_of(place: MemoryPath) -> pa.Table:
+    """Return rows that are in memory: as such, or as CSV, whose cells are text."""
+    if place.rows is not None:
+        return place.rows
+    if not place.is_file():
+        raise RequestError("there is no such file", where=str(place))
+    names, *rows = csv.reader(place.open(newline=""))
+    cells = zip(*rows, strict=True) if rows else [()] * len(names)
+    return pa.table({name: pa.array(c, pa.string()) for name, c in zip(names, cells, strict=True)})
 
 
 def check_address(thing: str | os.PathLike[str], *, written: bool = False) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -78,6 +79,26 @@ class Roles(BaseModel):
                 holder[key] = str(beside) if beside.is_file() else holder[key]
         return settings
 
+    def corrected(self, columns: Mapping[str, Any], *, subject: str | None = None) -> Roles:
+        """Return roles with other ones for these columns, and another subject where one is given.
+
+        >>> Roles.parse({"age": "keep"}).corrected({"age": "quasi"}).of("quasi")
+        ['age']
+        """
+        known = {"subject": subject or self.subject, "columns": {**self.columns, **columns}}
+        roles = Roles._validated(known)
+        roles._folder = self._folder
+        return roles
+
+    def completed(self, present: Iterable[str], others: Literal["drop"] | None) -> Roles:
+        """Return the same roles, and the role `others` for the columns that they do not name."""
+        if others is None:
+            return self
+        more = {name: Column(role=others) for name in present if name not in self.columns}
+        whole = self.model_copy(update={"columns": {**self.columns, **more}})
+        whole._folder = self._folder
+        return whole
+
     def check(self, present: Iterable[str]) -> None:
         """Refuse a source whose columns are not those of the file, all mistakes at once.
 
@@ -106,6 +127,39 @@ class Roles(BaseModel):
         if wrong:
             remedy = f"a role is one of {_role_names()}" if without or undecided else None
             raise RequestError("; ".join(wrong), where="roles", instead=remedy)
+
+    @classmethod
+    def parse(cls, given: object) -> Roles:
+        """Return roles from what a user has: themselves, a file, or a dictionary as of the file.
+
+        Parameters
+        ----------
+        given : column -> role, or column -> a dictionary with its role and settings; or a
+            dictionary of ``columns`` such as these and a ``subject``.
+
+        >>> Roles.parse({"age": "quasi", "ward": {"role": "keep"}}).of("keep")
+        ['ward']
+        """
+        if isinstance(given, cls):
+            return given
+        if isinstance(given, str | os.PathLike):
+            return cls.read(Path(given))
+        if not isinstance(given, Mapping):
+            raise RequestError(
+                f"a {type(given).__name__} says no roles",
+                where="roles",
+                instead="give a dictionary of columns, a roles file, or what inspect returns",
+            )
+        inner = given.get("columns")
+        whole = isinstance(inner, Mapping) and "role" not in inner
+        return cls._validated(given if whole else {"columns": dict(given)})
+
+    @classmethod
+    def _validated(cls, data: object) -> Roles:
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            raise RequestError(mistakes(error), where="roles") from None
 
     @classmethod
     def read(cls, path: Path) -> Roles:

@@ -8,12 +8,21 @@ from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
     from voile.documents.adversary import BudgetedAttacker
+    from voile.documents.face import fit
     from voile.documents.sanitizer import GreedySanitizer
     from voile.documents.text.corpus import Corpus
     from voile.documents.text.document import Document, Span
     from voile.documents.text.source import open_source
 
-__all__ = ["BudgetedAttacker", "Corpus", "Document", "GreedySanitizer", "Span", "open_source"]
+__all__ = [
+    "BudgetedAttacker",
+    "Corpus",
+    "Document",
+    "GreedySanitizer",
+    "Span",
+    "fit",
+    "open_source",
+]
 
 __getattr__ = lazily(
     __name__,
@@ -21,6 +30,7 @@ __getattr__ = lazily(
         "BudgetedAttacker": "adversary",
         "Corpus": "text.corpus",
         "Document": "text.document",
+        "fit": "face",
         "GreedySanitizer": "sanitizer",
         "Span": "text.document",
         "open_source": "text.source",

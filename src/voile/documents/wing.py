@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 KIND = "documents"
 SUMMARY = "free text: notes, e-mails, rulings"
-WAYS = ("max_relative_risk", "max_loss", "policy", "knee")
+WAYS = ("max_relative_risk", "max_loss", "policy", "least_loss", "knee")
 
 __all__ = [
     "KIND",

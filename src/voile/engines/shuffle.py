@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -22,7 +23,7 @@ def shuffled(
     batches: Iterable[pa.RecordBatch],
     *,
     rng: np.random.Generator,
-    directory: Path,
+    directory: Path | None,
     memory: int = MEMORY,
     batch_rows: int = BATCH_ROWS,
 ) -> Iterator[pa.RecordBatch]:
@@ -40,14 +41,14 @@ def shuffled(
     batches : of one schema; dictionaries may differ from batch to batch.
     rng : seeded from the system's entropy by the caller: the order protects.
     directory : an existing folder for the buckets, which are deleted as they are read. It holds
-        rows in the clear: give one of mode 0700 on the release's own disk.
+        rows in the clear: give one of mode 0700 on the release's own disk. None: all is in memory.
     memory : bytes of rows held at most, copies included, > 0. What is larger than a quarter of it
         goes to disk, once per factor of 64. The process's peak grows by about twice as much, since
         Arrow does not give memory back at once.
 
     Cost: O(rows) time and disk.
     """
-    held, rest = _hold(batches, memory // 4)
+    held, rest = _hold(batches, memory // 4 if directory else sys.maxsize)
     first = next(rest, None)
     if first is None:
         yield from _permuted(held, rng, batch_rows)
@@ -68,11 +69,14 @@ def shuffled(
         shutil.rmtree(folder)
 
 
-def held(batches: Iterable[pa.RecordBatch], *, directory: Path) -> Iterator[pa.RecordBatch]:
+def held(batches: Iterable[pa.RecordBatch], *, directory: Path | None) -> Iterator[pa.RecordBatch]:
     """Give batches in the order in which they come, the first when the last has come.
 
     As with `shuffled`, `directory` holds rows in the clear while they wait.
     """
+    if directory is None:
+        yield from list(batches)
+        return
     path = directory / "held.arrow"
     rest = iter(batches)
     first = next(rest, None)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
+    from voile.itemsets.face import fit
     from voile.itemsets.measures.containment import anonymity, exposure, row_anonymity
     from voile.itemsets.measures.feasible import Constraint
     from voile.itemsets.measures.utility import distcnt, hamdist
@@ -28,6 +29,7 @@ __all__ = [
     "anonymity",
     "distcnt",
     "exposure",
+    "fit",
     "hamdist",
     "matrix_source",
     "row_anonymity",
@@ -37,6 +39,7 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
+        "fit": "face",
         "Constraint": "measures.feasible",
         "ContainmentSelector": "selector",
         "ExponentialRelease": "paper.private_release",

@@ -11,6 +11,7 @@ from voile.core.lazy import VERBS, lazily
 from voile.itemsets.verbs.options import ApplyOptions, AttackOptions, FitOptions
 
 if TYPE_CHECKING:
+    from voile.itemsets.rows.matrix_source import open_source
     from voile.itemsets.verbs.apply import apply
     from voile.itemsets.verbs.attack import attack
     from voile.itemsets.verbs.fit import choose, fit
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 KIND = "itemsets"
 SUMMARY = "sparse 0/1 rows with a class label: purchases, searches, diagnoses, words"
-WAYS = ("max_risk", "max_loss", "policy", "knee")
+WAYS = ("max_risk", "max_loss", "policy", "least_loss", "knee")
 
 __all__ = [
     "KIND",
@@ -32,8 +33,11 @@ __all__ = [
     "attack",
     "choose",
     "fit",
+    "open_source",
     "sections",
     "verify",
 ]
 
-__getattr__ = lazily(__name__, VERBS, package="voile.itemsets")
+__getattr__ = lazily(
+    __name__, {**VERBS, "open_source": "rows.matrix_source"}, package="voile.itemsets"
+)

@@ -20,17 +20,16 @@ from numpy.typing import NDArray
 from voile.core.progress import Progress
 from voile.core.rounding import Stating
 from voile.core.version import __version__
-from voile.data import Source, Staging, open_source, open_writer, publishing
-from voile.data.files import outputs
+from voile.data import Source, open_source, open_writer
+from voile.data.files.memory import AnyPath
 from voile.data.formulas import Unescaped
+from voile.data.frames import frame_of
 from voile.data.hold_out import HoldOut
-from voile.data.opening import split_output
 from voile.data.roles import Roles
 from voile.data.source import BATCH_ROWS
 from voile.data.writing.writer import Writer
 from voile.engines.shuffle import MEMORY, held, shuffled
 from voile.keys.random import Protective
-from voile.keys.seal import SEAL, Seal, file_sha256
 from voile.keys.secret import Secret
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
@@ -39,19 +38,14 @@ from voile.release.manifest import (
     CONTROL,
     ESCAPED,
     FORMAT,
-    MANIFEST,
     PERSON,
-    PRIVATE_MANIFEST,
-    RELEASE,
     ROW,
     ROWS,
     VERSION,
     Release,
-    encode,
-    manifest_path,
-    private_path,
 )
 from voile.release.options import ApplyOptions
+from voile.release.writing import Manifests, Parts, write_release
 
 
 @dataclass
@@ -185,7 +179,7 @@ class Applying(ABC):
         return columns
 
     @abstractmethod
-    def certified(self, out: Path, rows: Source, scratch: Path) -> dict[str, float]:
+    def certified(self, out: AnyPath, rows: Source, scratch: Path | None) -> dict[str, float]:
         """Measure what was written, by other code than made it; raise where it breaks a promise.
 
         Raises
@@ -201,36 +195,27 @@ class Applying(ABC):
     def kept(self) -> dict[str, Any]:
         """Return the wing's part of the manifest that stays here."""
 
-    def write(self, out: Path, options: ApplyOptions, *, force: bool) -> Release:
-        """Write the release and its manifests; they appear whole or not at all."""
-        out, table = split_output(out)
-        with Staging(out, outputs.RELEASE, force=force) as staging:
-            private = staging.folder(private_path(out), mode=0o700)
-            part = staging.part(out)
-            named = f"{part}::{table}" if table else part
-            scratch = staging.scratch()
-            self._stream(named, private, scratch, options, force=force)
+    def write(self, out: Path | None, options: ApplyOptions, *, force: bool) -> Release:
+        """Write the release and its manifests, whole or not at all; in memory without `out`."""
+
+        def fill(parts: Parts) -> Manifests:
+            self._stream(parts, options, force=force)
             self.tally.check()
             self.progress("certifying", 0)
-            figures = self.certified(part, open_source(private / ROWS), scratch)
-            public, hidden = self._manifests(figures, file_sha256(part))
-            manifest = staging.part(manifest_path(out))
-            manifest.write_bytes(encode(public))
-            (private / PRIVATE_MANIFEST).write_bytes(encode(hidden))
-            seal = Seal.of({RELEASE: part, MANIFEST: manifest}, private, self._sealing)
-            (private / SEAL).write_bytes(seal.to_bytes())
-            with publishing(part, table, force=force) as publish:
-                staging.commit(publish)
-        return Release.open(out)
+            people = open_source(parts.private / ROWS)
+            return self._manifests(self.certified(parts.release, people, parts.scratch))
 
-    def begin(self, private: Path, files: ExitStack) -> None:  # noqa: B027, nothing by default
+        like = frame_of(self.source)
+        return write_release(out, fill, secret=self._sealing, like=like, force=force)
+
+    def begin(self, private: AnyPath, files: ExitStack) -> None:  # noqa: B027, nothing by default
         """Open what the wing itself writes into the private folder; `files` closes it."""
 
-    def writer(self, out: str | Path, *, force: bool, escape: bool) -> Writer:
+    def writer(self, out: str | AnyPath, *, force: bool, escape: bool) -> Writer:
         """Open what the release is written with."""
         return open_writer(out, self.schema, force=force, escape=escape)
 
-    def opened(self, out: Path) -> Source:
+    def opened(self, out: AnyPath) -> Source:
         """Open what was written, as the wing made it."""
         return Unescaped(open_source(out)) if self._escape else open_source(out)
 
@@ -250,9 +235,8 @@ class Applying(ABC):
             people = np.setdiff1d(people, batch.column(0).to_numpy())
         return len(people)
 
-    def _stream(
-        self, out: str | Path, private: Path, scratch: Path, options: ApplyOptions, *, force: bool
-    ) -> None:
+    def _stream(self, parts: Parts, options: ApplyOptions, *, force: bool) -> None:
+        private, scratch = parts.private, parts.scratch
         shown = len(self._unfinished or self.schema)  # a kept column may have any name
         with ExitStack() as files:
             self.begin(private, files)
@@ -269,7 +253,7 @@ class Applying(ABC):
             elif self._unfinished is not None:
                 batches = held(batches, directory=scratch)
             escape = self._escape = options.formulas == "escape"
-            release = files.enter_context(self.writer(out, force=force, escape=escape))
+            release = files.enter_context(self.writer(parts.rows, force=force, escape=escape))
             self._formulas = release.formulas
             truth = files.enter_context(open_writer(private / ROWS, self._tail))
             for batch in batches:
@@ -278,7 +262,7 @@ class Applying(ABC):
                 release.write(pa.RecordBatch.from_arrays(made, schema=self.schema))
                 truth.write(pa.RecordBatch.from_arrays(columns[shown:], schema=self._tail))
 
-    def _batches(self, private: Path, files: ExitStack) -> Iterator[pa.RecordBatch]:
+    def _batches(self, private: AnyPath, files: ExitStack) -> Iterator[pa.RecordBatch]:
         """Yield released rows beside their number in the source and their person's token."""
         file = (private / ASIDE).open("w", newline="", encoding="utf-8")
         self._set_aside = csv.writer(files.enter_context(file))
@@ -334,10 +318,8 @@ class Applying(ABC):
             tokens[nobody] = [token(f"r{row}") for row in numbers[nobody]]
         return tokens
 
-    def _manifests(
-        self, figures: Mapping[str, float], sha256: str
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        both = {"format": FORMAT, "version": VERSION, "kind": self.kit.kind, "sha256": sha256}
+    def _manifests(self, figures: Mapping[str, float]) -> Manifests:
+        both = {"format": FORMAT, "version": VERSION, "kind": self.kit.kind}
         chosen = self.chosen
         hidden = {
             **both,

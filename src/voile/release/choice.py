@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -30,7 +31,10 @@ STRICT = {"extra": "forbid", "strict": True}
 RISKS: Mapping[str, str] = {"max_risk": "max_risk", "max_relative_risk": "relative_risk"}
 """The risk that each limit of a `Choice` is on."""
 WAYS = (*RISKS, "max_loss", "beats", "policy")
+FLAGS = ("knee", "least_loss")
 ROUNDING = 1e-9
+SHOWN = ("max_risk", "mean_risk", "relative_risk", "risk", "bits", "loss")
+"""The figures of a policy that a notebook shows."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class Choice:
     beats : the least loss at no more risk than a named policy, e.g. ``safe-harbor``.
     policy : its number in `voile KIND frontier`, from 0.
     knee : where the frontier bends most.
+    least_loss : the least loss there is.
     """
 
     __pydantic_config__ = STRICT
@@ -55,6 +60,7 @@ class Choice:
     beats: str | None = None
     policy: int | None = None
     knee: bool = False
+    least_loss: bool = False
 
     def __post_init__(self) -> None:
         check_exactly_one(vars(self))
@@ -96,6 +102,8 @@ class Choice:
             return beating(self.beats)
         if self.knee:
             return frontier.knee().index
+        if self.least_loss:
+            return frontier.point(-1).index
         if self.max_loss is not None:
             return frontier.at(loss=self.max_loss).index
         return self._within(risks)
@@ -119,16 +127,29 @@ class Choice:
         return int(within[-1])
 
     def __str__(self) -> str:
-        if self.knee:
-            return "at the knee"
+        if self.knee or self.least_loss:
+            return "at the knee" if self.knee else "least loss"
         [(name, value)] = self.to_data().items()
         return f"{_said(name)} {value}"
 
     def to_data(self) -> dict[str, Any]:
         """Return the one way that is given, as policy files and manifests hold it."""
-        if self.knee:
-            return {"knee": True}
+        for name in FLAGS:
+            if getattr(self, name):
+                return {name: True}
         return {name: value for name in WAYS if (value := getattr(self, name)) is not None}
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any]) -> Choice:
+        """Read what a user has given; every mistake at once."""
+        from pydantic import TypeAdapter, ValidationError
+
+        from voile.release.options import request_error
+
+        try:
+            return TypeAdapter(cls).validate_python(given, strict=False)
+        except ValidationError as error:
+            raise request_error(error, (*WAYS, *FLAGS)) from None
 
     @classmethod
     def from_data(cls, data: Any, *, where: str | None = None) -> Choice:
@@ -219,6 +240,25 @@ class Chosen(Brief):
     figures: Mapping[str, float]
     policy: Mapping[str, Any]
     edited: bool = False
+
+    def _repr_html_(self) -> str:
+        from voile.core.rounding import rounded
+        from voile.report.notebook import drawn
+        from voile.report.sections import Figure, Figures
+
+        shown = [name for name in SHOWN if name in self.figures]
+        figures = [
+            Figure(name.replace("_", " "), f"{rounded(self.figures[name]):g}") for name in shown
+        ]
+        return drawn(repr(self), [Figures(tuple(figures))])
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write the file; `force` replaces a policy that voile wrote. Returns where."""
+        from voile.data.files.atomic import write_text
+        from voile.data.files.outputs import POLICY
+
+        write_text(path, self.to_toml(), POLICY, force=force)
+        return Path(path)
 
     @property
     def how(self) -> str:

@@ -7,19 +7,26 @@ Beside ``OUT`` lie ``OUT.manifest.json``, which goes with the release, and ``OUT
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from voile.core.brief import Brief
 from voile.core.errors import DamagedError, RequestError, TamperedError
+from voile.data.files.memory import AnyPath, MemoryPath
 from voile.data.files.outputs import RELEASE_FORMAT
 from voile.data.files.own_files import read_json
-from voile.keys.seal import SEAL, file_sha256
+from voile.keys.seal import SEAL, Seal, file_sha256
 
 if TYPE_CHECKING:
     from voile.data import Source
+    from voile.data.frames import Frame
+    from voile.keys.secret import Secret
+    from voile.release.evidence import AttackResults
+    from voile.release.report import Report
+    from voile.release.verify import Check
 
 FORMAT = RELEASE_FORMAT
 VERSION = 1
@@ -36,14 +43,17 @@ PUBLIC = frozenset({"figures", "kind", "sha256"})
 PRIVATE = frozenset({"chosen", "counts", "figures", "sha256"})
 
 
-def manifest_path(out: Path) -> Path:
+P = TypeVar("P", bound=AnyPath)
+
+
+def manifest_path(out: P) -> P:
     """Return where the public manifest of a release lies."""
-    return out.with_name(f"{out.name}.manifest.json")
+    return cast(P, out.with_name(f"{out.name}.manifest.json"))
 
 
-def private_path(out: Path) -> Path:
+def private_path(out: P) -> P:
     """Return where what never leaves lies."""
-    return out.with_name(f"{out.name}.private")
+    return cast(P, out.with_name(f"{out.name}.private"))
 
 
 def encode(manifest: Mapping[str, Any]) -> bytes:
@@ -51,31 +61,150 @@ def encode(manifest: Mapping[str, Any]) -> bytes:
     return json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False).encode()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Release(Brief):
-    """A written release. `public` is its manifest; `private` is None where only it was received."""
+    """A release, on disk or in memory.
+
+    Parameters
+    ----------
+    path : where it lies.
+    public : its manifest.
+    private : the manifest that never leaves; None where only the release was received.
+    like : the kind of frame that the source came as, and the release is shown as.
+    secret : what a release in memory is sealed under when it is saved.
+    """
 
     shows = (
         "kind",
         "path",
     )
 
-    path: Path
+    path: AnyPath
     public: Mapping[str, Any]
     private: Mapping[str, Any] | None = None
+    like: Frame = "arrow"
+    secret: Secret | None = None
 
     @property
     def kind(self) -> str:
         """The wing that made it."""
         return str(self.public["kind"])
 
+    def _repr_html_(self) -> str:
+        from voile.report.notebook import drawn
+        from voile.report.sections import Figure, Figures, codebook
+
+        said = self.public["figures"].items()
+        figures = tuple(Figure(name.replace("_", " "), f"{x:g}") for name, x in said)
+        return drawn(repr(self), [Figures(figures), *codebook(self.public["columns"]).blocks])
+
     @property
-    def folder(self) -> Path:
+    def manifest(self) -> Mapping[str, Any]:
+        """The manifest that goes with it."""
+        return self.public
+
+    @property
+    def frame(self) -> Any:
+        """Its rows, as the kind of frame that the source came as; Arrow where it was a file."""
+        import pyarrow as pa
+
+        from voile.data import to_frame
+
+        rows = self.rows()
+        return to_frame(pa.Table.from_batches(rows.batches(), rows.schema()), like=self.like)
+
+    @property
+    def attack(self) -> Callable[..., AttackResults]:
+        """Attack it as an adversary would; `help(release.attack)` lists the options."""
+        from voile.release.verbs import attack_of
+
+        return attack_of(self)
+
+    def report(
+        self,
+        evidence: object = None,
+        *,
+        internal: bool = False,
+        key_file: str | os.PathLike[str] | None = None,
+    ) -> Report:
+        """Report what it discloses and what it keeps, on one page.
+
+        Parameters
+        ----------
+        evidence : what attack returned, a file of it, or several; without it, what attack wrote
+            beside a release on disk.
+        internal : for the data holder alone: includes small counts.
+        key_file : file with the secret of the seals [variable VOILE_SECRET].
+
+        Raises
+        ------
+        RequestError : the evidence is about another release.
+        TamperedError : the release or the evidence is not as it was sealed.
+        """
+        from voile.keys.secret import Secret
+        from voile.release.evidence import find_evidence
+        from voile.release.report import report_of
+        from voile.release.verify import check_seal
+
+        secret = Secret.find(key_file)
+        check_seal(self, secret)  # the page speaks of these bytes and figures
+        found = find_evidence(self, secret, evidence)
+        return report_of(self, found, "internal" if internal else "public", self.path.name)
+
+    def verify(self, *, key_file: str | os.PathLike[str] | None = None) -> tuple[Check, ...]:
+        """Check it against its manifests: what each check says, and whether it holds.
+
+        Parameters
+        ----------
+        key_file : file with the secret of the seals [variable VOILE_SECRET].
+        """
+        from voile.keys.secret import Secret
+        from voile.release.verify import checks
+
+        return tuple(checks(self, Secret.find(key_file)))
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        evidence: AttackResults | None = None,
+        *,
+        formulas: Literal["keep", "escape"] = "keep",
+        force: bool = False,
+    ) -> Release:
+        """Write a release that is in memory, with its manifests and its seal, as apply would have.
+
+        Parameters
+        ----------
+        path : a file, or a table of a database.
+        evidence : what attacks on it found, written into the private folder.
+        formulas : as of apply. force : replace the output if voile wrote it.
+
+        Returns
+        -------
+        The release on disk.
+        """
+        from voile.release.evidence import default_place, find_evidence, write_evidence
+        from voile.release.writing import save_release
+
+        found = () if evidence is None else find_evidence(self, self.secret, evidence)
+        saved = save_release(self, Path(path), escape=formulas == "escape", force=force)
+        if found:
+            write_evidence(default_place(saved), saved, found, self.secret, force=True)
+        return saved
+
+    @property
+    def folder(self) -> AnyPath:
         """Where what never leaves lies."""
         return private_path(self.path)
 
     @classmethod
-    def open(cls, path: Path) -> Release:
+    def open(
+        cls,
+        path: str | os.PathLike[str] | MemoryPath,
+        *,
+        like: Frame = "arrow",
+        secret: Secret | None = None,
+    ) -> Release:
         """Read the manifests beside a release.
 
         Raises
@@ -86,17 +215,19 @@ class Release(Brief):
         from voile.data.opening import split_output
         from voile.data.postgres.address import Address
 
-        if (table := Address.parse(path)) is not None:
-            raise RequestError(
-                "a release in a database is known by the file that stands for it",
-                instead=f"open {table.file}",
-            )
-        path, _ = split_output(path)
+        if not isinstance(path, MemoryPath):
+            if (table := Address.parse(path)) is not None:
+                raise RequestError(
+                    "a release in a database is known by the file that stands for it",
+                    instead=f"open {table.file}",
+                )
+            path, _ = split_output(path)
         if not path.exists():
             raise RequestError("no such release", where=str(path))
         public = _read(manifest_path(path), PUBLIC)
         private = private_path(path) / PRIVATE_MANIFEST
-        return cls(path, public, _read(private, PRIVATE) if private.exists() else None)
+        hidden = _read(private, PRIVATE) if private.exists() else None
+        return cls(path, public, hidden, like, secret)
 
     def rows(self) -> Source:
         """Open what was released, without the apostrophes that make formulas text."""
@@ -119,10 +250,17 @@ class Release(Brief):
         """Whether this is its maker's: its private folder has anything that apply wrote there."""
         return any((self.folder / name).exists() for name in APPLIED)
 
-    def sealed_place(self, name: str) -> Path:
+    def sealed_place(self, name: str) -> AnyPath:
         """Return where a file of the seal lies."""
         public = {RELEASE: self.path, MANIFEST: manifest_path(self.path)}
         return public.get(name, self.folder / name)
+
+    def seal(self, name: str) -> Seal:
+        """Read a seal of its private folder; `TamperedError` where there is none."""
+        place = self.folder / name
+        if isinstance(place, MemoryPath):
+            raise TamperedError("there is no seal here", where=str(place))
+        return Seal.read(place)
 
     def check_truth(self, rows: int, name: str) -> None:
         """Raise when a truth of so many rows, called so, is not the source of this release."""
@@ -139,9 +277,14 @@ class Release(Brief):
 
         Those of a table in a database are its rows, which are read once.
         """
+        from voile.data import open_source
         from voile.data.opening import TABLES
 
-        if file_sha256(self.path) != self.public["sha256"]:
+        if isinstance(self.path, MemoryPath):
+            found = open_source(self.path).fingerprint()
+        else:
+            found = file_sha256(self.path)
+        if found != self.public["sha256"]:
             raise TamperedError(
                 "the release's bytes are not those its manifest names", where=str(self.path)
             )
@@ -149,7 +292,7 @@ class Release(Brief):
             self.rows()
 
 
-def _read(path: Path, parts: frozenset[str]) -> dict[str, Any]:
+def _read(path: AnyPath, parts: frozenset[str]) -> dict[str, Any]:
     try:
         manifest = read_json(path, "the manifest")
     except (FileNotFoundError, NotADirectoryError):

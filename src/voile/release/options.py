@@ -2,19 +2,80 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, TypeVar, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic.fields import FieldInfo
 
-from voile.core.errors import RequestError
+from voile.core.errors import RequestError, nearest
 from voile.keys.secret import Secret
+
+M = TypeVar("M", bound=BaseModel)
 
 
 class Options(BaseModel):
     """Options that are checked all at once and never changed afterwards."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_given(cls, given: Any) -> Any:
+        """Take one value of an option that may be given several times as the only one."""
+        if not isinstance(given, Mapping):
+            return given
+        several = {
+            n for n, field in fields_of(cls).items() if get_origin(field.annotation) is tuple
+        }
+        plain = {n: os.fspath(x) if isinstance(x, os.PathLike) else x for n, x in given.items()}
+        return {
+            name: (value,) if name in several and not isinstance(value, tuple | list) else value
+            for name, value in plain.items()
+        }
+
+
+def fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """Return the options of a verb by the names that users give."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def checked(model: type[M], given: Mapping[str, Any], spelt: Callable[[str], str] = str) -> M:
+    """Build the options; every mistake is reported at once, by the option it was made with.
+
+    Parameters
+    ----------
+    spelt : how the user writes an option's name: ``--hold-out`` on the command line.
+
+    >>> checked(ApplyOptions, {"keep_oder": True})
+    Traceback (most recent call last):
+    voile.core.errors.RequestError: no such option: keep_oder (did you mean keep_order?)
+    """
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        raise request_error(error, fields_of(model), spelt) from None
+
+
+def request_error(
+    error: ValidationError, known: Iterable[str], spelt: Callable[[str], str] = str
+) -> RequestError:
+    """Say what is wrong with the options that were given; these are `known`."""
+    found = error.errors(include_input=False, include_url=False)
+    inside = {m["loc"][0] for m in found if len(m["loc"]) > 1}
+    # An option with a wrong value is short of a value, too: that is said once.
+    mistakes = [m for m in found if len(m["loc"]) != 1 or m["loc"][0] not in inside]
+    said = []
+    for one in mistakes:
+        name = str(one["loc"][0]) if one["loc"] else ""
+        if one["type"] == "extra_forbidden":
+            said.append(f"no such option: {spelt(name)} ({nearest(name, known)})")
+        else:
+            what = one["msg"].removeprefix("Value error, ")
+            said.append(f"{name and spelt(name) + ': '}{what[0].lower()}{what[1:]}")
+    return RequestError("; ".join(said))
 
 
 class ApplyOptions(Options):

@@ -56,7 +56,7 @@ class OwnVerb:
 
 
 def open_reported(
-    reporter: Reporter, place: str, *, table: str | None, encoding: str | None
+    reporter: Reporter, place: object, *, table: str | None, encoding: str | None
 ) -> Source:
     """Open a source, and report what was found out about it."""
     from voile.data import open_source

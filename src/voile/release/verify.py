@@ -14,9 +14,11 @@ from math import isclose
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from voile.core.errors import TamperedError
+from voile.core.errors import TamperedError, VoileError
+from voile.core.kinds import load
 from voile.core.rounding import rounded
 from voile.data import Source, open_source
+from voile.data.files.memory import AnyPath, MemoryPath
 from voile.data.files.outputs import SEALS
 from voile.keys.seal import EVIDENCE_SEAL, SEAL, Seal, file_sha256
 from voile.keys.secret import Secret
@@ -45,19 +47,53 @@ class Check(NamedTuple):
     holds: bool | None
 
 
+MALFORMED = (VoileError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
+
+
+def checks(release: Release, secret: Secret | None) -> Iterator[Check]:
+    """Yield what is checked, and whether it holds; of other bytes than its own, nothing more is."""
+    own = _has_own_bytes(release)
+    yield Check("the bytes are those that the manifest names", own)
+    yield from sealed(release, secret)
+    yield from evidence_sealed(release, secret)
+    yield from _read(release, accounted(release))
+    yield from _read(release, as_told(release))
+    if own:
+        yield from _read(release, load(release.kind).verify(release))
+
+
+def _read(release: Release, checks: Iterable[Check]) -> Iterator[Check]:
+    """Yield checks; a manifest that cannot be read as its kind's fails, whatever it lacks."""
+    try:
+        yield from checks
+    except MALFORMED:
+        yield Check(f"the manifests can be read as those of a release of {release.kind}", False)
+
+
+def _has_own_bytes(release: Release) -> bool:
+    try:
+        release.check_hash()
+    except TamperedError:
+        return False
+    return True
+
+
 def sealed(release: Release, secret: Secret | None) -> Iterator[Check]:
     """Hold the public files and the private folder to what apply sealed."""
+    folder = release.folder
+    if isinstance(folder, MemoryPath):  # sealed when it is saved
+        return
     if not release.is_sealed:
         yield Check(UNSEALED, None)
         return
-    private = stat.S_IMODE(release.folder.stat().st_mode) & 0o077 == 0
+    private = stat.S_IMODE(folder.stat().st_mode) & 0o077 == 0
     yield Check("the private folder is open to its owner alone", private)
     yield from _held(release, SEAL, {RELEASE, MANIFEST, PRIVATE_MANIFEST}, secret)
 
 
 def evidence_sealed(release: Release, secret: Secret | None) -> Iterator[Check]:
     """Hold evidence to what attack sealed; name what else is in the private folder."""
-    if not release.folder.is_dir():
+    if isinstance(release.folder, MemoryPath) or not release.folder.is_dir():
         return
     if (release.folder / EVIDENCE_SEAL).exists():
         yield from _held(release, EVIDENCE_SEAL, {RELEASE}, secret)
@@ -69,7 +105,7 @@ def evidence_sealed(release: Release, secret: Secret | None) -> Iterator[Check]:
 
 def _files(release: Release, seal: str) -> Mapping[str, str]:
     try:
-        return Seal.read(release.folder / seal).files
+        return release.seal(seal).files
     except TamperedError:
         return {}
 
@@ -81,10 +117,10 @@ def _held(release: Release, name: str, least: set[str], secret: Secret | None) -
     for file, sha256 in files.items():
         place = release.sealed_place(file)
         elsewhere = file != Path(file).name and not place.exists()
-        whole = place.is_file() and file_sha256(place) == sha256
+        whole = isinstance(place, Path) and place.is_file() and file_sha256(place) == sha256
         yield Check(f"{NAMES.get(file, file)} is as {name} has it", None if elsewhere else whole)
     if files:
-        yield _under(Seal.read(release.folder / name), name, secret)
+        yield _under(release.seal(name), name, secret)
 
 
 def _under(seal: Seal, name: str, secret: Secret | None) -> Check:
@@ -104,8 +140,7 @@ def check_seal(release: Release, secret: Secret | None) -> None:
 
 def is_keyed(release: Release) -> bool:
     """Say whether apply sealed the release under a secret."""
-    seal = release.folder / SEAL
-    return seal.exists() and Seal.read(seal).mac is not None
+    return (release.folder / SEAL).exists() and release.seal(SEAL).mac is not None
 
 
 def check_evidence(release: Release, place: Path, secret: Secret | None) -> None:
@@ -117,7 +152,7 @@ def check_evidence(release: Release, place: Path, secret: Secret | None) -> None
         _refuse([Check("attack wrote it about this release", False)], place)
 
 
-def _refuse(checks: Iterable[Check], place: Path) -> None:
+def _refuse(checks: Iterable[Check], place: AnyPath) -> None:
     failed = next((says for says, holds in checks if holds is False), None)
     if failed is not None:
         raise TamperedError(
@@ -131,18 +166,19 @@ def seal_evidence(release: Release, place: Path, secret: Secret | None) -> None:
     """Seal an evidence file, beside those that were sealed before under the same secret."""
     from voile.data.files.atomic import write_bytes
 
-    if not release.folder.is_dir():
+    folder = release.folder
+    if isinstance(folder, MemoryPath) or not folder.is_dir():
         return
-    name = os.path.relpath(place.resolve(), release.folder.resolve())
+    name = os.path.relpath(place.resolve(), folder.resolve())
     named = {RELEASE: str(release.public["sha256"]), name: file_sha256(place)}
     seal = Seal({**_trusted(release, secret), **named}).under(secret)
-    write_bytes(release.folder / EVIDENCE_SEAL, seal.to_bytes(), SEALS, force=True)
+    write_bytes(folder / EVIDENCE_SEAL, seal.to_bytes(), SEALS, force=True)
 
 
 def _trusted(release: Release, secret: Secret | None) -> Mapping[str, str]:
     files = _files(release, EVIDENCE_SEAL)
     if files and secret is not None:
-        return files if Seal.read(release.folder / EVIDENCE_SEAL).holds_under(secret) else {}
+        return files if release.seal(EVIDENCE_SEAL).holds_under(secret) else {}
     return files
 
 

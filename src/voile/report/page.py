@@ -97,6 +97,23 @@ def render(
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+def render_part(title: str, blocks: Sequence[Block]) -> str:
+    """Return a page of some blocks alone, as the public may see them, for a notebook's output."""
+    style, script = _asset("page.css"), _asset("page.js")
+    text = (
+        _templates()
+        .get_template("part.html.j2")
+        .render(
+            title=title,
+            blocks_shown=list(_readable(blocks, "public")),
+            style=Markup(style),
+            script=Markup(script),
+            content_policy=_content_policy(style, script),
+        )
+    )
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def _check_keys(sections: Sequence[Section]) -> None:
     keys = [s.key for s in sections]
     for key in keys:

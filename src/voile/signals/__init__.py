@@ -9,6 +9,7 @@ from voile.core.lazy import lazily
 if TYPE_CHECKING:
     from voile.signals.adversary.map_audit import Audit, audit
     from voile.signals.codec.codec import Codec
+    from voile.signals.face import decode, enrol, fit, receive, send
     from voile.signals.information.mutual import mutual_information
     from voile.signals.information.subjects import Subjects
     from voile.signals.maps.privacy_map import PrivacyMap, SignalsWarning
@@ -26,12 +27,22 @@ __all__ = [
     "SignalsWarning",
     "Subjects",
     "audit",
+    "decode",
+    "enrol",
+    "fit",
     "mutual_information",
+    "receive",
+    "send",
 ]
 
 __getattr__ = lazily(
     __name__,
     {
+        "decode": "face",
+        "enrol": "face",
+        "fit": "face",
+        "receive": "face",
+        "send": "face",
         "Audit": "adversary.map_audit",
         "Codec": "codec.codec",
         "PrivacyMap": "maps.privacy_map",

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 KIND = "signals"
 SUMMARY = "readings sent again and again to a recipient who knows each person's class"
-WAYS = ("max_relative_risk", "max_loss", "policy", "knee")
+WAYS = ("max_relative_risk", "max_loss", "policy", "least_loss", "knee")
 OWN_VERBS = (
     OwnVerb("decode", DecodeOptions, "decode_release", ("kit", "release"), {"out": READINGS}),
     OwnVerb("enrol", EnrolOptions, "enrol", ("kit",), {"out": ENROLMENT}),

@@ -8,6 +8,7 @@ from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
     from voile.tables.bounds.bound import bound
+    from voile.tables.face import fit
     from voile.tables.people.counts import Constraints
     from voile.tables.policies.policy import Policy
     from voile.tables.policies.safe_harbor import safe_harbor
@@ -15,11 +16,21 @@ if TYPE_CHECKING:
     from voile.tables.recoding.generalise import generalise
     from voile.tables.verbs.search import search
 
-__all__ = ["Constraints", "Policy", "PolicySpace", "bound", "generalise", "safe_harbor", "search"]
+__all__ = [
+    "Constraints",
+    "Policy",
+    "PolicySpace",
+    "bound",
+    "fit",
+    "generalise",
+    "safe_harbor",
+    "search",
+]
 
 __getattr__ = lazily(
     __name__,
     {
+        "fit": "face",
         "Constraints": "people.counts",
         "Policy": "policies.policy",
         "PolicySpace": "policies.space",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 KIND = "tables"
 SUMMARY = "records with quasi-identifiers: age, sex, race, ZIP code"
-WAYS = ("max_risk", "max_relative_risk", "max_loss", "beats", "policy", "knee")
+WAYS = ("max_risk", "max_relative_risk", "max_loss", "beats", "policy", "least_loss", "knee")
 
 __all__ = [
     "KIND",

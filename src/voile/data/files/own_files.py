@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from voile.core.errors import DamagedError, RequestError, VoileError
+from voile.data.files.memory import AnyPath, MemoryPath
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -36,7 +37,7 @@ PLAINLY = {
 M = TypeVar("M", bound="BaseModel")
 
 
-def read_json(path: Path, what: str) -> Any:
+def read_json(path: AnyPath, what: str) -> Any:
     """Read a file of JSON.
 
     Parameters
@@ -51,7 +52,7 @@ def read_json(path: Path, what: str) -> Any:
     return parse_json(read_bytes(path), what, path)
 
 
-def parse_json(raw: bytes, what: str, where: Path) -> Any:
+def parse_json(raw: bytes, what: str, where: AnyPath) -> Any:
     """Parse the bytes of such a file."""
     try:
         data = json.loads(raw)
@@ -80,8 +81,10 @@ def read_toml(path: Path) -> dict[str, Any]:
     return data
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: AnyPath) -> bytes:
     """Read a small file whole."""
+    if isinstance(path, MemoryPath):
+        return path.read_bytes()
     try:
         if path.stat().st_size > LONGEST:
             raise RequestError(f"is longer than {LONGEST >> 20} MiB", where=str(path))

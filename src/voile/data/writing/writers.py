@@ -10,16 +10,18 @@ from pathlib import Path
 import pyarrow as pa
 
 from voile.core.errors import RequestError
+from voile.data.files.memory import MemoryPath
 from voile.data.opening import TABLE, split_table
 from voile.data.postgres.address import POSTGRESQL, Address
 from voile.data.source import distinct_names
+from voile.data.writing.memory_writer import MemoryWriter
 from voile.data.writing.text_files import CsvWriter, JsonLinesWriter, TsvWriter
 from voile.data.writing.typed_files import ArrowWriter, DuckDBWriter, ParquetWriter
 from voile.data.writing.writer import Writer
 
 
 def open_writer(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | MemoryPath,
     schema: pa.Schema,
     *,
     force: bool = False,
@@ -31,7 +33,7 @@ def open_writer(
     ----------
     path : by its suffix one of `WRITERS`, or for a table that `publishing` makes
         "file.postgresql::postgresql://host/database::table" or "file.table::file.duckdb::table".
-        Give a place inside a `Staging`: what is there is overwritten.
+        Give a place inside a `Staging`, what is there is overwritten; or a place in memory.
     schema : of every batch; names are distinct.
     force : let `publishing` replace a table that voile wrote.
     escape : write formulas as text, in CSV and TSV (`voile.data.formulas`).
@@ -41,6 +43,8 @@ def open_writer(
     RequestError : the format is unknown, cannot hold a column's type, or knows no formulas.
     """
     distinct_names(schema.names, where="output")
+    if isinstance(path, MemoryPath):
+        return MemoryWriter(path, schema, escape=escape)
     file, table = split_table(path)
     suffix = file.suffix.lower()
     if escape:

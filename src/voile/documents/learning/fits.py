@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-import voile
+from voile.core.version import __version__
 from voile.data.files.atomic import write_bytes
 from voile.data.files.outputs import Output
 from voile.documents.committee.committee import Types, check_margins
@@ -104,7 +104,7 @@ class Fits:
     def _key(self, name: str, what: str, examples: Examples, removed: Types) -> str:
         """Name a fit by all that it depends on."""
         learner = self.learners[name]
-        told = (voile.__version__, what, name, type(learner).__module__, learner, self.seeds[name])
+        told = (__version__, what, name, type(learner).__module__, learner, self.seeds[name])
         digest = hashlib.sha256(repr(told).encode())
         digest.update(self._ground)
         digest.update(np.ascontiguousarray(removed).tobytes())

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from voile.core.progress import Progress
 from voile.data import Source, open_writer
+from voile.data.files.memory import AnyPath
 from voile.documents.committee.workers import Done, Pending, Recipe, Workbench, Worker, Workers
 from voile.documents.replacements import Edit, Reason
 from voile.documents.text.document import Document
@@ -72,7 +73,7 @@ def apply(
     kit: Kit,
     chosen: Chosen,
     source: Source,
-    out: Path,
+    out: Path | None,
     options: ApplyOptions,
     *,
     force: bool,
@@ -174,7 +175,7 @@ class _Applying(Applying):
             named="id" if isinstance(source, CorpusSource) else None,
         )
 
-    def begin(self, private: Path, files: ExitStack) -> None:
+    def begin(self, private: AnyPath, files: ExitStack) -> None:
         """Open the table that says who removed what."""
         self._removals = files.enter_context(open_writer(private / REMOVALS, REMOVED))
 
@@ -293,7 +294,7 @@ class _Applying(Applying):
         seen, number = self._content.seen, text_hash(text, self._seen_key)
         return bool(np.searchsorted(seen, number) < np.searchsorted(seen, number, "right"))
 
-    def certified(self, out: Path, rows: Source, scratch: Path) -> dict[str, float]:
+    def certified(self, out: AnyPath, rows: Source, scratch: Path | None) -> dict[str, float]:
         """Count what was written, and hold it to what was made."""
         if not self.tally.released:  # some formats cannot be read back without a row
             return {"rows": 0.0, **dict.fromkeys(COUNTED, 0.0)}

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.data import Source, open_writer
+from voile.data.files.memory import MemoryPath
 from voile.data.roles import Roles
 from voile.data.source import identifier
 from voile.data.writing.writer import Writer
@@ -197,7 +198,7 @@ class RecordWriter(Writer):
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | MemoryPath,
         schema: pa.Schema,
         *,
         record: str,
@@ -241,7 +242,7 @@ def released(source: Source, policy: Sequence[Mapping[str, Any]]) -> Source:
 
 
 def release_writer(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | MemoryPath,
     schema: pa.Schema,
     policy: Sequence[Mapping[str, Any]],
     *,

@@ -5,15 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
+from voile import data
 from voile.core.errors import RequestError
 from voile.data import Source
 from voile.data.source import TableSource
 from voile.itemsets.rows.incidence import Incidence
 
 ITEMS, LABEL, SUBJECT = "items", "label", "subject"
+
+
+def open_source(thing: object, *, table: str | None = None, encoding: str | None = None) -> Source:
+    """Open what `voile.data.open_source` does, and a matrix of zeros and ones by `matrix_source`.
+
+    Its one column, of lists of the features' numbers, is called ``items``.
+    """
+    from scipy import sparse
+
+    plain = isinstance(thing, np.ndarray) and thing.ndim == 2
+    if plain or sparse.issparse(thing):
+        return matrix_source(thing)
+    return data.open_source(thing, table=table, encoding=encoding)
 
 
 def matrix_source(

@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.errors import InfeasibleError, RequestError
+from voile.core.errors import InfeasibleError
 from voile.core.progress import Progress
 from voile.data import Source
+from voile.data.files.memory import AnyPath
 from voile.data.writing.writer import Writer
 from voile.itemsets.rows.forms import Cells, Form
 from voile.itemsets.rows.long_tables import release_writer, released
@@ -26,9 +27,9 @@ from voile.release.apply import Applying, Batch, Made
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import Release
+from voile.release.writing import check_lists
 from voile.report.suppression import FEW
 
-NO_LISTS = (".csv", ".tsv", ".jsonl", ".ndjson")
 KEPT = ("label", "sensitive", "keep")
 WHAT = {
     "binary": "0 and 1, as in the source",
@@ -44,7 +45,7 @@ def apply(
     kit: Kit,
     chosen: Chosen,
     source: Source,
-    out: Path,
+    out: Path | None,
     options: ApplyOptions,
     *,
     force: bool,
@@ -69,7 +70,8 @@ def apply(
     policy.warn()
     read = chosen.as_read(content, policy)
     applying = _Applying(kit, read, source, content, policy, options, progress)
-    applying.check_lists(out)
+    if out is not None:
+        applying.check_lists(out)
     return applying.write(out, options, force=force)
 
 
@@ -133,15 +135,9 @@ class _Applying(Applying):
 
     def check_lists(self, out: Path) -> None:
         """Refuse to write lists where they would be read back as text, and not be certified."""
-        lists = [column["column"] for column in self._items() if column["kind"] == "items"]
-        if lists and out.suffix.lower() in NO_LISTS:
-            raise RequestError(
-                f"column {lists[0]} holds lists, which {out.suffix} has no type for",
-                where=out.name,
-                instead="write .parquet",
-            )
+        check_lists(out, [one["column"] for one in self._items() if one["kind"] == "items"])
 
-    def writer(self, out: str | Path, *, force: bool, escape: bool) -> Writer:
+    def writer(self, out: str | AnyPath, *, force: bool, escape: bool) -> Writer:
         """Open what the release is written with: a long table is written as one."""
         return release_writer(out, self.schema, self._items(), force=force, escape=escape)
 
@@ -175,7 +171,7 @@ class _Applying(Applying):
         columns = [made[n] if n in made else batch.rows.column(n) for n in self._shown]
         return columns, held, aside
 
-    def certified(self, out: Path, rows: Source, scratch: Path) -> dict[str, float]:
+    def certified(self, out: AnyPath, rows: Source, scratch: Path | None) -> dict[str, float]:
         """Count who contains whom in the release, and hold it to the policy's k."""
         items = self._items(self._seen)
         figures = certify(

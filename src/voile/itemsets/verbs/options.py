@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 import voile.release.options
-from voile.data import Place
+from voile.data import Data
 from voile.release.options import Options
 
 
@@ -67,4 +67,4 @@ class AttackOptions(Options):
         description="items of a person that the adversary knows; may be given again",
     )
     targets: int = Field(1000, ge=1, description="people attacked, at most; drawn at random")
-    control: Place | None = Field(None, description="people who are not in the release")
+    control: Data | None = Field(None, description="people who are not in the release")

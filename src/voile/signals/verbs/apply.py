@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.core.progress import Progress
 from voile.data import Source
+from voile.data.files.memory import AnyPath
 from voile.keys.pseudonyms import pseudonyms_of
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
@@ -45,7 +46,7 @@ def apply(
     kit: Kit,
     chosen: Chosen,
     source: Source,
-    out: Path,
+    out: Path | None,
     options: ApplyOptions,
     *,
     force: bool,
@@ -134,7 +135,7 @@ class _Applying(Applying):
             secret=secret,
         )
 
-    def _batches(self, private: Path, files: ExitStack) -> Iterator[pa.RecordBatch]:
+    def _batches(self, private: AnyPath, files: ExitStack) -> Iterator[pa.RecordBatch]:
         """Write beside the rows who is of which class, and which readings lie outside."""
         writers = []
         for name in (CLASSES, OUTSIDE):
@@ -243,7 +244,7 @@ class _Applying(Applying):
                 found = numbers[outside[:, j]]
                 self._flags.writerows((int(number) + 1, form.column) for number in found)
 
-    def certified(self, out: Path, rows: Source, scratch: Path) -> dict[str, float]:
+    def certified(self, out: AnyPath, rows: Source, scratch: Path | None) -> dict[str, float]:
         """Decode what was written, and hold it to the readings."""
         figures = certify(self.opened(out), rows, self._reading, self._codec, self._certificate)
         again = self._certificate.rows - len(self._heard)

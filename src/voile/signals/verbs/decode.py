@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.core.progress import Progress
 from voile.core.wording import count
-from voile.data import Source, Staging, open_writer, publishing
+from voile.data import Source, Staging, open_source, open_writer, publishing, to_frame
+from voile.data.files.memory import AnyPath, MemoryPath
 from voile.data.files.outputs import READINGS, READINGS_FORMAT, SET_ASIDE, manifest_of
+from voile.data.frames import Frame
 from voile.data.opening import split_output
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
@@ -46,24 +51,43 @@ def decode_release(
 ) -> Ended:
     """Decode a release, and report how many rows were set aside."""
     fitted, chosen = Kit.load(Path(kit), KIND), Chosen.read(options.policy)
+    sent = Release.open(release)
     opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
     with reporter.progress() as progress:
-        rows, set_aside, aside = decode(
-            fitted, chosen, Release.open(Path(release)), opened, out, force=force, progress=progress
-        )
-    reporter.say(f"{out}: {count(rows, 'row')} decoded")
+        decoded = decode(fitted, chosen, sent, opened, out, force=force, progress=progress)
+    reporter.say(f"{out}: {count(decoded.rows, 'row')} decoded")
+    set_aside = decoded.set_aside
     if set_aside:
-        reporter.insist(f"{count(set_aside, 'row')} outside the range, in {aside}")
-    result = {"decoded": str(out), "rows": rows, "set_aside": set_aside}
+        reporter.insist(f"{count(set_aside, 'row')} outside the range, in {decoded.aside}")
+    result = {"decoded": str(out), "rows": decoded.rows, "set_aside": set_aside}
     return Ended(result, ASIDE if set_aside else 0)
 
 
-class Decoded(NamedTuple):
-    """How many rows were written, and how many set aside, in which file."""
+@dataclass(frozen=True)
+class Decoded(Brief):
+    """Readings again, as the recipient has them.
 
+    Parameters
+    ----------
+    out : where they lie. like : the kind of frame that they are shown as.
+    rows : how many there are.
+    set_aside, aside : how many rows lie outside the map's range, and the file of these.
+    """
+
+    shows = ("out", "rows", "set_aside")
+
+    out: AnyPath
+    like: Frame
     rows: int
     set_aside: int
-    aside: Path
+    aside: AnyPath
+
+    @property
+    def frame(self) -> Any:
+        """The rows, as the kind of frame that the release's source came as."""
+        source = open_source(self.out)
+        table = pa.Table.from_batches(source.batches(), source.schema())
+        return to_frame(table, like=self.like)
 
 
 def decode(
@@ -71,7 +95,7 @@ def decode(
     chosen: Chosen,
     release: Release,
     classes: Source,
-    out: Path,
+    out: Path | None,
     *,
     force: bool,
     progress: Progress,
@@ -99,22 +123,32 @@ def decode(
     types = _types(release, source)
     schema = pa.schema([pa.field(name, types[name]) for name in source.columns])
     decoding = _Decoding(content.reading, map, known, schema)
-    out, table = split_output(out)
-    aside = Path(f"{out}{SET_ASIDE}")
-    with Staging(out, READINGS, force=force) as staging:
-        part = staging.part(out)
-        name = f"{part}::{table}" if table else part
-        with (
-            open_writer(name, schema, force=force) as writer,
-            staging.part(aside).open("x") as file,
-        ):
+
+    def fill(rows: str | AnyPath, aside: AnyPath) -> None:
+        with open_writer(rows, schema, force=force) as writer, aside.open("w") as file:
             for batch in source.batches():
                 writer.write(decoding.of(batch, file))
                 progress("decoding", decoding.read)
+
+    place: AnyPath = MemoryPath("readings") if out is None else split_output(out)[0]
+    aside = place.with_name(f"{place.name}{SET_ASIDE}")
+    if out is None:
+        fill(place, aside)
+    else:
+        _write(out, fill, force=force)
+    rows = decoding.read - decoding.set_aside
+    return Decoded(place, release.like, rows, decoding.set_aside, aside)
+
+
+def _write(out: Path, fill: Callable[[str | AnyPath, AnyPath], None], *, force: bool) -> None:
+    """Let the readings, what was set aside and their manifest appear together."""
+    out, table = split_output(out)
+    with Staging(out, READINGS, force=force) as staging:
+        part = staging.part(out)
+        fill(f"{part}::{table}" if table else part, staging.part(f"{out}{SET_ASIDE}"))
         staging.part(manifest_path(out)).write_bytes(manifest_of(READINGS_FORMAT))
         with publishing(part, table, force=force) as publish:
             staging.commit(publish)
-    return Decoded(decoding.read - decoding.set_aside, decoding.set_aside, aside)
 
 
 def _types(release: Release, source: Source) -> dict[str, pa.DataType]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from voile.core.errors import RequestError
 from voile.core.wording import count
 from voile.keys.secret import Secret
+from voile.release.kit import Kit
 from voile.release.own_verbs import Ended, Reporter, open_reported
 from voile.signals.channel import Enrolment
 from voile.signals.verbs.options import EnrolOptions
@@ -17,7 +18,7 @@ def enrol(
     options: EnrolOptions,
     reporter: Reporter,
     *,
-    kit: str,
+    kit: Kit | str,
     out: Path,
     force: bool,
     table: str | None,
@@ -29,7 +30,7 @@ def enrol(
     known = subjects_in(opened, content.reading, content.classes, generation=options.generation)
     if absent := [who for who in options.subject if who not in known]:
         where = f"--subject, {len(absent)} of {len(options.subject)}"
-        raise RequestError(f"a subject is not in {options.classes}", where=where)
+        raise RequestError(f"a subject is not in {opened.name}", where=where)
     own = {who: known[who].generation for who in options.subject or known}
     secret = secret_of(options.key_file)
     Enrolment.of(secret, codec.mark, own).write(out, force=force)

@@ -16,7 +16,7 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
 from voile.core.interruption import ctrl_c
 from voile.core.progress import Progress
-from voile.data import Source, open_source
+from voile.data import Data, Source, open_source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.keys.random import streams
@@ -260,7 +260,7 @@ class _Fitting:
             return None
 
 
-def _prior(table: str | None, rows: Rows, reading: Reading) -> Floats | None:
+def _prior(table: Data | None, rows: Rows, reading: Reading) -> Floats | None:
     """Read what an eavesdropper thinks of each row's subject, (n, k); None: nothing of her own."""
     if table is None:
         return None

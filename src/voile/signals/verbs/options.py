@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from voile.data import Place
+from voile.data import Data
 from voile.release.options import Options, Pseudonymous
 
 Method = Literal["transport", "normal", "exponential", "gamma", "uniform", "affine"]
@@ -37,7 +37,7 @@ class FitOptions(Options):
         gt=0,
         description="learn maps under differential privacy; the roles file gives bounds",
     )
-    beliefs: Place | None = Field(
+    beliefs: Data | None = Field(
         None,
         description="table of what an eavesdropper thinks of each subject beforehand: a column of "
         "subjects, and one of chances for each class",
@@ -86,8 +86,8 @@ class AttackOptions(Options):
         None, description="kit whose maps the adversary knows, of every class"
     )
     knows: tuple[str, ...] = Field((), description="kept columns that the adversary knows as well")
-    control: Place | None = Field(None, description="people who are not in the release")
-    beliefs: Place | None = Field(
+    control: Data | None = Field(None, description="people who are not in the release")
+    beliefs: Data | None = Field(
         None,
         description="table of what the adversary thinks of each subject beforehand: a column of "
         "subjects, and one of chances for each class",
@@ -104,13 +104,13 @@ class DecodeOptions(Options):
     """
 
     policy: Path = Field(description="policy file that the release was applied with")
-    classes: Place = Field(title="CLASSES", description="class of each pseudonym")
+    classes: Data = Field(title="CLASSES", description="class of each pseudonym")
 
 
 class _Enrolled(Options):
     """The subjects of the live channel, and their keys."""
 
-    classes: Place = Field(title="CLASSES", description="class of each subject")
+    classes: Data = Field(title="CLASSES", description="class of each subject")
     generation: str | None = Field(
         None,
         title="COLUMN",
@@ -208,7 +208,7 @@ class DecodeFhirOptions(Options):
     OUT.set-aside.jsonl, and the exit code is 1.
     """
 
-    classes: Place = Field(
+    classes: Data = Field(
         title="CLASSES",
         description="class of each subject, named as the Observations do: Patient/17",
     )

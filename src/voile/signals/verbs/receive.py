@@ -10,6 +10,7 @@ from pathlib import Path
 
 from voile.core.wording import count
 from voile.keys.pseudonyms import pseudonym
+from voile.release.kit import Kit
 from voile.release.own_verbs import Ended, Reporter, open_reported
 from voile.signals.channel import Link, Recipient, collect
 from voile.signals.channel.broker import line_of
@@ -25,7 +26,7 @@ def receive(
     options: ReceiveOptions,
     reporter: Reporter,
     *,
-    kit: str,
+    kit: Kit | str,
     out: Path,
     table: str | None,
     encoding: str | None,

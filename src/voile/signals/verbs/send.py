@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.core.wording import count
 from voile.data import Source
+from voile.release.kit import Kit
 from voile.release.own_verbs import Ended, Reporter, open_reported
 from voile.signals.channel import Enrolment, Link, Sender, Taken, forward
 from voile.signals.channel.broker import line_of
@@ -41,8 +42,8 @@ def send(
     options: SendOptions,
     reporter: Reporter,
     *,
-    kit: str,
-    source: str,
+    kit: Kit | str,
+    source: object,
     spool: Path,
     table: str | None,
     encoding: str | None,
@@ -53,7 +54,7 @@ def send(
     if codec.forgets:
         reporter.insist(FORGETS)
     enrolled = Enrolment.read(options.enrolment)
-    rows, live = _Rows(content, enrolled.pseudonyms), source == LIVE
+    rows, live = _Rows(content, enrolled.pseudonyms), isinstance(source, str) and source == LIVE
     with Sender(
         spool,
         codec,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from voile.core.errors import RequestError, nearest
@@ -18,24 +17,24 @@ from voile.signals.verbs.content import KIND, Content
 OWN = ("subject", "session", "number")  # what each line of the clinic's file says first
 
 
-def sequences_of(kit: str) -> tuple[Content, SequenceCodec]:
-    """Load a kit that holds a map of sequences."""
-    content = Content.of(Kit.load(Path(kit), KIND))
+def sequences_of(kit: Kit | str) -> tuple[Content, SequenceCodec]:
+    """Return what a kit that holds a map of sequences has in it."""
+    content = Content.of(kit if isinstance(kit, Kit) else Kit.load(kit, KIND))
     if content.sequence is None:
         raise RequestError(
-            "the kit holds no map of sequences", where=kit, instead="fit with --time COLUMN"
+            "the kit holds no map of sequences", where=str(kit), instead="fit with --time COLUMN"
         )
     return content, content.sequence
 
 
-def live_of(kit: str) -> tuple[Content, SequenceCodec]:
-    """Load a kit to send or receive by: none of its columns is hidden in the clinic's lines."""
+def live_of(kit: Kit | str) -> tuple[Content, SequenceCodec]:
+    """Return the same to send or receive by: the clinic's lines hide none of its columns."""
     content, codec = sequences_of(kit)
     shown = {*content.reading.columns, *content.reading.roles.of("keep")}
     if taken := [name for name in OWN if name in shown]:
         raise RequestError(
             f"a column is called {taken[0]}, as one that the clinic's file has of its own",
-            where=kit,
+            where=str(kit),
             instead="rename it in the source and fit again",
         )
     return content, codec

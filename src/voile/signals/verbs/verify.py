@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 
 from voile.core.errors import TamperedError
 from voile.data import Source
+from voile.data.files.memory import AnyPath
 from voile.release.manifest import Release
 from voile.release.verify import Check, has_columns, recounted
 from voile.signals.readings.forms import Form, ReadingSettings
@@ -45,7 +45,7 @@ def verify(release: Release) -> Iterator[Check]:
     yield from recounted(release, found, left=LEFT)
 
 
-def _lines(path: Path) -> int:
+def _lines(path: AnyPath) -> int:
     """Count the lines of a table after its header."""
     with path.open(newline="", encoding="utf-8") as file:
         return sum(1 for _ in csv.reader(file)) - 1

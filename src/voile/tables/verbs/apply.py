@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from voile.core.errors import InfeasibleError
 from voile.core.progress import Progress
 from voile.data import Source
+from voile.data.files.memory import AnyPath
 from voile.release.apply import Applying, Batch, Made
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
@@ -38,7 +39,7 @@ def apply(
     kit: Kit,
     chosen: Chosen,
     source: Source,
-    out: Path,
+    out: Path | None,
     options: ApplyOptions,
     *,
     force: bool,
@@ -187,7 +188,7 @@ class _Applying(Applying):
         made = zip(self._outputs, columns, strict=True)
         return [array for output, one in made for array in output.written(one, self._published)]
 
-    def certified(self, out: Path, rows: Source, scratch: Path) -> dict[str, float]:
+    def certified(self, out: AnyPath, rows: Source, scratch: Path | None) -> dict[str, float]:
         """Measure the release by its own groups, and hold it to the kit's constraints."""
         content = self._content
         figures = certify(

@@ -8,14 +8,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from voile.data import Place
+from voile.data import Data
 from voile.release.options import Options, Pseudonymous
 
 
 class FitOptions(Options):
     """How the frontier is found and what it counts against."""
 
-    population: tuple[Place, ...] = Field(
+    population: tuple[Data, ...] = Field(
         (), description="table that counts people by quasi-identifiers; several are margins"
     )
     people: str = Field("people", description="column of the population table that counts")
@@ -84,7 +84,7 @@ class ApplyOptions(Pseudonymous):
 class AttackOptions(Options):
     """What the adversary holds and knows."""
 
-    register_: Place | None = Field(
+    register_: Data | None = Field(
         None, alias="register", description="identified register that the adversary holds"
     )
     person: str | None = Field(
@@ -98,9 +98,7 @@ class AttackOptions(Options):
         description="share of released people in the register, if known to the adversary; "
         "else estimated",
     )
-    control: Place | None = Field(None, description="people set aside before fitting")
-    population: Place | None = Field(
-        None, description="table that counts people, to confirm unique"
-    )
+    control: Data | None = Field(None, description="people set aside before fitting")
+    population: Data | None = Field(None, description="table that counts people, to confirm unique")
     people: str = Field("people", description="column of the population table that counts")
     threshold: float = Field(0.0, ge=0, le=1, description="minimum match probability of a claim")

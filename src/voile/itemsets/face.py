@@ -1,0 +1,7 @@
+"""What a user calls; the options are those of `voile itemsets fit`."""
+
+from __future__ import annotations
+
+from voile.release.verbs import fit_of
+
+fit = fit_of("itemsets")

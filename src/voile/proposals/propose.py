@@ -1,0 +1,70 @@
+"""Roles proposed for a source of any kind of data."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from pydantic import PrivateAttr
+
+from voile.data import Source
+from voile.data.roles import Roles
+from voile.proposals.documents import examine_documents, holds_spans
+from voile.proposals.items import examine_items, holds_lists
+from voile.proposals.proposal import Proposal
+from voile.proposals.readings import examine_readings
+from voile.proposals.tables import examine
+
+
+class ProposedRoles(Roles):
+    """Roles with the reason for each; read them, and correct them with `corrected`."""
+
+    _proposal: Proposal = PrivateAttr()
+
+    @classmethod
+    def of_proposal(cls, proposal: Proposal) -> ProposedRoles:
+        """Return the roles that were proposed."""
+        columns = {c.name: {"role": c.role, **c.settings} for c in proposal.columns}
+        roles = cls.model_validate({"subject": proposal.subject, "columns": columns})
+        roles._proposal = proposal
+        return roles
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write the roles file, with the reasons; `force` replaces one that voile wrote."""
+        from voile.data.files.atomic import write_text
+        from voile.data.files.outputs import ROLES
+
+        write_text(path, self._proposal.to_toml(), ROLES, force=force)
+        return Path(path)
+
+    def __repr__(self) -> str:
+        found = self._proposal.by_role().items()
+        return "\n".join(f"{role + ':':<12} {', '.join(names)}" for role, names in found)
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        from voile.report.notebook import drawn
+        from voile.report.sections import Grid
+
+        rows = tuple((c.name, c.role, c.why) for c in self._proposal.columns)
+        return drawn("Proposed roles: correct them", [Grid(("column", "role", "why"), rows)])
+
+
+def propose(source: Source, kind: str | None) -> Proposal:
+    """Propose roles for a kind of data; where none is named, spans and lists decide."""
+    if kind == "documents" or (kind is None and holds_spans(source)):
+        return examine_documents(source)
+    if kind == "signals":
+        return examine_readings(source)
+    if kind == "itemsets" or (kind is None and holds_lists(source)):
+        return examine_items(source)
+    return examine(source)
+
+
+def kind_named(thing: Any) -> str | None:
+    """Return the kind of data that a source is by its name: a corpus is of documents."""
+    from voile.documents.text.source import is_corpus
+
+    return "documents" if isinstance(thing, str | os.PathLike) and is_corpus(thing) else None

@@ -1,0 +1,175 @@
+"""What attacks on one release found, and its file: JSON in the holder's private folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Self
+
+from voile.core.errors import DamagedError, RequestError
+from voile.core.evidence import FORBID, Evidence
+from voile.data.files import outputs
+from voile.data.files.memory import MemoryPath
+
+if TYPE_CHECKING:
+    from voile.keys.secret import Secret
+    from voile.release.manifest import Release
+
+
+class AttackResults(tuple[Evidence, ...]):
+    """The evidence of each attack on one release, in the order in which they were made."""
+
+    release: Release
+
+    def __new__(cls, release: Release, found: Iterable[Evidence]) -> Self:
+        """Keep evidence with the release that it is about."""
+        results = super().__new__(cls, found)
+        results.release = release
+        return results
+
+    def __repr__(self) -> str:
+        return f"AttackResults({', '.join(one.attack for one in self)})"
+
+    def _repr_html_(self) -> str:
+        from voile.report.notebook import drawn_evidence
+
+        return drawn_evidence(repr(self), self)
+
+    def save(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        key_file: str | os.PathLike[str] | None = None,
+        force: bool = False,
+    ) -> Path:
+        """Write the evidence, and seal it; return where.
+
+        Parameters
+        ----------
+        path : without it RELEASE.private/evidence.json, where the report looks for it.
+        key_file : file with the secret of the seal [variable VOILE_SECRET].
+        force : replace the file if voile wrote it.
+
+        Raises
+        ------
+        RequestError : the release is in memory: `Release.save` takes its evidence.
+        """
+        from voile.keys.secret import Secret
+
+        place = default_place(self.release) if path is None else Path(path)
+        secret = Secret.find(key_file)
+        write_evidence(place, self.release, self, secret, force=force)
+        return place
+
+
+@dataclass(frozen=True, kw_only=True)
+class _File:
+    """What is in the file; nothing else may be."""
+
+    __pydantic_config__ = FORBID
+
+    format: Literal["voile-evidence"] = "voile-evidence"
+    version: Literal[2] = 2
+    kind: str
+    release: str
+    evidence: tuple[Evidence, ...]
+
+
+def default_place(release: Release) -> Path:
+    """Return where evidence of a release on disk is looked for."""
+    from voile.release.manifest import EVIDENCE
+
+    folder = release.folder
+    if isinstance(folder, MemoryPath):
+        raise RequestError(
+            "the release is in memory", instead="save it with its evidence: save(path, evidence)"
+        )
+    return folder / EVIDENCE
+
+
+def write_evidence(
+    place: Path, release: Release, found: Sequence[Evidence], secret: Secret | None, *, force: bool
+) -> None:
+    """Write evidence with the hash of the release it is about, and seal it."""
+    from voile.data.files.atomic import write_text
+    from voile.release.verify import seal_evidence
+
+    file = _File(kind=release.kind, release=release.public["sha256"], evidence=tuple(found))
+    if place == default_place(release):
+        place.parent.mkdir(mode=0o700, exist_ok=True)
+    text = json.dumps(asdict(file), indent=1, ensure_ascii=False)
+    write_text(place, text, outputs.EVIDENCE, force=force)
+    seal_evidence(release, place, secret)
+
+
+def find_evidence(release: Release, secret: Secret | None, given: object = None) -> AttackResults:
+    """Return evidence of a release from what a user has.
+
+    Parameters
+    ----------
+    given : what attack returned, a file, several of these; None: the file beside the release, if
+        there is one.
+
+    Raises
+    ------
+    RequestError : it is about another release, or no evidence.
+    """
+    if given is None:
+        if isinstance(release.path, MemoryPath) or not default_place(release).exists():
+            return AttackResults(release, ())
+        given = default_place(release)
+    if isinstance(given, str | os.PathLike):
+        return AttackResults(release, read_evidence(Path(given), release, secret))
+    if isinstance(given, AttackResults):
+        if given.release.public["sha256"] != release.public["sha256"]:
+            raise _of_another(release, None)
+        return given
+    if not isinstance(given, Iterable) or isinstance(given, Mapping | Evidence):
+        raise RequestError(
+            f"a {type(given).__name__} is no evidence", instead="give what attack returned"
+        )
+    parts = [find_evidence(release, secret, one) for one in given]
+    return AttackResults(release, (one for part in parts for one in part))
+
+
+def read_evidence(place: Path, release: Release, secret: Secret | None) -> tuple[Evidence, ...]:
+    """Read evidence back; that of another release, or not as it was written, is refused."""
+    from pydantic import TypeAdapter, ValidationError
+
+    from voile.data.files.own_files import read_bytes
+    from voile.release.verify import check_evidence
+
+    try:
+        found = TypeAdapter(_File).validate_json(read_bytes(place), strict=True)
+    except (FileNotFoundError, NotADirectoryError):
+        raise RequestError("no such evidence file", where=str(place)) from None
+    except ValidationError as error:
+        problems = {".".join(map(str, one["loc"])): one["msg"] for one in error.errors()}
+        raise _refused(problems, place) from None
+    if found.release != release.public["sha256"]:
+        raise _of_another(release, place)
+    check_evidence(release, place, secret)
+    return found.evidence
+
+
+def _of_another(release: Release, place: Path | None) -> RequestError:
+    return RequestError(
+        "this evidence is about another release",
+        where=None if place is None else str(place),
+        instead=f"run voile {release.kind} attack again",
+    )
+
+
+def _refused(problems: Mapping[str, str], place: Path) -> RequestError:
+    """Say in one sentence why a file is no evidence; `problems` has a message by field."""
+    if "" in problems or "format" in problems:
+        return RequestError("not an evidence file", where=str(place))
+    if "version" in problems:
+        return RequestError(
+            "evidence of another version", where=str(place), instead="attack the release again"
+        )
+    field, message = next(iter(problems.items()))
+    return DamagedError(f"the evidence is damaged: {field}: {message}", where=str(place))

@@ -1,0 +1,82 @@
+"""The report of a kit or a release: one page, for the public or for the data holder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from voile.core.brief import Brief
+from voile.core.kinds import load
+from voile.core.version import __version__
+from voile.data.files.outputs import REPORT
+from voile.data.files.own_files import fitting
+from voile.release.choice import Choice, in_words
+from voile.release.manifest import Release
+from voile.report import render
+from voile.report.notebook import framed
+from voile.report.sections import Audience
+
+if TYPE_CHECKING:
+    from voile.core.evidence import Evidence
+    from voile.release.kit import Kit
+
+
+@dataclass(frozen=True)
+class Report(Brief):
+    """The page of a kit or a release.
+
+    Parameters
+    ----------
+    title, audience : what it is called, and for whom it is.
+    html : the whole page, which opens from disk without a network.
+    """
+
+    shows = ("title", "audience")
+
+    title: str
+    audience: Audience
+    html: str
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write the page; `force` replaces a report that voile wrote. Returns where."""
+        from voile.data.files.atomic import write_text
+
+        write_text(path, self.html, REPORT, force=force)
+        return Path(path)
+
+    def _repr_html_(self) -> str:
+        return framed(self.html, title=self.title, height=640)
+
+
+def report_of(
+    subject: Kit | Release, evidence: Sequence[Evidence], audience: Audience, name: str
+) -> Report:
+    """Make the report of a kit or a release that is called `name`."""
+    title = f"{name}: what it discloses, what it keeps"
+    with fitting("what is reported", Path(name)):
+        page = render(
+            title,
+            load(subject.kind).sections(subject, evidence, audience=audience),
+            audience=audience,
+            facts=_facts(subject, audience),
+        )
+    return Report(title, audience, page)
+
+
+def _facts(subject: Kit | Release, audience: Audience) -> dict[str, str]:
+    """Say how to reproduce it; a kit's id follows from the data, and stays with the holder."""
+    facts = {"voile": __version__, "kind of data": subject.kind}
+    if isinstance(subject, Release):
+        facts["release, SHA-256"] = str(subject.public["sha256"])
+        if subject.private is not None and audience == "internal":
+            chosen = subject.private["chosen"]
+            number = "edited" if chosen["number"] is None else f"number {chosen['number']}"
+            how = in_words(Choice.from_data(chosen["choice"]), edited=chosen["edited"])
+            facts["policy"] = f"{number} ({how})"
+            facts["kit"] = str(subject.private["kit"])
+    elif audience == "internal":
+        facts["kit"] = subject.id
+    return facts

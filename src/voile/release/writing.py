@@ -1,0 +1,144 @@
+"""A release appears whole or not at all: on disk with its seal, or in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from voile.core.errors import RequestError
+from voile.data import Staging, open_source, open_writer, publishing
+from voile.data.files import outputs
+from voile.data.files.memory import AnyPath, MemoryPath
+from voile.data.frames import Frame
+from voile.data.opening import split_output
+from voile.keys.seal import SEAL, Seal, file_sha256
+from voile.keys.secret import Secret
+from voile.release.manifest import (
+    ESCAPED,
+    MANIFEST,
+    PRIVATE_MANIFEST,
+    RELEASE,
+    Release,
+    encode,
+    manifest_path,
+    private_path,
+)
+
+IN_MEMORY = "release"
+NO_LISTS = (".csv", ".tsv", ".jsonl", ".ndjson")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Where the parts of a release are written before they appear.
+
+    Parameters
+    ----------
+    release : the file, or the rows in memory.
+    rows : what `open_writer` takes for them: the table's name with it, where a file stands for one.
+    scratch : a folder for what is needed only meanwhile; None in memory, where nothing spills.
+    """
+
+    release: AnyPath
+    rows: str | AnyPath
+    private: AnyPath
+    scratch: Path | None
+
+
+Manifests: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
+"""The public one and the private one, still without the hash of the release."""
+Fill: TypeAlias = Callable[[Parts], Manifests]
+
+
+def write_release(
+    out: Path | None, fill: Fill, *, secret: Secret | None, like: Frame, force: bool
+) -> Release:
+    """Let `fill` write the parts of a release, and let them appear together.
+
+    Parameters
+    ----------
+    out : where; None in memory.
+    secret : what it is sealed under, now or when it is saved.
+    like : the kind of frame that it is shown as.
+    """
+    if out is None:
+        return _hold(fill, secret, like)
+    out, table = split_output(out)
+    with Staging(out, outputs.RELEASE, force=force) as staging:
+        private = staging.folder(private_path(out), mode=0o700)
+        part = staging.part(out)
+        rows = f"{part}::{table}" if table else part
+        manifests = fill(Parts(part, rows, private, staging.scratch()))
+        manifest = staging.part(manifest_path(out))
+        for place, content in _encoded(manifests, file_sha256(part), manifest, private):
+            place.write_bytes(content)
+        seal = Seal.of({RELEASE: part, MANIFEST: manifest}, private, secret)
+        (private / SEAL).write_bytes(seal.to_bytes())
+        with publishing(part, table, force=force) as publish:
+            staging.commit(publish)
+    return Release.open(out, like=like)
+
+
+def _hold(fill: Fill, secret: Secret | None, like: Frame) -> Release:
+    """Write a release into memory; its hash is that of its rows."""
+    place = MemoryPath(IN_MEMORY)
+    manifest, private = manifest_path(place), private_path(place)
+    manifests = fill(Parts(place, place, private, None))
+    sha256 = open_source(place).fingerprint()
+    for part, content in _encoded(manifests, sha256, manifest, private):
+        part.write_bytes(content)
+    return Release.open(place, like=like, secret=secret)
+
+
+def _encoded(
+    manifests: Manifests, sha256: str, manifest: AnyPath, private: AnyPath
+) -> list[tuple[AnyPath, bytes]]:
+    public, hidden = ({**one, "sha256": sha256} for one in manifests)
+    return [(manifest, encode(public)), (private / PRIVATE_MANIFEST, encode(hidden))]
+
+
+def save_release(release: Release, out: Path, *, escape: bool, force: bool) -> Release:
+    """Write a release that is in memory to disk, as apply would have."""
+    place, folder = release.path, release.folder
+    if not isinstance(place, MemoryPath) or not isinstance(folder, MemoryPath):
+        raise RequestError("the release is a file already", where=str(place), instead="copy it")
+
+    types = open_source(place).columns
+    items = [one["column"] for one in release.public["columns"] if one["role"] == "items"]
+    check_lists(out, [name for name in items if pa.types.is_list(types[name])])
+
+    def fill(parts: Parts) -> Manifests:
+        for part in folder.iterdir():
+            if part.rows is None:
+                (parts.private / part.name).write_bytes(part.read_bytes())
+            else:
+                _copy(part, parts.private / part.name)
+        counted = _copy(place, parts.rows, force=force, escape=escape)
+        formulas = {"escaped": escape, "cells": dict(counted)}
+        said = {"formulas": ESCAPED} if escape else {}
+        return {**release.public, **said}, {**(release.private or {}), "formulas": formulas}
+
+    return write_release(out, fill, secret=release.secret, like=release.like, force=force)
+
+
+def check_lists(out: Path, columns: Sequence[str]) -> None:
+    """Refuse to write lists where they would be read back as text, and not be certified."""
+    if columns and out.suffix.lower() in NO_LISTS:
+        raise RequestError(
+            f"column {columns[0]} holds lists, which {out.suffix} has no type for",
+            where=out.name,
+            instead="write .parquet",
+        )
+
+
+def _copy(place: MemoryPath, out: str | AnyPath, **how: bool) -> Mapping[str, int]:
+    """Write rows that are in memory elsewhere; return how many cells are formulas, by column."""
+    source = open_source(place)
+    with open_writer(out, source.schema(), **how) as writer:
+        for batch in source.batches():
+            writer.write(batch)
+    return writer.formulas

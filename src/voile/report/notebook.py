@@ -1,0 +1,64 @@
+"""Pages and charts inside a notebook, each in a frame of its own so that no style leaks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatch
+from html import escape
+from typing import Any
+
+from voile.core.evidence import Evidence
+from voile.core.frontier import Frontier
+from voile.report.charts.numbers import share
+from voile.report.evidence_sections import evidence_sections
+from voile.report.page import render_part
+from voile.report.sections import Block, FrontierChart
+
+FITTED = "this.style.height = this.contentDocument.documentElement.scrollHeight + 'px'"
+"""What a frame does once it is loaded, where the notebook lets it."""
+
+
+def framed(page: str, *, title: str, height: int, fitted: bool = False) -> str:
+    """Return a page as a frame of a notebook's output, `height` pixels high or as it needs."""
+    onload = f' onload="{FITTED}"' if fitted else ""
+    return (
+        f'<iframe title="{escape(title)}" srcdoc="{escape(page)}"{onload} '
+        f'style="width: 100%; height: {height}px; border: 0"></iframe>'
+    )
+
+
+def drawn(title: str, blocks: Sequence[Block]) -> str:
+    """Return blocks of a public report as a frame of a notebook's output."""
+    page = render_part(title, blocks)
+    return framed(page, title=title, height=520, fitted=True)
+
+
+def drawn_evidence(title: str, evidence: Sequence[Evidence]) -> str:
+    """Return what attacks found, as the public may see it, as a frame of a notebook's output."""
+    sections = evidence_sections(evidence, "public")
+    return drawn(title, [block for section in sections for block in section.blocks])
+
+
+@singledispatch
+def html_of(thing: Any) -> str:
+    """Draw a value of `core`, which itself knows of no report."""
+    raise TypeError(f"a {type(thing).__name__} has no drawing")
+
+
+@html_of.register
+def _frontier(frontier: Frontier) -> str:
+    points = list(zip(frontier.risk.tolist(), frontier.loss.tolist(), strict=True))
+    chart = FrontierChart(
+        tuple(risk for risk, _ in points),
+        tuple(loss for _, loss in points),
+        tuple(f"risk {share(risk)}, loss {share(loss)}" for risk, loss in points),
+        (),
+        "risk",
+        "loss",
+    )
+    return drawn(repr(frontier), [chart])
+
+
+@html_of.register
+def _evidence(evidence: Evidence) -> str:
+    return drawn_evidence(repr(evidence), [evidence])

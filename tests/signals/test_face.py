@@ -1,0 +1,54 @@
+"""Decoding from Python: in memory as on disk, every reading again."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import voile.signals as vs
+from voile.core.errors import RequestError
+from voile.data import open_source
+
+ROLES = {"who": "identifier", "dose": "reading", "sick": "private", "ward": "keep"}
+
+
+def people() -> pd.DataFrame:
+    import numpy as np
+
+    rng = np.random.default_rng(3)
+    n = 200
+    sick = np.where(np.arange(n) % 2, "yes", "no")
+    dose = np.round(rng.normal(np.where(sick == "yes", 8.0, 5.0), 1.0), 1)
+    who = [f"p{i:03d}" for i in range(n)]
+    return pd.DataFrame({"who": who, "dose": dose, "sick": sick, "ward": "north"})
+
+
+@pytest.fixture(scope="module")
+def sent():
+    frame = people()
+    roles = {"subject": "who", "columns": ROLES}
+    kit = vs.fit(frame, roles, strength=1.0, base="normal", seed=1)
+    policy = kit.choose(max_loss=1.0)
+    return frame, kit, policy, kit.apply(policy, frame, no_pseudonyms=True, keep_order=True)
+
+
+def test_a_release_in_memory_decodes(sent, tmp_path):
+    frame, kit, policy, release = sent
+    assert (release.frame["dose"] != frame["dose"]).any()
+    decoded = vs.decode(kit, release, policy)
+    assert isinstance(decoded.frame, pd.DataFrame)
+    assert decoded.frame["dose"].tolist() == frame["dose"].tolist()
+    assert (decoded.rows, decoded.set_aside) == (200, 0)
+
+
+def test_a_saved_release_decodes_to_a_file_with_the_classes_given(sent, tmp_path):
+    frame, kit, policy, release = sent
+    saved = release.save(tmp_path / "r.parquet")
+    classes = open_source(saved.folder / "classes.csv")
+    decoded = vs.decode(kit, saved, policy, classes, tmp_path / "d.parquet")
+    assert decoded.frame["dose"].tolist() == frame["dose"].tolist()
+    assert (tmp_path / "d.parquet.manifest.json").exists()
+    with pytest.raises(RequestError, match="a subject has no class"):
+        vs.decode(kit, saved, policy, {"pseudonym": ["nobody"], "sick": ["yes"]})
+    with pytest.raises(RequestError, match="no policy"):
+        vs.decode(kit, saved, 3)
