@@ -41,10 +41,6 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code.
 
     An error is one sentence on standard error, and with `--json` an object on standard output.
-
-    Returns
-    -------
-    0 done; 2 the request is wrong; 130 interrupted; 1 anything else, rows set aside among it.
     """
     debug = "--debug" in arguments
     try:

@@ -132,11 +132,6 @@ class Roles(BaseModel):
     def parse(cls, given: object) -> Roles:
         """Return roles from what a user has: themselves, a file, or a dictionary as of the file.
 
-        Parameters
-        ----------
-        given : column -> role, or column -> a dictionary with its role and settings; or a
-            dictionary of ``columns`` such as these and a ``subject``.
-
         >>> Roles.parse({"age": "quasi", "ward": {"role": "keep"}}).of("keep")
         ['ward']
         """

@@ -17,11 +17,6 @@ def register_with_errors(register: pa.Table, seed: RandomState = 2013) -> pa.Tab
 
     Of all people, drawn apart for each error: 5% have an age one year off, up or down, and a
     birth date that says the same; 8% have another ZIP code; 3% have no race.
-
-    Parameters
-    ----------
-    register : of `make_county`, with two ZIP codes or more.
-    seed : an int >= 0, a NumPy Generator or None.
     """
     ageing, moving, forgetting = streams(seed, "age errors", "zip errors", "race errors")
     n = len(register)

@@ -92,11 +92,6 @@ def make_county(seed: RandomState = 2013, people: int = 100_000) -> County:
     patients is larger than its population. Of the six ZIP3 areas three have under 20,000
     people, where there are 100,000 in all.
 
-    Parameters
-    ----------
-    seed : an int >= 0, a NumPy Generator or None.
-    people : 100 or more. 8% are patients, and a fifth of these come more than once.
-
     Examples
     --------
     >>> county = make_county(people=1000)
@@ -121,12 +116,6 @@ def write_county(county: County, folder: Path, *, seed: int = 2013, force: bool 
 
     register.csv, population.parquet, patients.csv, register-adversary.csv and a README.txt that
     says it is made up.
-
-    Parameters
-    ----------
-    folder : a new one, in a folder that exists.
-    seed : of the adversary's errors (`register_with_errors`).
-    force : replace such a folder, unless it holds anything else.
     """
     adversary = leave_some_out(register_with_errors(county.register, seed), seed)
     with write_folder(folder, COUNTY, force=force) as new:

@@ -45,12 +45,7 @@ def evidence_sections(
     audience: Audience,
     first: Mapping[Question, Sequence[Block]] | None = None,
 ) -> Iterator[Section]:
-    """Yield a section for each question of data-protection law that an attack answers.
-
-    Parameters
-    ----------
-    first : what a wing puts at the beginning of the section of a question.
-    """
+    """Yield a section for each question of data-protection law that an attack answers."""
     for heading in get_args(Question):
         if told := [one for one in evidence if one.heading == heading]:
             blocks = (*(first or {}).get(heading, ()), *_blocks(told, audience))

@@ -38,17 +38,7 @@ M = TypeVar("M", bound="BaseModel")
 
 
 def read_json(path: AnyPath, what: str) -> Any:
-    """Read a file of JSON.
-
-    Parameters
-    ----------
-    what : what it is, with its article: "the manifest".
-
-    Raises
-    ------
-    DamagedError : it is not JSON, too long or too deep, or a text in it is none.
-    FileNotFoundError : there is none.
-    """
+    """Read a file of JSON."""
     return parse_json(read_bytes(path), what, path)
 
 

@@ -96,12 +96,7 @@ def numbered_lines(
 
 
 def parser(name: str, errors: str = "strict") -> Callable[[int, bytes], dict[str, Any]]:
-    """Return what makes an object of a line of the file `name`, given the line's number.
-
-    Parameters
-    ----------
-    errors : "replace" puts U+FFFD for half of a surrogate pair, which "strict" refuses.
-    """
+    """Return what makes an object of a line of the file `name`, given the line's number."""
     number = 0
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

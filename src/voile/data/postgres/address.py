@@ -45,10 +45,6 @@ class Address:
         """Read "postgresql://host/database::table" or "service=NAME::table"; None for a file.
 
         A URL that passed through a `Path` lost a slash, and gets it back.
-
-        Raises
-        ------
-        RequestError : there is a password in it, or no database.
         """
         text = os.fspath(thing)
         if WORD.search(text):

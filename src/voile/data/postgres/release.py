@@ -67,13 +67,7 @@ class PostgresWriter(TableWriter):
 
 @contextmanager
 def sending(path: Path, *, force: bool) -> Iterator[Callable[[], None]]:
-    """Send a staged table's rows in one transaction, and give what commits it.
-
-    Raises
-    ------
-    RequestError : the table is there already, or the role may not replace it.
-    VoileError : the server does not give the rows back as they were written.
-    """
+    """Send a staged table's rows in one transaction, and give what commits it."""
     pointer = Pointer.read(path)
     with Session(_address(pointer), write=True) as session:
         schema, table = _target(session, force=force)

@@ -104,10 +104,6 @@ def find_table(session: Session, asked: str | None) -> Table:
 
     Reads columns of dates, moments and numerics once, to see whether a narrower type holds them.
     While the session lasts, nobody can drop or change the table.
-
-    Raises
-    ------
-    RequestError : there is no such table, or nothing in it can be read.
     """
     oid, place, ordered = _place(session, asked)
     session.run(f"SELECT FROM {place} LIMIT 0")  # keeps anyone from changing or dropping it

@@ -64,13 +64,7 @@ class DuckDBTableWriter(TableWriter):
 
 @contextmanager
 def sending(path: Path, place: str, *, force: bool) -> Iterator[Callable[[], None]]:
-    """Put a staged table's rows into the database in one transaction, and give what commits it.
-
-    Raises
-    ------
-    RequestError : the table is there already, or another process uses the database.
-    VoileError : the database does not give the rows back as they were written.
-    """
+    """Put a staged table's rows into the database in one transaction, and give what commits it."""
     database, table = split_table(place)
     _check_target(database, str(table), force=force)
     fresh = not database.exists()

@@ -63,16 +63,7 @@ def rows_path(path: Path) -> Path:
 
 
 def open_table(path: Path, find: Callable[[Pointer], Source]) -> Source:
-    """Open the table that a file stands for; before it is published, its rows.
-
-    Parameters
-    ----------
-    find : opens the table where its file says it is.
-
-    Raises
-    ------
-    TamperedError : the table's rows are not those that were released. This reads it once.
-    """
+    """Open the table that a file stands for; before it is published, its rows."""
     if rows_path(path).exists():
         return ArrowRows(path)
     pointer = Pointer.read(path)
