@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from voile.data import open_source
-from voile.data.hold_out import HoldOut, Learnt
+from voile.data.hold_out import HoldOut, TrainingSource
 from voile.engines.counting import count_combinations
 
 PEOPLE = pa.table({"who": [str(i // 2) for i in range(4000)], "age": [i % 7 for i in range(4000)]})
@@ -59,7 +59,7 @@ def test_a_subject_is_the_same_as_text_and_as_a_number():
 def test_what_is_learnt_from_lacks_them_in_every_column_read(columns):
     hold_out = HoldOut(0.25, bytes(32), "who")
     source = open_source(PEOPLE)
-    learnt = Learnt(source, hold_out)
+    learnt = TrainingSource(source, hold_out)
     kept = PEOPLE.filter(pa.array(~held(hold_out, PEOPLE, 4000)))
     table = pa.Table.from_batches(learnt.batches(columns, batch_rows=100), learnt.schema(columns))
     assert table.equals(kept.select(columns))
@@ -71,7 +71,7 @@ def test_what_is_learnt_from_lacks_them_in_every_column_read(columns):
 
 def test_without_a_subject_rows_are_numbered_on_from_batch_to_batch():
     hold_out = HoldOut(0.25, bytes(32), None)
-    learnt = Learnt(open_source(PEOPLE), hold_out)
+    learnt = TrainingSource(open_source(PEOPLE), hold_out)
     kept = PEOPLE.filter(pa.array(~held(hold_out, PEOPLE, 4000)))
     table = pa.Table.from_batches(learnt.batches(["age"], batch_rows=100), learnt.schema(["age"]))
     assert table.equals(kept.select(["age"]))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from voile.cli.parameters import Command, argument, open_told, out, reading
+from voile.cli.parameters import Command, argument, open_and_report, out, reading
 from voile.cli.screen import Screen
 from voile.data.files.outputs import ROLES
 
@@ -29,7 +29,7 @@ def _inspect(
     from voile.proposals.propose import kind_named, propose
 
     kind = kind or kind_named(source)
-    proposal = propose(open_told(screen, source, table, encoding, kind), kind)
+    proposal = propose(open_and_report(screen, source, table, encoding, kind), kind)
     if out is not None:
         from voile.data.files.atomic import write_text
 

@@ -19,7 +19,7 @@ from voile.cli.parameters import (
     flag,
     key_file,
     load_kit,
-    open_told,
+    open_and_report,
     out,
     path,
     place,
@@ -98,7 +98,7 @@ def _fit(kind: str) -> click.Command:
         from voile.data.roles import Roles
 
         given = Roles.read(roles)
-        opened = open_told(screen, source, table, encoding, kind)
+        opened = open_and_report(screen, source, table, encoding, kind)
         given = given.completed(opened.columns, others)
         with screen.progress() as progress:
             kit = wing(kind).fit(opened, given, options, seed=seed, progress=progress)
@@ -196,7 +196,7 @@ def _apply(kind: str) -> click.Command:
         from voile.release.choice import Chosen
 
         fitted, chosen = load_kit(Path(kit), kind), Chosen.read(policy)
-        opened = open_told(screen, source, table, encoding, kind)
+        opened = open_and_report(screen, source, table, encoding, kind)
         with screen.progress() as progress:
             release = wing(kind).apply(
                 fitted, chosen, opened, out, options, force=force, progress=progress
@@ -245,7 +245,7 @@ def _attack(kind: str) -> click.Command:
         check_seal(attacked, secret)
         if secret is None and is_keyed(attacked):
             screen.insist(UNKEYED)
-        opened = open_told(screen, truth, table, encoding, kind)
+        opened = open_and_report(screen, truth, table, encoding, kind)
         with screen.progress() as progress:
             found = wing(kind).attack(attacked, opened, options, seed=seed, progress=progress)
         write_evidence(where, attacked, found, secret, force=force)

@@ -109,14 +109,14 @@ def reading() -> list[click.Parameter]:
     ]
 
 
-def open_told(
+def open_and_report(
     screen: Screen,
     source: str,
     table: str | None,
     encoding: str | None,
     kind: str | None = None,
 ) -> Source:
-    """Open a source as its kind does, and tell what was found out about it."""
+    """Open a source as its kind does, and report what was found out about it."""
     from voile.release.verbs import opener
 
     opened = opener(kind)(source, table=table, encoding=encoding)

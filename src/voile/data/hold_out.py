@@ -55,7 +55,7 @@ class HoldOut(Brief):
         return int.from_bytes(digest, "big") < self.share * SCALE
 
 
-class Learnt(Source):
+class TrainingSource(Source):
     """A source without the people held out of it."""
 
     def __init__(self, source: Source, hold_out: HoldOut) -> None:

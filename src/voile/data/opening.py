@@ -19,7 +19,7 @@ from voile.core.errors import RequestError, SourceError
 from voile.data.files.memory import MemoryPath
 from voile.data.postgres.address import POSTGRESQL, Address
 from voile.data.source import Source, TableSource
-from voile.data.standard_input import is_pipe, kept
+from voile.data.standard_input import is_pipe, keep_pipe
 
 if TYPE_CHECKING:
     import duckdb
@@ -126,7 +126,7 @@ def open_source(
     check_address(thing)
     path, named = split_table(thing)
     if is_pipe(path):
-        path = kept(path)
+        path = keep_pipe(path)
     chosen = _one_table(path.name, named, table)
     asked = {"table": chosen, "encoding": encoding, "errors": errors}
     given = {name: value for name, value in asked.items() if value is not None}

@@ -47,7 +47,7 @@ def is_pipe(path: Path) -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
 
 
-def kept(path: Path) -> Path:
+def keep_pipe(path: Path) -> Path:
     """Return a file, open to its owner alone, of what a pipe gives; it is removed at the end.
 
     The format is known by how it begins. What was kept before is given again.

@@ -16,7 +16,7 @@ INSURANCE = ("private", "public", "senior", "none")
 
 
 def make_register(seed: RandomState, people: int) -> pa.Table:
-    """Make up a register: one row a person, in the order of the ids, which tells nothing.
+    """Make up a register: one row a person, in the order of the ids, which reveals nothing.
 
     Columns: person_id, given_name, family_name, birth_date, age (0 to 104), sex (F, M), race,
     zip (text), insurance.

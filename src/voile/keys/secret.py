@@ -86,7 +86,7 @@ class Secret:
     def derive(self, use: Use, *parts: str) -> bytes:
         """Return the 32-byte key of one use, keyed again with HMAC-SHA-256 by each part in turn.
 
-        Keys of different uses or parts tell nothing of each other, nor of the secret.
+        Keys of different uses or parts reveal nothing of each other, nor of the secret.
         """
         key = self._key
         for part in (f"voile {use}", *parts):
@@ -124,6 +124,6 @@ def read_private(path: str | os.PathLike[str], name: str, most: int) -> bytes:
         raise RequestError(
             f"others may read or write {name}",
             where=where,
-            instead="give it to its owner alone with chmod 600",
+            instead="let only its owner read it: chmod 600",
         )
     return data

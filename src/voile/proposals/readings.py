@@ -1,7 +1,7 @@
 """Propose roles for readings: which columns are read, whose they are, and what class they hide.
 
 Whatever is a number of many values, and no id, is a reading; all else is dropped unless its name
-says more, since what is kept beside a message can tell the class.
+says more, since what is kept beside a message can reveal the class.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _said(seen: Seen, subject: str | None, private: str | None) -> ColumnProposa
     if seen.kind == "date":
         why = "a date: give it as --time where people have several readings"
         return ColumnProposal(name, "drop", why)
-    why = f"beside a message it may tell the class, so keep it with care; {seen.counts}"
+    why = f"beside a message it may reveal the class, so keep it with care; {seen.counts}"
     return ColumnProposal(name, "drop", why)
 
 

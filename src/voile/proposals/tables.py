@@ -108,7 +108,7 @@ def _as_quasi(seen: Seen, sign: str) -> Said:
 def _constant(seen: Seen, sign: str) -> Said:
     some = seen.present < seen.rows or not LEAST_ROWS <= seen.rows < ROWS
     if sign or seen.kind == "date" or some:
-        return "drop", "one value or none tells nothing"
+        return "drop", "one value or none carries no information"
     return "keep", f"the same in all {seen.rows:,} rows"
 
 

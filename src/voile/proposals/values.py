@@ -1,6 +1,6 @@
 """What the values of a column are by their looks: dates, e-mails, names, nested objects.
 
-Values are looked at, and never repeated: only the kind is told. Patterns and lists of names are
+Values are looked at, and never repeated: only their kind is reported. Patterns and lists of names are
 those by which the documents wing finds identifiers in text.
 """
 

@@ -1,4 +1,4 @@
-"""The report: one HTML page that opens from disk, asks the network for nothing, and prints."""
+"""The report: one HTML page that opens from disk, needs no network, and prints."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class PostgresWriter(TableWriter):
     """
 
     def __init__(self, path: Path, schema: pa.Schema, *, address: Address, force: bool) -> None:
-        kept = pa.schema([_kept(field) for field in schema])
+        kept = pa.schema([_stored_field(field) for field in schema])
         with Session(address, write=True) as session:
             target = _target(session, force=force)
             with _replacing(address.name):
@@ -149,7 +149,7 @@ def _replacing(name: str) -> Iterator[None]:
         raise RequestError(what, where=name, instead=instead) from None
 
 
-def _kept(field: pa.Field) -> pa.Field:
+def _stored_field(field: pa.Field) -> pa.Field:
     """Give a column the type that the server gives back; refuse what it has no type for."""
     if len(field.name.encode()) > LONGEST_NAME or not field.name:
         raise RequestError(

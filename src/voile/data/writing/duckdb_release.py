@@ -59,7 +59,7 @@ class DuckDBTableWriter(TableWriter):
     def __init__(self, path: Path, schema: pa.Schema, *, place: str, force: bool) -> None:
         database, table = split_table(place)
         _check_target(database, str(table), force=force)
-        super().__init__(path, _kept(schema), database.name, str(table))
+        super().__init__(path, _stored_schema(schema), database.name, str(table))
 
 
 @contextmanager
@@ -161,7 +161,7 @@ def _found(database: Path, schema: str, table: str) -> tuple[tuple[str, str], st
     return (stored, name), comment
 
 
-def _kept(schema: pa.Schema) -> pa.Schema:
+def _stored_schema(schema: pa.Schema) -> pa.Schema:
     """Give columns the types that DuckDB gives back; refuse what it has no type for."""
     import duckdb
 

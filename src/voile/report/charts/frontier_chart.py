@@ -1,4 +1,4 @@
-"""The frontier: a staircase of policies, and named marks told apart by shape and label."""
+"""The frontier: a staircase of policies, and named marks distinguished by shape and label."""
 
 from __future__ import annotations
 

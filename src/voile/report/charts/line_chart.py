@@ -1,4 +1,4 @@
-"""Lines over a common x, each with its band; told apart by dashes as well as by colour."""
+"""Lines over a common x, each with its band; distinguished by dashes as well as by colour."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from voile.core.errors import InfeasibleError, RequestError, nearest
 from voile.core.frontier import Frontier
 from voile.core.progress import Progress
 from voile.data import Source
-from voile.data.hold_out import HoldOut, Learnt
+from voile.data.hold_out import HoldOut, TrainingSource
 from voile.data.roles import Roles
 from voile.keys.random import streams
 from voile.release.choice import Choice, Chosen
@@ -55,7 +55,7 @@ def fit(
     _check_outcomes(roles, options)
     _check_strategy(options)
     progress("counting", 0)
-    learnt = Learnt(source, hold_out) if options.hold_out else source
+    learnt = TrainingSource(source, hold_out) if options.hold_out else source
     space = _space(learnt, roles, options, sensitive)
     marks, absent = _marks(space, options)
     if options.bound_seconds is not None:

@@ -1,0 +1,62 @@
+"""Keep the words that readers stumbled over out of strings, docstrings, names and pages."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+WORDS = {
+    r"\b(is|are|was|were) told\b|\btold (of|from|apart|beside)\b|\btelling\b|"
+    r"\btells? (of|the class|whether|apart|who|what|how|that|nothing|nobody)\b": "reveal, report",
+    r"\bwho looks\b|\bwhoever looks\b": "the learner, the reader",
+    r"\bby and by\b": "gradually",
+    r"\bfor the data holder's own eyes\b": "internal",
+    r"\bwhat is so\b": "the original source",
+    r"\bsensible trade": "risk-utility frontier",
+    r"\bhow far from perfect\b": "optimality gap",
+    r"\bfor nothing\b": "false positives",
+    r"\balone with\b": "unique on",
+    r"\bfalls out with\b|\bthe steward\b": "the data holder",
+}
+PAGES = ("src/**/*.py", "src/**/*.md", "docs/**/*.md", "*.md")
+NAMES = {"told", "kept", "made", "ahead", "story_of", "open_told", "learnt", "Learnt"}
+PATTERNS = [(re.compile(pattern, re.IGNORECASE), better) for pattern, better in WORDS.items()]
+
+
+def found(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Yield line, words and what to say instead."""
+    text = path.read_text("utf-8")
+    for line, said in _said(path, text):
+        for pattern, better in PATTERNS:
+            for match in pattern.finditer(said):
+                yield line + said.count("\n", 0, match.start()), match[0], better
+    if path.suffix == ".py":
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name.strip("_") in NAMES:
+                yield node.lineno, node.name, "a verb and its object, or a noun"
+
+
+def _said(path: Path, text: str) -> Iterator[tuple[int, str]]:
+    if path.suffix != ".py":
+        yield 1, text
+        return
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, node.value
+
+
+def main() -> int:
+    """Print what was found, and fail where anything was."""
+    paths = [path for pattern in PAGES for path in ROOT.glob(pattern)]
+    faults = [(path.relative_to(ROOT), *one) for path in sorted(paths) for one in found(path)]
+    for path, line, words, better in faults:
+        print(f"{path}:{line}: {words!r}: say {better}")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
