@@ -1,7 +1,7 @@
 """What the values of a column are by their looks: dates, e-mails, names, nested objects.
 
-Values are looked at, and never repeated: only their kind is reported. Patterns and lists of names are
-those by which the documents wing finds identifiers in text.
+Values are looked at, and never repeated: only their kind is reported. Patterns and lists of names
+are those by which the documents wing finds identifiers in text.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def test_the_summary_says_what_was_asked_and_what_is_left(release):
         "include them. Removed as well, but not in the fit's figures: what patterns find (iban, "
         "card, ssn, dni, email, url, ip, mac, phone, record numbers)."
     ) in said(blocks)
-    assert f"TrainingSource from {found['documents']:,} documents of 36 subjects: " in said(blocks)
+    assert f"Trained on {found['documents']:,} documents of 36 subjects: " in said(blocks)
     assert "identifiers of 1 type." in said(blocks)
 
 
@@ -130,10 +130,10 @@ def test_none_left_is_shown_with_its_upper_bound(release):
 
 def test_few_people_are_not_counted_in_public(release):
     few = changed(release, subjects=7, documents=11)
-    assert "TrainingSource from up to 20 documents of fewer than 11 subjects:" in said(
+    assert "Trained on up to 20 documents of fewer than 11 subjects:" in said(
         shown(few, (), "public")["summary"]
     )
-    assert "TrainingSource from 11 documents of 7 subjects:" in said(shown(few)["summary"])
+    assert "Trained on 11 documents of 7 subjects:" in said(shown(few)["summary"])
 
 
 def test_the_public_frontier_tells_no_few_identifiers(release):

@@ -73,7 +73,7 @@ class UnannotatedWarning(UserWarning):
 def only_annotated(documents: Iterable[Document]) -> list[Document]:
     """Leave out the documents in which nobody looked for identifiers, and warn of them.
 
-    TrainingSource from, they would teach that what nobody marked is harmless. Where nobody looked in any,
+    If trained on, they would teach that what nobody marked is harmless. Where nobody looked in any,
     all are returned, for the caller to refuse.
     """
     given = list(documents)

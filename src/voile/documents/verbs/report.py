@@ -219,7 +219,7 @@ def _corpus(data: Mapping[str, Any], audience: Audience) -> Iterator[str]:
         for one in ("document", "subject")
     )
     yield (
-        f"TrainingSource from {documents} of {subjects}: {found['tokens']:,} tokens, {alpha} of them "
+        f"Trained on {documents} of {subjects}: {found['tokens']:,} tokens, {alpha} of them "
         f"identifiers of {counted(int((~context).sum()), 'type')}{halted}."
     )
     if lists := data.get("lists"):
