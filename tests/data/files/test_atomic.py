@@ -130,6 +130,11 @@ def test_an_existing_part_needs_force(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match=r"release.csv.manifest.json: is there already"):
         publish(tmp_path, "new", force=False)
     assert names(tmp_path) == sorted(PARTS[1:])
+    with (
+        pytest.raises(RequestError, match="is there already"),
+        Staging(tmp_path / PARTS[0], ANY),
+    ):
+        pytest.fail("work was begun")
 
 
 def test_a_missing_folder_is_said(tmp_path: Path) -> None:
@@ -138,6 +143,8 @@ def test_a_missing_folder_is_said(tmp_path: Path) -> None:
     for nameless in (tmp_path / "..", Path("/")):
         with pytest.raises(RequestError, match="names no file"):
             write_bytes(nameless, b"x", ANY)
+    with pytest.raises(RequestError, match="its name is no UTF-8 text"):
+        write_bytes(tmp_path / "r\udcff", b"x", ANY)
 
 
 def test_what_the_system_says_is_not_told_as_something_else(tmp_path: Path) -> None:
