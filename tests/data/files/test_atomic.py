@@ -137,6 +137,18 @@ def test_an_existing_part_needs_force(tmp_path: Path) -> None:
         pytest.fail("work was begun")
 
 
+def test_what_came_while_the_output_was_written_stays(tmp_path: Path) -> None:
+    with (  # noqa: PT012
+        pytest.raises(RequestError, match="is there already"),
+        Staging(tmp_path / "r", ANY) as staging,
+    ):
+        staging.part(tmp_path / "r").write_text("mine")
+        (tmp_path / "r").write_text("theirs")
+        staging.commit()
+    assert (tmp_path / "r").read_text() == "theirs"
+    assert names(tmp_path) == ["r"]
+
+
 def test_a_missing_folder_is_said(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="there is no folder"):
         publish(tmp_path / "no", "x")
