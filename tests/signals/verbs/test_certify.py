@@ -11,7 +11,7 @@ from tests.signals.clinic import applied, fitted, people, strongest, table_of
 
 from voile.core.errors import TamperedError
 from voile.data import open_source
-from voile.signals.readings import Form, ReadingSettings
+from voile.signals.readings.forms import Form, ReadingSettings
 from voile.signals.verbs import apply as applying
 from voile.signals.verbs.certify import Certificate, _mixed, certify, fingerprint, messages
 from voile.signals.verbs.content import Content, Policy

@@ -246,9 +246,8 @@ class _Applying(Applying):
             here = whys[column::width]
             for why in dict.fromkeys(filter(None, here)):
                 lost = np.array([w == why for w in here], dtype=np.bool_) & batch.counted
-                if lost.any():
-                    self.note(batch, name, why, lost)
-                    aside |= lost
+                self.note(batch, name, why, lost)
+                aside |= lost
         return aside
 
     def _column(self, batch: Batch, name: str, done: Mapping[int, Done]) -> pa.Array:

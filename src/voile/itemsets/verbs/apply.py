@@ -145,7 +145,7 @@ class _Applying(Applying):
         """Keep the chosen features of each row; set aside those that cannot be read."""
         nameless = unlabelled(batch.rows, self._reading.label) & batch.counted
         columns, held, aside = self._made(batch, batch.counted & ~nameless)
-        if self._reading.nameless != "drop" and nameless.any():
+        if self._reading.nameless != "drop":
             self.note(batch, self._reading.label or "", "no label", nameless)
             aside |= nameless
         released = batch.counted & ~aside & ~nameless
@@ -162,9 +162,8 @@ class _Applying(Applying):
         for column, form in self._forms.items():
             cells = form.cells(batch.rows.column(column))
             lost = cells.lost & counted
-            if lost.any():
-                self.note(batch, column, form.lacks, lost)
-                aside |= lost
+            self.note(batch, column, form.lacks, lost)
+            aside |= lost
             if column in self._kept:
                 held[column] = cells.only(self._kept[column])
                 made[column] = form.shown(held[column]).cast(form.type)

@@ -8,7 +8,7 @@ import sys
 
 import pyarrow as pa
 import pytest
-from tests.tables.verbs.apply.visits import fitted, middle, read, run
+from tests.tables.verbs.apply.visits import finest, fitted, middle, read, roles, run
 
 from voile.core.errors import RequestError
 from voile.core.progress import silent
@@ -68,6 +68,44 @@ def test_held_out_people_are_in_no_release_and_no_count(kit, patients, release):
     counted = sum(kit.tables["counts"].column("sample").to_pylist())
     assert counted == pytest.approx(len(present))
     assert release.private["counts"]["held_out"] == len(held)
+
+
+def ages_published(kit, table, out, **options):
+    """Return the ends of the intervals that the most detailed policy publishes."""
+    release = run(kit, table, out, chosen=finest(kit), **options)
+    (age, _) = release.public["policy"]
+    return [(entry["first"], entry["last"]) for entry in age["entries"]]
+
+
+def with_people(patients, age, zip_, some, other):
+    """Give all patients one age and ZIP code, and some rows others."""
+    ages, zips = [age] * 300, [zip_] * 300
+    for row in some:
+        ages[row], zips[row] = other
+    return patients.set_column(2, "age", pa.array(ages)).set_column(3, "zip", pa.array(zips))
+
+
+def test_no_interval_is_named_by_a_value_that_is_held_out_or_set_aside(
+    kit, patients, key_file, tmp_path, release
+):
+    held = read(release.folder / "control.parquet")["row"].to_pylist()
+    out = with_people(patients, 30, "00501", held, (20, "00501"))
+    assert ages_published(kit, out, tmp_path / "a.csv", key_file=key_file) == [("30", "30")]
+    some = [row for row in range(40) if row not in held]
+    out = with_people(patients, 30, "00501", some, (20, "99999"))
+    assert ages_published(kit, out, tmp_path / "b.csv", key_file=key_file) == [("30", "30")]
+
+
+def test_no_interval_is_named_by_a_value_that_is_suppressed(patients, tmp_path):
+    kit = fitted(patients, roles(seen="drop"), k=5, suppress=0.2)
+    kept = run(kit, patients, tmp_path / "whole.csv", chosen=finest(kit))
+    rows = read(kept.folder / "rows.parquet")["row"].to_pylist()
+    cells = list(zip(patients["age"].to_pylist(), patients["zip"].to_pylist(), strict=True))
+    age, zip_ = cells[rows[0]]
+    few = next(cells[row] for row in range(300) if row not in rows and cells[row][0] != age)
+    without, beside = (with_people(patients, age, zip_, some, few) for some in ([], [0]))
+    published = ages_published(kit, without, tmp_path / "without.csv")
+    assert ages_published(kit, beside, tmp_path / "beside.csv") == published
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.duckdb", "out.jsonl", "out.arrow"])
