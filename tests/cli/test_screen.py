@@ -47,10 +47,10 @@ def test_progress_is_a_line_every_few_seconds_where_no_terminal_is(
     assert capsys.readouterr().err == "reading: 25%\ncounting: 12,345\n"
 
 
-def test_a_table_is_tab_separated_and_exact_where_no_terminal_is() -> None:
+def test_a_table_is_tab_separated_with_readable_figures_where_no_terminal_is() -> None:
     file = io.StringIO()
-    show_table(("number", "mean_risk"), [(0, 0.1 + 0.2), (1, None)], file)
-    assert file.getvalue() == "number\tmean_risk\n0\t0.30000000000000004\n1\t\n"
+    show_table(("number", "mean_risk"), [(1000, 0.1 + 0.2), (1, None), (2, 12345.6)], file)
+    assert file.getvalue() == "number\tmean_risk\n1000\t0.3\n1\t\n2\t12350\n"
 
 
 class Terminal(io.StringIO):

@@ -11,11 +11,11 @@ from voile.cli.screen import Screen, show_table
 if TYPE_CHECKING:
     from voile.release.kit import Kit
 
-ROWS = 25
+ROWS = 20
 
 
 def frontier(screen: Screen, kit: Kit, *, all: bool) -> None:
-    """Show the policies, on a terminal about 25 of them unless `all` are asked for.
+    """Show the policies, on a terminal 20 of them unless `all` are asked for.
 
     Columns of numbers and single texts are shown, and in JSON lists of numbers. Packed policies
     say nothing; lists of texts and of records may hold words of the data.

@@ -79,13 +79,13 @@ def _broken(line: str, width: int) -> str:
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], file: IO[str]) -> int:
-    """Print a table: aligned on a terminal, tab-separated and in full precision otherwise.
+    """Print a table: aligned on a terminal, tab-separated otherwise; figures of four digits.
 
     On a terminal only the first columns that fit; returns how many were shown.
     """
     if not file.isatty():
         for row in (columns, *rows):
-            print("\t".join("" if cell is None else str(cell) for cell in row), file=file)
+            print("\t".join(short(cell, thousands="") for cell in row), file=file)
         return len(columns)
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -120,11 +120,11 @@ def fitting(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -
     return most
 
 
-def short(value: object) -> str:
+def short(value: object, *, thousands: str = ",") -> str:
     """Write a cell for a person: four significant digits, thousands apart.
 
-    >>> [short(x) for x in (0.0312345, 12345, 0.0, None, "zip", True)]
-    ['0.03123', '12,345', '0', '', 'zip', 'yes']
+    >>> [short(x) for x in (0.0312345, 12345, 1234567.8, 0.0, None, "zip", True)]
+    ['0.03123', '12,345', '1,235,000', '0', '', 'zip', 'yes']
     """
     match value:
         case None:
@@ -132,9 +132,10 @@ def short(value: object) -> str:
         case bool():
             return "yes" if value else "no"
         case float():
-            return f"{value:.4g}"
+            digits = f"{value:.4g}"
+            return f"{float(digits):{thousands}.0f}" if abs(value) >= 1000 else digits
         case int():
-            return f"{value:,}"
+            return f"{value:{thousands}}"
         case _:
             return str(value)
 

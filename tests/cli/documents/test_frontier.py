@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 from tests.cli.documents.ward import WORD, Notes
 
+from voile.cli.screen import short
 from voile.documents.learning.quantities import AS_LEFT, ONE_PERCENT
 from voile.release.kit import Kit
 
@@ -40,7 +41,7 @@ def test_what_is_found_at_given_inspections_stands_beside_the_risk(
     rows = Kit.load(notes.kit).tables["frontier"].to_pylist()
     for line, row in zip(lines, rows, strict=True):
         cells = dict(zip(header.split("\t"), line.split("\t"), strict=True))
-        shown = ["" if row[name] is None else str(row[name]) for name in FOUND]
+        shown = [short(row[name], thousands="") for name in FOUND]
         assert [cells[name] for name in FOUND] == shown
         assert row["risk_low"] <= row["risk"] <= row["risk_high"]
         assert row["found_as_left"] <= row["inspected_as_left"]
