@@ -22,7 +22,7 @@ from scipy import sparse
 from voile.itemsets.searches.__main__ import main as compile_kernels
 
 from voile.itemsets import ContainmentSelector, Incidence, Selection, anonymity, select
-from voile.itemsets.measures.feasible import Constraint, Feasible
+from voile.itemsets.measures.feasibility import Constraint, Feasible
 from voile.itemsets.measures.utility import mutual_information
 from voile.itemsets.selector import ItemsetsWarning
 

@@ -15,7 +15,7 @@ from voile.data.roles import Roles
 from voile.itemsets.measures.containment import anonymity, part_anonymity, row_exact_anonymity
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.verbs.fit import choose, fit
-from voile.itemsets.verbs.lookup import Knowledge, fitting, look, people, published
+from voile.itemsets.verbs.lookup import Knowledge, fitting, look_up, people, published
 from voile.itemsets.verbs.options import ApplyOptions, FitOptions
 from voile.itemsets.wing import apply, verify
 from voile.release.choice import Choice
@@ -135,16 +135,16 @@ def test_a_look_up_equals_its_definition(table, seed):
         patterns = fitting(rows, known, absent=absent)
         assert people(rows, patterns) == len(wanted)
         own = int(rows.pattern[0])
-        sight = look(rows, known, absent=absent, own=own)
-        assert sight.hers == all(table.X[0, x] == (not absent) for x in known)
+        sight = look_up(rows, known, absent=absent, own=own)
+        assert sight.is_among == all(table.X[0, x] == (not absent) for x in known)
 
 
 def test_the_most_telling_items_are_the_rarest_she_has():
     rows = Incidence.of(np.array([[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 1]]))
     rng = np.random.default_rng(0)
-    assert Knowledge(2, telling=True, absent=False).of(rows, 0, rng).tolist() == [2, 1]
-    assert Knowledge(1, telling=True, absent=True).of(rows, 2, rng).tolist() == [1]
+    assert Knowledge(2, identifying=True, absent=False).of(rows, 0, rng).tolist() == [2, 1]
+    assert Knowledge(1, identifying=True, absent=True).of(rows, 2, rng).tolist() == [1]
     among = published(rows, rows.project([0, 1])) >= 0
-    assert Knowledge(1, telling=True, absent=False).of(rows, 0, rng, among).tolist() == [1]
-    random = Knowledge(9, telling=False, absent=False).of(rows, 0, rng)
+    assert Knowledge(1, identifying=True, absent=False).of(rows, 0, rng, among).tolist() == [1]
+    random = Knowledge(9, identifying=False, absent=False).of(rows, 0, rng)
     assert sorted(random.tolist()) == [0, 1, 2]

@@ -9,7 +9,7 @@ from voile.core.lazy import lazily
 if TYPE_CHECKING:
     from voile.itemsets.face import fit
     from voile.itemsets.measures.containment import anonymity, exposure, row_anonymity
-    from voile.itemsets.measures.feasible import Constraint
+    from voile.itemsets.measures.feasibility import Constraint
     from voile.itemsets.measures.utility import distcnt, hamdist
     from voile.itemsets.paper.flipping import RandomFlipping
     from voile.itemsets.paper.private_release import ExponentialRelease, LaplaceRelease
@@ -40,7 +40,7 @@ __getattr__ = lazily(
     __name__,
     {
         "fit": "face",
-        "Constraint": "measures.feasible",
+        "Constraint": "measures.feasibility",
         "ContainmentSelector": "selector",
         "ExponentialRelease": "paper.private_release",
         "Incidence": "rows.incidence",

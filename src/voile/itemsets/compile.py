@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.itemsets.measures.containment import containment_set, exposure, part_anonymity
-from voile.itemsets.measures.feasible import Constraint, Feasible
+from voile.itemsets.measures.feasibility import Constraint, Feasible
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.selection import METHODS, select
 

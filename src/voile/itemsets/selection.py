@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError, nearest
 from voile.core.interruption import ctrl_c
-from voile.itemsets.measures.feasible import Constraint
+from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.paper import maximal, selectors
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import LabelsLike
 from voile.itemsets.searches import best, exact, greedy, joint
-from voile.itemsets.searches.bounding import clash_bound
+from voile.itemsets.searches.bounds import clash_bound
 from voile.itemsets.searches.run import Limit, Run, Worth
 
 __all__ = ["METHODS", "Method", "Selection", "bound_of", "select"]
@@ -24,15 +24,7 @@ __all__ = ["METHODS", "Method", "Selection", "bound_of", "select"]
 
 @dataclass(frozen=True)
 class Method:
-    """A search, and what it insists on.
-
-    Parameters
-    ----------
-    explore : offers feasible sets to a run.
-    utility : the only one it knows; None takes the user's.
-    exact : whether it asks for exact k-anonymity, whatever the constraint says of m and absences.
-    unique : whether it keeps to a share of unique rows.
-    """
+    """A search, its own utility if any, whether for exact k-anonymity, or to limit unique rows."""
 
     explore: Callable[[Run], None]
     utility: str | None = None
@@ -61,14 +53,12 @@ class Selection:
     Parameters
     ----------
     features : (chosen,) int32, their numbers, rising; they meet the constraint.
-    utility : what they are worth, in the unit of the utility named.
-    utility_name : `weights` for a user's own.
-    bound : no feasible set is worth more than this; None where nothing is proven. Equal to
-        `utility` where the optimum is.
+    utility : the set's utility, in the unit of the utility named `utility_name` ("weights" for a
+        user's own).
+    bound : no feasible set has a larger utility; None where nothing is proven.
     constraint : what was asked for.
-    evaluations : sets built or, by exact search, looked at.
-    method : the name of the method.
-    stopped : `finished`, `evaluations`, `seconds` or `interrupted`.
+    evaluations : sets built or, by exact search, examined.
+    method, stopped : the method; `finished`, `evaluations`, `seconds` or `interrupted`.
     """
 
     features: NDArray[np.int32]
@@ -93,7 +83,7 @@ def select(
     random_state: int | np.random.Generator | None = None,
     unique: float = 1.0,
 ) -> Selection:
-    """Choose features that meet a constraint together and are worth as much as can be found.
+    """Choose features that meet a constraint together, with the largest utility that can be found.
 
     The same seed and number of evaluations choose the same features.
 
@@ -102,20 +92,17 @@ def select(
     X : an `Incidence`, or what `Incidence.of` reads.
     y : (rows,) labels; None where the utility needs none.
     constraint : k, and what an adversary may know.
-    method : one of `METHODS`; those of the paper have a utility of their own, and the two of
-        k-anonymity ask for the exact one.
-    utility : one of `UTILITIES`, `distcnt`, or (features,) weights; what weighs 0 or less is
+    method : one of `METHODS`; those of the paper have a utility of their own.
+    utility : one of `UTILITIES`, `distcnt`, or (features,) weights; those of 0 or less are
         never chosen.
-    evaluations : most sets to build, >= 1; where None, what the method needs.
-    seconds : when to stop, > 0; passed by up to one block of features.
+    evaluations : maximum number of sets to build, >= 1; None for what the method needs.
+    seconds : time limit, > 0; may be exceeded by one block of features.
     random_state : seed or generator, for the methods that draw.
-    unique : the largest share of rows that nobody else's may equal (of one subject alone), in
-        [0, 1]; less than 1 for the method `joint` only.
+    unique : maximum share of unique rows, in [0, 1]; less than 1 for the method `joint` only.
 
     Returns
     -------
-    Selection : of features that occur; empty only where no feature weighs anything. Ctrl-C
-        returns what there is, once a set was built.
+    Selection : empty only where no feature has a weight. Ctrl-C returns the best set so far.
 
     Raises
     ------
@@ -163,7 +150,6 @@ def select(
 
 
 def _explore(run: Run, how: Method) -> str:
-    """Search, and say why it ended."""
     if not len(run.candidates):  # nothing weighs anything
         run.bound = run.utility
         return "finished"
@@ -180,14 +166,7 @@ def _explore(run: Run, how: Method) -> str:
 
 
 def bound_of(found: Selection, worth: Worth) -> float:
-    """Return what no feasible set is worth more than: what the search proved, else by clashes.
-
-    Parameters
-    ----------
-    found : what a search chose among the rows of `worth`.
-
-    Guarantee: proven, and at least what was found is worth.
-    """
+    """Bound the utility of every feasible set, proven by the search or by clashing features."""
     if found.bound is not None:
         return found.bound
     return max(found.utility, clash_bound(worth, found.constraint))

@@ -19,7 +19,7 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped]
 from voile.core.errors import RequestError
 from voile.data.frames import frame_kind
 from voile.itemsets.measures.containment import anonymity, part_anonymity
-from voile.itemsets.measures.feasible import Constraint, Feasible
+from voile.itemsets.measures.feasibility import Constraint, Feasible
 from voile.itemsets.measures.utility import UNLABELLED
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import Labels
@@ -29,19 +29,15 @@ from voile.itemsets.selection import METHODS, bound_of, select
 
 
 class ItemsetsWarning(UserWarning):
-    """Features were chosen, but some could never have been."""
+    """Some features could not have been chosen, whatever the others."""
 
 
 @dataclass(frozen=True)
 class Blocked:
-    """Say what keeps a feature out: an itemset with it that too few subjects match.
+    """The rare itemset that keeps a feature out: `support` subjects match, fewer than k.
 
-    Parameters
-    ----------
-    itemset : names, the feature's own first; the others were chosen.
-    present : for each, whether the row has it; False only for the methods of k-anonymity, where
-        absences count.
-    support : subjects who match, from 1 to k - 1; leave any name out, and k or more do.
+    `itemset` names the feature first. `present` is False where the row lacks the item, which counts
+    for the methods of k-anonymity only.
     """
 
     itemset: tuple[str, ...]
@@ -50,41 +46,36 @@ class Blocked:
 
 
 class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """Select the features that may be shared and are worth most.
+    """Select the features with the largest utility that may be published under k-anonymity.
 
-    The story: an adversary knows some of what a person has, at most m things, and looks who has
-    them all. Among the rows that the selector was fitted to, k subjects or more have them. Of
-    other rows that pass through `transform` nothing is promised: fit to what is published.
+    The adversary knows at most m of the items that a person has, and looks for the people who have
+    them all. Among the rows that the selector was fitted to, at least k subjects do. Nothing is
+    promised of other rows that pass through `transform`: fit to what is published.
 
     Parameters
     ----------
-    k : subjects, >= 1, for whatever she may know.
-    m : the most that she knows of a person, >= 1; None for no limit.
-    method : `best`, `greedy`, `exact`, `maximal`, `paper-hamdist`, `paper-distcnt`, `cm-greedy`,
-        `k-anonymity-hamdist` or `k-anonymity-distcnt`; see `voile.itemsets.select`.
+    k : minimum number of subjects, >= 1.
+    m : maximum number of items known of a person, >= 1; None for no limit.
+    method : as `voile.itemsets.select`; `joint` without its limit.
     utility : `mutual-information`, `chi-squared`, `hamdist`, `distcnt`; without labels `coverage`
         or `size`; or (features,) weights.
-    seconds : when to stop, > 0; None for what the method needs.
+    seconds : time limit, > 0; None for what the method needs.
     random_state : an int, a Generator or None.
 
     Attributes
     ----------
     anonymity_ : the largest k that the chosen features meet, for an adversary of m.
-    utility_ : what they are worth, in the utility's unit.
-    bound_ : no choice is worth more, in the same unit: `utility_` where the optimum is proven;
-        where no search proved a bound, by which features clash (`searches.bounding`).
+    utility_, bound_ : the choice's utility, and a proven upper bound on that of any choice.
     blocked_ : name -> `Blocked`, for each feature that occurs and may not join the chosen ones;
-        found when first asked for. It tells of few people, and is not for sharing: a stored
-        selector holds neither it nor the rows that it comes from.
+        found when first asked for. It reveals rare itemsets: a stored selector holds neither it nor
+        its rows.
     selection_ : the `voile.itemsets.Selection`.
-    n_features_in_, feature_names_in_ : as scikit-learn has them.
+    n_features_in_, feature_names_in_ : as in scikit-learn.
 
     Guarantee: `anonymity_` >= k, proved for the rows fitted to.
 
     Source: Zhang, Mohammed, Dave, Al Hasan, Transactions on Data Privacy 2017.
 
-    Examples
-    --------
     >>> rows = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 1]])
     >>> selector = ContainmentSelector(k=2).fit(rows, ["a", "a", "b", "b"])
     >>> selector.get_feature_names_out().tolist(), selector.anonymity_
@@ -118,7 +109,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : (rows, features) sparse matrix, array or data frame of 0 and 1, or booleans.
         y : (rows,) labels of two classes or more; None where the utility needs none.
-        subjects : (rows,) whose each row is; each its own where None.
+        subjects : (rows,) the subject of each row; each row its own where None.
 
         Raises
         ------
@@ -126,7 +117,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
         Warns
         -----
-        ItemsetsWarning : how many features nobody has, and how many fewer than k subjects have.
+        ItemsetsWarning : how many features no row has, and how many have fewer than k subjects.
         """
         if frame_kind(X) is None:
             checked = validate_data(self, X, y, accept_sparse=("csr", "csc"))
@@ -187,7 +178,6 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def _utility(self) -> str | ArrayLike:
-        """The method's own utility where it has one."""
         how = METHODS.get(self.method)
         return self.utility if how is None or how.utility is None else how.utility
 
@@ -197,7 +187,6 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _warn_of_rare(rows: Incidence, k: int) -> None:
-    """Count the features that could not be chosen, whatever the others."""
     nobody = int((rows.supports == 0).sum())
     few = int((rows.supports < k).sum()) - nobody
     if nobody or few:

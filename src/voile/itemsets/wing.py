@@ -1,7 +1,4 @@
-"""The itemsets wing as the ground floor sees it: five functions, their options, and a check.
-
-A function's code loads when it is first asked for, so that `--help` is quick.
-"""
+"""The itemsets wing's contract: its verbs and options, loaded when first asked for."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.data import open_source, open_writer
 from voile.data.roles import Roles
-from voile.itemsets.rows.sources import Reading
+from voile.itemsets.rows.sources import RowReader
 from voile.itemsets.verbs.fit import choose, fit
 from voile.itemsets.verbs.options import ApplyOptions, FitOptions
 from voile.itemsets.wing import apply, verify
@@ -65,7 +65,7 @@ def to_sqlite(table, path):
 
 def held(source, roles):
     """Give each row's features, in the source's order, and its label."""
-    reading = Reading.all_of(roles)
+    reading = RowReader.all_of(roles)
     reading.check(source)
     read = reading.read(source, reading.learn(source))
     rows = read.incidence

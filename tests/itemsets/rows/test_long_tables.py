@@ -20,7 +20,7 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.itemsets.rows import long_tables
 from voile.itemsets.rows.long_tables import Records, RecordWriter
-from voile.itemsets.rows.sources import Reading
+from voile.itemsets.rows.sources import RowReader
 from voile.itemsets.verbs.fit import choose, fit
 from voile.itemsets.verbs.options import ApplyOptions, AttackOptions, FitOptions
 from voile.itemsets.wing import apply, attack, verify
@@ -109,7 +109,7 @@ def test_what_is_no_long_table_is_refused_by_its_place(change, said):
         "price": [1, 2, 3, 4],
     }
     with pytest.raises(RequestError, match=said):
-        Reading.all_of(ROLES).learn(open_source(pa.table({**columns, **change})))
+        RowReader.all_of(ROLES).learn(open_source(pa.table({**columns, **change})))
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_roles_that_make_no_long_table_are_refused(change, said):
     roles = Roles.model_validate({"columns": {**COLUMNS, **change}})
     table = {name: [1, 2] for name in COLUMNS}
     with pytest.raises(RequestError, match=said):
-        Reading.all_of(roles).check(open_source(pa.table(table)))
+        RowReader.all_of(roles).check(open_source(pa.table(table)))
 
 
 @settings(max_examples=15)
@@ -208,7 +208,7 @@ def test_the_verbs_take_a_long_table_and_write_one(purchases, tmp_path, name):
     evidence = attack(release, source, few, seed=1, progress=silent)
     assert {one.attack for one in evidence} == {"items", "absences", "label"}
     rates = {name_of(f, "internal"): f.rate for one in evidence for f in one.findings}
-    assert rates["one person left, 2 most telling items"].successes == 0
+    assert rates["one person left, 2 most identifying items"].successes == 0
     manifest = json.loads(out.with_name(f"{name}.manifest.json").read_text())
     assert [c["column"] for c in manifest["columns"]] == ["item", "y"]
 
@@ -220,7 +220,7 @@ def test_a_long_table_gives_the_rows_that_its_lists_would(purchases, tmp_path, k
         pyarrow.csv.write_csv(purchases, path)
     elif kind == "parquet":
         pq.write_table(purchases, path)
-    reading = Reading.all_of(ROLES)
+    reading = RowReader.all_of(ROLES)
     source = open_source(purchases if kind == "frame" else path)
     long = reading.read(source, reading.learn(source))
     true = grouped(purchases)
@@ -236,7 +236,7 @@ def test_a_long_table_gives_the_rows_that_its_lists_would(purchases, tmp_path, k
     roles = Roles.model_validate(
         {"columns": {"item": "items", "y": "label", "who": "identifier"}, "subject": "who"}
     )
-    plain = Reading.all_of(roles)
+    plain = RowReader.all_of(roles)
     other = open_source(lists)
     wide = plain.read(other, plain.learn(other))
     assert long.incidence.features == wide.incidence.features

@@ -15,7 +15,7 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.itemsets import Incidence, anonymity, hamdist
 from voile.itemsets.rows.matrix_source import matrix_source
-from voile.itemsets.rows.sources import Reading
+from voile.itemsets.rows.sources import RowReader
 from voile.itemsets.verbs.fit import choose, fit
 from voile.itemsets.verbs.options import FitOptions
 from voile.release.choice import Choice
@@ -145,9 +145,9 @@ def test_categories_truths_and_numbers_of_a_frame_are_read_by_their_roles(make):
         "who": "identifier",
     }
     source = open_source(make(columns))
-    reading = Reading.all_of(Roles.model_validate({"columns": roles, "subject": "who"}))
-    dropping = Reading(reading.roles, reading.hold_out, "drop")
-    refusing = Reading(reading.roles, reading.hold_out, "refuse")
+    reading = RowReader.all_of(Roles.model_validate({"columns": roles, "subject": "who"}))
+    dropping = RowReader(reading.roles, reading.hold_out, "drop")
+    refusing = RowReader(reading.roles, reading.hold_out, "refuse")
     with pytest.raises(RequestError, match="row 3, column y: 1 label is missing"):
         refusing.learn(source)
     rows = dropping.read(source, dropping.learn(source)).incidence

@@ -13,12 +13,12 @@ from voile.data import open_source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.itemsets.rows.forms import Binary, Categories, Intervals, Words, form_of, released_form
-from voile.itemsets.rows.sources import Reading
+from voile.itemsets.rows.sources import RowReader
 
 
-def read(columns, table, *, subject=None, nameless="refuse", share=0.0):
+def read(columns, table, *, subject=None, without_label="refuse", share=0.0):
     roles = Roles.model_validate({"columns": columns, "subject": subject})
-    reading = Reading(roles, HoldOut(share, b"key", subject), nameless)
+    reading = RowReader(roles, HoldOut(share, b"key", subject), without_label)
     source = open_source(pa.table(table))
     reading.check(source)
     return reading.read(source, reading.learn(source))
@@ -90,7 +90,7 @@ def test_what_cannot_be_read_is_refused_by_its_place(columns, table, said):
 
 def test_rows_without_a_label_are_left_out_when_asked():
     table = {"a": [1, 0, 1], "y": ["p", None, "q"]}
-    rows = read({"a": "items", "y": "label"}, table, nameless="drop")
+    rows = read({"a": "items", "y": "label"}, table, without_label="drop")
     assert sorted(rows.number.tolist()) == [0, 2]
     assert sorted(rows.labels.tolist()) == ["p", "q"]
 

@@ -13,7 +13,7 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.itemsets.measures.containment import anonymity, row_exact_anonymity
-from voile.itemsets.measures.feasible import Constraint
+from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.selection import select
 from voile.itemsets.verbs.fit import fit

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import InfeasibleError, RequestError
-from voile.itemsets.measures.feasible import Constraint
+from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.searches import branch, gaining, greedy
+from voile.itemsets.searches import branch, gains, greedy
 from voile.itemsets.searches.run import Run, Worth
 from voile.itemsets.selection import METHODS, select
 
@@ -307,7 +307,7 @@ def test_gains_looked_at_again_one_by_one_or_all_choose_the_same(wide, monkeypat
     rows, y = wide
     found = []
     for first in (1, 10**6):
-        monkeypatch.setattr(gaining, "FIRST", first)
+        monkeypatch.setattr(gains, "FIRST", first)
         chosen = select(rows, y, constraint=Constraint(2), method=method, utility="distcnt")
         found.append(chosen.features.tolist())
     assert found[0] == found[1] != []

@@ -47,7 +47,7 @@ def test_who_knows_all_finds_everybody_and_nobody_who_was_held_out(untouched):
     counts = untouched.private["counts"]
     assert 0 < counts["held_out"] < PEOPLE
     found = rates(untouched)
-    for known in ("2 random items", "2 most telling items"):
+    for known in ("2 random items", "2 most identifying items"):
         right = found[f"right person, {known}"]
         assert right.rate.successes == right.rate.trials == counts["released"]
     alone = found["one person left, 2 random items"]

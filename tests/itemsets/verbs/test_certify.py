@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from voile.core.errors import TamperedError
 from voile.data import open_source
 from voile.itemsets.measures.containment import part_anonymity
-from voile.itemsets.measures.feasible import Constraint
+from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.verbs.certify import certify
 

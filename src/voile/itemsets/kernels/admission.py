@@ -1,8 +1,4 @@
-"""May one more feature be shared? Checks only the rows that contain it, or also those that lack it.
-
-A feature is tried on the classes of the patterns that hold it, and where absences are known on
-the classes of the others too.
-"""
+"""May one more feature be published? Checks only the rows that contain it, or lack it too."""
 
 from __future__ import annotations
 
@@ -18,10 +14,7 @@ from voile.itemsets.kernels.parts import rarest_part
 
 
 class Rule(NamedTuple):
-    """At least k subjects for every occurring itemset of at most m features (`UNLIMITED`: any).
-
-    Where `signed`, absent features count as known too.
-    """
+    """At least k subjects for itemsets of at most m features that occur; `signed`: absences too."""
 
     k: int
     m: int
@@ -75,7 +68,7 @@ def fill(here: Groups, c: int, signed: bool, part: Items) -> int:
 
 @inner
 def splits_well(groups: Groups, classes: Classes, x: int, k: int) -> bool:
-    """Say whether every class that feature x splits leaves k subjects or none on either side.
+    """Return whether every class that x splits leaves k subjects or none on either side.
 
     Counts each subject's own patterns only: never true where it is not so.
     """
@@ -96,7 +89,7 @@ def splits_well(groups: Groups, classes: Classes, x: int, k: int) -> bool:
 
 @inner
 def doomed(groups: Groups, classes: Classes, holders: Items, k: int) -> bool:
-    """Say whether the longest class among the holders is too rare: one look often settles it."""
+    """Return whether the longest class among the holders is too rare, which often settles it."""
     longest, most = classes.of[holders[0]], -1
     for p in holders:
         if classes.length[classes.of[p]] > most:
@@ -112,7 +105,7 @@ def doomed(groups: Groups, classes: Classes, holders: Items, k: int) -> bool:
 
 @inner
 def within(groups: Groups, classes: Classes, a: int, b: int) -> bool:
-    """Say whether class b has all ranks that class a has."""
+    """Return whether class b has all ranks that class a has."""
     at = groups.starts[classes.lead[b]]
     end = at + classes.length[b]
     begin = groups.starts[classes.lead[a]]
@@ -127,7 +120,7 @@ def within(groups: Groups, classes: Classes, a: int, b: int) -> bool:
 
 @inner
 def admits(groups: Groups, classes: Classes, rule: Rule, x: int, part: Items) -> bool:
-    """Say whether feature x may be shared with those that are, which keep the rule."""
+    """Return whether feature x may be shared with those that are, which keep the rule."""
     if rule.signed:
         if splits_well(groups, classes, x, rule.k):
             return True
@@ -147,7 +140,7 @@ def admits(groups: Groups, classes: Classes, rule: Rule, x: int, part: Items) ->
 
 @compiled
 def may_share(groups: Groups, classes: Classes, rule: Rule, x: int) -> bool:
-    """Say whether feature x may be shared with those that are, which keep the rule."""
+    """Return whether feature x may be shared with those that are, which keep the rule."""
     return admits(groups, classes, rule, x, np.empty(classes.sizes[1], dtype=np.int32))
 
 
@@ -155,10 +148,7 @@ def may_share(groups: Groups, classes: Classes, rule: Rule, x: int) -> bool:
 def extend(
     groups: Groups, classes: Classes, rule: Rule, order: Items, stop: bool
 ) -> tuple[Items, int]:
-    """Try features in order, share each that may be; `stop` at the first that may not.
-
-    Returns those shared, and how many were tried.
-    """
+    """Try features in order, share each that may be; return those, and how many were tried."""
     shared, n = np.empty(len(order), dtype=np.int32), 0
     part = np.empty(classes.sizes[1] + len(order), dtype=np.int32)
     for i in range(len(order)):

@@ -20,9 +20,7 @@ def common(
 ) -> tuple[Items, int]:
     """Return what pattern p and those most like it, of k subjects, have in common; how many joined.
 
-    Each time the pattern joins whose overlap with what is left weighs most. Features that weigh
-    0 are left out; nothing is returned where fewer than k subjects have anything in common.
-    `overlap` is scratch, a number for each pattern.
+    Each time the pattern joins whose overlap with what is left weighs most; `overlap` is scratch.
     """
     row = groups.items[groups.starts[p] : groups.starts[p + 1]]
     left = row[np.array([weights[x] > 0 for x in row], dtype=np.bool_)]
@@ -52,11 +50,7 @@ def weigh(groups: Groups, x: int, weight: float, overlap: Floats) -> None:
 
 @compiled
 def best_common(groups: Groups, weights: Floats, order: Items, k: int, work: int) -> Items:
-    """Return the heaviest of what the patterns in order have in common with those like them.
-
-    Ends when about `work` ones were gone through: those of the features that each pattern holds,
-    and for each that joined it a look at every overlap, many at a time, and at those that had.
-    """
+    """Return the heaviest common items of a pattern and those like it; stop after `work` ones."""
     overlap, marks = np.zeros(len(groups.own)), marks_for(groups)
     best, heaviest = np.empty(0, dtype=np.int32), 0.0
     for p in order:

@@ -18,7 +18,7 @@ PAIRS, FOURS, EIGHTS, BYTES = (
 
 @inner
 def has(bits: Words, x: int) -> bool:
-    """Say whether bit x is set."""
+    """Return whether bit x is set."""
     return bool((bits[x >> 6] >> np.uint64(x & 63)) & ONE)
 
 

@@ -1,4 +1,4 @@
-"""Which itemset keeps a feature out: one that breaks the rule, and of which no part does."""
+"""The itemset that keeps a feature out: one that breaks the rule, and of which no part does."""
 
 from __future__ import annotations
 
@@ -35,10 +35,7 @@ def blocker(groups: Groups, classes: Classes, rule: Rule, x: int) -> tuple[int, 
 
 @inner
 def shorten(here: Groups, c: int, k: int, part: Items, filled: int, marks: Counts) -> int:
-    """Keep of `part` only what it takes for fewer than k subjects to match; return how much.
-
-    Takes what fewest of the classes still matching agree on, until they are too few.
-    """
+    """Keep of `part` what it takes for fewer than k subjects to match, the rarest first."""
     given = np.arange(len(here.own)).astype(np.int32)
     taken = 0
     while subjects(here, given, k, marks) >= k:

@@ -26,16 +26,15 @@ Table = NDArray[np.int32]
 
 
 class Search(NamedTuple):
-    """Where branch and bound stands; at each depth, one row of every table.
+    """The state of branch and bound; at each depth, one row of every table.
 
-    Features are numbered by weight, the largest first. At a depth, `pairs` are bit rows of who
-    may be shared with whom, `alive` bits of who may join; `order[: left]` are the features still
-    to try, and `bound` what the best of those up to each one may add; `path` are the features
-    shared and `worth` what they weigh. `stand` holds the depth, -1 when all is searched, whether
-    it was entered, and how many pairs were tried; `best` the best set as 0/1, `most` its weight
-    and the root's bound.
-    The set at a depth is kept by `covers` where that has features, else by the tables from `of`
-    to `sizes`, as `Classes`.
+    Features are numbered by falling weight. `pairs` are bit rows of which may be shared
+    together, `alive` bits of which may join; `order[: left]` are the features still to try,
+    `bound` what the best of those up to each may add; `path` the features shared, `worth` their
+    weight. `stand` holds the depth (-1 at the end), whether it was entered, and the pairs tried;
+    `best` the best set as 0/1, `most` its weight and the root's bound. The set at a depth is
+    held by `covers` where that has features, else by the tables from `of` to `sizes`, as
+    `Classes`.
     """
 
     weights: Floats
@@ -80,8 +79,7 @@ def classes_at(search: Search, classes: Classes, depth: int) -> Classes:
 def colour(search: Search, depth: int, known: int) -> int:
     """Order the features alive at a depth by colour, and bound what those up to each may add.
 
-    Clashes are those known at a depth. Returns the number of colours: no more features can be
-    shared.
+    Uses the clashes known at another depth. Returns the number of colours: no more can be shared.
     """
     pairs, uncoloured = search.pairs[known], search.alive[depth].copy()
     n, total, colours, first = 0, 0.0, 0, 0
@@ -115,7 +113,7 @@ def colours(search: Search) -> int:
 
 @inner
 def promise(search: Search, depth: int) -> float:
-    """Return what the set at a depth may weigh with the best of those left to try."""
+    """Return the largest weight possible for the set at a depth with those left to try."""
     left = search.left[depth]
     return float(search.worth[depth] + (search.bound[depth, left - 1] if left else 0.0))
 
@@ -130,7 +128,7 @@ def explore(
     tries: int,
     slack: float,
 ) -> int:
-    """Go on for up to `steps` sets, or about `tries` pairs; return how many sets were looked at.
+    """Go on for up to `steps` sets, or about `tries` pairs; return how many sets were examined.
 
     Sets that can weigh at most `slack` more than the best are left out.
     """

@@ -1,4 +1,4 @@
-"""Who contains what: patterns, and subjects, whose rows contain a pattern."""
+"""Which patterns, and whose rows, contain a pattern."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voile.itemsets.kernels.groups import (
 
 @inner
 def contains(groups: Groups, q: int, p: int) -> bool:
-    """Say whether pattern q has all that pattern p has."""
+    """Return whether pattern q has all that pattern p has."""
     at, end = groups.starts[q], groups.starts[q + 1]
     left = groups.starts[p + 1] - groups.starts[p]
     if end - at < left:
@@ -36,7 +36,7 @@ def contains(groups: Groups, q: int, p: int) -> bool:
 
 @inner
 def holds(groups: Groups, q: int, item: int) -> bool:
-    """Say whether pattern q has one item."""
+    """Return whether pattern q has one item."""
     low, high = groups.starts[q], groups.starts[q + 1]
     while low < high:
         middle = (low + high) // 2
@@ -49,10 +49,7 @@ def holds(groups: Groups, q: int, item: int) -> bool:
 
 @inner
 def containers(groups: Groups, p: int, enough: int, found: Items) -> int:
-    """Fill `found` with the patterns that contain p; return how many.
-
-    May stop once subjects of one row each make `enough`.
-    """
+    """Fill `found` with the patterns that contain p, perhaps just `enough` for so many subjects."""
     begin, end = groups.starts[p], groups.starts[p + 1]
     if begin == end:
         found[:] = np.arange(len(found))
@@ -101,11 +98,9 @@ def containers_of(groups: Groups, p: int) -> Items:
 
 @compiled
 def least_support(groups: Groups, order: Counts, everyone: int) -> int:
-    """Return the least support of a pattern; looks at patterns in the `order` given.
+    """Return the least support of a pattern; the longest should come first in `order`.
 
-    The longest should come first: the least is attained at a pattern that no other contains,
-    and one that as many subjects have as the least so far needs no look. `everyone` is the
-    number of subjects.
+    The least is at a pattern that no other contains, and one of as many subjects needs no check.
     """
     found, marks = np.empty(len(groups.own), dtype=np.int32), marks_for(groups)
     least = everyone
@@ -119,7 +114,7 @@ def least_support(groups: Groups, order: Counts, everyone: int) -> int:
 
 @inner
 def narrow(groups: Groups, given: Items, item: int, present: bool, found: Items) -> int:
-    """Fill `found` with those of the patterns given that have the item, or have it not."""
+    """Fill `found` with those of the patterns given that have the item, or lack it."""
     n = 0
     for q in given:
         if holds(groups, q, item) == present:

@@ -1,8 +1,7 @@
-"""May two features join a set together? Containment of single rows, looked up as bits.
+"""May two features join a set together? Containment of single rows, held as bits.
 
-On the features shared, a row is contained in those of a bit row, and contains those of another.
 Two features may join when the rows that hold both are none or, for each such row, k of them
-contain it.
+contain it on the features shared.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from voile.itemsets.kernels.bits import NONE, Words, count, first_of, has
 
 
 class Covers(NamedTuple):
-    """Who contains whom, at each depth of a search; no features where other rules are asked for.
+    """Which rows contain which, at each depth of a search; no features where other rules apply.
 
     `holders[x]` are bits of the rows that hold feature x. At a depth d, `over[d, r]` are bits of
     the rows that contain row r, and `under[d, r]` of those it contains.
@@ -45,10 +44,9 @@ def cover(covers: Covers, depth: int, x: int) -> None:
 
 @inner
 def together(covers: Covers, depth: int, x: int, z: int, k: int, left: Words) -> bool:
-    """Say whether two features, each of which may join the set at a depth, both may.
+    """Return whether two features, each of which may join the set at a depth, both may.
 
-    A row that enough contain settles all that it contains. `left` is scratch, one word for 64
-    rows.
+    A row that enough contain settles all that it contains. `left` is scratch.
     """
     enough, both = np.uint64(k), NONE
     for w in range(len(left)):

@@ -34,7 +34,7 @@ def class_labels(of: Items, table: Table) -> Table:
 
 
 @inner
-def told_apart(leaving: Table, whole: Table) -> int:
+def pairs_separated(leaving: Table, whole: Table) -> int:
     """Count the pairs of unlike labels with one row that leaves a class and one that stays."""
     pairs, leave, stay = 0, 0, 0
     for j in range(len(leaving)):
@@ -69,14 +69,7 @@ def leave(groups: Groups, of: Items, table: Table, x: int, leaving: Table) -> It
 def gains(
     groups: Groups, of: Items, table: Table, sums: Table, features: Items, majority: bool
 ) -> Counts:
-    """Return what each feature would add: unlike pairs told apart, or rows with the `majority`.
-
-    Parameters
-    ----------
-    of : the class of each pattern.
-    table : (patterns, labels) rows of each label.
-    sums : (classes, labels) as `class_labels` returns them.
-    """
+    """Return what each feature would add: unlike pairs separated, or rows with the `majority`."""
     added = np.zeros(len(features), dtype=np.int64)
     leaving = np.zeros(sums.shape, dtype=np.int64)
     for i in range(len(features)):
@@ -86,6 +79,6 @@ def gains(
                 if majority:
                     added[i] += majority_gained(leaving[c], sums[c])
                 else:
-                    added[i] += told_apart(leaving[c], sums[c])
+                    added[i] += pairs_separated(leaving[c], sums[c])
                 leaving[c] = 0
     return added

@@ -1,4 +1,4 @@
-"""What the kernels count: distinct rows, who holds each feature, whose the rows are."""
+"""What the kernels count: distinct rows, the holders of each feature, the rows' subjects."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Groups(NamedTuple):
     `column_starts`, are the patterns that hold each feature. `own[p]` counts the subjects who
     have pattern p and no other; `shared`, cut by `shared_starts`, numbers those who have others
     too, each once a pattern. So any patterns' subjects are the sum of `own` and the distinct
-    numbers in `shared`; without subjects of several rows `shared` is empty.
+    numbers in `shared`.
     """
 
     starts: Starts
@@ -38,7 +38,7 @@ class Groups(NamedTuple):
 
 @inner
 def marks_for(groups: Groups) -> Counts:
-    """Return what `subjects` keeps to tell subjects apart; its last cell counts the calls."""
+    """Return the scratch of `subjects`, which distinguishes them; its last cell counts calls."""
     return np.zeros(groups.n_shared + 1, dtype=np.int64)
 
 
@@ -80,10 +80,7 @@ def equals(groups: Groups) -> Counts:
 
 @compiled
 def lacking(groups: Groups, everyone: int) -> Counts:
-    """Return how many of `everyone` have a row that lacks each feature.
-
-    Each has one unless all her rows hold the feature.
-    """
+    """Return how many of `everyone` have a row that lacks each feature."""
     features = len(groups.column_starts) - 1
     rows, held = np.zeros(groups.n_shared, np.int64), np.zeros(groups.n_shared, np.int64)
     for subject in groups.shared:

@@ -1,4 +1,4 @@
-"""What one more feature would tell of the label, and how many rows it would leave alone."""
+"""What one more feature would reveal of the label, and how many rows it would leave alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def times_log(count: int) -> float:
 
 @inner
 def bits_gained(leaving: Table, whole: Table) -> float:
-    """Return the bits, summed over rows, that a class's split tells of its rows' labels."""
+    """Return the bits, summed over rows, that a class's split reveals of its rows' labels."""
     bits, leave, stay = 0.0, 0, 0
     for j in range(len(leaving)):
         left = whole[j] - leaving[j]
@@ -35,14 +35,7 @@ def bits_gained(leaving: Table, whole: Table) -> float:
 def information_gained(
     groups: Groups, of: Items, table: Table, sums: Table, features: Items
 ) -> Bits:
-    """Return how many bits each feature would add, summed over rows.
-
-    Parameters
-    ----------
-    of : the class of each pattern.
-    table : (patterns, labels) rows of each label.
-    sums : (classes, labels) `table` summed by class.
-    """
+    """Return how many bits each feature would add, summed over rows."""
     added = np.zeros(len(features))
     leaving = np.zeros(sums.shape, dtype=np.int64)
     for i in range(len(features)):
@@ -58,10 +51,7 @@ def information_gained(
 def rows_alone(of: Items, holders: Items, first: Counts, last: Counts, rows: Counts) -> int:
     """Count the rows in classes of one subject, once a feature's holders have left theirs.
 
-    Parameters
-    ----------
-    first, last : (patterns,) the least and the greatest number of a subject with each pattern.
-    rows : (patterns,) rows with each.
+    `first`, `last` : (patterns,) the least and the greatest number of a subject with each pattern.
     """
     patterns = len(of)
     least = np.full(2 * patterns, np.iinfo(np.int64).max)

@@ -15,7 +15,7 @@ Table = NDArray[np.int32]
 
 
 class Mining(NamedTuple):
-    """Where the search stands: at each depth the patterns, the head, and the items to add.
+    """The state of the search: at each depth the patterns, the head, and the items to add.
 
     `patterns[d, : held[d]]` contain `head[: heads[d]]`; `tail[d, : tails[d]]` are the items that
     may still be added, `at[d]` the next. `stand` holds the depth, -1 when all is searched, and

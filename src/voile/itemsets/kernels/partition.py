@@ -1,4 +1,4 @@
-"""What the features shared so far leave to see: they divide the patterns into *classes*.
+"""What the features shared so far reveal: they divide the patterns into *classes*.
 
 The patterns of a class look the same once published. The classes of some patterns can be made
 into small `Groups` of their own, whose items are the features' *ranks*: the order they were
@@ -22,9 +22,8 @@ class Classes(NamedTuple):
     Pattern p belongs to class `of[p]`; its ranks rise and begin at `ranks[starts[p]]`. A class
     has the first `length[c]` ranks of pattern `lead[c]`, which may have left it since: few
     places to look at, however many patterns. `patterns[c]` and `weight[c]` count a class's
-    patterns and their own subjects.
-    `place`, `moving` and `weighs` are scratch, one number a class, and stand at -1, 0 and 0;
-    `marks` is what `subjects` needs.
+    patterns and their own subjects. `place`, `moving` and `weighs` are scratch, one number a class,
+    and stand at -1, 0 and 0; `marks` is what `subjects` needs.
     """
 
     of: Items
@@ -111,10 +110,7 @@ def tidy(classes: Classes, c: int | np.int32) -> None:
 
 @inner
 def local(groups: Groups, classes: Classes, members: Items) -> Groups:
-    """Return the classes of some patterns as groups of their own; their items are ranks.
-
-    The longest come first: they contain the most, and are the least contained.
-    """
+    """Return the classes of some patterns, the longest first, as groups of their own, of ranks."""
     n = 0
     which = np.empty(len(members), dtype=np.int32)
     class_of = np.empty(min(len(members), classes.sizes[0]), dtype=np.int32)

@@ -11,7 +11,7 @@ from voile.itemsets.kernels.groups import UNLIMITED, Counts, Groups, Items, mark
 
 @inner
 def count_held(groups: Groups, given: Items, after: int, counts: Counts) -> int:
-    """Count by `own` who of the patterns given hold each item above `after`; return them all."""
+    """Count by `own` which of the patterns given hold each item above `after`; return them all."""
     counts[after + 1 :] = 0
     total = 0
     for q in given:
@@ -34,10 +34,9 @@ def rarest_item(
     some: Items,
     marks: Counts,
 ) -> tuple[int, int, int]:
-    """Find the item above `after` that the fewest of the patterns given have, or have not.
+    """Find the item above `after` that the fewest of the patterns given have, or lack.
 
-    Returns for how many subjects it occurs, or `bound` where none occurs for fewer; the item;
-    and a pattern that shows which.
+    Returns its subjects, or `bound` where none has fewer; the item; and a pattern that shows which.
     """
     item, witness = -1, -1
     total = count_held(groups, given, after, counts)
@@ -75,11 +74,10 @@ def rarest_part(
 ) -> tuple[int, int, int]:
     """Find an itemset of at most `most` features that occurs for fewer than `bound` subjects.
 
-    The one of least support or, where `first`, any. Where `signed`, what a row has not is part
-    of it too. `wholes` are at most the support of each pattern as a whole: an itemset that only
-    patterns of enough have is not gone into. Returns the support, or `bound` where there is no
-    such itemset; how many features of `part` were filled; and a pattern that has it, which says
-    which of them are absent.
+    The one of least support or, where `first`, any; where `signed`, absences are part of it too.
+    `wholes` are at most the support of each pattern as a whole: an itemset that only patterns of
+    enough have is skipped. Returns the support, or `bound`; how many features of `part` were
+    filled; and a pattern that has it, and so shows which of them are absent.
     """
     patterns, features = len(groups.own), len(groups.column_starts) - 1
     most = min(most, features)
@@ -116,10 +114,7 @@ def rarest_part(
 def least_part_support(
     groups: Groups, order: Counts, most: int, everyone: int, signed: bool
 ) -> int:
-    """Return the least support of an itemset that occurs and has at most `most` features.
-
-    Looks at itemsets of one feature first, then of two, and ends when no row of fewer is left.
-    """
+    """Return the least support of an itemset that occurs and has at most `most` features."""
     patterns, features = len(groups.own), len(groups.column_starts) - 1
     found, part = np.empty(patterns, dtype=np.int32), np.empty(features, dtype=np.int32)
     wholes, marks = np.empty(patterns, dtype=np.int64), marks_for(groups)

@@ -30,10 +30,9 @@ def _same(a: Items, b: Items) -> bool:
 
 @compiled
 def distinct(starts: Starts, items: Items) -> tuple[Items, Starts]:
-    """Return the number of each row's pattern, and the first row of each pattern.
+    """Return the number of each row's pattern, numbered as they first occur, and its first row.
 
-    Patterns are numbered as they first occur. Equal hashes are never trusted: the rows
-    themselves are compared.
+    Equal hashes are never trusted: the rows themselves are compared.
     """
     rows = len(starts) - 1
     bits = 1
@@ -66,10 +65,7 @@ def distinct(starts: Starts, items: Items) -> tuple[Items, Starts]:
 
 @compiled
 def take(starts: Starts, items: Items, rows: Starts, place: Items) -> tuple[Starts, Items]:
-    """Return the rows asked for, each item i as place[i]; those below 0 are left out.
-
-    Items stay in order when `place` rises over what it keeps.
-    """
+    """Return the rows asked for, each item i as place[i], which should rise; those below 0 go."""
     kept = np.zeros(len(rows) + 1, dtype=np.int64)
     for i in range(len(rows)):
         total = 0

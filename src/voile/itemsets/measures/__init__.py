@@ -1,1 +1,1 @@
-"""What features are worth, who shares them, and which may be shared together."""
+"""What features are worth, how many people share them, and which may be published together."""

@@ -1,4 +1,4 @@
-"""How many share what an adversary may know of a row: by containment, exactly, in small parts.
+"""How many people share what an adversary may know of a row: by containment, exactly, in parts.
 
 Definitions 3-6 of Zhang, Mohammed, Dave, Al Hasan, "Feature Selection for Classification under
 Anonymity Constraint", Transactions on Data Privacy 2017; k^m-anonymity of Terrovitis, Mamoulis,
@@ -21,8 +21,8 @@ from voile.itemsets.rows.labels import Labels, LabelsLike
 def anonymity(X: Any, features: Features | None = None) -> int:
     """Return AC(D), the largest k for which the rows are k-anonymous by containment (Def. 6).
 
-    An adversary knows some of what a person has, at most all of it, and nothing of what she has
-    not. She looks who has it all. At least AC(D) subjects have, whoever the person is.
+    The adversary knows some or all of the items that a person has, and nothing of those the person
+    lacks. At least AC(D) subjects have them all, whoever the person is.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def anonymity(X: Any, features: Features | None = None) -> int:
     Subjects, >= 1: the least `row_anonymity`. All of them where no row holds anything.
 
     Cost: O(ones) and, for each pattern of fewer subjects than the least so far, the rows of its
-    rarest feature, as long as too few of them contain it.
+    rarest feature.
 
     >>> anonymity(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0]]))
     2
@@ -76,9 +76,7 @@ def containment_set(X: Any, row: int, features: Features | None = None) -> NDArr
 
 
 def row_exact_anonymity(X: Any, features: Features | None = None) -> NDArray[np.int64]:
-    """Return how many subjects have the very same row: what absences tell is known as well.
-
-    The least is the k of k-anonymity (Def. 1); where it is 1 the row is *unique*.
+    """Return how many subjects have the very same row; the least is the k of k-anonymity (Def. 1).
 
     >>> row_exact_anonymity(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0]])).tolist()
     [2, 2, 1]
@@ -94,18 +92,9 @@ def part_anonymity(
 ) -> int:
     """Return the largest k for which the rows are k^m-anonymous.
 
-    An adversary knows at most m of the things that a person has; with `absences`, has or has
-    not. The result falls as m grows, from all subjects at m = 0 to `anonymity`, or with absences
-    to the least `row_exact_anonymity`.
-
-    Parameters
-    ----------
-    X, features : as `anonymity`.
-    m : features known of a person, >= 0.
-    absences : whether she also knows what a person has not.
-
+    The adversary knows at most m items that a person has or, with `absences`, has or lacks.
     Cost: the parts of at most m features of each pattern that fewer subjects contain than the
-    least so far; ends at 1, so what singles somebody out is cheap to find.
+    least so far.
 
     >>> rows = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 1]])
     >>> [part_anonymity(rows, m) for m in (0, 1, 2)]
@@ -122,10 +111,7 @@ def part_anonymity(
 
 
 def label_diversity(X: Any, y: LabelsLike, features: Features | None = None) -> NDArray[np.int64]:
-    """Return for each row how many distinct labels the rows that contain it have.
-
-    The least is the l of distinct l-diversity within containment groups: at 1, who knows the row
-    knows the label.
+    """Return for each row how many labels the rows that contain it have (the least: l-diversity).
 
     >>> label_diversity(np.array([[1, 1], [1, 0], [1, 1]]), ["a", "b", "a"]).tolist()
     [1, 2, 1]
@@ -139,17 +125,7 @@ def label_diversity(X: Any, y: LabelsLike, features: Features | None = None) -> 
 
 @dataclass(frozen=True)
 class Exposure:
-    """Say what publishing some features tells of the people.
-
-    Parameters
-    ----------
-    subjects, rows, features : how many there are.
-    anonymity : AC(D), subjects; see `anonymity`.
-    exact_anonymity : the least number of subjects with one and the same row.
-    unique_rows : rows that nobody else's equals.
-    empty_rows : rows of which nothing is left.
-    label_diversity : the least number of labels in a containment group; None without labels.
-    """
+    """What some features reveal: the least groups of subjects, unique and empty rows."""
 
     subjects: int
     rows: int
@@ -162,7 +138,7 @@ class Exposure:
 
 
 def exposure(X: Any, features: Features | None = None, y: LabelsLike | None = None) -> Exposure:
-    """Return every measure of what some features tell; parameters as `anonymity`.
+    """Return every measure of what some features reveal; parameters as `anonymity`.
 
     >>> exposure(np.array([[1, 1], [1, 1], [1, 0], [0, 0]]), features=[0], y=[0, 0, 1, 1])
     ... # doctest: +NORMALIZE_WHITESPACE

@@ -1,8 +1,8 @@
-"""What features are worth: for classification, or, without labels, for what they cover.
+"""Utilities: what features are worth for classification or, without labels, for coverage.
 
-A *modular* utility is a weight for each feature, and a set is worth the sum of its own; DistCnt
-and CM are functions of the whole set. Definitions 2, 8 and 9 of Zhang, Mohammed, Dave, Al Hasan,
-Transactions on Data Privacy 2017, here for two classes or more.
+A *modular* utility is a weight for each feature, added up; DistCnt and CM are functions of the
+whole set. Definitions 2, 8 and 9 of Zhang, Mohammed, Dave, Al Hasan, Transactions on Data Privacy
+2017, here for two classes or more.
 """
 
 from __future__ import annotations
@@ -23,18 +23,14 @@ Weights = NDArray[np.float64]
 def hamdist(X: Any, y: LabelsLike, features: Features | None = None) -> float:
     """Return HamDist (Def. 8): on how many features two rows of unlike labels differ, on average.
 
-    Modular. It is largest for features that half the rows of every class hold, which tell no
-    class from another: see `mutual_information`.
+    Modular. It is largest for features that half the rows of every class hold, which do not
+    distinguish the classes: see `mutual_information`.
 
     Parameters
     ----------
     X : an `Incidence`, or what `Incidence.of` reads.
     y : (rows,) labels, of two classes or more; the mean is over all pairs of unlike labels.
     features : which count, as `Incidence.project` takes them; all where None.
-
-    Returns
-    -------
-    Features, from 0 to how many there are.
 
     >>> hamdist(np.array([[1, 0], [1, 1], [0, 1]]), [0, 0, 1])
     1.5
@@ -45,13 +41,9 @@ def hamdist(X: Any, y: LabelsLike, features: Features | None = None) -> float:
 
 
 def distcnt(X: Any, y: LabelsLike, features: Features | None = None) -> float:
-    """Return DistCnt (Def. 9): the share of pairs of unlike labels that some feature tells apart.
+    """Return DistCnt (Def. 9): the share of pairs of unlike labels that some feature distinguishes.
 
-    Submodular: a feature adds the less, the more there are. Parameters as `hamdist`.
-
-    Returns
-    -------
-    A share of the pairs of rows with unlike labels, in [0, 1].
+    In [0, 1]; submodular: a feature adds the less, the more there are. Parameters as `hamdist`.
 
     >>> distcnt(np.array([[1, 0], [1, 1], [0, 1]]), [0, 0, 1])
     1.0
@@ -62,13 +54,9 @@ def distcnt(X: Any, y: LabelsLike, features: Features | None = None) -> float:
 
 
 def classification_metric(X: Any, y: LabelsLike, features: Features | None = None) -> float:
-    """Return CM (Def. 2): the share of rows whose label is not the majority's of the same row.
+    """Return CM (Def. 2): the share of rows without the majority label of their group, in [0, 1).
 
-    No row is suppressed here, which would count as another. Parameters as `hamdist`.
-
-    Returns
-    -------
-    A share of the rows, in [0, 1); lower is better.
+    No row is suppressed here, which would count as another.
 
     >>> round(classification_metric(np.array([[1], [1], [1], [0]]), [0, 0, 1, 1]), 2)
     0.25
@@ -90,7 +78,7 @@ def hamdist_weights(X: Any, y: LabelsLike) -> Weights:
 
 
 def mutual_information(X: Any, y: LabelsLike) -> Weights:
-    """Return (features,) bits that each feature alone tells of the label.
+    """Return (features,) the bits that each feature alone reveals of the label.
 
     >>> mutual_information(np.array([[1, 1], [1, 0], [0, 1], [0, 0]]), [0, 0, 1, 1]).tolist()
     [1.0, 0.0]
@@ -156,19 +144,7 @@ UTILITIES: Mapping[str, Callable[[Any, Any], Weights]] = {
 def weights_for(
     utility: str | ArrayLike, incidence: Incidence, labels: LabelsLike | None
 ) -> Weights:
-    """Return the weights of a modular utility by its name, or a user's own, checked.
-
-    Parameters
-    ----------
-    utility : one of `UTILITIES`, or (features,) finite weights; what weighs 0 or less is never
-        chosen.
-    labels : (rows,) labels; those `UNLABELLED` and a user's own weights do without.
-
-    Raises
-    ------
-    RequestError : an unknown name, labels that are needed, weights of another number than the
-        features or not finite.
-    """
+    """Return the weights of a modular utility by its name, or a user's own, checked."""
     if isinstance(utility, str):
         if utility not in UTILITIES:
             raise RequestError(f"no utility {utility!r}", instead=nearest(utility, UTILITIES))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
-from voile.itemsets.measures.feasible import Constraint
+from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
 from voile.keys.random import Protective
 
@@ -19,8 +19,8 @@ class RandomFlipping:
     """Make the rows of k people equal, by flipping cells on which they differ.
 
     Rows are clustered k at a time with those most like them; then in each cluster and column on
-    which its rows differ, a row drawn at random says what all of them show, and the cells that
-    differ from it are flipped. Flips cannot be told from what was true.
+    which its rows differ, all show what a row drawn at random does. Flips cannot be distinguished
+    from what was true.
 
     Parameters
     ----------
@@ -28,13 +28,11 @@ class RandomFlipping:
 
     Attributes
     ----------
-    clusters_ : (rows,) int64, the cluster of each row, 0 and up; it names who was made like whom,
-        and is not for sharing.
+    clusters_ : (rows,) int64, the cluster of each row, 0 and up; not for sharing.
     flipped_ : the share of all cells that were flipped, in [0, 1].
 
     Guarantee: every row is equal to those of k subjects or more, proved by construction: exact
-    k-anonymity, and so k-anonymity by containment. A cell shows a one with the share of ones in
-    its cluster, so column sums are kept in expectation.
+    k-anonymity, and so k-anonymity by containment. Column sums are kept in expectation.
 
     Cost: O(distinct rows / k) products of the matrix and a vector.
 
@@ -42,8 +40,6 @@ class RandomFlipping:
     greedy k-member clustering of Byun, Kamra, Bertino, Li, DASFAA 2007, whose information loss
     is here the columns on which a cluster differs, times its rows.
 
-    Examples
-    --------
     >>> rows = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 1, 1]])
     >>> flipping = RandomFlipping(k=2)
     >>> released = flipping.fit_transform(rows).toarray()
@@ -57,23 +53,15 @@ class RandomFlipping:
     def fit_transform(
         self, X: Any, subjects: ArrayLike | None = None, *, protective: Protective | None = None
     ) -> Sparse:
-        """Return the rows with cells flipped, in their order.
+        """Return the rows with cells flipped, (rows, features) int8 CSR, in their order.
+
+        The order reveals who is who: shuffle the rows with their labels before they are released.
 
         Parameters
         ----------
         X : an `Incidence`, or what `Incidence.of` reads; every row another subject's.
-        subjects : (rows,) whose each row is; only to refuse several of one.
-        protective : where draws come from; given in tests only.
-
-        Returns
-        -------
-        (rows, features) int8 CSR array. Rows are in their source's order, which tells: shuffle
-        them with their labels before they leave the house.
-
-        Raises
-        ------
-        RequestError : k below 1 or above the number of subjects, a subject with several rows, or
-            what `Incidence.of` refuses.
+        subjects : (rows,) the subject of each row; only to refuse several rows of one.
+        protective : the source of randomness; given in tests only.
         """
         rows = Incidence.of(X, None, subjects)
         one_row_each(rows)
@@ -108,9 +96,8 @@ def clustered(rows: Incidence, k: int, rng: np.random.Generator) -> NDArray[np.i
     """Return the cluster of each row, by greedy k-member clustering (Byun et al., Fig. 3).
 
     A cluster begins with the row farthest from the last cluster's first, the very first with the
-    row farthest from a random one; each time the row joins that adds fewest columns on which the
-    cluster differs. Fewer than k rows left over join the clusters that lose least by it. Which of
-    several equal rows goes where is drawn.
+    row farthest from a random one; then the row joins that adds fewest columns on which the cluster
+    differs. Rows left over join the clusters that lose least by it. Equal rows are drawn.
     """
     patterns = patterns_of(rows).astype(np.int32)
     order = rng.permutation(rows.n_rows)
@@ -182,10 +169,7 @@ def _least_loss(matrix: Sparse, clusters: NDArray[np.int64], row: Sparse) -> int
 
 
 def _held(matrix: Sparse, clusters: NDArray[np.int64]) -> tuple[Sparse, NDArray[np.int64]]:
-    """Return (clusters, features) how many rows of each hold each column, and their sizes.
-
-    Rows of no cluster yet are -1.
-    """
+    """Return (clusters, features) how many rows of each cluster hold each column, and its size."""
     from scipy import sparse
 
     rows = np.flatnonzero(clusters >= 0)
@@ -196,14 +180,12 @@ def _held(matrix: Sparse, clusters: NDArray[np.int64]) -> tuple[Sparse, NDArray[
 
 
 def _rows_of(matrix: Sparse) -> NDArray[np.intp]:
-    """Return the row of each stored cell."""
     return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
 
 def _made_equal(
     matrix: Sparse, clusters: NDArray[np.int64], rng: np.random.Generator
 ) -> tuple[Sparse, int]:
-    """Return the rows, each as its cluster's, and how many cells were flipped."""
     held, sizes = _held(matrix, clusters)
     size = sizes[_rows_of(held)]
     shown = rng.integers(0, size) < held.data

@@ -17,17 +17,9 @@ STEPS = 4096
 def explore(run: Run) -> None:
     """Mine the 20 largest maximal frequent itemsets, keep the one of most utility.
 
-    Frequent: at least k subjects have all of it in one row. A frequent set is feasible, but not
-    the reverse (Lemma 3 holds in one direction only), so this leaves out most feasible sets, and
-    needs far longer: mining goes through itemsets, `greedy` through features. Stopped by a limit,
-    the best of what was found counts, and `stopped` says so.
-
-    An evaluation is one itemset looked at. Cost: exponential in the features at worst.
-
-    Raises
-    ------
-    RequestError : absences, for which no itemset is defined; m, which this method ignores.
-    InfeasibleError : stopped by a limit before an itemset was found.
+    A frequent set is feasible, but not the reverse (Lemma 3 holds in one direction only), so
+    this leaves out most feasible sets, and needs far longer than `greedy`: exponential in the
+    features at worst. An evaluation is one itemset examined.
     """
     if run.constraint.absences or run.constraint.m is not None:
         raise RequestError("the method maximal knows neither m nor absences", instead="use greedy")

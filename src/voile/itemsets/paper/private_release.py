@@ -22,13 +22,7 @@ Numbers = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Split:
-    """Say how much of epsilon each part of a release uses; together they use all of it.
-
-    Parameters
-    ----------
-    pick : for each feature chosen.
-    marginals : for all counts of the chosen features together.
-    """
+    """How much of epsilon each pick and all marginals together use; together they use all of it."""
 
     pick: float
     marginals: float
@@ -45,8 +39,6 @@ class Split:
 
 def score_sensitivity(sizes: NDArray[np.int64]) -> float:
     """Return how far one person's items can move a feature's HamDist, class sizes being public.
-
-    1 / (size of the smallest class) for two classes.
 
     >>> score_sensitivity(np.array([20, 50]))
     0.05
@@ -66,10 +58,7 @@ def by_laplace(scores: Floats, scale: float, picks: int, rng: np.random.Generato
 
 
 def by_exponential(scores: Floats, scale: float, picks: int, rng: np.random.Generator) -> Numbers:
-    """Pick again and again with chances as exp(score / scale), among those left.
-
-    The largest scores under one Gumbel noise are such picks.
-    """
+    """Pick repeatedly with chances as exp(score / scale), among those left: by Gumbel noise."""
     noisy = scores + rng.gumbel(scale=scale, size=len(scores))
     return np.sort(np.argsort(-noisy)[:picks])
 
@@ -95,23 +84,14 @@ class _Release(ABC):
         *,
         protective: Protective | None = None,
     ) -> Sparse:
-        """Return made-up rows of the features chosen, one for each label.
+        """Return made-up rows of the features chosen, int8 CSR, row i of class y[i].
 
         Parameters
         ----------
         X : an `Incidence`, or what `Incidence.of` reads; every row another subject's.
         y : (rows,) labels of two classes or more.
-        subjects : (rows,) whose each row is; only to refuse several of one.
-        protective : where draws come from; given in tests only.
-
-        Returns
-        -------
-        (rows, features chosen) int8 CSR array, row i of class y[i] and of nobody.
-
-        Raises
-        ------
-        RequestError : epsilon not above 0, more features than there are, a subject with several
-            rows, or what `Incidence.of` and `Labels.of` refuse.
+        subjects : (rows,) the subject of each row; only to refuse several rows of one.
+        protective : the source of randomness; given in tests only.
         """
         rows = Incidence.of(X, None, subjects)
         one_row_each(rows)
@@ -139,12 +119,12 @@ class _Release(ABC):
 class LaplaceRelease(_Release):
     """Release made-up rows, of features chosen by their HamDist under Laplace noise.
 
-    The story: an adversary knows every row but one, the labels, and how rows are made up. From
-    the release she can tell hardly better than without it what the one row holds.
+    The adversary knows every row but one, the labels, and how rows are made up. The release reveals
+    hardly anything of the one row.
 
     Half of epsilon chooses: each pick is the largest HamDist under fresh noise. Half goes to how
     many of each class hold each feature chosen, plus discrete Laplace noise. Rows are then drawn,
-    each feature for itself at its class's noisy rate: what features tell together is lost.
+    each feature for itself at its class's noisy rate: what features reveal together is lost.
 
     Parameters
     ----------
@@ -163,8 +143,6 @@ class LaplaceRelease(_Release):
     2017; report noisy max, Dwork, Roth, *The Algorithmic Foundations of Differential Privacy*,
     2014, Section 3.3.
 
-    Examples
-    --------
     >>> rows, labels = np.repeat([[1, 0, 1], [0, 0, 1]], 500, axis=0), np.repeat([0, 1], 500)
     >>> release = LaplaceRelease(epsilon=5.0, features=1)
     >>> release.fit_transform(rows, labels).shape, release.features_.tolist()
@@ -179,11 +157,9 @@ class ExponentialRelease(_Release):
     """Release made-up rows, of features chosen by the exponential mechanism over HamDist.
 
     Each pick has the chances that are as exp(pick's epsilon * HamDist / (2 * sensitivity)), among
-    those left (McSherry, Talwar, FOCS 2007). All else is as in `LaplaceRelease`: parameters,
-    attributes, guarantee and story. The rival Exponential-DP of the same paper.
+    those left (McSherry, Talwar, FOCS 2007). All else is as in `LaplaceRelease`. The rival
+    Exponential-DP of the same paper.
 
-    Examples
-    --------
     >>> rows, labels = np.repeat([[1, 0, 1], [0, 0, 1]], 500, axis=0), np.repeat([0, 1], 500)
     >>> ExponentialRelease(epsilon=5.0, features=1).fit_transform(rows, labels).shape
     (1000, 1)
@@ -196,11 +172,7 @@ class ExponentialRelease(_Release):
 def _noisy_rates(
     rows: Incidence, labels: Labels, features: Numbers, epsilon: float, rng: np.random.Generator
 ) -> Floats:
-    """Return (features, classes) noisy shares.
-
-    One person's items move one class's count of each feature by 1 at most: as many as there are
-    features in all.
-    """
+    """Return (features, classes) noisy shares; a person moves each feature's count by 1 at most."""
     from voile.itemsets.kernels.gains import held_by_class
 
     counts = held_by_class(rows.groups, labels.table(rows))[features]

@@ -1,7 +1,7 @@
-"""What a column of the role `items` is: which features it gives, and what of it may be released.
+"""What a column of the role `items` is: which features it gives, and how it is released.
 
-A form is learnt once from a source; then it reads any batch of its column, and writes the column
-again with only the features that were chosen, in the shape in which it came.
+A form is learnt once from a source; it then reads any batch of its column, and writes it with the
+chosen features only, in the shape in which it came.
 """
 
 from __future__ import annotations
@@ -29,35 +29,28 @@ BETWEEN_WORDS = r"[^\p{L}\p{N}]+"
 
 
 @dataclass(frozen=True, eq=False)
-class Cells(Brief):
-    """Say which of a form's features the rows of a batch have.
+class FeatureCells(Brief):
+    """Which of a form's features the rows of a batch have.
 
-    Parameters
-    ----------
-    row, code : (ones,) the row and the feature's place in the form; pairs rise and are distinct.
-    lost : (rows,) which rows hold what the form cannot read.
+    `row`, `code` : (ones,) the row and the feature's place in the form; pairs rise and are
+    distinct. `lost` : (rows,) the rows that hold a value which the form cannot read.
     """
 
     row: Integers
     code: Integers
     lost: Mask
 
-    def only(self, kept: Mask) -> Cells:
+    def only(self, kept: Mask) -> FeatureCells:
         """Return the cells of the features kept, by a boolean for each."""
         shown = kept[self.code]
-        return Cells(self.row[shown], self.code[shown], self.lost)
+        return FeatureCells(self.row[shown], self.code[shown], self.lost)
 
 
 @dataclass(frozen=True)
 class Form(Brief, ABC):
-    """Read and write one column; a feature for each of `values`.
+    """Read and write one column, with a feature for each of `values`, which are distinct.
 
-    Parameters
-    ----------
-    column : its name.
-    values : what the features are called within the column, distinct.
-
-    Of a cell that it cannot read, `lacks` says what is wrong and `remedy` what to do.
+    Of a cell that it cannot read, `lacks` names the fault and `remedy` the way out.
     """
 
     shows = (
@@ -87,11 +80,11 @@ class Form(Brief, ABC):
         return pa.string()
 
     @abstractmethod
-    def cells(self, array: pa.Array) -> Cells:
-        """Say which features each row of the column has; what is no feature is left out."""
+    def cells(self, array: pa.Array) -> FeatureCells:
+        """Return which features each row of the column has, without values that are no feature."""
 
     @abstractmethod
-    def shown(self, cells: Cells) -> pa.Array:
+    def shown(self, cells: FeatureCells) -> pa.Array:
         """Return the column, as it is released, with these cells and no others."""
 
     def to_data(self, kept: Mask | None = None) -> dict[str, Any]:
@@ -120,11 +113,11 @@ class Binary(Form):
 
     @property
     def type(self) -> pa.DataType:
-        """Whole numbers: however the source spelt them, a recipient sees 0 and 1."""
+        """Integers: however the source spelt them, a recipient sees 0 and 1."""
         return pa.int8()
 
-    def cells(self, array: pa.Array) -> Cells:
-        """Read 1 as having it; a null is lost: nobody knows that she has it not."""
+    def cells(self, array: pa.Array) -> FeatureCells:
+        """Read 1 as having the item; a null cannot be read, since the person may have it."""
         if pa.types.is_string(array.type):
             text = pc.utf8_lower(pc.utf8_trim_whitespace(array))
             one, zero = (pc.is_in(text, pa.array(spelt)) for spelt in (ONE, ZERO))
@@ -132,9 +125,9 @@ class Binary(Form):
             numbers = array.cast(pa.int8() if pa.types.is_boolean(array.type) else array.type)
             one, zero = (pc.fill_null(pc.equal(numbers, x), False) for x in (1, 0))
         row = np.flatnonzero(_mask(one))
-        return Cells(row, np.zeros(len(row), dtype=np.int64), ~(_mask(one) | _mask(zero)))
+        return FeatureCells(row, np.zeros(len(row), dtype=np.int64), ~(_mask(one) | _mask(zero)))
 
-    def shown(self, cells: Cells) -> pa.Array:
+    def shown(self, cells: FeatureCells) -> pa.Array:
         """Write 0 and 1."""
         ones = np.zeros(len(cells.lost), dtype=np.int8)
         ones[cells.row] = 1
@@ -153,11 +146,11 @@ class Categories(Form):
 
     kind = "categories"
 
-    def cells(self, array: pa.Array) -> Cells:
+    def cells(self, array: pa.Array) -> FeatureCells:
         """Look each value up; one that was never seen is no feature."""
         return _found(np.arange(len(array)), array.cast(pa.string()), self.known, len(array))
 
-    def shown(self, cells: Cells) -> pa.Array:
+    def shown(self, cells: FeatureCells) -> pa.Array:
         """Write the value, and null where it is not one of those kept."""
         place = np.full(len(cells.lost), -1, dtype=np.int64)
         place[cells.row] = cells.code
@@ -187,11 +180,11 @@ class Intervals(Categories):
         inner = [f"{a} to below {b}" for a, b in pairwise(names)]
         return cls(column, (f"below {names[0]}", *inner, f"{names[-1]} and above"), cuts)
 
-    def cells(self, array: pa.Array) -> Cells:
+    def cells(self, array: pa.Array) -> FeatureCells:
         """Find the interval; a null or NaN is in none, and text that is no number is lost."""
         numbers, lost = numbers_of(array)
         row = np.flatnonzero(~np.isnan(numbers))
-        return Cells(row, np.searchsorted(self.cuts, numbers[row], side="right"), lost)
+        return FeatureCells(row, np.searchsorted(self.cuts, numbers[row], side="right"), lost)
 
     def to_data(self, kept: Mask | None = None) -> dict[str, Any]:
         """Return plain data with the cuts."""
@@ -209,13 +202,13 @@ class Words(Form):
 
     kind = "words"
 
-    def cells(self, array: pa.Array) -> Cells:
+    def cells(self, array: pa.Array) -> FeatureCells:
         """Find the words that are known; a null has none."""
         row, word = words_of(array)
         return _found(row, word, self.known, len(array))
 
-    def shown(self, cells: Cells) -> pa.Array:
-        """Write the words in the order of the alphabet, each once: theirs is not released."""
+    def shown(self, cells: FeatureCells) -> pa.Array:
+        """Write each word once, in alphabetical order: the text's own is not released."""
         return pc.binary_join(_lists(cells, self.known), " ")
 
 
@@ -236,12 +229,12 @@ class Items(Form):
         """Lists of what the source's lists hold."""
         return pa.list_(pa.type_for_alias(self.item))
 
-    def cells(self, array: pa.Array) -> Cells:
+    def cells(self, array: pa.Array) -> FeatureCells:
         """Find the items that are known; a null, as a list or within one, is none."""
         row, item = items_of(array)
         return _found(row, item, self.known, len(array))
 
-    def shown(self, cells: Cells) -> pa.Array:
+    def shown(self, cells: FeatureCells) -> pa.Array:
         """Write the items in one order, each once."""
         return _lists(cells, self.known.cast(pa.type_for_alias(self.item)))
 
@@ -252,7 +245,7 @@ class Items(Form):
 
 @dataclass(frozen=True)
 class LongItems(Items):
-    """As `Items`, of a long table: an item in each row, and the column that tells its record."""
+    """As `Items`, of a long table: an item in each row, and the column of its record's id."""
 
     kind = "long"
     record: str
@@ -278,14 +271,14 @@ def form_of(data: Mapping[str, Any]) -> Form:
 
 
 def released_form(data: Mapping[str, Any]) -> Form:
-    """Return what reads a released column: intervals are there by their names."""
+    """Return the form of a released column, which holds the names of intervals."""
     if data["kind"] != Intervals.kind:
         return form_of(data)
     return Categories(data["column"], tuple(data["values"]))
 
 
 def numbers_of(array: pa.Array) -> tuple[NDArray[np.float64], Mask]:
-    """Return a column's numbers, NaN where there is none, and which cells are text but none."""
+    """Return a column's numbers, NaN where there is none, and which cells are other text."""
     lost = np.zeros(len(array), dtype=np.bool_)
     if pa.types.is_string(array.type):
         good = pc.match_substring_regex(array, NUMBER)
@@ -315,17 +308,17 @@ def _flat(lists: pa.Array) -> tuple[Integers, pa.Array]:
     return row, pc.list_flatten(lists)
 
 
-def _found(row: Integers, text: pa.Array, values: pa.Array, rows: int) -> Cells:
+def _found(row: Integers, text: pa.Array, values: pa.Array, rows: int) -> FeatureCells:
     """Look values up, and keep each pair of row and value once."""
     place = pc.index_in(text, values)
     known = _mask(place.is_valid())
     code = place.drop_null().to_numpy(zero_copy_only=False)
     pairs = np.unique(row[known] * max(len(values), 1) + code)
     rows_of, codes = np.divmod(pairs, max(len(values), 1))
-    return Cells(rows_of, codes, np.zeros(rows, dtype=np.bool_))
+    return FeatureCells(rows_of, codes, np.zeros(rows, dtype=np.bool_))
 
 
-def _lists(cells: Cells, values: pa.Array) -> pa.Array:
+def _lists(cells: FeatureCells, values: pa.Array) -> pa.Array:
     sizes = np.bincount(cells.row, minlength=len(cells.lost))
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), values.take(pa.array(cells.code)))

@@ -1,4 +1,4 @@
-"""Sparse 0/1 rows: who has which feature, equal rows held once, never made dense."""
+"""Sparse 0/1 rows: equal rows held once, never made dense."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ Features = Sequence[str] | NDArray[Any]
 class Incidence:
     """Hold which rows have which features; build one with `Incidence.of`.
 
-    Equal rows are one *pattern*, compared item by item. Several rows of one subject are one
-    person: a row's support is the number of distinct subjects with at least one row that
-    contains it, and every k here counts subjects so. A subject's rows are not joined: what she
-    has in one row and in another is together in none, so nobody finds it together. Without
-    subjects every row is a subject of its own.
+    Equal rows are one *pattern*, compared item by item. A row's support is the number of
+    distinct subjects with at least one row that contains it, and every k counts subjects so. A
+    subject's rows are not joined: an item of one row and an item of another are together in
+    none. Without subjects every row is a subject of its own.
 
     Parameters
     ----------
@@ -39,11 +38,10 @@ class Incidence:
         rising (CSR).
     column_starts, holders : (features + 1,) int64 and (ones,) int32, the patterns that hold
         each feature, rising (CSC).
-    pattern : (rows,) int32, the pattern of each row.
-    subject : (rows,) int64, the number of each row's subject, or None.
+    pattern, subject : (rows,) the pattern of each row; the number of its subject, or None.
     own : (patterns,) int64, subjects who have this pattern and no other.
-    shared_starts, shared : (patterns + 1,) int64 and int32, those who have others too: their
-        numbers, of `n_shared`.
+    shared_starts, shared : (patterns + 1,) int64 and int32, the numbers of those who have others
+        too, of `n_shared`.
     n_subjects : distinct subjects.
     """
 
@@ -67,22 +65,20 @@ class Incidence:
         features: Sequence[str] | None = None,
         subjects: ArrayLike | None = None,
     ) -> Incidence:
-        """Read a matrix of zeros and ones.
+        """Read a matrix of zeros and ones; O(rows + features + ones) in time and memory.
 
         Parameters
         ----------
         X : (rows, features) SciPy sparse matrix, NumPy array, or pandas, Polars or Arrow frame, of
             0 and 1 or booleans; or an Incidence, which is returned as it is.
         features : a name for each column; where None the frame's, else x0, x1, ...
-        subjects : (rows,) whose each row is; each its own where None.
+        subjects : (rows,) the subject of each row; each row its own where None.
 
         Raises
         ------
         RequestError : an empty matrix, values other than 0 and 1 (how many, and the row and
             column of the first, never the value), two equal names, subjects missing or of
             another number than the rows.
-
-        Cost: O(rows + features + ones), in time and memory.
 
         >>> data = Incidence.of(np.array([[1, 0, 1], [0, 1, 0], [1, 0, 1]]))
         >>> data
@@ -148,14 +144,9 @@ class Incidence:
         )
 
     def project(self, features: Features) -> Incidence:
-        """Return what is left when only some features are published, in the columns' order.
+        """Return the rows with some features only, in the columns' order; O(rows + ones).
 
-        Parameters
-        ----------
-        features : names, numbers, or a boolean for each; none is allowed, and leaves all rows
-            empty.
-
-        Cost: O(rows + ones).
+        `features` are names, numbers, or a boolean for each; none is allowed, and empties all rows.
         """
         from voile.itemsets.kernels.rows import distinct, take
 
@@ -261,7 +252,6 @@ def _names(features: Sequence[str] | None, width: int) -> tuple[str, ...]:
 
 
 def _numbered(subjects: ArrayLike | None, rows: int) -> Starts | None:
-    """Number the subjects from 0."""
     if subjects is None:
         return None
     values = np.asarray(subjects)
@@ -288,7 +278,6 @@ def missing(values: NDArray[Any]) -> NDArray[np.intp]:
 def _grouped(
     starts: Starts, items: Items, names: tuple[str, ...], subject: Starts | None
 ) -> Incidence:
-    """Hold equal rows once."""
     from voile.itemsets.kernels.rows import distinct, take
 
     pattern, first = distinct(starts, items)
@@ -304,7 +293,6 @@ def _joined(
     pattern: Items,
     subject: Starts | None,
 ) -> Incidence:
-    """Join distinct patterns, columns and subjects."""
     from voile.itemsets.kernels.rows import columns
 
     patterns = len(starts) - 1
@@ -335,7 +323,7 @@ def _joined(
 def _shares(
     pattern: Items, subject: Starts, patterns: int, n_subjects: int
 ) -> tuple[Starts, Starts, Items, int]:
-    """Tell the subjects of one pattern, who can be added up, from those of several."""
+    """Separate the subjects of one pattern, who can be added up, from those of several."""
     pairs = np.unique(pattern.astype(np.int64) * n_subjects + subject)
     patterns_of, subject_of = np.divmod(pairs, n_subjects)
     several = np.bincount(subject_of, minlength=n_subjects) > 1

@@ -18,26 +18,14 @@ MOST_CLASSES = 50
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Hold a label for each row; build one with `Labels.of`.
-
-    Parameters
-    ----------
-    number : (rows,) int64, which class each row is of.
-    sizes : (classes,) int64, the rows of each class, >= 1; 2 to 50 classes.
-    """
+    """Hold the class of each row, `number`, and the rows of each of 2 to 50 classes, `sizes`."""
 
     number: NDArray[np.int64]
     sizes: NDArray[np.int64]
 
     @classmethod
     def of(cls, y: LabelsLike, rows: int) -> Labels:
-        """Read one label a row.
-
-        Raises
-        ------
-        RequestError : another number of labels than rows, a label missing, one class only, or more
-            than 50, as a number that nobody cut into classes has.
-        """
+        """Read one label a row; refuse missing ones, a single class, and numbers not cut up."""
         if isinstance(y, cls):
             return y
         values = np.asarray(y)

@@ -32,7 +32,7 @@ Kind = Literal["binary", "categories", "words"]
 
 
 class ItemSettings(BaseModel):
-    """What the roles file may say of a column of items, beside its role."""
+    """The settings of a column of items in the roles file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -42,7 +42,7 @@ class ItemSettings(BaseModel):
 
     @classmethod
     def read(cls, column: str, settings: Mapping[str, Any]) -> ItemSettings:
-        """Check a column's settings; all mistakes are told at once."""
+        """Check a column's settings; all mistakes are reported at once."""
         where = f"roles, column {column}"
         try:
             read = cls.model_validate(settings)
@@ -57,11 +57,11 @@ class ItemSettings(BaseModel):
 
 
 class Learner:
-    """Watch a column go by, and say its form at the end.
+    """Read a column batch after batch, then return its form.
 
-    Lists are items. Without a setting, truths and numbers are 0 and 1, and so is text that holds
-    nothing else; other text is a feature a category. Memory: the distinct values; for quantiles,
-    the numbers.
+    Lists are items. Without a setting, booleans and numbers are 0 and 1, and so is text that holds
+    nothing else; other text has a feature for each category. Memory: the distinct values; for
+    quantiles, the numbers.
     """
 
     def __init__(self, column: str, type_: pa.DataType, settings: ItemSettings) -> None:
@@ -98,7 +98,7 @@ class Learner:
         return Categories(self.column, self._sorted())
 
     def _asked(self) -> str | None:
-        """Return the kind that the type and the settings say; None is left to the values."""
+        """Return the kind that type and settings give; None where the values decide."""
         type_, settings = self._type, self._settings
         text = pa.types.is_string(type_)
         number = pa.types.is_integer(type_) or pa.types.is_floating(type_)
@@ -144,7 +144,7 @@ class Learner:
 
 
 def _cut(below: float, above: float) -> float:
-    """Return a cut that parts the same people as a value of one of them would, and tells none."""
+    """Return a cut that separates the same people as one of their values would, but is none."""
     if not np.isfinite([below, above]).all():
         return float(above)
     cut = float(roundest_decimal(*(Decimal(repr(float(end))) for end in (below, above))))

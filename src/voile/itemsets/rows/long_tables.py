@@ -1,7 +1,7 @@
-"""Long tables, in which a record is many rows: an item in each, and the record's id beside it.
+"""Long tables: a record is many rows, each with an item and the record's id.
 
-Reading, the rows of a record become one, with a list of its items, so that all else sees a column
-of lists. Writing, each item is a row again, under a number that the release gives the record.
+RowReader, the rows of a record become one, with a list of its items. Writing, each item is a row
+again, under a number that the release gives the record.
 """
 
 from __future__ import annotations
@@ -32,20 +32,14 @@ RECORD = "record"
 
 @dataclass(frozen=True)
 class LongTable:
-    """Say which column tells the records of a long table apart, and which holds their items."""
+    """The columns of a long table that hold its records' ids and their items."""
 
     record: str
     item: str
 
     @classmethod
     def said_by(cls, roles: Roles) -> LongTable | None:
-        """Find a long table in the roles; None where there is none.
-
-        Raises
-        ------
-        RequestError : the column of ids is none, or would leave with the release; two columns of
-            items that name one.
-        """
+        """Find a long table in the roles; refuse ids that would leave with the release."""
         said = {name: roles.settings_of(name) for name in roles.of("items")}
         long = [name for name, settings in said.items() if RECORD in settings]
         if not long:
@@ -83,15 +77,10 @@ class LongTable:
 class Records(Source):
     """Show a long table with one row for each record, in the order of their ids.
 
-    The column `item` holds lists, in no order; a null is no item. The other columns say the same in
-    all rows of a record, or are refused when they are read. Each reading sorts the table, on disk
-    where it is large: O(n log n) time; memory follows the batch and the longest record.
-
-    Parameters
-    ----------
-    source : the long table. record : its column of ids, text or whole numbers, never null.
-    item : its column of items.
-    numbered : the ids are a release's own numbers: they sort as such, and are left out.
+    The column `item` holds lists, in no order; a null is no item. The other columns must agree
+    in all rows of a record. Each reading sorts the table, on disk where it is large: O(n log n)
+    time; memory follows the batch and the longest record. With `numbered`, the ids are a
+    release's own numbers: they sort as such, and are left out.
 
     >>> from voile.data import open_source
     >>> table = pa.table({"basket": [7, 4, 7], "item": ["tea", "rum", "milk"]})
@@ -189,11 +178,6 @@ class RecordWriter(Writer):
     """Write lists of items as a long table: a row for each item, records numbered from 1.
 
     A record without items is one row, whose item is null: no record is lost, nor its label.
-
-    Parameters
-    ----------
-    path : as `voile.data.open_writer` takes it. schema : of the batches, with lists in `item`.
-    record : what the column of numbers is called; it comes first.
     """
 
     def __init__(
@@ -234,7 +218,7 @@ class RecordWriter(Writer):
 
 
 def released(source: Source, policy: Sequence[Mapping[str, Any]]) -> Source:
-    """Return a release with one row for each record, as its policy says that it was written."""
+    """Return a release with one row for each record, as its policy describes it."""
     for column in policy:
         if column["kind"] == LongItems.kind:
             return Records(source, record=column["record"], item=column["column"], numbered=True)
@@ -249,7 +233,7 @@ def release_writer(
     force: bool = False,
     escape: bool = False,
 ) -> Writer:
-    """Open what writes a release: as a long table, where its policy says so."""
+    """Open a release's writer: a long table where its policy names one."""
     for column in policy:
         if column["kind"] == LongItems.kind:
             record, item = column["record"], column["column"]
@@ -258,7 +242,6 @@ def release_writer(
 
 
 def _lists(items: pa.Array, starts: NDArray[np.intp]) -> pa.Array:
-    """Return a list for each record; a null is no item."""
     there = items.is_valid().to_numpy(zero_copy_only=False)
     before = np.concatenate([[0], np.cumsum(there)])
     offsets = pa.array(before[[*starts, len(items)]], pa.int32())
@@ -281,7 +264,6 @@ def _whole_records(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch
 
 
 def _starts(ids: pa.Array) -> NDArray[np.intp]:
-    """Return where each record begins, among sorted ids."""
     if not len(ids):
         return np.zeros(0, dtype=np.intp)
     other = pc.not_equal(ids.slice(1), ids.slice(0, len(ids) - 1))

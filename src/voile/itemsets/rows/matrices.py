@@ -16,13 +16,7 @@ if TYPE_CHECKING:
 
 
 def frame_matrix(frame: Any) -> tuple[sparse.csc_array, tuple[str, ...]]:
-    """Return the ones of a data frame whose columns hold 0 and 1, or truths, and their names.
-
-    Raises
-    ------
-    RequestError : two columns of one name; a column with another value, or a null: how many, and
-        the row of the first.
-    """
+    """Return the ones of a data frame of 0 and 1, or booleans, and its columns' names."""
     from scipy import sparse
 
     if hasattr(frame, "collect"):
@@ -40,7 +34,7 @@ def frame_matrix(frame: Any) -> tuple[sparse.csc_array, tuple[str, ...]]:
 
 
 def _holders(name: str, column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the rows that have what a column says, or refuse what is neither 0 nor 1."""
+    """Return the rows that have a column's item, or refuse what is neither 0 nor 1."""
     type_, types = column.type, pa.types
     array = column.combine_chunks()
     known = (types.is_string, types.is_integer, types.is_floating, types.is_boolean)

@@ -38,17 +38,12 @@ def matrix_source(
     labels: ArrayLike | None = None,
     subjects: ArrayLike | None = None,
 ) -> Source:
-    """Make a matrix of zeros and ones a source, as `voile.itemsets.wing.fit` takes one.
+    """Make a matrix of zeros and ones a source of the columns `items`, `label` and `subject`.
 
     Parameters
     ----------
-    X : (rows, features) as `Incidence.of` takes it. features : their names.
-    labels, subjects : (rows,) of each row.
-
-    Returns
-    -------
-    A source of the columns `items`, lists of features' names, and `label` and `subject` where they
-    are given.
+    X, features : as `Incidence.of` takes them.
+    labels, subjects : (rows,) of each row; their columns are left out where None.
 
     Raises
     ------

@@ -1,9 +1,4 @@
-"""From a source with roles to rows of features, with labels and subjects: streamed, never dense.
-
-A table may be wide (columns of 0 and 1, of categories, of numbers with cuts), hold lists of items
-(transactions), text whose words are the items, or an item in each row, of a record that another
-column tells apart (`record`); each column of the role `items` says which.
-"""
+"""From a source with roles to rows of features, with labels and subjects: streamed, never dense."""
 
 from __future__ import annotations
 
@@ -27,7 +22,7 @@ from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.learning import learn
 from voile.itemsets.rows.long_tables import RECORD, LongTable, Records, released
 
-Nameless = Literal["refuse", "drop", "keep"]
+WithoutLabel = Literal["refuse", "drop", "keep"]
 
 NOTHING = "nothing"
 NOBODY = -1
@@ -35,14 +30,7 @@ NOBODY = -1
 
 @dataclass(frozen=True, eq=False)
 class Rows(Brief):
-    """Hold what was read of a source.
-
-    Parameters
-    ----------
-    incidence : the rows, their features and whose they are.
-    labels : (rows,) text, or None where there is no column of labels.
-    number : (rows,) each row's place in the source, from 0.
-    """
+    """What was read of a source: rows, labels if any, and each row's place in the source."""
 
     incidence: Incidence
     labels: NDArray[np.object_] | None
@@ -50,25 +38,18 @@ class Rows(Brief):
 
 
 @dataclass(frozen=True)
-class Reading(Brief):
-    """Say which rows and columns of a source are read, and how.
+class RowReader(Brief):
+    """Which rows and columns of a source are read, and what happens to rows without a label."""
 
-    Parameters
-    ----------
-    roles : of every column.
-    hold_out : who is set aside.
-    nameless : what to do with rows without a label: ``refuse``, ``drop`` or ``keep`` them.
-    """
-
-    shows = ("nameless",)
+    shows = ("without_label",)
 
     roles: Roles
     hold_out: HoldOut
-    nameless: Nameless = "refuse"
+    without_label: WithoutLabel = "refuse"
 
     @classmethod
-    def all_of(cls, roles: Roles) -> Reading:
-        """Read every row; of those without a label, nothing is asked."""
+    def all_of(cls, roles: Roles) -> RowReader:
+        """Read every row, with or without a label."""
         return cls(roles, HoldOut(0.0, b"", roles.subject), "keep")
 
     @property
@@ -106,7 +87,6 @@ class Reading(Brief):
 
     @cached_property
     def _long(self) -> LongTable | None:
-        """How a record is told apart, where the source is a long table."""
         return LongTable.said_by(self.roles)
 
     def records(self, source: Source) -> Source:
@@ -128,12 +108,7 @@ class Reading(Brief):
     def read(self, source: Source, forms: Sequence[Form], *, strict: bool = True) -> Rows:
         """Read the rows as features; one pass, memory O(rows + ones).
 
-        With `strict`, a cell that cannot be read is refused; else it is read as nothing.
-
-        Raises
-        ------
-        RequestError : a value that its column's form cannot read (how many, and the first's row),
-            labels missing, two features of one name, no rows.
+        With `strict`, a cell that cannot be read is refused; else it counts as empty.
         """
         _check_names(forms)
         read = _Pile()
@@ -155,7 +130,7 @@ class Reading(Brief):
         label: str | None,
         people: NDArray[np.int64] | None,
     ) -> Rows:
-        """Read a release back: its own columns, and whose each row is by a number."""
+        """Read a release back: its own columns, and each row's person by a number."""
         read, first = _Pile(), 0
         source = released(source, [form.to_data() for form in forms])
         columns = [form.column for form in forms] + ([label] if label else [])
@@ -168,11 +143,11 @@ class Reading(Brief):
 
     @property
     def _row(self) -> str:
-        """What a row of the source is called in errors: a long table's are in its ids' order."""
+        """The name of a row in errors: a long table's are in the order of their ids."""
         return "row" if self._long is None else "record"
 
     def _taken(self, source: Source) -> Iterator[tuple[pa.RecordBatch, NDArray[np.int64]]]:
-        """Yield what is read of each batch, with the rows' places in the source."""
+        """Yield the rows to read of each batch, with their places in the source."""
         first, without, where = 0, 0, 0
         named = [self.label, self.roles.subject]
         columns = list(dict.fromkeys([*self.items, *(name for name in named if name)]))
@@ -183,11 +158,11 @@ class Reading(Brief):
             if nameless.any():
                 where = where or int(number[nameless][0]) + 1
                 without += int(nameless.sum())
-            if self.nameless != "keep":
+            if self.without_label != "keep":
                 kept &= ~nameless
             yield batch.filter(pa.array(kept)), number[kept]
             first += len(batch)
-        if without and self.nameless == "refuse":
+        if without and self.without_label == "refuse":
             raise RequestError(
                 f"{without:,} {'label is' if without == 1 else 'labels are'} missing",
                 where=f"{source.name}, {self._row} {where:,}, column {self.label}",
@@ -197,8 +172,6 @@ class Reading(Brief):
 
 @dataclass
 class _Pile:
-    """Gather the ones of batch after batch."""
-
     row: list[NDArray[np.int64]] = field(default_factory=list)
     feature: list[NDArray[np.int32]] = field(default_factory=list)
     number: list[NDArray[np.int64]] = field(default_factory=list)
@@ -235,7 +208,7 @@ class _Pile:
         self.n_rows += len(batch)
 
     def _numbers(self, subjects: pa.Array) -> NDArray[np.int64]:
-        """Number the subjects as they come; a row without one is nobody's."""
+        """Number the subjects as they come; a row without one belongs to nobody."""
         encoded = subjects.cast(pa.string()).dictionary_encode(null_encoding="encode")
         known = [
             NOBODY if name is None else self.people.setdefault(name, len(self.people))
@@ -245,7 +218,7 @@ class _Pile:
         return np.array(known, dtype=np.int64)[places]
 
     def refuse_lost(self, forms: Sequence[Form], where: str) -> None:
-        """Refuse what could not be read: how many cells of a column, and the first one's row."""
+        """Refuse cells that could not be read: how many of a column, and the first one's row."""
         for column, (lost, first) in self.lost.items():
             form = next(form for form in forms if form.column == column)
             raise RequestError(
@@ -287,7 +260,6 @@ class _Pile:
 
 
 def _each(whose: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Make each row of nobody a person of its own."""
     return np.where(whose == NOBODY, whose.max() + 1 + np.arange(len(whose)), whose)
 
 
@@ -309,9 +281,8 @@ def _sums(
 ) -> NDArray[np.uint64]:
     """Return a number for each row that follows from its features alone.
 
-    Rows stand in the order of these, then of labels and subjects' names: what draws at random among
-    them must not tell in which order the source had them. Rows alike in all three may stand as they
-    come.
+    Rows are sorted by these, then by labels and subjects' names, so that what is drawn at random
+    among them does not depend on the source's order.
     """
     words = np.random.default_rng(0).integers(2**64, size=width, dtype=np.uint64)
     sums = np.concatenate([[np.uint64(0)], np.cumsum(words[items], dtype=np.uint64)])
@@ -326,7 +297,7 @@ def _ranks(labels: NDArray[np.object_]) -> NDArray[np.uint64]:
 
 
 def unlabelled(batch: pa.RecordBatch, label: str | None) -> NDArray[np.bool_]:
-    """Say which rows have no label, where there is a column of labels."""
+    """Return which rows have no label, where there is a column of labels."""
     if label is None:
         return np.zeros(len(batch), dtype=np.bool_)
     return np.asarray(batch.column(label).is_null(nan_is_null=True).to_numpy(zero_copy_only=False))

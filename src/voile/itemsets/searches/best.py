@@ -12,11 +12,7 @@ MOST_PAIRS = 2**23
 def explore(run: Run) -> None:
     """Score the whole lattice of up to 20 candidates; else build sets as `greedy` does.
 
-    Of few rows and features, it then goes on by branch and bound through eight million pairs of
-    features: often to the optimum, and to a bound in any case.
-
-    Guarantee: on the lattice the optimum, with `bound` equal to it; by branch and bound, `bound`
-    is proven; else as `greedy`, and `bound` is None.
+    Of few rows and features, go on by branch and bound: often to the optimum, always to a bound.
     """
     if exact.fits(run):
         exact.lattice(run)

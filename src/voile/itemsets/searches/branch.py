@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.itemsets.measures.feasible import Constraint, Feasible
+from voile.itemsets.measures.feasibility import Constraint, Feasible
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.searches.run import Run
 
@@ -28,7 +28,7 @@ ROUNDING = 1e-12
 
 
 def is_quick(run: Run) -> bool:
-    """Say whether branch and bound goes fast: a modular utility, containment, few of all."""
+    """Return whether branch and bound is fast: a modular utility, containment, few of all."""
     rows = int(np.minimum(run.rows.own, run.constraint.k).sum())
     few = rows <= FEW and len(run.candidates) <= FEW
     return few and run.worth.weights is not None and _by_containment(run.rows, run.constraint)
@@ -37,9 +37,8 @@ def is_quick(run: Run) -> bool:
 def branch(run: Run, *, most: int | None = None) -> None:
     """Go on from the best set so far to the optimum; `bound` holds all along.
 
-    An evaluation is one set looked at. Ends after about `most` pairs of features were tried,
-    where that is given. Where the constraint is containment alone and the rows are
-    few, pairs of features are tried on rows held as bits, else on the classes of `Feasible`.
+    An evaluation is one set examined; ends after about `most` pairs of features, where given. Pairs
+    are tried on rows held as bits where the constraint is containment alone and the rows are few.
     """
     from voile.itemsets.kernels.branch import colours, explore
 
@@ -70,10 +69,7 @@ def branch(run: Run, *, most: int | None = None) -> None:
 
 
 def by_colours(rows: Incidence, weights: Floats, pairs: Words) -> float:
-    """Return what no set without a clash weighs more than: the heaviest feature of each colour.
-
-    Features are numbered by weight, the largest first; at least one.
-    """
+    """Return the largest weight of a set without a clash; features come by falling weight."""
     from voile.itemsets.kernels.branch import colours
 
     search = _search(rows, weights, pairs, _no_covers(), 0)
@@ -82,7 +78,7 @@ def by_colours(rows: Incidence, weights: Floats, pairs: Words) -> float:
 
 
 def pairable(rows: Incidence, constraint: Constraint) -> Words:
-    """Return bit rows of who may be shared with whom, for all that two features tell."""
+    """Return bit rows of which two features may be published together."""
     from voile.itemsets.kernels.branch import may_pair
     from voile.itemsets.kernels.groups import equals
 
@@ -97,22 +93,18 @@ def pairable(rows: Incidence, constraint: Constraint) -> Words:
 
 
 def _packed(bits: NDArray[np.bool_]) -> Words:
-    """Return rows of bits, 64 to a word."""
     padded = np.zeros((len(bits), -(-bits.shape[1] // 64) * 64), dtype=np.bool_)
     padded[:, : bits.shape[1]] = bits
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
 def _by_containment(rows: Incidence, constraint: Constraint) -> bool:
-    """Say whether k single rows that contain each row are all that is asked."""
+    """Return whether k single rows that contain each row are all that is asked."""
     return constraint.m is None and not constraint.absences and not rows.n_shared
 
 
 def _covers(rows: Incidence, constraint: Constraint, levels: int) -> Covers:
-    """Return who contains whom on no features: everyone; no covers where others rules hold.
-
-    Of equal rows k are held, since more would change nothing.
-    """
+    """Return which rows contain which on no features: all. Of equal rows k suffice."""
     from voile.itemsets.kernels.covers import Covers
 
     copies = np.minimum(rows.own, constraint.k)

@@ -19,11 +19,8 @@ MOST_BITS = 20
 def explore(run: Run) -> None:
     """Score the whole lattice of up to 20 candidates; else branch and bound, from greedy sets.
 
-    Guarantee: the optimum, with `bound` equal to it; stopped by a limit, `bound` is proven and
-    no feasible set is worth more. DistCnt takes the lattice only.
-
-    An evaluation is one set looked at. Cost: O(candidates 2**candidates); with branch and bound
-    exponential at worst, up to candidates**2 / 2 pairs tried a set.
+    Guarantee: the optimum, or a proven `bound` when a limit stops the search. DistCnt takes the
+    lattice only. Cost: O(candidates 2**candidates); with branch and bound exponential at worst.
     """
     if fits(run):
         lattice(run)
@@ -33,7 +30,7 @@ def explore(run: Run) -> None:
 
 
 def fits(run: Run) -> bool:
-    """Say whether the whole lattice may be scored: few candidates, presences, single rows."""
+    """Return whether the whole lattice may be scored: few candidates, presences, single rows."""
     simple = not run.constraint.absences and not run.rows.n_shared
     return len(run.candidates) <= MOST_BITS and simple
 
@@ -62,12 +59,10 @@ def _masks(rows: Incidence) -> NDArray[np.int64]:
 
 
 def _tally(of: NDArray[np.integer], values: NDArray[np.integer], size: int) -> Floats:
-    """Sum values by their number."""
     return np.bincount(of, weights=values, minlength=size).astype(np.float64)
 
 
 def _over_supersets(values: Floats) -> Floats:
-    """Sum over all supersets of each set."""
     for bit in range(len(values).bit_length() - 1):
         halves = values.reshape(-1, 2, 1 << bit)
         halves[:, 0] += halves[:, 1]
@@ -75,7 +70,7 @@ def _over_supersets(values: Floats) -> Floats:
 
 
 def _any_subset(values: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Say for each set whether one of its subsets is among those given."""
+    """Return for each set whether one of its subsets is among those given."""
     for bit in range(len(values).bit_length() - 1):
         halves = values.reshape(-1, 2, 1 << bit)
         halves[:, 1] |= halves[:, 0]
@@ -83,10 +78,9 @@ def _any_subset(values: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _utilities(run: Run, rows: Incidence, masks: NDArray[np.int64]) -> Floats:
-    """Return what every set is worth."""
     bits = len(run.candidates)
     if run.worth.name == "distcnt":
-        return _told_apart(run, rows, masks)
+        return _pairs_separated(run, rows, masks)
     values = np.zeros(1)
     for weight in run.weights[run.candidates]:
         values = np.concatenate([values, values + weight])
@@ -94,12 +88,12 @@ def _utilities(run: Run, rows: Incidence, masks: NDArray[np.int64]) -> Floats:
     return values
 
 
-def _told_apart(run: Run, rows: Incidence, masks: NDArray[np.int64]) -> Floats:
+def _pairs_separated(run: Run, rows: Incidence, masks: NDArray[np.int64]) -> Floats:
     """Return DistCnt of every set.
 
-    Pairs of unlike labels by the features they differ on are a convolution over exclusive or,
-    which the Walsh-Hadamard transform makes a product; whole numbers, hence exact. A set leaves
-    together the pairs that differ only on features outside of it.
+    Pairs of unlike labels by the features they differ on are a convolution over exclusive or, which
+    the Walsh-Hadamard transform makes a product of integers, hence exact. A set leaves together the
+    pairs that differ only on features outside of it.
     """
     assert run.worth.labels is not None
     size = 1 << len(run.candidates)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voile.itemsets.searches.gaining import gain_greedily
+from voile.itemsets.searches.gains import gain_greedily
 from voile.itemsets.searches.run import Indices, Run
 
 POWERS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -21,15 +21,9 @@ NOISE = 0.3
 def explore(run: Run) -> None:
     """Build a set from each order by weight / support**a, from alike rows, from parts of the best.
 
-    Without a limit: a of 0, .25, .5, .75 and 1; what k subjects of alike rows have in common and
-    what may join it; and 200 restarts, or as many as go through four million ones and try
-    thirty thousand features. A restart keeps a random part of the best set and puts in what may
-    join, in the order of a random a with the weights disturbed. For DistCnt, one set by its
-    gains, and no restarts.
-
-    Guarantee: each set is feasible, and maximal among the features that weigh more than 0 (for
-    DistCnt, that would add something); no bound (measured in benchmarks). An evaluation is one
-    set built. Cost of each: `Feasible.extend` over the candidates.
+    Without a limit: a of 0, .25, .5, .75 and 1; what k subjects of alike rows have in common;
+    and restarts from a random part of the best set, with a random a and the weights disturbed.
+    Each set is feasible and maximal; no bound.
     """
     if run.worth.name == "distcnt":
         gain_greedily(run, skip=True)
@@ -55,10 +49,7 @@ def portfolio(run: Run) -> None:
 
 
 def alike(run: Run) -> None:
-    """Build a set from what k alike rows have in common, often far more than any order finds.
-
-    Looks at all rows or, where there are many, at random ones.
-    """
+    """Build a set from what k alike rows have in common, often far more than any order finds."""
     from voile.itemsets.kernels.alike import best_common
 
     weights = np.zeros(len(run.rows.features))

@@ -1,7 +1,7 @@
-"""Greedy by what features tell together, with few rows left unique.
+"""Greedy by what features reveal of the label together, with few rows left unique.
 
-A feature that tells much alone may tell nothing beside those chosen, and makes rows unique all
-the same. So each pick is the one that adds most to what the chosen tell of the label together.
+A feature that reveals much alone may add nothing to those chosen, and makes rows unique all the
+same. So each pick is the feature that adds most to the chosen ones.
 """
 
 from __future__ import annotations
@@ -17,16 +17,11 @@ TINY = 1e-9
 
 
 def explore(run: Run) -> None:
-    """Pick what adds most to what all chosen tell of the label, as long as something does.
+    """Pick the feature that adds most information on the label, while one does; then by weight.
 
-    Then, and where there are no labels, go on by weight. What may not join, or would leave more
-    than `run.unique` of the rows alone, is skipped, and never tried again: like the constraint,
-    that limit is closed downwards. The utility orders the rest and scores the set; it does not
-    lead the picks.
-
-    Guarantee: feasible, within the limit, and maximal among the features that weigh more than 0;
-    empty where the limit leaves none; no bound (measured in benchmarks). One evaluation. Cost:
-    O(ones) a pick, and O(patterns) once a feature.
+    A feature that may not join, or would leave more than `run.unique` of the rows unique, is
+    skipped for good: like the constraint, that limit is closed downwards. The utility orders the
+    rest and scores the set. Feasible, maximal, no bound. O(ones) a pick, O(patterns) a feature.
     """
     left = run.candidates
     if run.worth.weights is not None:
@@ -64,7 +59,7 @@ class _Picking:
         return cls(run, table, most, counts, first, last)
 
     def pick(self, left: Indices) -> None:
-        """Put in what tells most, again and again, then the others in order."""
+        """Add the most informative feature, again and again, then the others in order."""
         while len(left):
             gains = self._gains(left)
             telling = np.argsort(-gains, kind="stable")[: int((gains > TINY).sum())]
@@ -87,7 +82,6 @@ class _Picking:
         return information_gained(self.run.rows.groups, of, self.table, sums, features)
 
     def _join(self, x: int) -> bool:
-        """Put a feature in, if it may join."""
         limited = self.most < self.run.rows.n_rows
         if (limited and self._alone(x) > self.most) or not self.run.state.admits(x):
             return False

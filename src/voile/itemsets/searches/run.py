@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
-from voile.itemsets.measures.feasible import Constraint, Feasible
+from voile.itemsets.measures.feasibility import Constraint, Feasible
 from voile.itemsets.measures.utility import Weights, classification_metric, distcnt, weights_for
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import Labels, LabelsLike
@@ -32,14 +32,7 @@ class Limit(Exception):  # noqa: N818, it ends a search and is no error
 
 @dataclass(frozen=True, eq=False)
 class Worth:
-    """Say what a set of features is worth.
-
-    Parameters
-    ----------
-    name : the utility's name; ``weights`` for a user's own.
-    weights : (features,) of a modular utility, else None.
-    rows, labels : what DistCnt and CM are computed from.
-    """
+    """The utility of a set: `weights` of a modular one, else a function of rows and labels."""
 
     name: str
     weights: Weights | None
@@ -64,7 +57,7 @@ class Worth:
         return self.labels.table(self.rows)
 
     def __call__(self, features: NDArray[np.integer]) -> float:
-        """Return what a set is worth; CM as the share of rows that it leaves right."""
+        """Return a set's utility; CM as the share of rows with their group's majority label."""
         if self.weights is not None:
             return float(np.sort(self.weights[features]).sum())
         assert self.labels is not None
@@ -76,9 +69,8 @@ class Worth:
 class Run:
     """Build feasible sets, keep the best, and stop at the limits.
 
-    Searches choose among the `candidates`: features that may be shared when alone and, where the
-    utility is modular, weigh more than 0. `rng` is their only source of chance. `unique` is the
-    largest share of rows that may be unique, for a method that keeps to one.
+    The `candidates` are features that may be published alone and, where the utility is modular,
+    have a weight above 0. `rng` is the searches' only source of chance.
     """
 
     def __init__(
@@ -119,11 +111,10 @@ class Run:
         return self.worth.weights
 
     def fill(self, order: Indices, *, known: Iterable[int] = (), stop: bool = False) -> None:
-        """Put in feature after feature, those of `order` that may join; offer the set.
+        """Add to `known`, which is feasible, what may join of `order`, and offer the set.
 
-        Those `known` to be feasible together begin it, and are not tried: trials that succeed
-        take the longest. With `stop`, end at the first that may not. The time is looked at
-        between blocks of about four million ones; what was put in until then is offered as well.
+        With `stop`, end at the first that may not. Time is checked between blocks of about four
+        million ones; the set built until then is offered as well.
         """
         self.state.reset()
         for x in known:
@@ -139,7 +130,7 @@ class Run:
         self.spend(1)
 
     def offer(self, features: NDArray[np.integer]) -> None:
-        """Keep a feasible set when it is worth more than the best, or begins the search."""
+        """Keep a feasible set when its utility is the largest so far, or it is the first."""
         utility = self.worth(features)
         if utility > self.utility or not len(self.best):
             self.best, self.utility = np.sort(features).astype(np.int32), utility

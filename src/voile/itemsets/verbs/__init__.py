@@ -1,1 +1,1 @@
-"""The wing's product path: a file a verb, and what they share."""
+"""The wing's product path: a file for each verb, and what they share."""

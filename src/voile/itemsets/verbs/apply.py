@@ -15,7 +15,7 @@ from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.files.memory import AnyPath
 from voile.data.writing.writer import Writer
-from voile.itemsets.rows.forms import Cells, Form
+from voile.itemsets.rows.forms import FeatureCells, Form
 from voile.itemsets.rows.long_tables import release_writer, released
 from voile.itemsets.rows.sources import unlabelled
 from voile.itemsets.verbs.certify import certify
@@ -145,7 +145,7 @@ class _Applying(Applying):
         """Keep the chosen features of each row; set aside those that cannot be read."""
         nameless = unlabelled(batch.rows, self._reading.label) & batch.counted
         columns, held, aside = self._made(batch, batch.counted & ~nameless)
-        if self._reading.nameless != "drop":
+        if self._reading.without_label != "drop":
             self.note(batch, self._reading.label or "", "no label", nameless)
             aside |= nameless
         released = batch.counted & ~aside & ~nameless
@@ -155,9 +155,9 @@ class _Applying(Applying):
 
     def _made(
         self, batch: Batch, counted: NDArray[np.bool_]
-    ) -> tuple[list[pa.Array], dict[str, Cells], NDArray[np.bool_]]:
+    ) -> tuple[list[pa.Array], dict[str, FeatureCells], NDArray[np.bool_]]:
         aside = np.zeros(len(batch.numbers), dtype=np.bool_)
-        held: dict[str, Cells] = {}
+        held: dict[str, FeatureCells] = {}
         made: dict[str, pa.Array] = {}
         for column, form in self._forms.items():
             cells = form.cells(batch.rows.column(column))

@@ -1,4 +1,4 @@
-"""The wing's fourth verb: attack a release with some of what people have, or have not."""
+"""Attack a release with some of the items that people have, or lack."""
 
 from __future__ import annotations
 
@@ -18,28 +18,23 @@ from voile.data import Source, open_source
 from voile.data.roles import Roles
 from voile.itemsets.rows.forms import Form, Intervals, released_form
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.sources import Reading, Rows
-from voile.itemsets.verbs.lookup import Knowledge, Sight, look, published
+from voile.itemsets.rows.sources import RowReader, Rows
+from voile.itemsets.verbs.lookup import Knowledge, LookUp, look_up, published
 from voile.itemsets.verbs.options import AttackOptions
 from voile.keys.random import streams
 from voile.release.manifest import CONTROL, Release
 
 STORY = (
-    "The adversary knows that a person is in the data and some of what the person {has}: as many "
-    "as could be learned, drawn at random or the most telling ones. The adversary looks up every "
-    "row that {fits}, by the items that are published. Success is that one person is left, or that "
-    "the one then drawn is right."
+    "The adversary knows that a person is in the data and some of what the person {has}: items "
+    "drawn at random or the most identifying ones. The adversary looks up every row that {fits}, by "
+    "the items that are published. Success is that one person is left, or that a person drawn among "
+    "those left is the right one."
 )
 NOTES = (
-    Note("Before: as much knowledge against the source itself."),
-    Note(
-        "Most telling items, after: of those that are published, which is the worst that could be "
-        "known."
-    ),
-    Note("Baseline of the right person: one drawn among all, without knowing anything."),
-    Note(
-        "Control: people who are not in the release, of whom one who fits is never the right one."
-    ),
+    Note("Before: the same background knowledge against the source itself."),
+    Note("Most identifying items, after: of those that are published, the worst case."),
+    Note("Baseline of the right person: a person drawn among all, without background knowledge."),
+    Note("Control: people who are not in the release; nobody who fits is the right person."),
 )
 
 
@@ -51,15 +46,11 @@ def attack(
     seed: int | None,
     progress: Progress,
 ) -> tuple[Evidence, ...]:
-    """Look people up by items they have, by items they have not, and guess their label.
+    """Look people up by items they have, by items they lack, and guess their label.
 
     The adversary has the release and its public manifest. ``truth``, the source, and the private
-    folder say what she knows of whom, and score her. People held out of the kit, or in a
-    ``control`` file, are the control.
-
-    Raises
-    ------
-    RequestError : no private folder to score against, or another truth than the release's.
+    folder give the background knowledge and score the attack. The control are people held out of
+    the kit, or in a ``control`` file.
     """
     release.check_hash()
     scene = Scene(release, truth, options)
@@ -77,7 +68,7 @@ def attack(
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Everything an attack is given: the release as rows, the truth as rows, who is where."""
+    """What an attack is given: the rows of the release and of the source, and which correspond."""
 
     release: Release
     truth: Source
@@ -97,12 +88,12 @@ class Scene:
         return dict(self.release.private or {})
 
     @cached_property
-    def _reading(self) -> Reading:
-        return Reading.all_of(Roles.model_validate(self._private["roles"]))
+    def _reading(self) -> RowReader:
+        return RowReader.all_of(Roles.model_validate(self._private["roles"]))
 
     @cached_property
     def _forms(self) -> tuple[Form, ...]:
-        """The forms of the truth: its own values, and the cuts of the fit."""
+        """The source's forms: its own values, and the cuts of the fit."""
         cuts = {form["column"]: form for form in self._private["forms"] if "cuts" in form}
         return tuple(
             Intervals.between(form.column, tuple(cuts[form.column]["cuts"]))
@@ -113,12 +104,12 @@ class Scene:
 
     @cached_property
     def true(self) -> Rows:
-        """The source, as rows; a cell that cannot be read is read as nothing."""
+        """The source's rows; a cell that cannot be read counts as empty."""
         return self._reading.read(self.truth, self._forms, strict=False)
 
     @cached_property
     def shown(self) -> Rows:
-        """The release, as rows of the people who are in it."""
+        """The released rows."""
         source = self.release.rows()
         forms = [released_form(data) for data in self.release.public["policy"]]
         label = self._reading.label
@@ -140,21 +131,20 @@ class Scene:
 
     @cached_property
     def _place(self) -> NDArray[np.intp]:
-        """Where each row of the source is in `true`."""
         place = np.empty(self.true.incidence.n_rows, dtype=np.intp)
         place[self.true.number] = np.arange(len(place))
         return place
 
     @cached_property
     def targets(self) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
-        """The released rows, by their place in the truth, and each one's released pattern."""
+        """The released rows, by their place in the source, and each one's released pattern."""
         rows = self._numbers("rows.parquet", "row")
         assert rows is not None
         return self._place[rows[self.shown.number]], self.shown.incidence.pattern
 
     @cached_property
     def control(self) -> tuple[Incidence, NDArray[np.intp], NDArray[np.object_] | None]:
-        """People who are not in the release: rows, those that count, their labels."""
+        """People who are not in the release: their rows, which of them count, their labels."""
         if self.options.control is not None:
             source = open_source(self.options.control)
             rows = self._reading.read(source, self._forms, strict=False)
@@ -169,23 +159,23 @@ class Scene:
         return {id(rows): published(rows, shown) for rows in (self.true.incidence, others)}
 
     def seen(self, known: NDArray[np.intp], rows: Incidence | None = None) -> NDArray[np.intp]:
-        """Return which items that are known of a person are published."""
+        """Return which of the items known of a person are published."""
         found = self._published[id(self.true.incidence if rows is None else rows)][known]
         return found[found >= 0]
 
     def mask(self, rows: Incidence) -> NDArray[np.bool_]:
-        """Say which features of the truth, or of the control, are published."""
+        """Return which features of the source, or of the control, are published."""
         return self._published[id(rows)] >= 0
 
     def useful(
         self, knows: Knowledge, known: NDArray[np.intp], row: int, rng: np.random.Generator
     ) -> NDArray[np.intp]:
-        """Return what she knows against the release: random items as known, telling ones of it."""
+        """Return the knowledge against the release: random items as known, or identifying ones."""
         true = self.true.incidence
-        return knows.of(true, row, rng, self.mask(true)) if knows.telling else known
+        return knows.of(true, row, rng, self.mask(true)) if knows.identifying else known
 
     def drawn(self, rng: np.random.Generator, among: int) -> NDArray[np.intp]:
-        """Draw whom to attack."""
+        """Draw the people to attack."""
         return rng.permutation(among)[: self.options.targets]
 
 
@@ -194,22 +184,22 @@ def _look_up(scene: Scene, rng: np.random.Generator, *, absent: bool) -> Evidenc
     targets, own = scene.targets
     others, outside, _ = scene.control
     findings, curves = [], []
-    for telling in (False, True):
+    for identifying in (False, True):
         alone: list[tuple[Rate, Rate]] = []
         left: list[tuple[Any, ...]] = []
         for count in sorted(set(scene.options.items)):
-            knows = Knowledge(count, telling, absent)
+            knows = Knowledge(count, identifying, absent)
             after, before = [], []
             drawn = scene.drawn(rng, len(targets))
             for x in drawn:
                 known = knows.of(true, targets[x], rng)
                 useful = scene.useful(knows, known, targets[x], rng)
-                after.append(look(shown, scene.seen(useful), absent=absent, own=int(own[x])))
+                after.append(look_up(shown, scene.seen(useful), absent=absent, own=int(own[x])))
                 mine = int(true.pattern[targets[x]])
-                before.append(look(true, known, absent=absent, own=mine))
+                before.append(look_up(true, known, absent=absent, own=mine))
             strangers = outside[scene.drawn(rng, len(outside))]
             control = [
-                look(
+                look_up(
                     shown,
                     scene.seen(knows.of(others, row, rng, scene.mask(others)), others),
                     absent=absent,
@@ -224,9 +214,9 @@ def _look_up(scene: Scene, rng: np.random.Generator, *, absent: bool) -> Evidenc
             ]
             left.append(tuple(np.median([s.left for s in x] or [0]) for x in (before, after)))
         counts = tuple(float(c) for c in sorted(set(scene.options.items)))
-        curves += list(_curves(counts, alone, telling=telling, absent=absent))
-        curves += list(_left(counts, left, telling=telling, absent=absent))
-    fits = {"has": "has not", "fits": "has none of them"}
+        curves += list(_curves(counts, alone, identifying=identifying, absent=absent))
+        curves += list(_left(counts, left, identifying=identifying, absent=absent))
+    fits = {"has": "lacks", "fits": "has none of them"}
     return Evidence(
         attack="absences" if absent else "items",
         heading="singling out",
@@ -239,7 +229,6 @@ def _look_up(scene: Scene, rng: np.random.Generator, *, absent: bool) -> Evidenc
 
 
 def _left_alone(knows: Knowledge, before: Rate, after: Rate, control: Rate) -> Iterator[Finding]:
-    """Say how often one person is left."""
     yield Finding(
         "one person left before",
         before,
@@ -257,14 +246,14 @@ def _left_alone(knows: Knowledge, before: Rate, after: Rate, control: Rate) -> I
 
 def _right(
     knows: Knowledge,
-    sights: list[Sight],
+    sights: list[LookUp],
     whose: list[int],
     rng: np.random.Generator,
     subjects: int,
 ) -> Finding:
-    """Say how often the one drawn of those who fit is right."""
+    """Report how often the person drawn among those who fit is the right one."""
     drawn = rng.random((2, len(sights)))
-    right = (s.hers and u * s.left < 1 for s, u in zip(sights, drawn[0], strict=True))
+    right = (s.is_among and u * s.left < 1 for s, u in zip(sights, drawn[0], strict=True))
     return Finding(
         "right person",
         Rate.by_subject(right, whose),
@@ -274,14 +263,14 @@ def _right(
     )
 
 
-def _alone(sights: list[Sight], whose: list[int]) -> Rate:
+def _alone(sights: list[LookUp], whose: list[int]) -> Rate:
     return Rate.by_subject((sight.left == 1 for sight in sights), whose)
 
 
 def _curves(
-    counts: tuple[float, ...], alone: list[tuple[Rate, Rate]], *, telling: bool, absent: bool
+    counts: tuple[float, ...], alone: list[tuple[Rate, Rate]], *, identifying: bool, absent: bool
 ) -> Iterator[Curve]:
-    kind = "most telling" if telling else "random"
+    kind = "most identifying" if identifying else "random"
     thing = "absences" if absent else "items"
     for name, rates in zip(("before", "after"), zip(*alone, strict=True), strict=True):
         ends = [rate.interval() for rate in rates]
@@ -297,9 +286,9 @@ def _curves(
 
 
 def _left(
-    counts: tuple[float, ...], left: list[tuple[Any, ...]], *, telling: bool, absent: bool
+    counts: tuple[float, ...], left: list[tuple[Any, ...]], *, identifying: bool, absent: bool
 ) -> Iterator[Curve]:
-    kind = "most telling" if telling else "random"
+    kind = "most identifying" if identifying else "random"
     thing = "absences" if absent else "items"
     for name, people in zip(("before", "after"), zip(*left, strict=True), strict=True):
         middle = tuple(float(x) for x in people)
@@ -322,7 +311,7 @@ def _guess(scene: Scene, rng: np.random.Generator) -> Evidence:
     most = names[int(table.sum(axis=0).argmax())]
     findings = []
     for count in sorted(set(scene.options.items)):
-        knows = Knowledge(count, telling=False, absent=False)
+        knows = Knowledge(count, identifying=False, absent=False)
         drawn = scene.drawn(rng, len(targets))
         guessed = [
             _majority(shown, table, names, scene.seen(knows.of(true, targets[x], rng)))
@@ -392,6 +381,6 @@ def _majority(
     names: NDArray[np.object_],
     known: NDArray[np.intp],
 ) -> str:
-    patterns = look(shown, known, absent=False).patterns
+    patterns = look_up(shown, known, absent=False).patterns
     counted = table[patterns] if len(patterns) else table
     return str(names[int(counted.sum(axis=0).argmax())])

@@ -16,7 +16,7 @@ import pyarrow as pa
 from voile.core.errors import TamperedError
 from voile.data import Source
 from voile.engines.duck import connect
-from voile.itemsets.measures.feasible import Constraint
+from voile.itemsets.measures.feasibility import Constraint
 
 if TYPE_CHECKING:
     import duckdb

@@ -1,4 +1,4 @@
-"""What an itemsets kit holds, between memory and the kit's tables and facts."""
+"""What an itemsets kit holds, in memory and as the kit's tables and facts."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from voile.core.errors import DamagedError, RequestError
 from voile.core.frontier import Frontier
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.itemsets.measures.feasible import Constraint
+from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.forms import Form, form_of
-from voile.itemsets.rows.sources import Reading
+from voile.itemsets.rows.sources import RowReader
 from voile.release.kit import Kit
 
 KIND = "itemsets"
@@ -33,12 +33,7 @@ class EmptyPolicyWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Policy(Brief):
-    """Publish these features, and promise that they meet this constraint.
-
-    Parameters
-    ----------
-    features : in the kit's order.
-    """
+    """Publish these features, in the kit's order, and promise that they meet this constraint."""
 
     shows = ("constraint",)
 
@@ -46,7 +41,7 @@ class Policy(Brief):
     constraint: Constraint
 
     def to_data(self) -> dict[str, Any]:
-        """Return what a policy file shows and lets a person correct."""
+        """Return what a policy file shows and a person may correct."""
         asked = self.constraint
         limit = {} if asked.m is None else {"m": asked.m}
         return {"k": asked.k, **limit, "absences": asked.absences, "features": list(self.features)}
@@ -76,23 +71,17 @@ class Policy(Brief):
 
 @dataclass(frozen=True, eq=False)
 class Content(Brief):
-    """A fitted family: the columns' forms, the frontier, and what its policies tell and keep.
+    """A fitted family: the columns' forms, the frontier, and each policy's figures.
 
-    Parameters
-    ----------
-    forms : of the columns of items. reading : which rows were read.
-    features : (features,) a table: name, support in subjects, weight (null where the utility is a
-        function of the whole set).
-    frontier : its policies, (p, features) bool.
-    figures : (p,) a table of what each policy promises, tells and keeps.
-    blocked : a table: for each policy the features left out that are worth most, and why.
-    adversary : what she may know; its k is 1.
-    before : what all features together tell.
-    found : how the search went: method, utility, evaluations, stopped.
+    forms, reader : the columns of items; which rows were read. features : (features,) a table:
+    name, support in subjects, weight (null where the utility is a function of the whole set).
+    frontier, figures : its policies, (p, features) bool; a table of their figures. blocked : a
+    table: for each policy the best features left out, and why. adversary, before, found : the
+    constraint with k = 1; all features' exposure; how the search went.
     """
 
     forms: tuple[Form, ...]
-    reading: Reading
+    reading: RowReader
     features: pa.Table
     frontier: Frontier
     figures: pa.Table
@@ -120,7 +109,7 @@ class Content(Brief):
         return Policy(tuple(names[x] for x in kept), constraint)
 
     def figures_of(self, number: int) -> dict[str, float]:
-        """Return what is known of a policy of the frontier."""
+        """Return a policy's figures."""
         row = self.figures.slice(number, 1).to_pylist()[0]
         return {
             name: x
@@ -141,7 +130,7 @@ class Content(Brief):
             "roles": self.reading.roles.model_dump(mode="json"),
             "forms": [{**form.to_data(), "values": None} for form in self.forms],
             "hold_out": {"share": hold_out.share, "key": hold_out.key.hex()},
-            "nameless": self.reading.nameless,
+            "nameless": self.reading.without_label,
             "adversary": {"m": self.adversary.m, "absences": self.adversary.absences},
             "before": dict(self.before),
             **self.found,
@@ -190,7 +179,7 @@ class Content(Brief):
         hold_out = HoldOut(held["share"], bytes.fromhex(held["key"]), roles.subject)
         return cls(
             forms,
-            Reading(roles, hold_out, facts["nameless"]),
+            RowReader(roles, hold_out, facts["nameless"]),
             features,
             Frontier.of(
                 table.column("risk").to_numpy(),

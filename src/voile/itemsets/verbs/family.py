@@ -1,4 +1,4 @@
-"""What all policies of one fit share: the rows, the adversary, the utility; and the sets found."""
+"""What all policies of one fit share: rows, adversary, utility; and the search for each k."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import Progress
-from voile.itemsets.measures.classifying import MOST_ONES, Classifying
+from voile.itemsets.measures.classification import MOST_ONES, CrossValidation
 from voile.itemsets.measures.containment import part_anonymity, row_anonymity, row_exact_anonymity
-from voile.itemsets.measures.feasible import Constraint
+from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import Labels
 from voile.itemsets.rows.sources import Rows
@@ -47,11 +47,11 @@ class Family:
     worth: Worth
     everything: float
     nothing: float
-    classifying: Classifying | None
+    classifying: CrossValidation | None
 
     @classmethod
     def of(cls, rows: Rows, options: FitOptions, rng: np.random.Generator) -> Family:
-        """Read the utility and the adversary from the options; refuse one that nothing is worth."""
+        """Read the utility and the adversary from the options; refuse a utility that is 0."""
         default = "coverage" if rows.labels is None else "mutual-information"
         name = METHODS[options.method].utility or options.utility or default
         worth = Worth.of(name, rows.incidence, rows.labels)
@@ -73,7 +73,7 @@ class Family:
 
     @property
     def unique(self) -> float | None:
-        """The largest share of rows that may be unique, if that was asked."""
+        """The maximum share of unique rows, if one was asked for."""
         return self.options.unique
 
     @property
@@ -82,14 +82,14 @@ class Family:
         return sorted(set(self.options.k) - {1})
 
     def points(self, found: list[Selection]) -> Iterator[Point]:
-        """Yield the sets found, beside nothing and, unless a k was asked for, everything."""
+        """Yield the empty set, unless a k was asked for all features, and the sets found."""
         yield self.empty()
         if self.unique is None and (not self.options.k or 1 in self.options.k):
             yield self.untouched()
         yield from map(self.point, found)
 
     def search(self, rng: np.random.Generator, progress: Progress) -> Iterator[Selection]:
-        """Yield the best set for each k; where no k was asked for, as far as one is met."""
+        """Yield the best set for each k; where no k was asked for, up to the largest one met."""
         ks = self.asked or list(_grid(self.incidence.n_subjects))
         for place, k in enumerate(ks):
             progress("searching", place, len(ks))
@@ -104,7 +104,6 @@ class Family:
                 return
 
     def _best(self, k: int, rng: np.random.Generator) -> Selection:
-        """Return the best set found for one k."""
         constraint, options = replace(self.adversary, k=k), self.options
         return select(
             self.incidence,
@@ -119,14 +118,14 @@ class Family:
         )
 
     def _evaluations(self) -> int | None:
-        """Return how many sets a search may build: a few, where it has much to look at."""
+        """Return how many sets a search may build: a few, where the rows hold many ones."""
         quick = self.options.evaluations is None and self.options.seconds is None
         if quick and self.options.method in ("best", "greedy"):
             return FEW_SETS if self.incidence.supports.sum() > MANY_ONES else None
         return self.options.evaluations
 
     def untouched(self) -> Point:
-        """Return the policy of every feature that is worth something; nothing is promised."""
+        """Return the policy of every feature that has a weight; nothing is promised."""
         weights = self.worth.weights
         good = self.incidence.supports > 0 if weights is None else weights > 0
         features = np.flatnonzero(good).astype(np.int32)
@@ -134,7 +133,7 @@ class Family:
         return self._scored(features, k=1, utility=worth, bound=worth)
 
     def empty(self) -> Point:
-        """Return the policy that publishes nothing: everybody looks alike."""
+        """Return the policy that publishes nothing: all rows look alike."""
         nobody = np.zeros(0, dtype=np.int32)
         subjects = self.incidence.n_subjects
         return Point(nobody, subjects, self.nothing, self.nothing, 1 / subjects, 1.0)
@@ -156,15 +155,15 @@ class Family:
 
 def _classifying(
     rows: Incidence, labels: Labels | None, asked: str, rng: np.random.Generator
-) -> Classifying | None:
-    """Return what tries classifiers: where it is ``quick``, ``always``, or ``never``."""
+) -> CrossValidation | None:
+    """Return the cross-validation to run: where it is ``quick``, ``always``, or ``never``."""
     if labels is None or asked == "never":
         return None
-    return Classifying.of(rows, labels, rng, most=None if asked == "always" else MOST_ONES)
+    return CrossValidation.of(rows, labels, rng, most=None if asked == "always" else MOST_ONES)
 
 
 def least_anonymity(rows: Incidence, adversary: Constraint) -> int:
-    """Return how many subjects at least share whatever she may know of a row."""
+    """Return the least number of subjects who share whatever the adversary may know of a row."""
     if adversary.m is None and adversary.absences:
         return int(row_exact_anonymity(rows).min())
     if adversary.m is None:

@@ -1,4 +1,4 @@
-"""The wing's first two verbs: fit finds the best features for each k, choose picks one set."""
+"""Fit finds the best features for each k; choose picks one set."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.itemsets.measures.classifying import figures, intervals
+from voile.itemsets.measures.classification import figures, intervals
 from voile.itemsets.measures.containment import exposure, row_anonymity
-from voile.itemsets.measures.feasible import Feasible
+from voile.itemsets.measures.feasibility import Feasible
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.sources import Reading
+from voile.itemsets.rows.sources import RowReader
 from voile.itemsets.selection import Selection
 from voile.itemsets.verbs.content import Content, Policy
 from voile.itemsets.verbs.family import Family, Point
@@ -48,18 +48,13 @@ SIZES = (1, 2, 5, 11, 50, 200)
 def fit(
     source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: Progress
 ) -> Kit:
-    """Find for each k the features that are worth most, and what each choice tells.
+    """Find for each k the features with the largest utility, and measure what each choice reveals.
 
     Reads the source twice; memory O(rows + ones). The kit keeps no row, but rare itemsets.
-
-    Raises
-    ------
-    RequestError : roles, columns, values or labels that do not fit; k above the subjects.
-    InfeasibleError : no feature meets a k that was asked for.
     """
     drawn = streams(seed, "hold-out", "search", "folds")
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
-    reading = Reading(roles, hold_out, "drop" if options.drop_unlabelled else "refuse")
+    reading = RowReader(roles, hold_out, "drop" if options.drop_unlabelled else "refuse")
     reading.check(source)
     progress("learning", 0)
     forms = reading.learn(source)
@@ -76,10 +71,9 @@ def _content(
     found: list[Selection],
     *,
     forms: Any,
-    reading: Reading,
+    reading: RowReader,
     progress: Progress,
 ) -> Content:
-    """Keep the policies that no other beats, and say what each tells."""
     frontier = Frontier.of(
         [p.risk for p in points], [p.loss for p in points], np.arange(len(points))
     )
@@ -119,7 +113,6 @@ def _content(
 
 
 def _figures(family: Family, points: list[Point], told: list[dict[str, Any]]) -> pa.Table:
-    """Return a row for each policy: what it promises, keeps and tells."""
     rows = []
     for number, (point, told_of) in enumerate(zip(points, told, strict=True)):
         known = {
@@ -142,10 +135,7 @@ def _figures(family: Family, points: list[Point], told: list[dict[str, Any]]) ->
 def _tell(
     family: Family, sets: list[NDArray[np.int32]], progress: Progress
 ) -> tuple[list[dict[str, Any]], bool]:
-    """Return what each set of features tells of people and classes, and whether all were tried.
-
-    Ctrl-C ends the trying, and loses nothing else.
-    """
+    """Measure each set of features; Ctrl-C ends the cross-validation, and loses nothing else."""
     told, tries, finished = [], family.classifying, True
     for place, features in enumerate(sets):
         progress("trying", place, len(sets))
@@ -164,7 +154,7 @@ def _tell(
 
 
 def _told(rows: Incidence, labels: Any) -> dict[str, Any]:
-    """Return what some features tell of the people, and how large containment groups are."""
+    """Return the exposure of some features, and the share of rows by size of containment group."""
     told = exposure(rows, y=labels)
     bins = np.searchsorted(SIZES, row_anonymity(rows), side="right") - 1
     return {
@@ -180,7 +170,7 @@ def _told(rows: Incidence, labels: Any) -> dict[str, Any]:
 
 
 def _left_out(family: Family, point: Point) -> dict[str, int]:
-    """Count the features left out by why: nobody has them, too few have, worth nothing, blocked."""
+    """Count the features left out by reason: absent from all rows, rare, without use, blocked."""
     out = np.ones(len(family.incidence.features), dtype=np.bool_)
     out[point.features] = False
     supports, weights = family.incidence.supports, family.worth.weights
@@ -196,7 +186,7 @@ def _left_out(family: Family, point: Point) -> dict[str, int]:
 
 
 def _blocked(family: Family, points: list[Point]) -> pa.Table:
-    """Name, for each policy, the rare itemset that keeps out the features worth most."""
+    """Name, for each policy, the rare itemset that keeps out each of the best features."""
     names, supports = family.incidence.features, family.incidence.supports
     worth = supports if family.worth.weights is None else family.worth.weights
     rows: list[dict[str, Any]] = []
@@ -234,13 +224,7 @@ def _blocked(family: Family, points: list[Point]) -> pa.Table:
 
 
 def choose(kit: Kit, choice: Choice) -> Chosen:
-    """Pick one policy of a kit's frontier, with what it tells and keeps.
-
-    Raises
-    ------
-    InfeasibleError : no policy is within the limit, or the knee is where no feature is left.
-    RequestError : there is no policy of that number or name.
-    """
+    """Pick one policy of a kit's frontier, with its figures."""
     content = Content.of(kit)
     chosen = Chosen.from_kit(kit, content, choice)
     if choice.knee and not chosen.figures["features"]:

@@ -1,9 +1,8 @@
-"""An adversary who knows some of what a person has, or has not, and looks who fits.
+"""An adversary who knows j items of a person, and looks up the rows that have them all.
 
-She knows j items of a person: drawn at random among all that the person has, or the ones that
-fewest people have, of a release among those that are published. She looks up every row that has
-them all, as far as they are published; she has found the person when only one is left. Knowing
-absences, she knows j items that the person has not: drawn at random, or those most people have.
+The items are drawn at random, or are the ones that fewest people have, among the published ones
+of a release. The person is found when one is left. Knowing absences, the adversary knows j items
+that the person lacks: drawn at random, or those most people have.
 """
 
 from __future__ import annotations
@@ -22,40 +21,33 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Say what she knows of a person.
+    """The adversary knows up to `count` items that a person has or, if `absent`, lacks.
 
-    Parameters
-    ----------
-    count : how many items, at most; all where the person has fewer.
-    telling : the most telling ones; else random ones.
-    absent : items that the person has not.
+    They are random ones, or the most `identifying` ones.
     """
 
     count: int
-    telling: bool
+    identifying: bool
     absent: bool
 
     @property
     def note(self) -> Note:
         """The condition of a finding: how many of which items are known."""
-        kind = "most telling" if self.telling else "random"
+        kind = "most identifying" if self.identifying else "random"
         thing = f"{'absence' if self.absent else 'item'}{'' if self.count == 1 else 's'}"
         return Note("{count} {kind} {thing}", {"count": self.count, "kind": kind, "thing": thing})
 
     def of(
         self, rows: Incidence, row: int, rng: np.random.Generator, among: Mask | None = None
     ) -> Indices:
-        """Return the numbers of the items she knows of the person with this row.
-
-        With `among`, the telling ones are those of these features: she learnt what matters.
-        """
+        """Return the items known of the person with this row; identifying ones are `among` some."""
         pattern = rows.pattern[row]
         has = rows.items[slice(*rows.starts[pattern : pattern + 2])].astype(np.intp)
         if self.absent:
             lacks = rows.supports > 0
             lacks[has] = False
             has = np.flatnonzero(lacks)
-        if not self.telling:
+        if not self.identifying:
             return rng.choice(has, min(self.count, len(has)), replace=False, shuffle=False)
         has = has if among is None else has[among[has]]
         support = rows.supports[has]
@@ -87,28 +79,22 @@ def people(rows: Incidence, patterns: Indices) -> int:
 
 
 def published(truth: Incidence, shown: Incidence) -> Indices:
-    """Return for each feature of the truth its number in the release, -1 where it is not there."""
+    """Return for each feature of the source its number in the release, -1 where it is not there."""
     place = {name: x for x, name in enumerate(shown.features)}
     return np.array([place.get(name, -1) for name in truth.features], dtype=np.intp)
 
 
 @dataclass(frozen=True)
-class Sight:
-    """What one look-up found.
-
-    Parameters
-    ----------
-    left : people who fit. hers : whether the person looked for is one of them.
-    patterns : the patterns that fit.
-    """
+class LookUp:
+    """One look-up: how many people fit, whether the person is one, and which patterns fit."""
 
     left: int
-    hers: bool
+    is_among: bool
     patterns: Indices
 
 
-def look(rows: Incidence, known: Indices, *, absent: bool, own: int | None = None) -> Sight:
-    """Look up who fits; `own` is the person's pattern, None for somebody who is not there."""
+def look_up(rows: Incidence, known: Indices, *, absent: bool, own: int | None = None) -> LookUp:
+    """Look up who fits; `own` is the person's pattern, None for a person who is not there."""
     patterns = fitting(rows, known, absent=absent)
-    hers = own is not None and bool((patterns == own).any())
-    return Sight(people(rows, patterns), hers, patterns)
+    is_among = own is not None and bool((patterns == own).any())
+    return LookUp(people(rows, patterns), is_among, patterns)

@@ -1,4 +1,4 @@
-"""What `fit`, `apply` and `attack` can be told; the command line makes one option of each field."""
+"""Options of `fit`, `apply` and `attack`; the command line makes one option of each field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wing's fifth function: its parts of the report, as data."""
+"""The wing's sections of the report, as data."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LIMITS = (
 def sections(
     subject: Kit | Release, evidence: Sequence[Evidence], *, audience: Audience
 ) -> tuple[Section, ...]:
-    """Say what a report shows of a kit or of a release.
+    """Return the sections on a kit or on a release.
 
     A public report names no feature that the release does not show, no rare itemset, and no
     count of people below 11.
@@ -71,7 +71,6 @@ def sections(
 
 
 def _knows(m: int | None, *, absences: bool) -> str:
-    """Say what the adversary of the promise knows."""
     thing = "the items that a person has and lacks" if absences else "the items that a person has"
     return thing if m is None else f"{thing}, {m} at most of all that"
 
@@ -120,7 +119,7 @@ def _summary(
 def _least_shared(
     asked: Mapping[str, Any], counted: Mapping[str, Any], audience: Audience
 ) -> Figure:
-    """Say the k that the release reaches; to the public what was promised where that is few."""
+    """Report the k that the release reaches; to the public the one promised where that is few."""
     k, reached = asked["k"], int(counted.get("anonymity", 0))
     knows = _knows(asked["m"], absences=asked["absences"])
     shared = f"people at least share whatever an adversary knows of {knows}"
@@ -130,7 +129,6 @@ def _least_shared(
 
 
 def _classifies(chosen: Mapping[str, Any], before: Mapping[str, Any]) -> Figure:
-    """Say how well a support vector machine tells the classes apart, with its interval."""
     low, high = (chosen[f"auc_svm_{end}"] for end in ("low", "high"))
     beside = "" if before.get("auc_svm") is None else f"; with all features {before['auc_svm']:.3f}"
     return Figure(
@@ -152,10 +150,10 @@ def _chosen(story: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _proved(utility: float, bound: float) -> str:
-    """Say how far the features chosen are from the best there can be.
+    """State the optimality gap of the features chosen.
 
     >>> _proved(2.0, 2.5)
-    'Proved: nothing that may be shared at this k is worth over 25% more.'
+    'Optimality gap: at most 25%. No set that meets this k is proved to be better by more.'
     """
     if bound <= utility * (1 + 1e-9):
         return "No set is worth more."
@@ -192,7 +190,6 @@ def _reached(asked: int, reached: int) -> str:
 
 
 def _features(story: Mapping[str, Any]) -> Section | None:
-    """Name the features kept, and for the holder alone what was left out, and why."""
     if not story.get("chosen"):
         return None
     kept = Grid(
@@ -230,7 +227,6 @@ def _features(story: Mapping[str, Any]) -> Section | None:
 
 
 def _groups(story: Mapping[str, Any], audience: Audience) -> Section | None:
-    """Show how many people share what somebody may know, before and after."""
     if not story:
         return None
     before, chosen = story["before"], story.get("chosen")
@@ -261,7 +257,6 @@ def _groups(story: Mapping[str, Any], audience: Audience) -> Section | None:
 
 
 def _least(columns: tuple[str, ...], told: Sequence[tuple[str, Mapping[str, Any]]]) -> Grid:
-    """Show how few share at the least, of all rows."""
     names = {
         "anonymity": "people who share whatever the promise's adversary may know",
         "exact_anonymity": "people with one and the same row",
@@ -296,7 +291,7 @@ def _codebook(public: Mapping[str, Any]) -> Section | None:
 
 
 def _itemset(names: Sequence[str], present: Sequence[bool]) -> str:
-    """Write what a row has and has not.
+    """Write which items a row has and lacks.
 
     >>> _itemset(["tea", "milk"], [True, False])
     'tea, not milk'

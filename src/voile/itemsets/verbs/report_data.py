@@ -1,4 +1,4 @@
-"""What the report tells of a frontier and of the policy chosen on it, as plain data."""
+"""What the report shows of a frontier and of the policy chosen on it, as plain data."""
 
 from __future__ import annotations
 
@@ -19,12 +19,7 @@ MOST = 40
 
 
 def story_of(content: Content, number: int | None) -> dict[str, Any]:
-    """Gather it, so that a report can be written later without the kit.
-
-    Parameters
-    ----------
-    number : of the policy applied; None tells of the frontier alone.
-    """
+    """Gather the report's data on a frontier and, where a `number` is given, on that policy."""
     figures = content.figures.to_pydict()
     story: dict[str, Any] = {
         "frontier": {name: figures[name] for name in SHOWN if name in figures},
@@ -42,7 +37,7 @@ def story_of(content: Content, number: int | None) -> dict[str, Any]:
 
 
 def _kept(content: Content, number: int) -> list[list[Any]]:
-    """Return the features kept that are worth most, with weight and support."""
+    """Return the best features published, with weight and support."""
     kept = np.flatnonzero(content.frontier.policies[number])
     table = content.features
     weights = table.column("weight").to_numpy()

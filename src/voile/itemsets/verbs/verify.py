@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voile.core.errors import TamperedError
-from voile.itemsets.measures.feasible import Constraint
+from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.long_tables import released
 from voile.itemsets.verbs.certify import certify
 from voile.release.manifest import Release

@@ -1,9 +1,9 @@
-"""Which features may be shared together, and which itemset keeps another one out.
+"""Which features may be published together, and which itemset keeps another one out.
 
 A set S of features is k-anonymous by containment if and only if no itemset within S that occurs
 has fewer than k subjects: a row's own itemset is the least supported of those it contains. So
 feasible sets are closed downwards, one more feature needs a check among its own rows alone, and
-what was refused once stays refused.
+a feature once refused stays refused.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Constraint:
     Parameters
     ----------
     k : subjects, >= 1; 1 asks nothing.
-    m : the most features she knows of a person, >= 1; None is no limit, and then the constraint
-        is k-anonymity by containment (with absences: exact k-anonymity).
-    absences : whether she also knows what a person has not.
+    m : maximum number of features known of a person, >= 1; None for no limit, and then the
+        constraint is k-anonymity by containment (with absences: exact k-anonymity).
+    absences : whether the adversary also knows which items a person lacks.
 
     Raises
     ------
@@ -51,7 +51,7 @@ class Constraint:
             raise RequestError("m must be at least 1", instead="leave it out for no limit")
 
     def check(self, incidence: Incidence) -> None:
-        """Refuse a constraint of more subjects than there are: not even no feature meets it."""
+        """Refuse a constraint of more subjects than there are: not even the empty set meets it."""
         if self.k > incidence.n_subjects:
             raise RequestError(
                 f"k is {self.k:,}, and there are {incidence.n_subjects:,} subjects",
@@ -59,7 +59,7 @@ class Constraint:
             )
 
     def candidates(self, incidence: Incidence) -> NDArray[np.intp]:
-        """Return the features that occur and may be shared when alone; refuse when none may."""
+        """Return the features that occur and may be published alone; refuse when none may."""
         least = self._least(incidence)
         if least.max() < self.k:
             raise InfeasibleError(
@@ -79,14 +79,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Blocker:
-    """An itemset that keeps a feature out: it occurs, and for too few.
-
-    Parameters
-    ----------
-    features : the features' numbers, the one kept out first.
-    present : for each, whether the row has it; False only where absences are known.
-    support : subjects who match, from 1 to k - 1; no part of the itemset has fewer than k.
-    """
+    """An itemset that occurs for too few: the feature kept out, others, and which are present."""
 
     features: tuple[int, ...]
     present: tuple[bool, ...]
@@ -94,23 +87,12 @@ class Blocker:
 
 
 class Feasible:
-    """Keep a set of features that meets a constraint, and say what may join it.
+    """Hold a set of features that meets a constraint, and decide which may join it. Begins empty.
 
-    Begins empty. Each feature that joins divides the patterns further; a trial looks at the
-    classes of the patterns that hold it. With absences it looks at all patterns.
-
-    Parameters
-    ----------
-    incidence : the rows.
-    constraint : what every set of features must meet.
-
-    Raises
-    ------
-    RequestError : k above the number of subjects.
-
-    Cost of a trial: O(what its rows hold of the set), then for each class of fewer than k
-    subjects the rows of its rarest feature; with m, times the itemsets of m - 1 features within
-    such a class, O(set ** (m - 1)). Memory: O(ones).
+    Each feature that joins divides the patterns into further classes. A trial costs O(what its
+    rows hold of the set), then for each class of fewer than k subjects the rows of its rarest
+    feature; with m, times O(set ** (m - 1)). With absences it examines all patterns. Memory:
+    O(ones).
 
     >>> rows = Incidence.of(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 1]]))
     >>> state = Feasible(rows, Constraint(k=2))
@@ -140,7 +122,7 @@ class Feasible:
 
     @property
     def classes(self) -> NDArray[np.int32]:
-        """(patterns,) which class each pattern is in: what looks the same is in one."""
+        """(patterns,) the class of each pattern: patterns that look the same are in one."""
         return self._classes.of
 
     @property
@@ -156,24 +138,20 @@ class Feasible:
         begin(self._groups, self._classes)
 
     def admits(self, feature: int) -> bool:
-        """Say whether a feature that is not in the set may join it."""
+        """Return whether a feature that is not in the set may join it."""
         from voile.itemsets.kernels.admission import may_share
 
         return bool(may_share(self._groups, self._classes, self._rule, feature))
 
     def join(self, feature: int) -> None:
-        """Put in a feature that `admits` was true of; it is not tried again."""
+        """Add a feature for which `admits` was true; it is not tried again."""
         from voile.itemsets.kernels.partition import share
 
         share(self._groups, self._classes, feature)
         self._features.append(int(feature))
 
     def extend(self, order: ArrayLike, *, stop: bool = False) -> NDArray[np.int32]:
-        """Try features in order, put in each that may join; return those.
-
-        With `stop`, end at the first that may not, as the paper does; without, the set is
-        maximal among the features tried.
-        """
+        """Try features in order, and return those that joined; `stop` at the first that may not."""
         from voile.itemsets.kernels.admission import extend
 
         tried = np.ascontiguousarray(order, dtype=np.int32)
@@ -182,10 +160,7 @@ class Feasible:
         return joined
 
     def blocker(self, feature: int) -> Blocker | None:
-        """Return a least itemset that keeps a feature out, None when it may join.
-
-        Least: with any of its features left out, k subjects match or the rule asks nothing.
-        """
+        """Return a least itemset that keeps a feature out, None when it may join."""
         from voile.itemsets.kernels.blockers import blocker
 
         support, present, ranks, signs = blocker(self._groups, self._classes, self._rule, feature)
@@ -230,7 +205,6 @@ def _classes(incidence: Incidence) -> Classes:
 
 
 def _subjects_without(incidence: Incidence) -> NDArray[np.int64]:
-    """Return how many subjects have a row that lacks each feature."""
     from voile.itemsets.kernels.groups import lacking
 
     return lacking(incidence.groups, incidence.n_subjects)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from voile.core.errors import InfeasibleError
 from voile.itemsets import Constraint, Incidence, select
-from voile.itemsets.searches import bounding
-from voile.itemsets.searches.bounding import clash_bound
+from voile.itemsets.searches import bounds
+from voile.itemsets.searches.bounds import clash_bound
 from voile.itemsets.searches.run import Worth
 from voile.itemsets.selection import bound_of
 
@@ -32,7 +32,7 @@ def test_no_feasible_set_is_worth_more(table, seed, k, m, absences, utility, mos
     made = table(seed)
     worth = Worth.of(utility, made.incidence, made.y)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(bounding, "MOST_FEATURES", most)
+        patched.setattr(bounds, "MOST_FEATURES", most)
         try:
             bound = clash_bound(worth, Constraint(min(k, made.n_subjects), m, absences))
         except InfeasibleError:
@@ -55,7 +55,7 @@ def test_rows_too_many_or_too_long_are_bounded_by_all_that_may_be_shared(monkeyp
     assert clash_bound(worth, Constraint(k=2)) == 1
     for limit in ("MOST_ONES", "MOST_PAIRS"):
         with monkeypatch.context() as patched:
-            patched.setattr(bounding, limit, 0)
+            patched.setattr(bounds, limit, 0)
             assert clash_bound(worth, Constraint(k=2)) == 2
 
 

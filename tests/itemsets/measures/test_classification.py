@@ -11,8 +11,8 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.itemsets.measures import classifying
-from voile.itemsets.measures.classifying import FOLDS, Classifying
+from voile.itemsets.measures import classification
+from voile.itemsets.measures.classification import FOLDS, CrossValidation
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import Labels
 from voile.itemsets.verbs.fit import choose, fit
@@ -33,7 +33,7 @@ def drawn(seed, rows=300, classes=2, telling=0.6):
 
 def tried(X, y, subjects=None, seed=0):
     rows = Incidence.of(X, subjects=subjects)
-    classes = Classifying.of(rows, Labels.of(y, len(y)), np.random.default_rng(seed))
+    classes = CrossValidation.of(rows, Labels.of(y, len(y)), np.random.default_rng(seed))
     return classes, classes(rows)
 
 
@@ -41,7 +41,7 @@ def tried(X, y, subjects=None, seed=0):
 def test_equals_one_row_after_another(classes):
     X, y = drawn(1, classes=classes)
     how, found = tried(X, y)
-    for name, learn in classifying.LEARNERS.items():
+    for name, learn in classification.LEARNERS.items():
         areas, error = [], 0.0
         for own in [y == 1] if classes == 2 else [y == c for c in range(classes)]:
             for f in range(FOLDS):
@@ -97,15 +97,15 @@ def test_the_interval_holds_what_other_people_show():
 def test_limit_cases():
     X, y = drawn(4)
     rows, labels = Incidence.of(X), Labels.of(y, len(y))
-    how = Classifying.of(rows, labels, np.random.default_rng(0))
+    how = CrossValidation.of(rows, labels, np.random.default_rng(0))
     nothing = how(rows.project(np.zeros(0, dtype=np.int32)))
     assert {(a.value, a.low, a.high) for a in nothing.values()} == {(0.5, 0.5, 0.5)}
     few = Labels.of(np.arange(len(y)) < FOLDS - 1, len(y))
-    assert Classifying.of(rows, few, np.random.default_rng(0)) is None
+    assert CrossValidation.of(rows, few, np.random.default_rng(0)) is None
     one_of_three = np.where(np.arange(len(y)) == 0, 2, y)
-    some = Classifying.of(rows, Labels.of(one_of_three, len(y)), np.random.default_rng(0))
+    some = CrossValidation.of(rows, Labels.of(one_of_three, len(y)), np.random.default_rng(0))
     assert some.targets == (0, 1)
-    short = Classifying.of(rows, labels, np.random.default_rng(0), most=1)
+    short = CrossValidation.of(rows, labels, np.random.default_rng(0), most=1)
     assert short(rows) is None
 
 
@@ -159,7 +159,7 @@ def test_interrupted_it_keeps_what_was_found(monkeypatch):
         raise KeyboardInterrupt
 
     whole = fitted(table())
-    monkeypatch.setattr(Classifying, "__call__", interrupted)
+    monkeypatch.setattr(CrossValidation, "__call__", interrupted)
     kit = fitted(table())
     assert kit.facts["stopped"] == "interrupted"
     assert kit.tables["frontier"].column("auc_svm").null_count == kit.facts["policies"]

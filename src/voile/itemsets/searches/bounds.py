@@ -1,10 +1,10 @@
-"""What no feasible set is worth more than, where a search proved nothing."""
+"""A bound on every feasible set, where the search proved none."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from voile.itemsets.measures.feasible import Constraint
+from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.searches.branch import by_colours, pairable
 from voile.itemsets.searches.run import Worth
 
@@ -14,16 +14,13 @@ MOST_PAIRS = 2**29
 
 
 def clash_bound(worth: Worth, constraint: Constraint) -> float:
-    """Bound a feasible set by which two features cannot be shared together.
+    """Bound a feasible set by which two features cannot be published together.
 
     Features that occur together, but for fewer than k, are a *clash*, and of those that clash
-    pairwise a set holds at most one. The eight thousand features worth most are coloured so that
-    those of a colour clash pairwise, and each colour counts its heaviest; the others count whole,
-    and so do all of them where rows are very many or long, or she knows one thing at a time.
-    DistCnt and CM only grow with the set, and are bounded by all that may be shared alone.
-
-    Cost: O(sum of the squares of what the distinct rows hold, of those features), a third of a
-    second at most on the sets measured.
+    pairwise a set holds at most one. The eight thousand best features are coloured so that those
+    of a colour clash pairwise, and each colour counts its heaviest; the others count whole, and
+    so do all where rows are very many or long, or m is 1. DistCnt and CM only grow with the set,
+    and are bounded by all that may be published alone.
     """
     may = constraint.candidates(worth.rows)
     if worth.weights is None:

@@ -17,11 +17,11 @@ FIRST = 64
 
 
 def gain_greedily(run: Run, *, skip: bool) -> None:
-    """Put in the feature that tells the most unlike pairs apart, until none does.
+    """Add the feature that distinguishes the most unlike pairs, until none does.
 
-    Of equal gains the first feature. At a feature that may not join, `skip` goes on to the next;
-    else the search ends. DistCnt is submodular: a gain only falls, so one computed earlier is an
-    upper bound, and only the largest are looked at again (Minoux 1978).
+    At a feature that may not join, `skip` goes on to the next; else the search ends. DistCnt is
+    submodular: a gain computed earlier is an upper bound, and only the largest are computed again
+    (Minoux 1978).
     """
     run.state.reset()
     features = run.candidates
@@ -49,7 +49,7 @@ def gain_greedily(run: Run, *, skip: bool) -> None:
 def _look_again(
     most: NDArray[np.int64], known: NDArray[np.bool_], features: Indices, gains: Gains
 ) -> None:
-    """Compute gains anew, the largest bounds first, until no bound is left that a gain is under."""
+    """Compute gains anew, the largest bounds first, until a gain exceeds every bound left."""
     batch = FIRST
     while True:
         best = max(1, int(most[known].max(initial=0)))
@@ -63,10 +63,10 @@ def _look_again(
 
 
 def settle_greedily(run: Run) -> None:
-    """Put in the feature that brings most rows to their class's majority, until one may not join.
+    """Add the feature that brings most rows to their class's majority, until one may not join.
 
-    Of equal gains, also of none, the feature whose HamDist is largest, then the first: two
-    features often gain together what neither does alone.
+    Of equal gains, also of none, the feature of the largest HamDist: two often gain together what
+    neither does alone.
     """
     run.state.reset()
     assert run.worth.labels is not None
@@ -86,7 +86,6 @@ def settle_greedily(run: Run) -> None:
 
 
 def _gains(run: Run, *, majority: bool) -> Gains:
-    """Return what computes gains over the set as it is now."""
     from voile.itemsets.kernels.gains import class_labels, gains
 
     of, groups, table = run.state.classes, run.rows.groups, run.worth.table

@@ -1,7 +1,6 @@
-"""How well published features tell the classes apart: the AUC of two classifiers, cross-validated.
+"""The AUC of two classifiers on published features, cross-validated by subject.
 
-People are dealt to folds, so nobody is learnt from and tried. Equal rows are learnt from and tried
-at once, so the cost follows the patterns.
+Equal rows are learnt from and scored at once, so the cost follows the patterns.
 """
 
 from __future__ import annotations
@@ -39,16 +38,11 @@ class Auc:
 
 
 @dataclass(frozen=True, eq=False)
-class Classifying:
-    """Try classifiers on features, each time with the same people in the same folds.
+class CrossValidation:
+    """Cross-validate classifiers on any features, with the same people in the same folds.
 
-    Parameters
-    ----------
-    labels : of the rows.
-    fold : (rows,) which fold each row's subject was dealt to, 0 to 4.
-    targets : the classes told from all others: the second of two, else each of `FOLDS` people or
-        more.
-    most : ones of rows, times targets, beyond which nothing is tried; None for no limit.
+    `fold` is each row's; `targets` are the classes to separate from all others: the second of
+    two, else each of `FOLDS` people or more. Beyond `most` ones times targets nothing is tried.
     """
 
     labels: Labels
@@ -64,11 +58,8 @@ class Classifying:
         rng: np.random.Generator,
         *,
         most: int | None = MOST_ONES,
-    ) -> Classifying | None:
-        """Deal the subjects to folds, each class alike; None where a fold would lack a class.
-
-        A subject with rows of several classes counts as of her first row's.
-        """
+    ) -> CrossValidation | None:
+        """Deal the subjects to folds by their first row's class; None where one lacks a class."""
         whose = np.arange(rows.n_rows) if rows.subject is None else rows.subject
         _, first = np.unique(whose, return_index=True)
         own = labels.number[first]
@@ -84,16 +75,12 @@ class Classifying:
         return cls(labels, fold[whose], tuple(targets.tolist()), most)
 
     def __call__(self, rows: Incidence) -> dict[str, Auc] | None:
-        """Return the AUC of each classifier on projected rows: the mean of five folds.
+        """Return each classifier's AUC on projected rows, the mean of five folds; None beyond
+        `most`.
 
-        None beyond the limit.
-
-        Of more than two classes, the mean of each against all others. The features were chosen
-        with every label in sight, so for those people it is somewhat too good. Intervals by the
-        influence of each subject (LeDell, Petersen, van der Laan, *Computationally efficient
-        confidence intervals for cross-validated AUC*, Electronic Journal of Statistics 2015).
-
-        Cost: for each classifier, fold and target one fit, O(ones of the distinct rows) a step.
+        Of more than two classes, the mean of each against all others. The features were chosen with
+        every label in sight, so it is somewhat too high. Intervals by the influence of each subject
+        (LeDell, Petersen, van der Laan, Electronic Journal of Statistics 2015).
         """
         if self.most is not None and len(rows.items) * len(self.targets) > self.most:
             return None
@@ -101,7 +88,6 @@ class Classifying:
         return {name: self._auc(learn, matrix, table, rows) for name, learn in LEARNERS.items()}
 
     def _table(self, rows: Incidence) -> Counts:
-        """Return (patterns, classes, folds) how many rows there are."""
         shape = len(rows.own), len(self.labels.sizes), FOLDS
         place = np.ravel_multi_index((rows.pattern, self.labels.number, self.fold), shape)
         return np.bincount(place, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
@@ -172,8 +158,8 @@ def _scores(learn: Learn, matrix: Sparse, of: Floats) -> Floats:
 def _area(scores: Floats, of: Counts) -> tuple[float, Floats]:
     """Return the area under the ROC curve of (2, patterns) rows of the others and of the target.
 
-    Also (2, patterns) the share of the other kind that a row of each kind is rightly told from,
-    ties counting half; the area is its mean over either kind.
+    Also (2, patterns) the share of the other kind that each row is ranked rightly against, ties
+    half.
 
     >>> area, beaten = _area(np.array([0.1, 0.5, 0.9]), np.array([[1, 1, 0], [0, 1, 2]]))
     >>> round(area, 3), beaten.round(2).tolist()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.itemsets.measures.containment import anonymity
-from voile.itemsets.measures.feasible import Blocker, Constraint, Feasible
+from voile.itemsets.measures.feasibility import Blocker, Constraint, Feasible
 from voile.itemsets.rows.incidence import Incidence
 
 seeds = st.integers(0, 2**32)
