@@ -17,10 +17,9 @@ from voile.tables.people.combinations import (
     count_population,
     count_sample,
     count_sensitive,
-    distinct_rows,
     encode,
-    row_keys,
 )
+from voile.tables.people.counts import distinct_rows, row_keys
 
 
 def domain(values, population=None, type_=None, **settings):

@@ -131,18 +131,6 @@ def test_totals_that_disagree_are_refused():
         fit_margins((2, 2), margins)
 
 
-def test_within_the_stated_tolerance_the_earlier_margin_prevails():
-    first = Margin((0, 1), np.array([[10.0, 20.0], [30.0, 40.0]]))
-    second = Margin((2, 1), np.array([[25.0, 31.0], [20.0, 25.0]]))
-    third = Margin((1, 3), np.array([[21.0, 20.0], [29.0, 30.0]]))
-    fitted = fit_margins((2, 2, 2, 2), [first, second, third], reconcile=0.2).counts
-    np.testing.assert_allclose(fitted.sum(axis=(2, 3)), first.counts, rtol=1e-6)
-    got = fitted.sum(axis=(0, 3)).T  # the second's own odds ratio, the first's people by axis 1
-    np.testing.assert_allclose(got.sum(axis=0), first.counts.sum(axis=0), rtol=1e-6)
-    odds = got[0, 0] * got[1, 1] / (got[0, 1] * got[1, 0])
-    assert odds == pytest.approx(25 * 25 / (31 * 20))
-
-
 def test_the_number_of_people_alone_is_a_margin():
     fitted = fit_margins((2,), [Margin((), np.array(50.0))], start=np.array([1.0, 4.0]))
     np.testing.assert_allclose(fitted.counts, [10.0, 40.0])

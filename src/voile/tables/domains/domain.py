@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Context, Decimal, InvalidOperation
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -202,21 +202,20 @@ class Domain(Brief):
 
     def codes(self, column: pa.Array | pa.ChunkedArray) -> NDArray[np.int32]:
         """Return the position of every cell, -1 outside. Cost: O(cells), a parse per value."""
-        if isinstance(column, pa.ChunkedArray):
-            column = column.combine_chunks()
-        if not pa.types.is_dictionary(column.type):
-            column = column.dictionary_encode(null_encoding="encode")
-        lookup = np.fromiter(
-            (self.code(raw) for raw in column.dictionary.to_pylist()),
-            dtype=np.int32,
-            count=len(column.dictionary),
-        )
-        if column.null_count == 0:
-            found = lookup[column.indices.to_numpy(zero_copy_only=False)]
-        else:
-            indices = column.indices.fill_null(len(lookup)).to_numpy(zero_copy_only=False)
-            found = np.append(lookup, np.int32(self.code(None)))[indices]
-        return cast("NDArray[np.int32]", found)
+        cells, places = encoded(column)
+        return np.array([self.code(raw) for raw in cells], dtype=np.int32)[places]
+
+
+def encoded(column: pa.Array | pa.ChunkedArray) -> tuple[list[Any], NDArray[np.int64]]:
+    """Return the distinct cells of a column, null among them, and each row's place among these."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode(null_encoding="encode")
+    cells, indices = column.dictionary.to_pylist(), column.indices
+    if indices.null_count:
+        indices, cells = indices.fill_null(len(cells)), [*cells, None]
+    return cells, np.asarray(indices.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def infer_reading(column: str, type_: pa.DataType, values: Iterable[Any]) -> Reading:

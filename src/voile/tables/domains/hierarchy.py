@@ -30,9 +30,9 @@ def read_tree(wanted: QuasiSettings) -> list[tuple[str, ...]] | None:
     return None if wanted.parents is None else read_parents(wanted.parents)
 
 
-def read_hierarchy(path: Path, *, delimiter: str | None = None) -> list[tuple[str, ...]]:
+def read_hierarchy(path: Path) -> list[tuple[str, ...]]:
     """Read an ARX hierarchy file: one tuple a value, from the value itself to the coarsest."""
-    rows = read_rows(path, "hierarchy", delimiter=delimiter)
+    rows = read_rows(path, "hierarchy")
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows[0]):
             raise SourceError(
@@ -41,14 +41,14 @@ def read_hierarchy(path: Path, *, delimiter: str | None = None) -> list[tuple[st
     return rows
 
 
-def read_parents(path: Path, *, delimiter: str | None = None) -> list[tuple[str, ...]]:
+def read_parents(path: Path) -> list[tuple[str, ...]]:
     """Read a tree written as its branches, ``value;parent`` a line without a header, as rows.
 
     What is nobody's parent is a value. Groups of one distance from the root are a level; a value
     nearer to it than others stays itself on the finer ones. Several roots meet in ``*``.
     """
     parent: dict[str, str] = {}
-    for number, row in enumerate(read_rows(path, "parents", delimiter=delimiter), 1):
+    for number, row in enumerate(read_rows(path, "parents"), 1):
         if len(row) != 2:
             raise SourceError(f"row {number} has {len(row)} cells, not two", where=str(path))
         if row[0] in parent:
@@ -82,11 +82,7 @@ def _way_up(path: Path, parent: dict[str, str], number: int, value: str) -> tupl
 
 
 def hierarchy_domain(
-    column: str,
-    rows: Sequence[Sequence[str]],
-    *,
-    nullable: bool = False,
-    reading: Reading | None = None,
+    column: str, rows: Sequence[Sequence[str]], *, nullable: bool = False
 ) -> Domain:
     """Order the leaves so that every level's groups are contiguous, and keep the levels' cuts.
 
@@ -97,7 +93,6 @@ def hierarchy_domain(
     >>> domain.values, domain.levels[1]
     (('a', 'c', 'b'), (False, True))
     """
-    reading = reading or Reading("listed")
     _check_nested(column, rows)
     depth = len(rows[0])
     ranks: list[dict[str, int]] = []
@@ -110,8 +105,8 @@ def hierarchy_domain(
     if nullable:
         for cuts in levels:
             cuts.append(any(cuts) or cuts is levels[0])
-    values = tuple(reading(row[0]) for row in ordered) + (None,) * nullable
-    return Domain(column, values, reading, levels=tuple(tuple(cuts) for cuts in levels))
+    values = tuple(row[0] for row in ordered) + (None,) * nullable
+    return Domain(column, values, Reading("listed"), levels=tuple(map(tuple, levels)))
 
 
 def _check_nested(column: str, rows: Sequence[Sequence[str]]) -> None:

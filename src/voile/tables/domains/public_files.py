@@ -31,11 +31,10 @@ def read_text(path: Path, what: str, *, where: str | None = None, instead: str =
         raise SourceError(f"cannot be read ({error.strerror})", where=where) from None
 
 
-def read_rows(path: Path, what: str, *, delimiter: str | None = None) -> list[tuple[str, ...]]:
+def read_rows(path: Path, what: str) -> list[tuple[str, ...]]:
     """Read rows of cells, blank lines left out; the separator is the most frequent of ``;,tab``."""
     text = read_text(path, what)
-    delimiter = delimiter or max(";,\t", key=text.count)
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=max(";,\t", key=text.count))
     try:
         rows = [tuple(row) for row in lines if row]
     except csv.Error as error:

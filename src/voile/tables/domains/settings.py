@@ -44,12 +44,7 @@ def _said(message: str) -> str:
 
 
 class KeptSettings(Settings):
-    """What becomes of a column that is released as it is.
-
-    Parameters
-    ----------
-    shift_days : move its dates, each subject's by one shift of up to so many days; 1 to 36,500.
-    """
+    """What becomes of a column that is released as it is: one shift of dates for each subject."""
 
     shift_days: int | None = Field(None, ge=1, le=36_500)
 
@@ -61,14 +56,9 @@ Within = Literal["zip3"]
 
 
 class ByNumber(BaseModel):
-    """Order values by a number that a public file has for each, least first.
+    """Order values by a number that the CSV file `by` has for each, least first.
 
-    Parameters
-    ----------
-    by : a CSV file with a header. Values stand in the column that is called as the
-        quasi-identifier, else in the first.
-    column : the file's column of numbers; not needed where it has but two columns.
-    within : keep the three-digit areas of ZIP codes together, small ones last.
+    Values stand in the column that is called as the quasi-identifier, else in the first.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -79,13 +69,7 @@ class ByNumber(BaseModel):
 
 
 class ByPlace(BaseModel):
-    """Order values so that neighbours lie near each other on the ground.
-
-    Parameters
-    ----------
-    near : a CSV file as in `ByNumber`, with the columns latitude and longitude, in degrees.
-    within : keep the three-digit areas of ZIP codes together, small ones last.
-    """
+    """Order values by where they lie: `near` is a CSV file with latitude and longitude."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -128,24 +112,13 @@ Order = Annotated[
 class QuasiSettings(Settings):
     """How a column's domain is built, and which of its cuts are not free.
 
-    Parameters
-    ----------
-    kind : ``integer``, ``decimal``, ``date`` or ``text``; found from the values where not given.
-    by, form : for dates: what one value is, and how text is parsed (`strptime`).
-    fill : whether values between the ones seen are in the domain too.
-    order : a list of values, a file with one value a line, a table (`ByNumber`, `ByPlace`), or
+    The order is a list of values, a file with one value a line, `ByNumber`, `ByPlace`, or
 
-        - ``natural``: numbers, dates and text each by value;
-        - ``common``: by how many subjects have a value, most first: what names have by default;
-        - ``population``: by how many people the population tables count, most first;
-        - ``zip3``: numeric, but the ZIP codes of small three-digit areas last, which keeps Safe
-          Harbor on the lattice;
-        - ``zip3-population``: areas as in ``zip3``, and in each its ZIP codes by people.
-    hierarchy : an ARX hierarchy file.
-    parents : a tree as a file of two columns, a value (or group) and the group it belongs to.
-    keep_cuts, drop_cuts : values after which the cut must stay, or must go.
-    finest, coarsest : levels of the tree, 0 the values themselves: no policy splits a group of the
-        finest, none merges groups of the coarsest.
+    - ``natural``: numbers, dates and text each by value;
+    - ``common``: by how many subjects have a value, most first: what names have by default;
+    - ``population``: by how many people the population tables count, most first;
+    - ``zip3``: numeric, but small three-digit areas last, so that Safe Harbor is on the lattice;
+    - ``zip3-population``: areas as in ``zip3``, and in each its ZIP codes by people.
     """
 
     kind: Literal["integer", "decimal", "date", "text"] | None = None

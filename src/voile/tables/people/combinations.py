@@ -18,7 +18,7 @@ from voile.tables.domains.domain import OUTSIDE, Domain, Reading, build_domain, 
 from voile.tables.domains.hierarchy import hierarchy_domain, read_tree
 from voile.tables.domains.ordering import in_order
 from voile.tables.domains.settings import QuasiSettings
-from voile.tables.people.counts import Counts
+from voile.tables.people.counts import Counts, distinct_rows, row_keys
 from voile.tables.people.population import Population
 
 MOST_COMBINATIONS = 2**62
@@ -178,24 +178,6 @@ def encode(
     """
     codes = np.column_stack([d.codes(combinations.table.column(d.column)) for d in domains])
     return distinct_rows(codes.astype(np.int32), combinations.count, [len(d) for d in domains])
-
-
-def distinct_rows(
-    codes: NDArray[np.int32], count: NDArray[np.float64], sizes: Sequence[int]
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Sum counts over equal rows of codes; rows come back in lexicographic order."""
-    keys = row_keys(codes, sizes)
-    distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    total = np.bincount(inverse, weights=count, minlength=len(distinct))
-    return codes[first], total.astype(np.float64)
-
-
-def row_keys(codes: NDArray[np.int32], sizes: Sequence[int]) -> NDArray[np.int64]:
-    """Number each row of codes by mixed radix, which keeps lexicographic order."""
-    keys = np.zeros(len(codes), dtype=np.int64)
-    for column, size in enumerate(sizes):
-        keys = keys * size + codes[:, column]
-    return keys
 
 
 def count_sensitive(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,3 +59,21 @@ class Constraints:
     suppress: float = 0.0
     required: NDArray[np.bool_] | None = None
     forbidden: NDArray[np.bool_] | None = None
+
+
+def distinct_rows(
+    codes: NDArray[np.int32], count: NDArray[np.float64], sizes: Sequence[int]
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Sum counts over equal rows of codes; rows come back in lexicographic order."""
+    keys = row_keys(codes, sizes)
+    distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    total = np.bincount(inverse, weights=count, minlength=len(distinct))
+    return codes[first], total.astype(np.float64)
+
+
+def row_keys(codes: NDArray[np.int32], sizes: Sequence[int]) -> NDArray[np.int64]:
+    """Number each row of codes by mixed radix, which keeps lexicographic order."""
+    keys = np.zeros(len(codes), dtype=np.int64)
+    for column, size in enumerate(sizes):
+        keys = keys * size + codes[:, column]
+    return keys

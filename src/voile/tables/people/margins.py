@@ -57,15 +57,13 @@ def fit_margins(
     start: Floats | None = None,
     tolerance: float = 1e-8,
     iterations: int = 1000,
-    reconcile: float = 0.0,
 ) -> Fitted:
     """Fit a table of `sizes` to `margins`, the most trusted first.
 
     The result is nearest to `start` in Kullback-Leibler divergence among the tables with these
     margins (Csiszar 1975), within the tolerance (a share of all people) when `largest_error` says
     so; a zero stays zero. Without a start attributes that no margin joins come out independent.
-    Margins that disagree on what both count by no more than the share `reconcile` are fitted to the
-    earlier ones; above it they are refused. Two such tables of memory.
+    Margins that disagree on what both count are refused. Two such tables of memory.
 
     >>> men_women, young_old = np.array([30.0, 70.0]), np.array([40.0, 60.0])
     >>> fitted = fit_margins((2, 2), [Margin((0,), men_women), Margin((1,), young_old)])
@@ -74,7 +72,8 @@ def fit_margins(
     """
     sizes = tuple(int(n) for n in sizes)
     _check_request(sizes, margins, start)
-    targets = _agreeing(sizes, margins, reconcile)
+    _check_agreement(margins)
+    targets = [_spread_out(margin, range(len(sizes))) for margin in margins]
     counts = np.ones(sizes) if start is None else np.array(start, dtype=np.float64)
     enough = tolerance * max(float(targets[0].sum()), 1.0)
     done, error = 0, np.inf
@@ -124,42 +123,20 @@ def _onto(margin: Margin, axes: tuple[int, ...]) -> Margin:
     return Margin(axes, _spread_out(Margin(kept, margin.counts.sum(axis=others)), axes))
 
 
-def _agreeing(sizes: tuple[int, ...], margins: Sequence[Margin], allowed: float) -> list[Floats]:
-    """Return the margins as arrays over all axes, later ones fitted to the earlier ones."""
-    agreed: list[Margin] = []
-    for margin in margins:
-        shared = [_onto(m, tuple(sorted({*m.axes} & {*margin.axes}))) for m in agreed]
-        gaps = [_gap(margin, earlier) for earlier in shared]
-        for earlier, gap in zip(agreed, gaps, strict=True):
-            if gap > max(allowed, NOISE):
-                _refuse(margin, earlier, gap)
-        agreed.append(_reconciled(margin, shared) if any(g > NOISE for g in gaps) else margin)
-    return [_spread_out(m, range(len(sizes))) for m in agreed]
-
-
-def _gap(margin: Margin, shared: Margin) -> float:
-    """Return the share of people that `margin` counts in another place than `shared` does."""
-    difference = np.abs(_onto(margin, shared.axes).counts - shared.counts).sum()
-    return float(difference / max(float(shared.counts.sum()), 1.0))
-
-
-def _reconciled(margin: Margin, shared: Sequence[Margin]) -> Margin:
-    """Fit a margin to what earlier ones say of its axes."""
-    axes = tuple(sorted(margin.axes))
-    inner = [Margin(tuple(axes.index(d) for d in m.axes), m.counts) for m in shared]
-    start = _spread_out(margin, axes)
-    return Margin(axes, fit_margins(start.shape, inner, start=start, tolerance=NOISE).counts)
-
-
-def _refuse(margin: Margin, earlier: Margin, gap: float) -> None:
-    shared = tuple(sorted({*margin.axes} & {*earlier.axes}))
-    people = gap * max(float(earlier.counts.sum()), 1.0)
-    over = f"their counts by axes {shared}" if shared else "the number of people"
-    raise RequestError(
-        f"disagrees with the {earlier} on {over}, by {people:,.6g} people ({gap:.3g} of them)",
-        where=str(margin),
-        instead="correct them, or allow it with reconcile; the earlier margin then prevails",
-    )
+def _check_agreement(margins: Sequence[Margin]) -> None:
+    for number, margin in enumerate(margins):
+        for earlier in margins[:number]:
+            shared = tuple(sorted({*margin.axes} & {*earlier.axes}))
+            both = _onto(margin, shared).counts, _onto(earlier, shared).counts
+            people = max(float(both[1].sum()), 1.0)
+            if (gap := float(np.abs(both[0] - both[1]).sum()) / people) > NOISE:
+                over = f"their counts by axes {shared}" if shared else "the number of people"
+                raise RequestError(
+                    f"disagrees with the {earlier} on {over}, by {gap * people:,.6g} people "
+                    f"({gap:.3g} of them)",
+                    where=str(margin),
+                    instead="correct them",
+                )
 
 
 def check_memory(sizes: Sequence[int], bytes_a_cell: int = 16) -> None:

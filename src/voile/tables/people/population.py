@@ -17,6 +17,7 @@ from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.report.wording import listed
 from voile.tables.domains.domain import Domain
+from voile.tables.people.counts import distinct_rows, row_keys
 from voile.tables.people.margins import Margin, check_memory, fit_margins
 
 Codes = NDArray[np.int32]
@@ -42,14 +43,6 @@ class Population(Brief):
     how: str
     assumptions: tuple[str, ...] = ()
     known: bool = True
-
-
-@dataclass(frozen=True)
-class Gap:
-    """Count what the sample has and the population lacks: groups, and the subjects in them."""
-
-    groups: int
-    records: float
 
 
 def population_of(
@@ -128,9 +121,7 @@ def from_subset(
     )
 
 
-def from_margins(
-    domains: Sequence[Domain], tables: Sequence[Table], *, reconcile: float = 0.0
-) -> Population:
+def from_margins(domains: Sequence[Domain], tables: Sequence[Table]) -> Population:
     """Fit several tables by iterative proportional fitting; see `fit_margins`."""
     sizes = [len(d) for d in domains]
     check_memory(sizes, bytes_a_cell=16 + 12 * len(domains))
@@ -142,7 +133,7 @@ def from_margins(
         counts = np.zeros([sizes[d] for d in axes])
         np.add.at(counts, tuple(codes.T), people)
         margins.append(Margin(axes, counts))
-    fitted = fit_margins(sizes, margins, reconcile=reconcile)
+    fitted = fit_margins(sizes, margins)
     if fitted.largest_error > 1e-6 * max(float(fitted.counts.sum()), 1.0):
         raise RequestError(
             f"no counts have all these margins: after {fitted.iterations} rounds one is still "
@@ -202,12 +193,6 @@ def from_sample(codes: Codes, sample: Floats) -> Population:
     )
 
 
-def gaps(domains: Sequence[Domain], codes: Codes, sample: Floats, population: Population) -> Gap:
-    """Count the sample's combinations that have no people, and their subjects."""
-    absent = _absent(domains, codes, population)
-    return Gap(int(absent.sum()), float(sample[absent].sum()))
-
-
 def fill_gaps(
     domains: Sequence[Domain],
     codes: Codes,
@@ -217,21 +202,21 @@ def fill_gaps(
     how: Literal["error", "sample"] = "error",
 ) -> Population:
     """Count combinations that the population lacks as large as in the sample, or refuse them."""
-    found = gaps(domains, codes, sample, population)
-    if not found.groups:
+    sizes = [len(domain) for domain in domains]
+    absent = ~np.isin(row_keys(codes, sizes), row_keys(population.codes, sizes))
+    if not absent.any():
         return population
-    what = f"{found.records:,.6g} records in {found.groups:,} groups"
+    what = f"{sample[absent].sum():,.6g} records in {absent.sum():,} groups"
     if how == "error":
         raise RequestError(
             f"{what} have no people in the population table",
             where=f"columns {listed(_names(domains))}",
             instead="correct the population, or count them by the sample: --population-gap sample",
         )
-    absent = _absent(domains, codes, population)
-    filled = _distinct(
-        domains,
+    filled = distinct_rows(
         np.concatenate((population.codes, codes[absent])),
         np.concatenate((population.people, sample[absent])),
+        sizes,
     )
     said = f"{what}, which the population lacks, are counted as if the source held all such people."
     return replace(
@@ -242,23 +227,10 @@ def fill_gaps(
     )
 
 
-def _absent(domains: Sequence[Domain], codes: Codes, population: Population) -> NDArray[np.bool_]:
-    """Say which rows of codes the population does not have."""
-    return ~np.isin(_keys(domains, codes), _keys(domains, population.codes))
-
-
-def _keys(domains: Sequence[Domain], codes: Codes) -> NDArray[np.int64]:
-    """Number combinations so that lexicographic order is kept; domains multiply to < 2^62."""
-    sizes = tuple(len(d) for d in domains)
-    return np.asarray(np.ravel_multi_index(tuple(codes.T), sizes), dtype=np.int64)
-
-
 def _distinct(domains: Sequence[Domain], codes: Codes, people: Floats) -> tuple[Codes, Floats]:
     """Add up equal rows and leave out empty ones; lexicographic order."""
-    keys, first, place = np.unique(_keys(domains, codes), return_index=True, return_inverse=True)
-    total = np.zeros(len(keys))
-    np.add.at(total, place, people)
-    return codes[first[total > 0]], total[total > 0]
+    rows, total = distinct_rows(codes, people, [len(domain) for domain in domains])
+    return rows[total > 0], total[total > 0]
 
 
 def _check(people: Floats) -> None:

@@ -45,14 +45,6 @@ class Estimate:
     why: str
     fraction: float
 
-    @property
-    def in_sample(self) -> tuple[float, float, float]:
-        """Records that are unique in the population: expected number, low, high.
-
-        Each person unique in the population is in the sample with probability `fraction`.
-        """
-        return self.value * self.fraction, self.low * self.fraction, self.high * self.fraction
-
 
 def estimate_uniques(
     class_sizes: Floats,

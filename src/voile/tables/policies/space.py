@@ -16,7 +16,7 @@ from voile.tables.domains.domain import Domain
 from voile.tables.domains.hierarchy import level_cuts
 from voile.tables.domains.settings import QuasiSettings
 from voile.tables.people import combinations
-from voile.tables.people.counts import Constraints, Counts
+from voile.tables.people.counts import Constraints, Counts, row_keys
 from voile.tables.people.population import Population, population_of
 from voile.tables.policies.policy import Policy
 from voile.tables.scoring.disclosure import Classes, disclosure
@@ -213,7 +213,7 @@ class PolicySpace:
             [policy.interval_of(d)[self.counts.codes[:, i]] for i, d in enumerate(self.domains)]
         ).astype(np.int32)
         sizes = [len(policy.intervals[column]) for column in self.quasi]
-        keys = combinations.row_keys(own, sizes)
+        keys = row_keys(own, sizes)
         distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
 
         def add(weights: Floats) -> Floats:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.errors import TamperedError
-from voile.tables.domains.domain import By, Domain, Kind, NotInKind, Reading
+from voile.tables.domains.domain import By, Domain, Kind, NotInKind, Reading, encoded
 from voile.tables.domains.labels import MISSING
 from voile.tables.recoding.naming import Name
 
@@ -225,13 +225,5 @@ def _stacked(columns: Sequence[NDArray[np.int32]], rows: int) -> NDArray[np.int3
 
 def _encoded(column: pa.Array | pa.ChunkedArray) -> tuple[list[str | None], NDArray[np.int64]]:
     """Return the distinct cells as text, and each row's place among them."""
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode(null_encoding="encode")
-    raw = column.dictionary.to_pylist()
-    indices = column.indices
-    if indices.null_count:
-        indices, raw = indices.fill_null(len(raw)), [*raw, None]
-    texts = [None if value is None else str(value) for value in raw]
-    return texts, np.asarray(indices.to_numpy(zero_copy_only=False), dtype=np.int64)
+    cells, places = encoded(column)
+    return [None if cell is None else str(cell) for cell in cells], places

@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.tables.domains.domain import OUTSIDE
-from voile.tables.people.combinations import row_keys
+from voile.tables.people.counts import row_keys
 from voile.tables.policies.policy import Policy
 
 

@@ -15,8 +15,7 @@ from voile.data import Source
 from voile.data.source import evenly, identifier
 from voile.engines.counting import count_combinations
 from voile.engines.duck import connect
-from voile.tables.people.combinations import row_keys
-from voile.tables.people.counts import Counts
+from voile.tables.people.counts import Counts, row_keys
 from voile.tables.recoding.codebook import UNKNOWN, Codebook
 from voile.tables.recoding.published import Published
 from voile.tables.scoring.disclosure import Classes, disclosure, of_column
