@@ -26,14 +26,10 @@ Box = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, eq=False)
 class Nesting:
-    """Hold what the kernel needs of a lattice, and how its answers become policies.
+    """What the kernel needs of a lattice, and how its answers become policies.
 
-    nest : the cells; the largest attribute is the inner, the next the outer.
-    last : (outer values,) the last value of the longest outer interval that begins at each and
-        goes over no required cut.
-    subjects : (outer values,).
-    combos : (combos, n_bits) bool, the partitions of the rest, as policies without other cuts.
-    outer, inner : their places in a policy.
+    `last` (outer values,) is the last value of the longest outer interval that begins at each and
+    goes over no required cut; `combos` (combos, n_bits) are the partitions of the rest.
     """
 
     nest: Nest

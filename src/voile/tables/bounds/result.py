@@ -26,23 +26,17 @@ class Progress:
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """Hold a lower bound on loss + weight x relative risk of every policy allowed.
+    """A lower bound on loss + weight x relative risk of every policy allowed, by rising weight.
 
-    Columns of one length, weights rising; NaN in `bound` and `gap` where the proof was stopped
-    before it had anything. A bound of 0, which all policies have, counts as nothing.
+    NaN in `bound` and `gap` where the proof was stopped before it had anything.
 
-    Parameters
-    ----------
-    weight : of relative risk against loss, > 0.
     bound : proved: no policy that the constraints allow has less.
     best : the least that a policy of `frontier` has.
     gap : (best - bound) / best: so much better a policy may be, at most; 0 where best is 0.
     seconds : when the bound was last raised, since the proof began.
-    floors : (combos, weights), the same by the partition of all attributes but the two largest;
-        0 where nothing was proved.
+    floors : (combos, weights), the same by the partition of all attributes but the two largest.
     least_risk : proved: no policy allowed has less.
     frontier : the policies given and those met on the way, (m, n_bits) booleans.
-    stopped : `finished`, `seconds` or `interrupted`.
     """
 
     weight: Floats

@@ -23,11 +23,7 @@ OTHER_DATES = re.compile(
 
 @dataclass(frozen=True)
 class Style:
-    """Write ranges as first, `between`, last; or, where `listed`, the values themselves.
-
-    `quoted` values that a reader could take for something else stand in double quotes; a domain
-    of days is its dates and has none.
-    """
+    """Ranges as first, `between`, last; or values `listed`, `quoted` where one could mislead."""
 
     between: str = "-"
     listed: bool = False

@@ -21,20 +21,14 @@ from voile.tables.searches.run import Run
 class Bisect:
     """Search random maximal chains for their most detailed policy of a risk no higher than given.
 
+    Risk falls along a chain (Def. 3.7), so bisecting finds that policy exactly, in log2(n_bits)
+    scores; where records may be suppressed risk is not monotone, and only that what is found keeps
+    to the risk holds. Without a limit, 20 chains. `alternatives` returns what is of no higher risk.
+
     Parameters
     ----------
     risk : relative risk in [0, 1], such as Safe Harbor's on the same tables.
     order : how chains are drawn, see `draw_order`.
-
-    Risk falls along a chain (Def. 3.7), so bisecting finds that policy exactly, in log2(n_bits)
-    scores; where records may be suppressed risk is not monotone, and only that what is found
-    keeps to the risk holds. The search ends at its limit, without one after 20 chains. All
-    policies scored count, also those of a higher risk: `alternatives` returns the others alone.
-
-    Raises
-    ------
-    RequestError : a risk outside [0, 1].
-    InfeasibleError : even the most general policy has a higher risk.
     """
 
     risk: float

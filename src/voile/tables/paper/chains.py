@@ -22,17 +22,10 @@ CHAINS = 20
 
 @dataclass(frozen=True)
 class RandomChain:
-    """Walk random maximal chains from the bottom to the top (Algorithm 1).
+    """Walk random maximal chains from bottom to top (Algorithm 1), `order` as in `draw_order`.
 
-    Each policy of a chain but the two ends, which all chains share, is an evaluation. Without a
-    limit: 20 chains, as many as the paper's 14,780 policies hold.
-
-    Parameters
-    ----------
-    order : how a chain is drawn, see `draw_order`; the paper's is `bits`.
-
-    Guarantee: none on what is found; scores are exact. Cost of a chain: O(cells log cells) for
-    each attribute.
+    Each policy of a chain but the two ends is an evaluation. Without a limit: 20 chains, as many as
+    the paper's 14,780 policies hold.
     """
 
     order: Order = "bits"

@@ -50,10 +50,7 @@ class Pruned:
 
         Depth-first over the clauses in a random order: of the first clause not yet satisfied, a
         random literal is made true; where that leads nowhere it is made false, and the next is
-        tried. While nothing is pruned, only the `required` cuts, (n_bits,) bool, are fixed.
-
-        Guarantee: the sublattice overlaps no pruned one; None only when they cover the lattice.
-        Cost: O(clauses) for each cut fixed, and exponential in n_bits at worst.
+        tried. None only when the pruned cover the lattice; exponential in n_bits at worst.
         """
         true = np.concatenate([required, np.zeros(self.n_bits, dtype=np.bool_)])
         unmet: Bits = np.asarray(~self._clauses[: self._count, true].any(axis=1))

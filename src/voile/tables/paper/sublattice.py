@@ -46,10 +46,9 @@ class Verdict(Enum):
 def update_probability(frontier: Frontier, rectangle: Rectangle) -> float:
     """Return H (eq. 1): the share of the rectangle that the frontier does not dominate.
 
-    Between two neighbouring risks of the frontier, the staircase's height is capped by the
-    rectangle's own: min(u_k, u_alpha) - u_beta; as printed, without the cap, H can exceed 1.
-    Of a rectangle of no width, the share of its height; of no height, of its width; a point
-    counts 0 where some policy's risk and loss are both no higher, and 1 elsewhere.
+    Between two neighbouring risks the staircase's height is capped by the rectangle's own, min(u_k,
+    u_alpha) - u_beta; as printed, without the cap, H can exceed 1. Of a rectangle of no width the
+    share of its height is taken, of no height that of its width; a point counts 0 or 1.
 
     >>> frontier = Frontier.of([0, .5, 1], [1, .5, 0], np.zeros((3, 1)))
     >>> update_probability(frontier, Rectangle(.1, .3, .2, .4))
@@ -95,32 +94,24 @@ def _dominated(frontier: Frontier, risk: float, loss: float) -> bool:
 
 @dataclass(frozen=True)
 class SublatticeSearch:
-    """Search random chains of random sublattices that are likely to move the frontier.
+    """Search random chains of random sublattices likely to move the frontier (Algorithm 2).
 
-    A random sublattice that overlaps no pruned one is drawn, its two ends are scored, and
-    `decide` says whether it is pruned, searched along one random maximal chain, or left. Ends
-    and chain are evaluations. Ends when the pruned cover the lattice; without a limit, at
-    latest after as many evaluations as 20 chains hold.
+    A random sublattice that overlaps no pruned one is drawn, its two ends are scored, and `decide`
+    says whether it is pruned, searched along one random maximal chain, or left. Without a limit, as
+    many evaluations as 20 chains hold.
 
     Parameters
     ----------
-    threshold : TH, in [0, 1]; 0 searches all that is not pruned. The paper leaves it
-        open; benchmarks/sublattice.py sweeps it.
-    initial : `ends` starts from the lattice's top and bottom, `chain` from a random maximal
-        chain between them. The paper asks for top and bottom and no policy dominated.
+    threshold : TH, in [0, 1]; 0 searches all that is not pruned. The paper leaves it open;
+        benchmarks/sublattice.py sweeps it.
+    initial : `ends` starts from the lattice's top and bottom, `chain` from a random maximal chain.
     order : how chains are drawn, see `draw_order`; the paper's is `bits`.
-    free : how many cuts a drawn sublattice leaves free, at least 1; fewer where pruning left
-        fewer. None draws the number as well.
+    free : how many cuts a drawn sublattice leaves free, at least 1; None draws the number as well.
 
-    What the paper leaves open is how a sublattice is drawn while little is pruned (Algorithm 3
-    then returns nearly the whole lattice). Here the cuts that Algorithm 3 leaves free are put
-    in a random order; the sublattice lies between two policies, drawn uniformly, of the chain
-    that merges in that order: any two, or two that lie `free` merges apart. The chain that is
-    searched is drawn anew.
-
-    Guarantee: without suppression no policy pruned could enter the frontier; scores are exact.
-    With it risk and loss are no longer monotone, and condition 1 is a heuristic. Cost: two
-    scores from scratch for each sublattice, and one chain for each searched.
+    The paper leaves open how a sublattice is drawn while little is pruned. Here the cuts that
+    Algorithm 3 leaves free are put in a random order; the sublattice lies between two policies,
+    drawn uniformly, of the chain that merges in that order. Without suppression no policy pruned
+    could enter the frontier; with it condition 1 is a heuristic.
     """
 
     threshold: float = 0.9

@@ -13,16 +13,13 @@ from voile.core.brief import Brief
 
 @dataclass(frozen=True)
 class Counts(Brief):
-    """Count subjects and people by combination of quasi-identifier values.
+    """Subjects and people by combination of quasi-identifier values.
 
-    sizes : values in each attribute's ordered domain, each >= 2.
-    codes : (cells, attributes) int32, distinct rows in lexicographic order; `codes[c, d]` is the
-        position of cell c's value in domain d.
-    sample : (cells,) float64 >= 0, subjects of the source. A subject whose rows show several
-        combinations is spread evenly over them, so that the sum is the number of subjects.
-    population : (cells,) float64 >= 0, people. A copy of `sample` where none was given.
-    sensitive : (cells, values) float64, the sample by value of a sensitive column; no columns
-        when none is used.
+    sizes : values in each attribute's ordered domain, each >= 2. codes : (cells, attributes) int32,
+    positions in the domains, distinct, in lexicographic order. sample : (cells,) float64 >= 0,
+    subjects. One whose rows show several combinations is spread evenly over them, so that the sum
+    is the number of subjects. population : (cells,) float64 >= 0, people; the sample where none was
+    given. sensitive : (cells, values) float64, the sample by value of a sensitive column, if any.
     outcomes : for each outcome column, (cells, values) float64, the sample by its value.
     """
 

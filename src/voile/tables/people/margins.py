@@ -22,12 +22,7 @@ NOISE = 1e-9
 
 @dataclass(frozen=True)
 class Margin:
-    """Count people by some of the attributes.
-
-    axes : the attributes, each once, in the order of `counts`' dimensions; none of them for the
-        number of people alone.
-    counts : float64 >= 0, one dimension an axis, each as long as that attribute's domain.
-    """
+    """People by some attributes, `axes` in the order of the dimensions; () for all of them."""
 
     axes: tuple[int, ...]
     counts: Floats
@@ -38,12 +33,7 @@ class Margin:
 
 @dataclass(frozen=True)
 class Fitted:
-    """Hold a fitted table and how near it came.
-
-    counts : float64 of shape `sizes`, people, as a rule fractional.
-    iterations : rounds over all margins that were made.
-    largest_error : people, the largest difference between a margin asked for and the fitted one.
-    """
+    """A fitted table of people, the rounds made, and the largest error of a margin in people."""
 
     counts: Floats
     iterations: int

@@ -27,13 +27,10 @@ Table = tuple[tuple[str, ...], Codes, Floats]
 
 @dataclass(frozen=True)
 class Population(Brief):
-    """Count people by combination, and say where the counts come from.
+    """People by combination, (m, q) codes in lexicographic order, and where the counts come from.
 
-    codes : (m, q) int32, distinct combinations in lexicographic order, as in `Counts`.
-    people : (m,) float64 > 0; whole numbers where they were counted, expected ones otherwise.
-    how : ends the sentence "The population is ...".
-    assumptions : sentences a reader must agree with to believe the counts.
-    known : whether a table counted people; else they are the sample's, or estimated from it.
+    `how` ends the sentence "The population is ..."; a reader must agree with the `assumptions` to
+    believe the counts; `known` says whether a table counted people.
     """
 
     shows = ("how",)
@@ -154,9 +151,8 @@ def from_margins(domains: Sequence[Domain], tables: Sequence[Table]) -> Populati
 def from_fraction(codes: Codes, sample: Floats, fraction: float) -> Population:
     """Estimate the people of a combination as its subjects n divided by the sampling fraction.
 
-    Unbiased for a group fixed before the sample is drawn; of groups seen because somebody was
-    drawn from them, too large: a sample unique counts as 1 / fraction people though she may be
-    unique. `estimate_uniques` says how many are.
+    Unbiased for a group fixed before the sample is drawn; of groups seen because somebody was drawn
+    from them, too large. `estimate_uniques` says how many are unique.
 
     >>> from_fraction(np.array([[0]], np.int32), np.array([3.0]), 0.1).people.tolist()
     [30.0]

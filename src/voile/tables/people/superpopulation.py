@@ -28,14 +28,9 @@ LEAST_ALPHA, MOST_ALPHA = 1e-4, 1 - 1e-6
 
 @dataclass(frozen=True)
 class Estimate:
-    """Hold an estimated number of people who are unique in the population.
+    """An estimated number of people who are unique in the population, with a 95% interval.
 
-    value : people, in [0, sample uniques / fraction].
-    low, high : 95% interval, low <= value <= high. It covers which records happened to be drawn,
-        not whether the model is right.
-    model : what was used: ``pitman``, ``zayatz`` or, where nothing need be estimated, ``exact``.
-    why : why this model, in a sentence.
-    fraction : the share of the population that the sample is of.
+    The interval covers which records happened to be drawn, not whether the model is right.
     """
 
     value: float

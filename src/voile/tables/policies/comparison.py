@@ -15,8 +15,8 @@ def most_different(
 ) -> NDArray[np.intp]:
     """Pick up to `most` policies that beat a (risk, loss), as unlike each other as can be.
 
-    The first loses least; each next one is farthest, in cuts, from those picked (Gonzalez 1985).
-    Policies that differ in fewer than 1 in 20 of the first one's cuts are not picked.
+    The first loses least; each next one is farthest, in cuts, from those picked (Gonzalez 1985), by
+    1 in 20 of the first one's cuts or more.
     """
     beating = frontier.dominating(*beaten)
     if not len(beating):

@@ -182,16 +182,7 @@ class PolicySpace:
         )
 
     def evaluate(self, policies: Bits) -> tuple[Floats, Floats]:
-        """Return relative risk (eq. 2-3) and normalised loss (eq. 4), or others, of each policy.
-
-        Parameters
-        ----------
-        policies : (m, n_bits) bool.
-
-        Returns
-        -------
-        Two (m,) float64 in [0, 1]. Cost: O(m cells).
-        """
+        """Return relative risk and normalised loss, (m,) in [0, 1], of (m, n_bits) policies."""
         return self.evaluator.evaluate(policies)
 
     def policy(self, bits: Bits) -> Policy:

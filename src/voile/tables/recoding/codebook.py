@@ -25,14 +25,10 @@ UNKNOWN = -1
 
 @dataclass(frozen=True)
 class Entry:
-    """One interval as it is published.
+    """One interval as it is published: its label, and its ends as text, None where it is open.
 
-    label : as it stands in the release.
-    first, last : its ends as text, the missing value left out; None where it is open, or holds
-        nothing else.
-    below : of decimals, an end that is not included, in the place of `last`.
-    missing : whether records with no value are in it.
-    values : its values, in the alphabet's order, where the domain's own is not one to know.
+    `below` is of decimals an end that is not included, in the place of `last`; `values` are listed,
+    in the alphabet's order, where the domain's own order is not one to know.
     """
 
     label: str
@@ -59,11 +55,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class CodedColumn:
-    """One generalised column of a release.
-
-    column : the quasi-identifier. released : its columns in the release, one label or two bounds.
-    kind, by, form : how its raw values are read, as in `Reading`.
-    """
+    """One generalised column: its released columns, how raw values are read, its intervals."""
 
     column: str
     released: tuple[str, ...]

@@ -40,15 +40,7 @@ ANY = "any"
 
 @dataclass(frozen=True)
 class Name(Brief):
-    """How one interval of a policy is named.
-
-    number : of the interval in the policy.
-    label : as it stands in the release.
-    first, last : its ends, both included, the missing value left out; None where it is open.
-    below : in the place of `last`, an end that is not included: decimals have no number before.
-    missing : whether records with no value are in it.
-    values : what is shown of it, in the domain's order, the missing value left out.
-    """
+    """How one interval of a policy is named: as in `Entry`, with its number in the policy."""
 
     shows = ("label",)
 

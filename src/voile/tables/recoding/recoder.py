@@ -15,11 +15,9 @@ from voile.tables.policies.policy import Policy
 
 @dataclass(frozen=True)
 class Recoded:
-    """What a policy makes of a batch of rows.
+    """What a policy makes of a batch: positions and interval numbers, -1 outside the domain.
 
-    values : (rows, attributes) int32, where each cell's value stands in its domain, -1 outside.
-    intervals : (rows, attributes) int32, the number of each cell's interval, -1 outside the domain.
-    suppressed : (rows,) bool, rows whose group is not among those that may be released.
+    `suppressed` (rows,) are those whose group is not among those that may be released.
     """
 
     values: NDArray[np.int32]

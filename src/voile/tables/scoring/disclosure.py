@@ -29,14 +29,10 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Classes:
-    """Hold the equivalence classes of a release.
+    """A release's equivalence classes: subjects (c,) > 0, people (c,), (c, v) by sensitive value.
 
-    sample : (c,) float64 > 0, subjects in each class.
-    population : (c,) float64 >= 0, people with the same generalised quasi-identifiers; expected
-        people, and fractional, when the population was fitted. `sample` again where no
-        population is known: then population figures are the sample's.
-    sensitive : (c, v) float64 >= 0, the sample by value of one sensitive column, in the order of
-        its domain; v = 0 when there is none.
+    People are expected ones, and fractional, where the population was fitted; the sample again
+    where no population is known.
     """
 
     sample: Floats

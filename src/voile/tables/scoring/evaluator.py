@@ -1,7 +1,4 @@
-"""Score policies exactly: relative risk (eq. 2-3), normalised loss (eq. 4), suppression.
-
-Source: Xia, Heatherly, Ding, Li, Malin, CODASPY 2013.
-"""
+"""Score policies exactly: relative risk (eq. 2-3), normalised loss (eq. 4), suppression."""
 
 from __future__ import annotations
 
@@ -41,12 +38,7 @@ FLAT = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Hold what policies score, each (m,) float64 in [0, 1].
-
-    risk : relative risk, 1 when the source is published untouched.
-    loss : share of what can be lost, 1 when all values are generalised to one.
-    suppressed : share of subjects dropped because their cell breaks a constraint.
-    """
+    """What policies score, (m,) in [0, 1]: relative risk, normalised loss, share suppressed."""
 
     risk: NDArray[np.float64]
     loss: NDArray[np.float64]
@@ -55,11 +47,10 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class RecordRisks(Brief):
-    """Hold what policies leave of each record's own risk, 1 / g, whatever risk was searched for.
+    """What policies leave of each record's own risk, 1 / g, whatever risk was searched for.
 
-    expected_matches : (m,) float64, the sum of 1 / g over the subjects released.
-    largest : (m,) float64 in [0, 1], the largest 1 / g of a record released; 0 if none is.
-    suppressed : (m,) float64 in [0, 1], share of subjects that are not released.
+    The sum of 1 / g and the largest 1 / g of the subjects released (0 if none is), and the share of
+    subjects that are not.
     """
 
     expected_matches: NDArray[np.float64]
@@ -72,37 +63,20 @@ class Evaluator:
 
     A policy is a row of `n_bits` booleans: attribute d has sizes[d] - 1 of them, in order; True
     keeps the cut between two neighbouring values. All False is the *top*, all True the *bottom*.
-
     With n the subjects and g = max(people, subjects, 1) of a generalised cell of w combinations:
 
     - risk is the sum of n / g over cells, divided by that sum at the bottom;
     - loss is the mean over subjects of log(n_x w / n), n_x counting their own combination,
       divided by that mean at the top: KL(P || Q), Q spreading each cell evenly.
 
-    With measures r and l of one's own, risk is the sum of r over cells, divided by that at the
-    bottom (0 where that is 0); loss is the sum of l less that at the bottom, divided by that
-    difference at the top (0 where they are equal).
+    Of a measure of one's own the risk is divided by its sum at the bottom (0 where that is 0); of
+    the loss the sum at the bottom is taken away, and what is left divided by what is left at the
+    top. The monotonicity that it declares is checked at the first score, see `monotone`.
 
     Cells that break a constraint are *suppressed*: they add nothing to risk, and each of their
-    subjects counts as wholly lost (1 / subjects of the normalised loss, what a subject loses on
-    average at the top). Without suppression risk falls and loss rises as a policy becomes more
-    general (Defs 3.7, 3.8); with it, only the suppressed share is monotone: it falls. A loss
-    above 1, which suppressing the best kept cells can give, counts as 1.
-
-    Parameters
-    ----------
-    counts : what to score over; at least one subject.
-    constraints : which cells are suppressed; the default suppresses nothing.
-    risk, loss : the measures; the defaults are eq. 2 and eq. 4. Of one that is not ours the
-        monotonicity it declares is checked at the first score, see `monotone`. The compiled
-        kernels score `matches` with `information`; other pairs are scored in NumPy.
-    columns : names of the attributes, for what the check finds.
-
-    Raises
-    ------
-    RequestError : no subjects, 2**62 combinations or more, l-diversity without a sensitive
-        column, required and forbidden cuts that clash or are not (n_bits,) booleans, a risk that
-        does not declare that it falls, or a loss that it rises.
+    subjects counts as wholly lost (1 / subjects of the normalised loss). Without suppression risk
+    falls and loss rises as a policy becomes more general (Defs 3.7, 3.8); with it, only the
+    suppressed share is monotone: it falls. A loss above 1 counts as 1.
     """
 
     def __init__(

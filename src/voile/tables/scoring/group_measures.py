@@ -28,7 +28,7 @@ SOURCE = "Xia et al., CODASPY 2013"
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Hold groups of records that a policy makes alike, each with at least one subject.
+    """Groups of records that a policy makes alike; a user's measure sees them read-only.
 
     subjects : (m,) float64 > 0, n, of the source.
     people : (m,) float64 >= 0, of the population.

@@ -24,12 +24,11 @@ BASE = 0
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Hold what is counted of some groups, by row; all of it is summed when groups are merged.
+    """What is counted of some groups, by row; all of it is summed when groups are merged.
 
-    n, people : (m,) subjects and people.
-    more : (m, columns), first the loss of the source's combinations in the group (`BASE`), then
-        the group's subjects by value of each outcome column.
-    words : (m, words) one bit for each sensitive value present.
+    `more` (m, columns) is first the loss of the source's combinations in the group (`BASE`), then
+    the group's subjects by value of each outcome column; `words` has one bit for each sensitive
+    value.
     """
 
     n: Floats
@@ -40,11 +39,7 @@ class Tally:
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """Compute five sums of groups: plain risk and loss, what is kept of both, who is suppressed.
-
-    risk, loss : the measures. rules : which groups are kept.
-    outcomes : where `Tally.more` holds each outcome column.
-    """
+    """Five sums of groups: plain risk and loss, what is kept of both, subjects suppressed."""
 
     risk: GroupMeasure
     loss: GroupMeasure

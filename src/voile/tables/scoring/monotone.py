@@ -37,9 +37,8 @@ def check(
 ) -> None:
     """Refuse a measure that does not do on random merges what it declares.
 
-    Walks random maximal chains, every other one attribute after attribute, and looks at all
-    merges of some random policies beside. What passes may still break elsewhere: a check finds,
-    it does not prove.
+    Walks random maximal chains, every other one attribute after attribute, and looks at all merges
+    of some random policies beside. What passes may still break elsewhere: this finds, not proves.
     """
     declared: Monotone = "falls" if measure.generalising == "falls" else "rises"
     refuse_undeclared(measure, declared)

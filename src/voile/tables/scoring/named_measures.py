@@ -34,10 +34,9 @@ DEFAULTS: Mapping[Kind, str] = {"risk": "matches", "loss": "information"}
 
 
 def measure_named(kind: Kind, wanted: str | GroupMeasure | None) -> Maker:
-    """Return what makes a measure for a table: found by its name, or given.
+    """Return what makes a measure for a table: found by its name, or given; None is the paper's.
 
-    Nothing of a table is needed to refuse a name. Do not call this with a name read from a kit:
-    ``module:object`` runs code.
+    Do not call this with a name read from a kit: ``module:object`` runs code.
     """
     if wanted is None:
         wanted = DEFAULTS[kind]

@@ -23,19 +23,13 @@ PATIENCE = 2**15
 def explore(run: Run) -> None:
     """Search for the least area that the evaluations or seconds allow.
 
-    Scores all policies where at most 16 cuts are free. Else begins with the steepest chain, on
-    large lattices after two that need fewer evaluations (see `sketch`); goes on to policies that
-    no attribute can better for a weight of risk against loss, the weights being slopes of the
-    hull of what was found (see `Ladder`); ends with the policies one cut away from the
-    frontier's, or two where none is left, those with the widest gaps beside them first (see
-    `Neighbourhood`). Without a limit it stops weighing when a round of 16 weights makes the area
-    and that over log risk smaller by less than 1 in 1,000, or after 8 rounds; then after 2**15
-    more policies. With a limit, both go on in turn.
+    Scores all policies where at most 16 cuts are free. Else the steepest chain, on large lattices
+    after two sketches of it; then policies that no attribute can better for the hull's slopes
+    (`Ladder`), until a round of 16 weights gains less than 1 in 1,000; then neighbours of the
+    frontier's policies (`Neighbourhood`). With a limit, the last two go on in turn.
 
     Guarantee: the whole exact frontier where at most 16 cuts are free and no limit stops it;
-    else none (measured in benchmarks/best.py). Scores are exact. Cost: see `interval` and
-    `local`. An evaluation is a policy scored; each interval that the dynamic programming goes
-    through is one, since the best partition that has it is scored.
+    else none (measured in benchmarks/best.py). Scores are exact.
     """
     if (~run.required).sum() <= FULL:
         exhaustive.explore(run)

@@ -61,14 +61,8 @@ def explore(run: Run) -> None:
     """Start from the steepest chain; settle, weight after weight, on what no attribute improves.
 
     With the other attributes' partition fixed, risk, loss and suppression are sums over the
-    intervals of one attribute, so its best partition for a weight is a shortest path. For every
-    interval the best partition that has it is scored as well, and counted: one evaluation an
-    interval. Each weight starts from the best policy found for it, first among intervals not
-    much longer than that policy's, then among all. The weights are slopes of the hull of what
-    was found.
-
-    Guarantee: no single attribute's partition can be bettered for the weights gone through; the
-    policies are not jointly optimal. Cost: O(values x cells) for each attribute and step.
+    intervals of one attribute, so its best partition for a weight is a shortest path; for every
+    interval the best partition that has it is scored as well: one evaluation. Not jointly optimal.
     """
     steepest.explore(run)
     attributes = attributes_of(run)

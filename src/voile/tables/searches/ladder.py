@@ -25,11 +25,10 @@ APART = 200
 class Ladder:
     """Settle for the hull's slopes (as `interval` does), each rung helping those beside it.
 
-    For a weight, start from the best policy found for it, and from those settled on for the
-    next lower and the next higher weight; at every fourth weight after the first round, also
-    from the first with one cut of a small attribute flipped, since the partition of the others
-    may keep such an attribute where it is. From the best of what they come to, the steepest
-    chain goes up while it finds something. A start is not taken twice for nearly equal weights.
+    For a weight, start from the best policy found for it and from those settled on for the weights
+    beside it; at every fourth weight after the first round, also with one cut of a small attribute
+    flipped, since the partition of the others may keep it where it is. From the best of these the
+    steepest chain goes up while it finds something. Each price of suppression has its own ladder.
     """
 
     def __init__(self, run: Run) -> None:

@@ -50,15 +50,9 @@ class History:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """Hold what a search found.
+    """What a search found: a frontier of feasible policies, (m, n_bits) booleans, and how it went.
 
-    Parameters
-    ----------
-    frontier : its policies are (m, n_bits) booleans; all feasible.
-    history : the area after each batch of policies.
-    evaluations : policies scored.
-    strategy : the name of the strategy.
-    stopped : `finished`, `evaluations`, `seconds` or `interrupted`.
+    `stopped` is `finished`, `evaluations`, `seconds` or `interrupted`.
     """
 
     frontier: Frontier

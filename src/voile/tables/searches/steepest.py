@@ -17,16 +17,12 @@ DRIFT = 1e-9
 
 
 def explore(run: Run) -> None:
-    """Walk from the bottom by the merge that takes away most risk for each nat lost.
+    """Walk from the bottom by the merge that removes most risk for each nat lost.
 
-    What merging each pair of neighbouring intervals would change is kept, and after a merge
-    only what the two slabs touched is changed; so all neighbours of every policy on the way are
-    scored exactly for little more than the walk itself. Merges that cost nothing come first.
-    Where constraints suppress records, a second chain also counts the share of the suppressed
-    subjects taken away, until no more are suppressed than allowed.
-
-    Guarantee: none on what is found (measured in benchmarks/area.py); scores are exact, and
-    some of them are checked from scratch. Cost: n_bits**2 / 2 evaluations a chain.
+    After a merge only what the two slabs touched is changed, so all neighbours of every policy on
+    the way are scored exactly for little more than the walk. Where constraints suppress records, a
+    second chain also counts the share of the suppressed subjects removed. No guarantee on what is
+    found (measured in benchmarks/area.py); some scores are checked from scratch.
     """
     bottom = np.ones(run.n_bits, dtype=np.bool_)
     descend(run, bottom, rescue=False)

@@ -123,17 +123,10 @@ class Policies(Brief):
 class Content(Brief):
     """A fitted family: the space, its frontier, and what applying and explaining them needs.
 
-    space : domains, counts, constraints. frontier : its policies, (m, n_bits) bool.
-    records : what each of these leaves of a record's own risk.
-    roles : of the source's columns. hold_out : who was set aside.
-    sensitive : the column that l-diversity counts, if any; outcomes : those that the loss looks at.
-    measures : the ``risk`` and the ``loss`` that were searched for.
-    marks : named policies beside the frontier, such as ``safe-harbor``; mark_scores : of each, as
-        if nothing were suppressed of it.
-    absent : named policies that are not on this lattice, and why.
-    fraction : the share of the population that the source is of, where that is all that is known.
-    found : how the search went: strategy, evaluations, stopped.
-    bound : what was proved of all policies, where that was asked for.
+    `records` is what each policy leaves of a record's own risk; `marks` are named policies beside
+    the frontier, such as ``safe-harbor``, scored as if nothing were suppressed; `absent` says why
+    others are not on this lattice; `fraction` is the share of the population that the source is of,
+    where that is all that is known; `found` is how the search went.
     """
 
     space: PolicySpace

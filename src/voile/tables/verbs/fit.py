@@ -40,11 +40,6 @@ def fit(
     """Find the policies of a table that no other beats in risk and loss.
 
     Reads the source once a GROUP BY; keeps distinct combinations only, in a private kit.
-
-    Raises
-    ------
-    RequestError : roles, columns or populations that do not fit; see `PolicySpace`.
-    InfeasibleError : no policy meets the constraints.
     """
     roles.check(source.columns)
     for name in roles.of("sensitive", "label", "keep"):
@@ -169,13 +164,7 @@ def _start(space: PolicySpace, options: FitOptions) -> Frontier | None:
 
 
 def choose(kit: Kit, choice: Choice) -> Chosen:
-    """Pick one policy of a kit's frontier, with the figures that its table holds.
-
-    Raises
-    ------
-    InfeasibleError : no policy is within the limit, or none beats the named one.
-    RequestError : there is no policy of that number or name.
-    """
+    """Pick one policy of a kit's frontier, with the figures that its table holds."""
     policies = Policies.of(kit)
     number = choice.among(policies.frontier, policies.risks, partial(_beating, policies))
     figures, policy = policies.figures_of(number), policies.policy(number)
