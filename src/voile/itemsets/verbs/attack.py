@@ -26,9 +26,9 @@ from voile.release.manifest import CONTROL, Release
 
 STORY = (
     "The adversary knows that a person is in the data and some of what the person {has}: items "
-    "drawn at random or the most identifying ones. The adversary looks up every row that {fits}, by "
-    "the items that are published. Success is that one person is left, or that a person drawn among "
-    "those left is the right one."
+    "drawn at random or the most identifying ones. The adversary looks up every row that {fits}, "
+    "by the items that are published. Success is that one person is left, or that a person drawn "
+    "among those left is the right one."
 )
 NOTES = (
     Note("Before: the same background knowledge against the source itself."),
