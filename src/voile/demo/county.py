@@ -42,11 +42,11 @@ age = "quasi"
 sex = "quasi"
 race = "quasi"
 zip = "quasi"
-insurance = "keep"
+insurance = "drop"              # kept as they are, these three would single people out
 visit_date = "drop"             # a day of admission is known to many
-ward = "keep"
+ward = "drop"
 diagnosis = "sensitive"
-length_of_stay = "keep"
+length_of_stay = "drop"
 """
 
 _README = """\
