@@ -21,6 +21,7 @@ from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
 from voile.core.evidence import Rate
+from voile.keys.random import streams
 from voile.tables.attack import HitMiss, Records
 from voile.tables.attack.linkage import Claims, link
 from voile.tables.attack.model import estimate
@@ -95,7 +96,7 @@ class Game:
 
     def parts(self) -> tuple[Records, Records]:
         """Draw the release and the register."""
-        rng, where = np.random.default_rng(self.seed), place(self.place)
+        (rng,), where = streams(self.seed, f"people of {self}"), place(self.place)
         released = where.released(rng)
         held = int(self.overlap * RELEASED)
         register = np.concatenate([released[:held], where.draw(OTHERS, rng)])
@@ -149,8 +150,8 @@ class Played:
 
 def play(game: Game, way: str) -> Played:
     claims, model = (before if way == "before" else link)(*game.parts())
-    rng = np.random.default_rng(game.seed)
-    return Played(claims.posterior, rng.random(len(claims.right)) < claims.right, model)
+    (ties,) = streams(game.seed, f"ties of {game}")
+    return Played(claims.posterior, ties.random(len(claims.right)) < claims.right, model)
 
 
 def reliability(played: list[Played]) -> Iterator[tuple[int, float, Rate]]:
