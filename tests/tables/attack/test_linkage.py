@@ -146,11 +146,44 @@ def test_what_she_says_of_herself_is_true_of_people_whose_columns_hang_together(
         assert model.errors == pytest.approx([0.05, 0.05, 0.05, 0.05], abs=0.02)
         stated += claims.posterior.tolist()
         right += (rng.random(len(claims.right)) < claims.right).tolist()
-    of = np.minimum((np.array(stated) * 10).astype(int), 9)
-    for ten in np.unique(of):
-        found = Rate(int(np.sum(np.array(right)[of == ten])), int(np.sum(of == ten)))
-        low, high = found.interval(z=3.3)  # one in a thousand, for there are twenty
-        assert low <= np.mean(np.array(stated)[of == ten]) <= high, (ten, found)
+    assert_right_as_often_as_stated(np.array(stated), np.array(right))
+
+
+def test_two_people_who_look_alike_are_not_both_sure_of_one_entry():
+    """Whichever of them the entry belongs to, the other's name is wrong."""
+    everybody = [[i % 40, i % 7] for i in range(1_000)]
+    register = records([*everybody, [99, 9]])
+    for alike in (1, 2, 3):
+        release = records([[99, 9]] * alike, range(5_000, 5_000 + alike))
+        claims, _ = link(release, register, HitMiss(np.array([0.05, 0.05]), 0.9))
+        assert claims.posterior == pytest.approx(np.full(alike, 1 / alike), abs=0.05)
+        assert claims.posterior.sum() <= 1
+
+
+def test_what_she_says_is_true_of_a_release_that_suppressed_who_was_alone():
+    """Then everybody released has others alike, and the register holds some of those too."""
+    claimed = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        everybody, who = segregated(20_000, rng), np.arange(20_000)
+        register = everybody[2_000:].copy()
+        wrong = rng.random(len(register)) < 0.05
+        register[wrong, 0] = rng.permutation(register[:, 0])[wrong]
+        size = Counter(map(tuple, everybody[:5_000].tolist()))
+        shown = [i for i in range(5_000) if size[tuple(everybody[i].tolist())] > 1]
+        release = Records(everybody[shown], who[shown])
+        overlap = float(np.mean(who[shown] >= 2_000))
+        claims, _ = link(release, Records(register, who[2_000:]), overlap=overlap)
+        claimed.append((claims.posterior, rng.random(len(claims.right)) < claims.right))
+    assert_right_as_often_as_stated(*map(np.concatenate, zip(*claimed, strict=True)))
+
+
+def assert_right_as_often_as_stated(stated, right):
+    tenth = np.minimum((stated * 10).astype(int), 9)
+    for ten in np.unique(tenth):
+        found = Rate(int(np.sum(right[tenth == ten])), int(np.sum(tenth == ten)))
+        low, high = found.interval(z=3.3)  # one in a thousand, for there are many tenths
+        assert low <= np.mean(stated[tenth == ten]) <= high, (ten, found)
 
 
 def test_people_not_in_the_register_are_never_found(county, beliefs):

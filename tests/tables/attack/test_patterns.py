@@ -1,6 +1,6 @@
 from itertools import combinations as combinations_of
 from itertools import pairwise
-from math import prod
+from math import comb, perm, prod
 
 import numpy as np
 import pytest
@@ -79,7 +79,8 @@ def test_patterns_are_those_of_every_pair(game):
 def test_best_candidates_are_those_of_every_pair(game):
     combinations, register, model = game
     chances = some_chances(combinations)
-    best = best_candidates(agreement_patterns(combinations, register), chances, model)
+    alone = np.ones(len(combinations), dtype=np.int64)
+    best = best_candidates(agreement_patterns(combinations, register), chances, model, alone)
     for i, combination in enumerate(combinations):
         scores = every_pair(combination, chances[i], register, model)
         top = max(scores, default=0.0)
@@ -88,6 +89,27 @@ def test_best_candidates_are_those_of_every_pair(game):
         assert best.ratio[i] == pytest.approx(top)
         assert best.tied[i] == sum(s >= top * (1 - 1e-9) for s in scores)
         assert best.posterior[i] == pytest.approx(prior * top / total if total else 0.0)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.5, 1.0])
+@pytest.mark.parametrize("alike", [1, 2, 5])
+@pytest.mark.parametrize("tied", [1, 2, 7])
+def test_the_posterior_of_several_alike_counts_every_way_to_give_them_entries(tied, alike, share):
+    register = np.array([[0, 0]] * tied + [[0, 1]] * 3 + [[5, 5]] * 30, dtype=np.int32)
+    patterns = agreement_patterns(np.zeros((1, 2), dtype=np.int32), register)
+    chances = np.array([[1.0, 0.3, 0.2, 0.05]])
+    model = HitMiss(np.array([0.05, 0.05]), share)
+    best = best_candidates(patterns, chances, model, np.array([alike]))
+    prior = share / len(register)
+    rest = every_pair([0, 0], chances[0], register[tied:], model)
+    others = 1 - share + prior * sum(rest)
+    ways = [
+        comb(alike, b) * perm(tied, b) * (prior * best.ratio[0]) ** b * others ** (alike - b)
+        for b in range(min(alike, tied) + 1)
+    ]
+    given = sum(b * each for b, each in enumerate(ways)) / sum(ways)
+    exact = {"rel": 1e-9} if 1 in (alike, tied) else {"rel": 0.03}
+    assert best.posterior[0] == pytest.approx(given / alike / tied, **exact)
 
 
 def test_sparse_codes_are_counted_like_dense_ones():

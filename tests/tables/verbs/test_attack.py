@@ -110,6 +110,15 @@ def test_a_wrong_register_finds_fewer(folder):
     assert wrong < right
 
 
+def test_the_share_of_people_in_the_register_is_estimated_or_used_as_given(folder):
+    guessed, given = (
+        attacked(folder, register="wrong.parquet", **known)["linkage"].notes[0].values
+        for known in ({}, {"overlap": 0.25})
+    )
+    assert (guessed["known"], given["known"]) == ("an estimate", "as given")
+    assert given["share"] == 0.25 != guessed["share"]
+
+
 def test_people_in_no_register_are_never_found(folder, tmp_path):
     people = released_people(folder, "bottom")
     table = pq.read_table(folder / "register.parquet")

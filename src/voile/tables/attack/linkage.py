@@ -30,6 +30,7 @@ from voile.tables.attack.model import (
 )
 from voile.tables.attack.patterns import Patterns, agreement_patterns
 from voile.tables.attack.records import (
+    MISSING,
     Records,
     distinct_pairs,
     distinct_rows,
@@ -74,9 +75,11 @@ def link(
 
     A subject with several rows is claimed once, by the row she is surest of. `chance` is learnt
     from the register when None, and `model` estimated, from at most 20,000 combinations evenly
-    spaced, with the `overlap` given or not.
+    spaced, with the `overlap` given or not. Subjects of the same values are rivals for the entries
+    that fit them all: an entry is one person's.
     """
-    combinations, place = distinct_rows(release.codes)
+    comparable = np.any(register.codes >= 0, axis=0)
+    combinations, place = distinct_rows(np.where(comparable, release.codes, MISSING))
     subject, combination = distinct_pairs(release.subject, place)
     patterns = agreement_patterns(combinations, register.codes)
     chances = (chance or Chance.learn(register.codes, release.codes)).of(patterns)
@@ -84,7 +87,9 @@ def link(
         weight = _subjects_by_combination(subject, combination, patterns)
         some = evenly(len(weight), chances.shape[1])
         model = estimate(patterns.select(some), chances[some], weight[some], overlap=overlap)
-    best = best_candidates(patterns, chances, model)
+    chances[:, sum(1 << j for j in _held(patterns))] *= _outside(model, subject, register)
+    alike = np.bincount(combination, minlength=len(combinations))
+    best = best_candidates(patterns, chances, model, alike)
     surest = np.lexsort((-best.posterior[combination], subject))
     chosen = surest[first_of_each(subject)]
     subject, combination = subject[chosen], combination[chosen]
@@ -96,6 +101,16 @@ def link(
     posterior = best.posterior[combination]
     present = np.isin(subject, register.subject)
     return Claims(subject, posterior, np.where(posterior > 0, right, 0), guessed, present), model
+
+
+def _outside(model: HitMiss, subject: NDArray[np.int64], register: Records) -> float:
+    """Return the share of the register's entries that are nobody's of the release, at least one.
+
+    Entries of released people agree with a record in every column only where those people are
+    alike, and then they are counted as rivals, not as strangers who agree by chance.
+    """
+    entries = max(len(register), 1)
+    return max(1 - model.share * len(np.unique(subject)) / entries, 1 / entries)
 
 
 @dataclass(frozen=True)
@@ -328,7 +343,9 @@ def _notes(
             "released values, for every subject."
         ),
         Note(
-            "Every record is linked by itself: an adversary who knows that two records cannot be "
-            "one person, or who joins the several rows of a subject, may do better."
+            "Subjects of the same released values are taken for different people, so each entry "
+            "is claimed for one of them; other subjects are linked one by one. An adversary who "
+            "assigns the entries to all subjects together, or joins a subject's several rows, may "
+            "do better."
         ),
     )

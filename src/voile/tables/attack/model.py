@@ -73,11 +73,14 @@ class Best:
     posterior: Floats
 
 
-def best_candidates(patterns: Patterns, chances: Floats, model: HitMiss) -> Best:
+def best_candidates(
+    patterns: Patterns, chances: Floats, model: HitMiss, alike: NDArray[np.int64]
+) -> Best:
     """Find, for each released combination, the best entries and their posterior.
 
-    `chances` is (c, 2^q), how likely a stranger agrees on at least each set of columns. Cost:
-    O(c 2^q) for each block. Exact up to rounding (ties within 1e-9).
+    `chances` is (c, 2^q), how likely a stranger agrees on at least each set of columns; `alike`
+    (c,) >= 1, the released subjects that show each combination. Cost: O(c 2^q) for each block.
+    Exact up to rounding (ties within 1e-9); the posterior of one of several alike: `_of_one`.
     """
     c = len(patterns.combinations)
     ratio, tied, total = np.zeros(c), np.zeros(c, dtype=np.int64), np.zeros(c)
@@ -92,9 +95,26 @@ def best_candidates(patterns: Patterns, chances: Floats, model: HitMiss) -> Best
             ratio[rows] = joint
             total[rows] += (counts * table).sum(axis=1)
     prior = model.share / max(patterns.entries, 1)
-    evidence = (1 - model.share) + prior * total
-    posterior = prior * ratio / np.where(evidence > 0, evidence, 1)
-    return Best(ratio, tied, posterior)
+    others = (1 - model.share) + prior * np.maximum(total - tied * ratio, 0)
+    return Best(ratio, tied, _of_one(prior * ratio, tied, alike, others))
+
+
+def _of_one(
+    weight: Floats, tied: NDArray[np.int64], alike: NDArray[np.int64], others: Floats
+) -> Floats:
+    """Return the probability that one given of the best entries is one given subject's.
+
+    `alike` subjects share `tied` best entries, and no entry is two people's. Over all ways to give
+    b of them an entry, each counted `weight`^b x `others`^(alike - b), the probability of a pair
+    obeys f(n, k) = weight / (k weight + others v(n - 1)), v(n) = 1 / (1 - n f(n, k)), v(0) = 1.
+    This is its solution where v changes slowly, n the smaller of the two numbers (the sum is the
+    same for both exchanged): exact where one of them is 1, within 3% of the sum elsewhere.
+    """
+    fewer, more = np.minimum(alike, tied), np.maximum(alike, tied)
+    surplus = others - (more - fewer + 1) * weight
+    unclaimed = (surplus + np.sqrt(surplus**2 + 4 * others * more * weight)) / 2
+    whole = more * weight + unclaimed
+    return np.asarray(weight / np.where(whole > 0, whole, 1))
 
 
 def ratios(
