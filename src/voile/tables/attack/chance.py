@@ -80,8 +80,8 @@ class Chance:
         sizes = tuple(len(np.unique(column[column >= 0])) for column in register.T)
         entries = _some(register)
         combinations, place = distinct_rows(entries)
-        likeness = _likeness(entries, released)
-        weight = np.bincount(place, likeness, len(combinations)).astype(np.float64)
+        likely = likeness(entries, entries, released)
+        weight = np.bincount(place, likely, len(combinations)).astype(np.float64)
         laws: dict[int, Law] = {}
 
         def fit(columns: int, predicted: Floats, agree: Floats) -> Law:
@@ -141,15 +141,19 @@ def _some(register: NDArray[np.int32]) -> NDArray[np.int32]:
     return whole[order[evenly(len(whole), 1 << register.shape[1])]]
 
 
-def _likeness(entries: NDArray[np.int32], released: NDArray[np.int32]) -> Floats:
-    """Weigh entries by how much oftener their values are released than held, in each column."""
-    weight = np.ones(len(entries))
-    for own, shown in zip(entries.T, released.T, strict=True):
-        if own.max(initial=MISSING) > MISSING and shown.max(initial=MISSING) > MISSING:
-            size = max(own.max(), shown.max()) + 2
-            held, seen = (np.bincount(x + 1, minlength=size) / len(x) for x in (own, shown))
-            weight *= np.minimum(seen[own + 1] / held[own + 1], MOST_WEIGHT)
-    return weight if weight.any() else np.ones(len(entries))
+def likeness(
+    rows: NDArray[np.int32], register: NDArray[np.int32], released: NDArray[np.int32]
+) -> Floats:
+    """Weigh rows by how much oftener their values are released than held, in each column."""
+    weight = np.ones(len(rows))
+    for own, held, shown in zip(rows.T, register.T, released.T, strict=True):
+        if held.max(initial=MISSING) > MISSING and shown.max(initial=MISSING) > MISSING:
+            size = max(x.max(initial=MISSING) for x in (own, held, shown)) + 2
+            kept, seen = (
+                np.bincount(x + 1, minlength=size)[own + 1] / len(x) for x in (held, shown)
+            )
+            weight *= np.minimum(seen, MOST_WEIGHT * kept) / np.where(kept > 0, kept, 1)
+    return weight if weight.any() else np.ones(len(rows))
 
 
 def _fit(predicted: Floats, agree: Floats, weight: Floats) -> Law:

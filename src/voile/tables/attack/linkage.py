@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from voile.core.evidence import Curve, Evidence, Finding, Note, Rate
 from voile.report.wording import listed
-from voile.tables.attack.chance import Chance, evenly
+from voile.tables.attack.chance import Chance, evenly, likeness
+from voile.tables.attack.crowd import surplus
 from voile.tables.attack.model import (
     TIED,
     USUAL_ERROR,
@@ -79,16 +80,24 @@ def link(
     that fit them all: an entry is one person's.
     """
     comparable = np.any(register.codes >= 0, axis=0)
-    combinations, place = distinct_rows(np.where(comparable, release.codes, MISSING))
+    shown = np.where(comparable, release.codes, MISSING)
+    combinations, place = distinct_rows(shown)
     subject, combination = distinct_pairs(release.subject, place)
     patterns = agreement_patterns(combinations, register.codes)
     chances = (chance or Chance.learn(register.codes, release.codes)).of(patterns)
+    alike = np.bincount(combination, minlength=len(combinations))
     if model is None:
         weight = _subjects_by_combination(subject, combination, patterns)
         some = evenly(len(weight), chances.shape[1])
-        model = estimate(patterns.select(some), chances[some], weight[some], overlap=overlap)
-    chances[:, sum(1 << j for j in _held(patterns))] *= _outside(model, subject, register)
-    alike = np.bincount(combination, minlength=len(combinations))
+        model = estimate(
+            patterns.select(some),
+            chances[some],
+            weight[some],
+            overlap=overlap,
+            surplus=surplus(alike[some], chances[some, patterns.whole]),
+        )
+    rivals = likeness(combinations, register.codes, shown) * len(np.unique(subject))
+    chances[:, patterns.whole] *= _outside(model.share * rivals, len(register))
     best = best_candidates(patterns, chances, model, alike)
     surest = np.lexsort((-best.posterior[combination], subject))
     chosen = surest[first_of_each(subject)]
@@ -103,14 +112,14 @@ def link(
     return Claims(subject, posterior, np.where(posterior > 0, right, 0), guessed, present), model
 
 
-def _outside(model: HitMiss, subject: NDArray[np.int64], register: Records) -> float:
-    """Return the share of the register's entries that are nobody's of the release, at least one.
+def _outside(own: NDArray[np.float64], entries: int) -> NDArray[np.float64]:
+    """Return the share of agreeing entries that are nobody's of the release, at least one entry.
 
-    Entries of released people agree with a record in every column only where those people are
-    alike, and then they are counted as rivals, not as strangers who agree by chance.
+    `own` entries are of the release, weighed by how much oftener it shows the same values. They
+    agree in every column only where their people are alike, and are then counted as rivals, not
+    as strangers who agree by chance.
     """
-    entries = max(len(register), 1)
-    return max(1 - model.share * len(np.unique(subject)) / entries, 1 / entries)
+    return np.maximum(1 - own / max(entries, 1), 1 / max(entries, 1))
 
 
 @dataclass(frozen=True)

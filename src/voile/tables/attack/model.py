@@ -160,6 +160,7 @@ def estimate(
     weight: Floats,
     *,
     overlap: float | None = None,
+    surplus: Floats | None = None,
     start: HitMiss | None = None,
     checked: float = CHECKED,
     steps: int = 200,
@@ -170,22 +171,27 @@ def estimate(
     misses. A column's errors and absence from the register look alike wherever many strangers
     agree on the other columns. So the adversary starts from errors of 5%, believed as if she
     had looked up a `checked` share of the release's people, and lets the data move her; the
-    share in the register she estimates freely, or is given it. The penalised likelihood never
-    falls. Cost: `steps` times that of `best_candidates`.
+    share in the register she estimates freely, or is given it. Without `surplus` the penalised
+    likelihood never falls. Cost: `steps` times that of `best_candidates`.
 
     Parameters
     ----------
     chances : as in `best_candidates`.
     weight : (c,) float64 >= 0, the subjects that show each combination.
     overlap : the share of the release's people that the register is known to hold.
+    surplus : (c,) >= 0, so many more released people are alike with each combination than chance
+        brings, and the register holds some of them; 0 by default.
     start : where to begin; 5% of errors and half of the people by default.
     steps : rounds at most, >= 1; fewer when nothing moves by a millionth.
     """
     q, n = patterns.combinations.shape[1], weight.sum()
     model = start or HitMiss(np.full(q, USUAL_ERROR), 0.5 if overlap is None else overlap)
     excess = _excess(patterns, chances)
+    crowd = np.zeros(len(weight)) if surplus is None else surplus
+    crowd = crowd / (chances[:, patterns.whole] * max(patterns.entries, 1))
     for _ in range(steps):
-        misses, seen, found, _ = _expectation(patterns, excess, weight, model)
+        agreeing = 1 + model.share * np.prod(1 - model.errors) * crowd
+        misses, seen, found, _ = _expectation(patterns, excess, weight, model, agreeing)
         people = seen + checked * n
         wrong = misses + USUAL_ERROR * checked * n
         errors = np.where(people > 0, wrong / np.where(people > 0, people, 1), model.errors)
@@ -207,13 +213,23 @@ def _excess(patterns: Patterns, chances: Floats) -> tuple[Floats, ...]:
 
 
 def _expectation(
-    patterns: Patterns, excess: tuple[Floats, ...], weight: Floats, model: HitMiss
+    patterns: Patterns,
+    excess: tuple[Floats, ...],
+    weight: Floats,
+    model: HitMiss,
+    crowd: Floats | float = 1.0,
 ) -> tuple[Floats, Floats, float, Floats]:
-    """Return expected misses (q,), compared values (q,), people found, and the evidence (c,)."""
+    """Return expected misses (q,), compared values (q,), people found, and the evidence (c,).
+
+    `crowd` is how many times as many entries as strangers agree in every column, without the
+    record's own.
+    """
     c, q = patterns.combinations.shape
     total, hit, seen = np.zeros(c), np.zeros((c, q)), np.zeros((c, q))
     for block, over in zip(patterns.blocks, excess, strict=True):
         mass = _hits(block, patterns.combinations, model.errors) * over
+        if block.sets[-1] == patterns.whole:
+            mass[:, -1] /= crowd
         columns = list(block.columns)
         right = block.sets[:, None] >> np.array(columns, dtype=np.intp) & 1
         whole = mass.sum(axis=1)

@@ -73,6 +73,11 @@ class Patterns:
     entries: int
     blocks: tuple[Block, ...]
 
+    @property
+    def whole(self) -> int:
+        """The set of all columns that some entry has a value in: bit j is column j."""
+        return sum(1 << j for j in {j for block in self.blocks for j in block.columns})
+
     def select(self, rows: slice | NDArray[np.intp]) -> Patterns:
         """Return the patterns of some of the combinations."""
         blocks = tuple(Block(b.columns, b.counts[rows]) for b in self.blocks)

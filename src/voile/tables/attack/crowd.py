@@ -1,0 +1,57 @@
+"""How many more released people are alike where small groups were suppressed.
+
+Released people who show the same values are rivals for the register's entries. Where strangers
+agree with chance Q, about density x Q others are alike with a record (Poisson), and a register
+that was drawn from the same people counts them among its strangers. Where small groups were
+suppressed, every record has more: the smallest group says from which size on groups are shown.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import poisson
+
+Floats = NDArray[np.float64]
+
+STEPS = 50
+SURE = 3.0  # so many smaller groups are expected and none is there: 5% by chance
+
+
+def surplus(alike: NDArray[np.int64], chance: Floats) -> Floats:
+    """Return how many more are alike with each record than would be without suppression.
+
+    Parameters
+    ----------
+    alike : (c,) >= 1, the subjects that show each combination.
+    chance : (c,) in (0, 1], how likely a stranger agrees with it in every column.
+
+    Returns
+    -------
+    (c,) expected numbers >= 0; all 0 where no smaller groups are missed.
+    """
+    fewest = int(alike.min()) if len(alike) else 1
+    smaller = poisson.cdf(fewest - 1, density(alike, chance, 1) * chance)
+    if smaller.sum() < SURE:
+        return np.zeros(len(alike))
+    return _raised(density(alike, chance, fewest) * chance, fewest)
+
+
+def density(alike: NDArray[np.int64], chance: Floats, fewest: int) -> float:
+    """Return the others alike with a record over its chance, of groups of `fewest` and more.
+
+    Solved so that as many are alike, on average over the subjects, as are seen to be.
+    """
+    found, seen = float(np.sum(alike)), float(alike @ (alike - fewest))
+    for _ in range(STEPS):
+        mean = found * chance
+        expected = float(alike @ (mean + _raised(mean, fewest) - (fewest - 1)))
+        found *= seen / expected if expected > 0 else 0.0
+    return found
+
+
+def _raised(mean: Floats, fewest: int) -> Floats:
+    """Return how far the mean of a Poisson number rises when it is `fewest` - 1 or more."""
+    upper = poisson.sf(fewest - 2, mean)
+    risen = mean * poisson.pmf(fewest - 2, mean) / np.where(upper > 0, upper, 1)
+    return np.where(upper > 0, np.minimum(risen, fewest - 1), fewest - 1.0)
