@@ -1,115 +1,43 @@
 """Whether the linking adversary is right as often as stated, and knows whom the register holds.
 
-The adversary links 20,000 released people to a register of some of them and 100,000 others of the
-same place, in which 5% of ages are wrong and 3% of ZIP codes are missing. Before: columns taken as
-independent, error rates estimated freely, as Fellegi and Sunter's model is mostly used.
+Before: columns taken as independent and error rates estimated freely, as Fellegi and Sunter's
+model is mostly used.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from itertools import product
 
-import duckdb
 import numpy as np
-from benchmarks.cook import cook_counts
-from benchmarks.data import folder
+from benchmarks import picture
+from benchmarks.linkage_games import (
+    HELD_OUT,
+    MISSING,
+    OTHERS,
+    PLACES,
+    RELEASED,
+    WIDTHS,
+    WRONG_AGES,
+    Game,
+    alike,
+)
 from benchmarks.tables import save
-from benchmarks.tennessee import tennessee_counts
 
 from voile.core.evidence import Rate
 from voile.keys.random import streams
+from voile.report.sections import LineChart, Series
 from voile.tables.attack import HitMiss, Records
 from voile.tables.attack.linkage import Claims, link
 from voile.tables.attack.model import estimate
 from voile.tables.attack.patterns import Patterns, agreement_patterns
 from voile.tables.attack.records import distinct_rows
 
-RELEASED, OTHERS = 20_000, 100_000
-WRONG_AGES, MISSING_ZIPS = 0.05, 0.03
-OVERLAPS, SEEDS, NEAR = (0.3, 0.6, 0.9), (1, 2), (False, True)
-WIDTHS = {"as it is": (1, 1, 1, 1), "2 years": (2, 1, 1, 5), "5 years": (5, 1, 1, 10)}
-
-
-@dataclass(frozen=True)
-class Place:
-    """People by age, sex, race and ZIP code; and a sample that is not like all of them."""
-
-    name: str
-    codes: np.ndarray
-    people: np.ndarray
-    sample: np.ndarray | None = None
-
-    def draw(self, count: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw people of the place at random."""
-        return self.codes[rng.choice(len(self.codes), count, p=self.people / self.people.sum())]
-
-    def released(self, rng: np.random.Generator) -> np.ndarray:
-        """Draw those who are released, from the sample where there is one."""
-        if self.sample is None:
-            return self.draw(RELEASED, rng)
-        return self.sample[rng.choice(len(self.sample), RELEASED, replace=False)]
-
-
-@cache
-def place(name: str) -> Place:
-    if name == "Cook County 2020":
-        return cook_2020()
-    counts = tennessee_counts() if name == "Tennessee" else cook_counts()
-    sample = np.repeat(counts.codes, counts.sample.astype(int), axis=0)
-    return Place(name, counts.codes, counts.population, sample)
-
-
-PLACES = ("Tennessee", "Cook County 2010", "Cook County 2020")
-
-
-def cook_2020() -> Place:
-    """Read age and sex by area, and group by area; within an area these are taken as apart."""
-    path = str(folder("census-population")) + "/cook_2020_zcta_{}.csv.gz"
-    year = "CASE WHEN age LIKE 'Under%' THEN 0 ELSE regexp_extract(age, '[0-9]+')::INT END"
-    sql = f"""
-        WITH ages AS (SELECT *, {year} AS year FROM read_csv(?)),
-             groups AS (SELECT *, pop_in_cook / sum(pop_in_cook) OVER (PARTITION BY geoid_zcta)
-                        AS share FROM read_csv(?) WHERE pop_in_cook > 0)
-        SELECT dense_rank() OVER (ORDER BY year) - 1, dense_rank() OVER (ORDER BY sex) - 1,
-               dense_rank() OVER (ORDER BY race_eth) - 1,
-               dense_rank() OVER (ORDER BY geoid_zcta) - 1, ages.pop_in_cook * share
-        FROM ages JOIN groups USING (geoid_zcta) WHERE ages.pop_in_cook > 0 ORDER BY ALL"""
-    files = [path.format(name) for name in ("single_age_sex", "race_ethnicity")]
-    *codes, people = duckdb.execute(sql, files).fetchnumpy().values()
-    return Place("Cook County 2020", np.column_stack(codes).astype(np.int32), np.asarray(people))
-
-
-@dataclass(frozen=True)
-class Game:
-    """One release and one register, coded to intervals of some widths."""
-
-    place: str
-    overlap: float
-    width: str
-    near: bool
-    seed: int
-    wrong: float = WRONG_AGES
-
-    def parts(self) -> tuple[Records, Records]:
-        """Draw the release and the register."""
-        (rng,), where = streams(self.seed, f"people of {self}"), place(self.place)
-        released = where.released(rng)
-        held = int(self.overlap * RELEASED)
-        register = np.concatenate([released[:held], where.draw(OTHERS, rng)])
-        wrong, gone = (rng.random(len(register)) < s for s in (self.wrong, MISSING_ZIPS))
-        ages = register[:, 0].copy()
-        off = np.clip(ages + rng.choice([-1, 1], len(ages)), 0, ages.max())
-        register[wrong, 0] = (off if self.near else rng.permutation(ages))[wrong]
-        wide = np.array(WIDTHS[self.width])
-        cut, of = register // wide, released // wide
-        cut[gone, 3] = -1
-        who = np.concatenate([np.arange(held), RELEASED + np.arange(OTHERS)])
-        order = rng.permutation(RELEASED)
-        return Records(of[order], order), Records(cut, who)
+OVERLAPS, NEAR, SEEDS = (0.3, 0.6, 0.9), (False, True), (1, 2)
+BEFORE, AFTER, GIVEN = "before", "after", "overlap given"
+FEW = 3
 
 
 class Independent:
@@ -128,36 +56,66 @@ class Independent:
         return chances
 
 
-def before(release: Records, register: Records) -> tuple[Claims, HitMiss]:
-    combinations, of = distinct_rows(release.codes)
-    some = slice(None, None, -(-len(combinations) // 2_000))
-    patterns = agreement_patterns(combinations[some], register.codes)
-    apart, weight = Independent(register.codes), np.bincount(of)[some].astype(float)
-    start = HitMiss(np.full(4, 0.05), 0.9)
-    chances = apart.of(patterns)
-    model = estimate(patterns, chances, weight, start=start, checked=0, steps=100)
-    return link(release, register, model, chance=apart)
-
-
 @dataclass(frozen=True)
 class Played:
-    """What was stated of each name that was given, whether it was right, and the model."""
+    """Of each name: what was stated, whether it was right, and how many released are alike."""
 
     stated: np.ndarray
     right: np.ndarray
+    alike: np.ndarray
     model: HitMiss
 
+    def of(self, fewest: int, most: int) -> Played:
+        """Keep names for people of whom so many are alike in the release."""
+        these = (self.alike >= fewest) & (self.alike <= most)
+        return Played(self.stated[these], self.right[these], self.alike[these], self.model)
 
-def play(game: Game, way: str) -> Played:
-    claims, model = (before if way == "before" else link)(*game.parts())
+
+def play(task: tuple[Game, str]) -> Played:
+    """Link one release to its register in one way."""
+    game, way = task
+    release, register = game.parts()
+    if way == BEFORE:
+        claims, model = before(release, register)
+    else:
+        held = float(np.isin(release.subject, register.subject).mean())
+        claims, model = link(release, register, overlap=held if way == GIVEN else None)
     (ties,) = streams(game.seed, f"ties of {game}")
-    return Played(claims.posterior, ties.random(len(claims.right)) < claims.right, model)
+    right = ties.random(len(claims.right)) < claims.right
+    return Played(claims.posterior, right, alike(release.codes)[np.argsort(release.subject)], model)
 
 
-def reliability(played: list[Played]) -> Iterator[tuple[int, float, Rate]]:
-    """Yield each tenth with the mean of what was stated and how often it was right.
+def before(release: Records, register: Records) -> tuple[Claims, HitMiss]:
+    """Link with the chances of independent columns and error rates that the data alone decide."""
+    combinations, of = distinct_rows(release.codes)
+    some = slice(None, None, -(-len(combinations) // 2_000))
+    patterns = agreement_patterns(combinations[some], register.codes)
+    independent, weight = Independent(register.codes), np.bincount(of)[some].astype(float)
+    start = HitMiss(np.full(combinations.shape[1], 0.05), 0.9)
+    chances = independent.of(patterns)
+    model = estimate(patterns, chances, weight, start=start, checked=0, steps=100)
+    return link(release, register, model, chance=independent)
 
-    The names of one game share its register and its model: of several games, these are clusters.
+
+@dataclass(frozen=True)
+class Tenth:
+    """Names of which about the same was stated: the mean of it, and how often they were right."""
+
+    tenth: int
+    stated: float
+    rate: Rate
+
+    @property
+    def outside(self) -> float:
+        """How far what was stated lies outside the interval of what was observed; 0 inside."""
+        low, high = self.rate.interval()
+        return max(low - self.stated, self.stated - high, 0.0)
+
+
+def reliability(played: Sequence[Played]) -> Iterator[Tenth]:
+    """Yield the tenths of what was stated in which there are names.
+
+    The names of one game share its people and its model: of several games, these are clusters.
     """
     stated, right = (np.concatenate([getattr(p, n) for p in played]) for n in ("stated", "right"))
     game = np.repeat(np.arange(len(played)), [len(p.stated) for p in played])
@@ -168,36 +126,66 @@ def reliability(played: list[Played]) -> Iterator[tuple[int, float, Rate]]:
         rate = Rate(int(right_in.sum()), int(names_in.sum()))
         if len(played) > 1:
             rate = Rate.clustered(right_in, names_in)
-        yield int(ten), float(stated[here].mean()), rate
+        yield Tenth(int(ten), float(stated[here].mean()), rate)
 
 
-def inside(stated: float, rate: Rate) -> bool:
-    low, high = rate.interval()
-    return low <= stated <= high
+def verdict(tenths: Iterable[Tenth]) -> str:
+    """Count the tenths that hold what was stated, and name the worst of the others."""
+    found = list(tenths)
+    outside = [t for t in found if t.outside > 0]
+    if not outside:
+        return f"{len(found)} of {len(found)}"
+    worst = max(outside, key=lambda t: t.outside)
+    return (
+        f"{len(found) - len(outside)} of {len(found)}; "
+        f"{worst.stated:.3f} for {worst.rate.value:.3f} at worst"
+    )
 
 
-def apart(rate: Rate) -> Rate:
-    """Return the rate as if every name stood alone."""
-    return Rate(rate.successes, rate.trials)
-
-
-def diagram(where: str, played: dict[str, list[Played]]) -> Iterator[tuple[str, ...]]:
-    ways = {way: {ten: rest for ten, *rest in reliability(p)} for way, p in played.items()}
+def diagram(where: str, ways: dict[str, list[Played]]) -> Iterator[tuple[str, ...]]:
+    found = {way: {t.tenth: t for t in reliability(played)} for way, played in ways.items()}
     for ten in range(10):
-        cells = []
-        for found in ways.values():
-            if ten not in found:
-                cells += ["", "", ""]
-                continue
-            stated, rate = found[ten]
-            low, high = rate.interval()
-            seen = f"{rate.value:.3f} ({low:.3f}-{high:.3f})"
-            cells += [
-                f"{rate.trials:,}",
-                f"{stated:.3f}",
-                seen if inside(stated, rate) else f"**{seen}**",
-            ]
+        cells: list[str] = []
+        for tenths in found.values():
+            cells += _cells(tenths[ten]) if ten in tenths else ("", "", "")
         yield where, f"{ten / 10:.1f} to {(ten + 1) / 10:.1f}", *cells
+
+
+def _cells(tenth: Tenth) -> tuple[str, str, str]:
+    low, high = tenth.rate.interval()
+    right = f"{tenth.rate.value:.3f} ({low:.3f}-{high:.3f})"
+    return (
+        f"{tenth.rate.trials:,}",
+        f"{tenth.stated:.3f}",
+        f"**{right}**" if tenth.outside else right,
+    )
+
+
+def draw(games: dict[str, dict[str, list[Played]]]) -> None:
+    """Draw the reliability diagram of each place: observed against stated, and the diagonal."""
+    charts = []
+    for where, ways in games.items():
+        lines = []
+        for way in (AFTER, BEFORE):
+            tenths = list(reliability(ways[way]))
+            ends = [t.rate.interval() for t in tenths]
+            x, y = tuple(t.stated for t in tenths), tuple(t.rate.value for t in tenths)
+            low, high = (tuple(each[end] for each in ends) for end in (0, 1))
+            lines.append(Series(way, x, y, low, high))
+        lines.append(Series("right as often as stated", (0.0, 1.0), (0.0, 1.0)))
+        charts.append(LineChart(tuple(lines), "stated", f"right, {where}", audience="public"))
+    picture.save_lines("linkage_calibration", "Right against stated, by tenths", charts)
+
+
+def by_rivals(games: dict[str, dict[str, list[Played]]]) -> Iterator[str]:
+    """Split each place's names by how many released people have the same values."""
+    yield "| place | released people with the same values | names | tenths inside |"
+    yield "| --- | --- | --- | --- |"
+    for where, ways in games.items():
+        for name, *bounds in (("1", 1, 1), ("2", 2, 2), ("3 or more", 3, RELEASED)):
+            played = [p.of(*bounds) for p in ways[AFTER]]
+            names = sum(int(np.sum(p.stated > 0)) for p in played)
+            yield f"| {where} | {name} | {names:,} | {verdict(reliability(played))} |"
 
 
 def overlaps(games: dict[Game, dict[str, Played]]) -> Iterator[str]:
@@ -208,63 +196,84 @@ def overlaps(games: dict[Game, dict[str, Played]]) -> Iterator[str]:
         mine = [g for g in games if (g.place, g.width, g.overlap) == (where, width, overlap)]
         cells = []
         for read in (lambda m: m.share, lambda m: m.errors[0]):
-            for way in ("before", "after"):
+            for way in (BEFORE, AFTER):
                 each = [read(games[g][way].model) for g in mine]
                 cells.append(f"{min(each):.2f} to {max(each):.2f}")
         yield f"| {where} | {width} | {overlap} | {' | '.join(cells)} |"
 
 
-def other_errors(where: str) -> Iterator[str]:
-    """Play on where 5% of ages are expected to be wrong, and none are, or four times as many."""
-    for wrong in (0.0, 0.2):
-        games = [Game(where, 0.6, *one, wrong) for one in product(WIDTHS, NEAR, SEEDS)]
-        played = [play(game, "after") for game in games]
-        tenths = [(s, r) for _, s, r in reliability(played)]
-        worst = max(abs(s - r.value) for s, r in tenths)
-        held = [p.model.share for p in played]
-        sure = tenths[-1][1]
+COOK = "Cook County 2020"
+OTHERWISE = (
+    ("no age is wrong", COOK, {"wrong": 0.0}, (AFTER,)),
+    ("no age is wrong", HELD_OUT, {"wrong": 0.0}, (AFTER,)),
+    ("20% of ages are wrong", COOK, {"wrong": 0.2}, (AFTER,)),
+    ("20% of ages are wrong", HELD_OUT, {"wrong": 0.2}, (AFTER,)),
+    ("groups under 3 suppressed", COOK, {"fewest": FEW}, (AFTER, GIVEN)),
+    ("groups under 3 suppressed", HELD_OUT, {"fewest": FEW}, (AFTER, GIVEN)),
+    ("5,000 others in the register", COOK, {"strangers": 5_000}, (AFTER, GIVEN)),
+)
+
+
+def otherwise(pool: ProcessPoolExecutor) -> Iterator[str]:
+    """Play on where something is not as the adversary expects it, 60% of the people drawn held."""
+    yield "| place | game | overlap | taken to be held | tenths inside | names at 90% or more |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    for name, where, changed, ways in OTHERWISE:
+        games = [Game(where, 0.6, *one, **changed) for one in product(WIDTHS, NEAR, SEEDS)]
+        for way in ways:
+            played = list(pool.map(play, [(game, way) for game in games]))
+            tenths = list(reliability(played))
+            taken = [p.model.share for p in played]
+            how = "estimated" if way == AFTER else "given"
+            yield (
+                f"| {where} | {name} | {how} | {min(taken):.2f} to {max(taken):.2f} | "
+                f"{verdict(tenths)} | {surest(tenths)} |"
+            )
+
+
+def surest(tenths: Sequence[Tenth]) -> str:
+    last = tenths[-1]
+    if last.tenth < 9:
+        return "none given"
+    return f"{last.rate.successes:,} of {last.rate.trials:,} right"
+
+
+def summary(games: dict[str, dict[str, list[Played]]]) -> Iterator[str]:
+    """Say for each place how many tenths hold what was stated, and how the surest names fared."""
+    for where, ways in games.items():
+        tenths = {way: list(reliability(played)) for way, played in ways.items()}
+        single = [t for p in ways[AFTER] for t in reliability([p])]
         yield (
-            f"- {wrong:.0%} of ages wrong: {sum(inside(*x) for x in tenths)} of {len(tenths)} "
-            f"tenths inside, the furthest off by {100 * worst:.1f} points; {sure.successes:,} of "
-            f"{sure.trials:,} right of those given with 90% or more; 60% are held, taken to be "
-            f"{min(held):.0%} to {max(held):.0%}\n"
+            f"- {where}: {verdict(tenths[AFTER])}; before, {verdict(tenths[BEFORE])}. Of names "
+            f"given with 90% or more, {surest(tenths[AFTER])}; before, {surest(tenths[BEFORE])}. "
+            f"Tenths of single games: {sum(t.outside == 0 for t in single)} of {len(single)}."
         )
 
 
 def main() -> None:
-    games: dict[Game, dict[str, Played]] = {}
-    for one in product(PLACES, OVERLAPS, WIDTHS, NEAR, SEEDS):
-        games[Game(*one)] = {way: play(Game(*one), way) for way in ("before", "after")}
-        print(*one, file=sys.stderr)
-    rows, said, within = [], [], []
-    for where in PLACES:
-        own = [found for game, found in games.items() if game.place == where]
-        played = {way: [found[way] for found in own] for way in ("before", "after")}
-        rows += diagram(where, played)
-        sure = {way: list(reliability(p))[-1][2] for way, p in played.items()}
-        said.append(
-            f"{where}: of names given with 90% or more, "
-            + ", ".join(f"{way} {r.successes:,} of {r.trials:,} right" for way, r in sure.items())
-        )
-        each = [(s, r) for f in own for _, s, r in reliability([f["after"]])]
-        was = [(s, r) for f in own for _, s, r in reliability([f["before"]])]
-        pooled = [(s, apart(r)) for _, s, r in reliability(played["after"])]
-        within.append(
-            f"{where}: {sum(inside(*x) for x in was)} of {len(was)} before, "
-            f"{sum(inside(*x) for x in each)} of {len(each)} after; of the ten of all games "
-            f"together, names taken one by one, {sum(inside(*x) for x in pooled)} after"
-        )
+    plan = [Game(*one) for one in product(PLACES, OVERLAPS, WIDTHS, NEAR, SEEDS)]
+    with ProcessPoolExecutor() as pool:
+        tasks = list(product(plan, (BEFORE, AFTER)))
+        found = dict(zip(tasks, pool.map(play, tasks), strict=True))
+        others = list(otherwise(pool))
+    games = {game: {way: found[game, way] for way in (BEFORE, AFTER)} for game in plan}
+    places = {
+        where: {way: [games[g][way] for g in plan if g.place == where] for way in (BEFORE, AFTER)}
+        for where in PLACES
+    }
+    draw(places)
+    write(places, games, others)
+
+
+def write(
+    places: dict[str, dict[str, list[Played]]],
+    games: dict[Game, dict[str, Played]],
+    others: Sequence[str],
+) -> None:
+    """Write the page."""
     save(
         "linkage_calibration",
-        f"What the linking adversary states against how often it is right: {RELEASED:,} people\n"
-        f"released, a register of 30, 60 or 90% of them and {OTHERS:,} others; {WRONG_AGES:.0%}\n"
-        "of its ages are wrong (by one year in half of the games, anyhow in the others) and\n"
-        f"{MISSING_ZIPS:.0%} of its ZIP codes missing. Released as it is, in 2 years and 5 ZIP\n"
-        f"codes, in 5 years and 10; {len(games) // len(PLACES)} games a place. The method was\n"
-        "settled on Tennessee; Cook County 2010 was looked at before the last constant was; Cook\n"
-        "County 2020 was not. 95% intervals (Wilson's with a design effect and t, games as\n"
-        "clusters), bold where what was stated lies outside.\n"
-        '"Before" takes columns as independent.',
+        CAPTION.format(games=len(games) // len(PLACES)),
         (
             "place",
             "stated",
@@ -275,19 +284,86 @@ def main() -> None:
             "mean stated",
             "right",
         ),
-        rows,
-        "Tenths of single games, whose intervals hold what was stated (95% would by chance):\n\n"
-        + "".join(f"- {one}\n" for one in within)
-        + "\n"
-        + "".join(f"- {one}\n" for one in said)
-        + "\nThe share of the released that are taken to be in the register, and the error rate\n"
-        "of ages in the model: least and most of the games. An age that is wrong within\n"
-        "its interval is none. Where many strangers agree on all columns but one, errors in it\n"
-        "cannot be told from absence: the model then keeps the 5% that it expects.\n\n"
-        + "\n".join(overlaps(games))
-        + f"\n\n{PLACES[-1]}, where not the expected 5% of ages are wrong:\n\n"
-        + "".join(other_errors(PLACES[-1])).rstrip("\n"),
+        [row for where, ways in places.items() for row in diagram(where, ways)],
+        NOTES.format(
+            summary="\n".join(summary(places)),
+            rivals="\n".join(by_rivals(places)),
+            overlaps="\n".join(overlaps(games)),
+            others="\n".join(others),
+            off=OFF,
+        ),
     )
+
+
+CAPTION = f"""The adversary links a release to an identified register. With each name she states
+how likely it is to be right: of ten names stated at 0.7, seven should be.
+
+In each game {RELEASED:,} people are released. The register holds 30, 60 or 90% of them and
+{OTHERS:,} other people of the same place. {WRONG_AGES:.0%} of its ages are wrong (by one year in
+half of the games, by any amount in the others) and {MISSING:.0%} of its ZIP codes are missing.
+The release shows age, sex, race and ZIP code: as they are, in groups of 2 years and 5 ZIP codes,
+or of 5 years and 10 ZIP codes. {HELD_OUT} is real people instead of census counts: a quarter of
+its 48,842 people are released with age, sex, race, occupation, years of schooling and marital
+status; all others are in the register, and occupations are missing there. A place has {{games}}
+games, and each game draws its own people.
+
+The method was settled on Tennessee and both Cook Counties. {HELD_OUT} was held out, and run once.
+
+"Before" takes columns as independent and lets the data alone decide the error rates. Intervals
+are 95% (Wilson's with a design effect and t, games as clusters); bold where what was stated lies
+outside.
+
+![Observed against stated in each place](../pictures/linkage_calibration.svg)"""
+
+NOTES = """## What holds
+
+Tenths whose interval holds what was stated (by chance, 19 of 20 would):
+
+{summary}
+
+## Several released people with the same values
+
+They are rivals: an entry of the register belongs to one of them at most. Names are split by how
+many released people show the same values.
+
+{rivals}
+
+## The overlap of release and register
+
+The share of the released people that is taken to be in the register, and the error rate of ages
+that goes with it: least and most of the games. An age that is wrong within its interval counts
+as right. Where many strangers agree in all columns but one, an error in that column looks like
+absence from the register. The adversary then keeps the 5% that she expects in every column,
+although only ages are wrong, and takes too many people to be in the register. In coarse
+releases, groups are so large that the data say little about the overlap at all. `--overlap`
+states it, and the share stated is used as it is.
+
+{overlaps}
+
+## Other registers and releases
+
+60% of the people drawn are in the register.
+
+{others}
+
+{off}"""
+
+
+# In words, the figures of the run that docs/benchmarks holds: to be written anew with it.
+OFF = """## What is still off
+
+- **Adult, held out, is under-stated**: names stated at 0.55 are right 62 times in 100, at 0.65 72
+  times, at 0.75 82 times, at 0.96 97 times. Six columns are compared, the adversary expects 5%
+  of errors in each, and only ages have any. In four games with the true error rates and the true
+  overlap the gap is smaller but not gone: up to 4 points.
+- **Tennessee and Cook County 2010 are over-stated** by up to 2 points: 0.752 for 0.739, 0.652 for
+  0.629.
+- **A register of little more than the released people**: with 5,000 others in place of 100,000,
+  0.557 is stated for 0.351 at worst where the overlap is estimated, 0.659 for 0.715 where it is
+  given.
+- **The overlap is rough in coarse releases**: in 5-year groups of Cook County 2010, 30% are taken
+  for up to 57%, and 90% for as little as 74%. After suppression, 60% are taken for 56 to 80%
+  in Cook County 2020 and for 23 to 57% in Adult."""
 
 
 if __name__ == "__main__":
