@@ -24,11 +24,11 @@ from benchmarks.data import folder
 from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
-from voile.tables.domains.domain import Domain, RowReader
-from voile.tables.domains.ordering import in_order
+from voile.tables.domains.domain import Domain, Reading
+from voile.tables.domains.ordering import order_domain
 from voile.tables.domains.settings import QuasiSettings
-from voile.tables.domains.tours import length, on_the_globe
-from voile.tables.domains.zip_areas import off_lattice, small_areas
+from voile.tables.domains.tours import measure_path, place_on_globe
+from voile.tables.domains.zip_areas import count_areas, explain_off_lattice
 from voile.tables.people.counts import Counts
 from voile.tables.scoring.evaluator import Evaluator
 from voile.tables.verbs.search import search
@@ -118,16 +118,16 @@ def settings_of(pair: Pair) -> dict[str, object]:
 
 
 def rows_of(pair: Pair) -> Iterator[tuple[str, ...]]:
-    natural = Domain("zip", pair.zips, RowReader("text"))
+    natural = Domain("zip", pair.zips, Reading("text"))
     subjects, people = pair.by_zip(pair.counts.sample), pair.by_zip(pair.counts.population)
     for name, setting in settings_of(pair).items():
         wanted = QuasiSettings.read("zip", {"order": setting}).order
-        in_order(natural, subjects, people, wanted)  # compiles
+        order_domain(natural, subjects, people, wanted)  # compiles
         began = time.perf_counter()
-        domain = in_order(natural, subjects, people, wanted)
+        domain = order_domain(natural, subjects, people, wanted)
         seconds = time.perf_counter() - began
         order = np.array([natural.position[value] for value in domain.values])
-        off = off_lattice(domain, small_areas(domain, people[order]))
+        off = explain_off_lattice(domain, count_areas(domain, people[order]))
         kept = "yes" if off is None else "no"
         yield row(pair, name, order, kept, f"{seconds:.2f}", scores(pair, order))
     rng = np.random.default_rng(0)
@@ -153,8 +153,8 @@ def kilometres(pair: Pair, order: np.ndarray) -> str:
     if pair.places is None:
         return "not measured"
     degrees = np.loadtxt(pair.places, delimiter=",", skiprows=1, usecols=(1, 2))
-    points = on_the_globe(degrees[:, 0], degrees[:, 1])
-    return f"{length(points, order) / (len(order) - 1):.1f}"
+    points = place_on_globe(degrees[:, 0], degrees[:, 1])
+    return f"{measure_path(points, order) / (len(order) - 1):.1f}"
 
 
 def main() -> None:

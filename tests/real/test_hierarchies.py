@@ -9,7 +9,7 @@ from itertools import pairwise
 import pyarrow as pa
 import pytest
 
-from voile.tables.domains.hierarchy import hierarchy_domain, read_hierarchy
+from voile.tables.domains.hierarchy import build_tree_domain, read_hierarchy
 from voile.tables.policies.space import PolicySpace
 
 pytestmark = pytest.mark.real
@@ -29,7 +29,7 @@ LEVELS = {
 @pytest.mark.parametrize("name", LEVELS)
 def test_every_level_is_contiguous(data_set, name):
     rows = read_hierarchy(data_set("arx-adult") / f"adult_hierarchy_{name}.csv")
-    domain = hierarchy_domain(name, rows)
+    domain = build_tree_domain(name, rows)
     assert (len(domain), len(domain.levels)) == LEVELS[name]
     path = {row[0]: row for row in rows}
     for level, cuts in enumerate(domain.levels):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError, SourceError
 from voile.tables.domains.hierarchy import (
-    hierarchy_domain,
+    build_tree_domain,
     level_cuts,
     read_hierarchy,
     read_parents,
@@ -31,7 +31,7 @@ TREE = [
 
 
 def test_groups_stand_side_by_side_in_the_order_of_the_file():
-    domain = hierarchy_domain("state", TREE)
+    domain = build_tree_domain("state", TREE)
     assert domain.values == ("Tennessee", "Texas", "Maine", "Vermont", "Ontario")
     assert domain.levels == (
         (True, True, True, True),
@@ -42,7 +42,7 @@ def test_groups_stand_side_by_side_in_the_order_of_the_file():
 
 
 def test_null_is_a_group_of_its_own_below_the_coarsest_level():
-    domain = hierarchy_domain("state", TREE, nullable=True)
+    domain = build_tree_domain("state", TREE, nullable=True)
     assert domain.values[-1] is None
     assert [level[-1] for level in domain.levels] == [True, True, True, False]
 
@@ -61,7 +61,7 @@ def trees(draw):
 
 @given(trees())
 def test_every_level_is_contiguous_and_its_cuts_are_the_levels_groups(rows):
-    domain = hierarchy_domain("x", rows)
+    domain = build_tree_domain("x", rows)
     by_leaf = {row[0]: row for row in rows}
     assert sorted(domain.values) == sorted(by_leaf)
     for level, cuts in enumerate(domain.levels):
@@ -75,13 +75,13 @@ def test_every_level_is_contiguous_and_its_cuts_are_the_levels_groups(rows):
 def test_levels_that_are_not_nested_are_refused_by_row():
     rows = [("a", "x", "1"), ("b", "x", "2"), ("c", "y", "2")]
     with pytest.raises(RequestError, match=r"level 2 .* not nested in level 3: row 2 .*"):
-        hierarchy_domain("d", rows)
+        build_tree_domain("d", rows)
     with pytest.raises(
         RequestError, match="row 2 of the hierarchy places a value again, and in a tree"
     ):
-        hierarchy_domain("d", [("a", "*"), ("a", "*")])
+        build_tree_domain("d", [("a", "*"), ("a", "*")])
     with pytest.raises(RequestError, match="at least two values"):
-        hierarchy_domain("d", [("a", "*")])
+        build_tree_domain("d", [("a", "*")])
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_every_group_of_a_tree_is_a_run_of_its_leaves(tmp_path_factory, parent):
     assert {row[0] for row in rows} == leaves
     if len(leaves) == 1:
         return
-    domain = hierarchy_domain("x", rows)
+    domain = build_tree_domain("x", rows)
     for group in set(parent.values()):
         below = []
         for i, value in enumerate(domain.values):
@@ -195,7 +195,7 @@ def test_branches_order_a_domain_from_the_roles_file(tmp_path):
 
 @given(trees(), st.data())
 def test_cuts_between_two_levels_allow_just_what_lies_between(rows, data):
-    domain = hierarchy_domain("x", rows)
+    domain = build_tree_domain("x", rows)
     last = len(domain.levels) - 1
     finest = data.draw(st.integers(0, last))
     coarsest = data.draw(st.integers(finest, last))
@@ -210,7 +210,7 @@ def test_cuts_between_two_levels_allow_just_what_lies_between(rows, data):
 
 
 def test_levels_that_are_not_there_are_refused():
-    domain = hierarchy_domain("state", TREE)
+    domain = build_tree_domain("state", TREE)
     for wrong in ({"finest": 4}, {"finest": -1}, {"finest": 3, "coarsest": 1}):
         with pytest.raises(RequestError, match=r"no levels from .*; levels are 0 .* to 3"):
             level_cuts(domain, **wrong)

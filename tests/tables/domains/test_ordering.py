@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError, SourceError
 from voile.tables.domains.domain import Domain, Reading
-from voile.tables.domains.ordering import in_order
+from voile.tables.domains.ordering import order_domain
 from voile.tables.domains.settings import QuasiSettings
-from voile.tables.domains.zip_areas import off_lattice, small_areas
+from voile.tables.domains.zip_areas import count_areas, explain_off_lattice
 from voile.tables.policies.safe_harbor import SafeHarborWarning, safe_harbor
 from voile.tables.policies.space import PolicySpace
 
@@ -47,7 +47,9 @@ def ordered(order, people=PEOPLE, *, column="zip", population=True, values=None)
         natural = Domain(column, (*natural.values, None), natural.reading)
     counted = np.array([people.get(value, 0) for value in natural.values], dtype=float)
     wanted = QuasiSettings.read(column, {"order": order})
-    return in_order(natural, np.ones(len(natural)), counted if population else None, wanted.order)
+    return order_domain(
+        natural, np.ones(len(natural)), counted if population else None, wanted.order
+    )
 
 
 def codes(order, **more):
@@ -76,7 +78,7 @@ def test_equal_values_keep_their_natural_order():
 
 def test_common_goes_by_subjects_whatever_their_area():
     zips = Domain("zip", ("37010", "37011", "38501"), Reading("text"))
-    counted = in_order(zips, np.array([1.0, 5.0, 3.0]), np.full(3, 30_000.0), "common")
+    counted = order_domain(zips, np.array([1.0, 5.0, 3.0]), np.full(3, 30_000.0), "common")
     assert counted.values == ("37011", "38501", "37010")
 
 
@@ -124,7 +126,7 @@ def test_every_order_is_a_permutation_and_keeps_what_it_promises(tmp_path_factor
     assert sorted(map(str, domain.values)) == sorted(map(str, values))
     assert domain.nullable == null
     counted = np.array([people.get(v, 0) for v in domain.values], dtype=float)
-    kept = off_lattice(domain, small_areas(domain, counted)) is None
+    kept = explain_off_lattice(domain, count_areas(domain, counted)) is None
     assert kept == naively_kept(domain.values, people)
     if order in PROMISED:
         assert kept
@@ -199,7 +201,7 @@ def test_a_list_names_a_value_once(tmp_path):
 def test_areas_are_not_read_off_numbers():
     numbers = Domain("zip", (501, 37010), Reading("integer"))
     with pytest.raises(RequestError, match=r"column zip: .* no text; write ZIP codes as text"):
-        in_order(numbers, np.ones(2), np.ones(2), "zip3")
+        order_domain(numbers, np.ones(2), np.ones(2), "zip3")
 
 
 def test_whole_numbers_are_ordered_without_the_values_between_them(tmp_path):

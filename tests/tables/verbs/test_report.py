@@ -57,7 +57,7 @@ def test_how_many_people_were_dropped_follows_from_no_public_sentence(subjects):
 
     first, *_, kit = said(2)
     assert f"of the {rounded(subjects - 2):,.0f} people in the release" in first
-    assert f"Of the {'3,000' if subjects > 100 else 'up to 90'} people of the source" in kit
+    assert f"of the {'3,000' if subjects > 100 else 'up to 90'} people of the source" in kit
 
 
 def test_other_policies_intervals_are_for_the_holder_but_what_is_public_of_them():

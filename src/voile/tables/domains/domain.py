@@ -202,11 +202,11 @@ class Domain(Brief):
 
     def codes(self, column: pa.Array | pa.ChunkedArray) -> NDArray[np.int32]:
         """Return the position of every cell, -1 outside. Cost: O(cells), a parse per value."""
-        cells, places = encoded(column)
+        cells, places = encode_cells(column)
         return np.array([self.code(raw) for raw in cells], dtype=np.int32)[places]
 
 
-def encoded(column: pa.Array | pa.ChunkedArray) -> tuple[list[Any], NDArray[np.int64]]:
+def encode_cells(column: pa.Array | pa.ChunkedArray) -> tuple[list[Any], NDArray[np.int64]]:
     """Return the distinct cells of a column, null among them, and each row's place among these."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
@@ -278,11 +278,11 @@ def build_domain(
         )
     nulls = (None,) if None in values else ()
     ordered: Sequence[Value] = sorted(v for v in values if v is not None)
-    ordered = _filled(ordered, reading, fill)
+    ordered = _fill_between(ordered, reading, fill)
     return Domain(column, (*ordered, *nulls), reading)
 
 
-def _filled(ordered: Sequence[Any], reading: Reading, fill: bool | None) -> Sequence[Value]:
+def _fill_between(ordered: Sequence[Any], reading: Reading, fill: bool | None) -> Sequence[Value]:
     if fill is False or len(ordered) < 2 or reading.kind not in ("integer", "date"):
         return ordered
     first, last = (to_ordinal(v, reading) for v in (ordered[0], ordered[-1]))

@@ -81,7 +81,7 @@ def _way_up(path: Path, parent: dict[str, str], number: int, value: str) -> tupl
     return tuple(way)
 
 
-def hierarchy_domain(
+def build_tree_domain(
     column: str, rows: Sequence[Sequence[str]], *, nullable: bool = False
 ) -> Domain:
     """Order the leaves so that every level's groups are contiguous, and keep the levels' cuts.
@@ -89,7 +89,7 @@ def hierarchy_domain(
     Groups stand in the order in which the file first names them, level by level from the
     coarsest. Null, where `nullable`, is last and a group of its own below the coarsest level.
 
-    >>> domain = hierarchy_domain("d", [("a", "x", "*"), ("b", "y", "*"), ("c", "x", "*")])
+    >>> domain = build_tree_domain("d", [("a", "x", "*"), ("b", "y", "*"), ("c", "x", "*")])
     >>> domain.values, domain.levels[1]
     (('a', 'c', 'b'), (False, True))
     """
@@ -138,7 +138,7 @@ def level_cuts(
     """Return the cuts to keep and to drop, (n - 1,) each, for groups between two levels of a tree.
 
     >>> rows = [("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*")]
-    >>> [cuts.tolist() for cuts in level_cuts(hierarchy_domain("d", rows), finest=1)]
+    >>> [cuts.tolist() for cuts in level_cuts(build_tree_domain("d", rows), finest=1)]
     [[False, False], [True, False]]
     """
     if not domain.levels:

@@ -75,10 +75,10 @@ def label_intervals(
             for a, b in bounds
         )
 
-    return in_one_style(labels, style)
+    return write_in_one_style(labels, style)
 
 
-def in_one_style(labels: Callable[[Style], tuple[str, ...]], style: Style) -> tuple[str, ...]:
+def write_in_one_style(labels: Callable[[Style], tuple[str, ...]], style: Style) -> tuple[str, ...]:
     """Write labels in a style; all with `` to `` where one would read as a date."""
     written = labels(style)
     if any(reads_as_date(label) for label in written):

@@ -12,13 +12,19 @@ from voile.core.errors import RequestError
 from voile.tables.domains.domain import Domain, Reading
 from voile.tables.domains.public_files import read_number, read_places, read_text
 from voile.tables.domains.settings import ORDERS, ByNumber, ByPlace, Order
-from voile.tables.domains.zip_areas import Areas, area_blocks, is_zip, off_lattice, small_areas
+from voile.tables.domains.zip_areas import (
+    Areas,
+    count_areas,
+    explain_off_lattice,
+    is_zip,
+    locate_areas,
+)
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 
-def in_order(
+def order_domain(
     domain: Domain, subjects: Floats, people: Floats | None, order: Order | None
 ) -> Domain:
     """Put a domain's values into the order asked for; null, where there is one, stays last.
@@ -31,32 +37,32 @@ def in_order(
     """
     match order:
         case None:
-            return _by_default(domain, subjects, people)
+            return _order_by_default(domain, subjects, people)
         case "natural":
             return domain
         case tuple() | Path():
-            return _listed(domain, _given(domain.column, order))
+            return _list_values(domain, _read_order(domain.column, order))
         case "common":
-            return _arranged(domain, _by_number(-subjects, _blocks(domain, people, None)))
+            return _rearrange(domain, _by_number(-subjects, _blocks(domain, people, None)))
         case "population" | "zip3-population":
             within = "zip3" if order == "zip3-population" else None
-            counted = _counted(domain, people)
-            return _arranged(domain, _by_number(-counted, _blocks(domain, people, within)))
+            counted = _require_counts(domain, people)
+            return _rearrange(domain, _by_number(-counted, _blocks(domain, people, within)))
         case ByNumber():
             numbers = read_number(order.by, domain, order.column)
-            return _arranged(domain, _by_number(numbers, _blocks(domain, people, order.within)))
+            return _rearrange(domain, _by_number(numbers, _blocks(domain, people, order.within)))
         case ByPlace():
             places = read_places(order.near, domain)
-            return _arranged(domain, _by_place(places, _blocks(domain, people, order.within)))
+            return _rearrange(domain, _by_place(places, _blocks(domain, people, order.within)))
         case _:
-            return _arranged(domain, np.concatenate(_blocks(domain, people, "zip3")))
+            return _rearrange(domain, np.concatenate(_blocks(domain, people, "zip3")))
 
 
-def _by_default(domain: Domain, subjects: Floats, people: Floats | None) -> Domain:
+def _order_by_default(domain: Domain, subjects: Floats, people: Floats | None) -> Domain:
     if is_zip(domain):
-        on_lattice = off_lattice(domain, _areas(domain, people)) is None
-        return domain if on_lattice else in_order(domain, subjects, people, "zip3")
-    return in_order(domain, subjects, people, "common" if _is_named(domain) else "natural")
+        on_lattice = explain_off_lattice(domain, _areas(domain, people)) is None
+        return domain if on_lattice else order_domain(domain, subjects, people, "zip3")
+    return order_domain(domain, subjects, people, "common" if _is_named(domain) else "natural")
 
 
 def _is_named(domain: Domain) -> bool:
@@ -68,13 +74,13 @@ def _blocks(domain: Domain, people: Floats | None, within: str | None) -> list[P
     """Return the known values' positions, in the blocks that the order must keep together."""
     if within is None:
         return [np.arange(len(domain) - domain.nullable)]
-    return area_blocks(domain, _areas(domain, people))
+    return locate_areas(domain, _areas(domain, people))
 
 
 def _areas(domain: Domain, people: Floats | None) -> Areas:
     if people is None:
-        return small_areas(domain, np.zeros(len(domain)), "2010")
-    return small_areas(domain, people)
+        return count_areas(domain, np.zeros(len(domain)), "2010")
+    return count_areas(domain, people)
 
 
 def _by_number(numbers: Floats, blocks: Sequence[Places]) -> Places:
@@ -82,12 +88,12 @@ def _by_number(numbers: Floats, blocks: Sequence[Places]) -> Places:
 
 
 def _by_place(places: Floats, blocks: Sequence[Places]) -> Places:
-    from voile.tables.domains.tours import on_the_globe, tour_through
+    from voile.tables.domains.tours import find_path_through, place_on_globe
 
-    return tour_through(on_the_globe(places[:, 0], places[:, 1]), blocks)
+    return find_path_through(place_on_globe(places[:, 0], places[:, 1]), blocks)
 
 
-def _counted(domain: Domain, people: Floats | None) -> Floats:
+def _require_counts(domain: Domain, people: Floats | None) -> Floats:
     if people is None:
         raise RequestError(
             "no population table counts people by this column, and its order asks for them",
@@ -97,16 +103,16 @@ def _counted(domain: Domain, people: Floats | None) -> Floats:
     return people
 
 
-def _arranged(domain: Domain, positions: Places) -> Domain:
-    return _listed(domain, [str(domain.values[i]) for i in positions])
+def _rearrange(domain: Domain, positions: Places) -> Domain:
+    return _list_values(domain, [str(domain.values[i]) for i in positions])
 
 
-def _listed(domain: Domain, values: Sequence[str]) -> Domain:
+def _list_values(domain: Domain, values: Sequence[str]) -> Domain:
     nulls = (None,) if domain.nullable else ()
     return Domain(domain.column, (*values, *nulls), Reading("listed"))
 
 
-def _given(column: str, order: tuple[str, ...] | Path) -> tuple[str, ...]:
+def _read_order(column: str, order: tuple[str, ...] | Path) -> tuple[str, ...]:
     if isinstance(order, tuple):
         values = order
     else:

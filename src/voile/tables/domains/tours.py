@@ -18,7 +18,7 @@ SHORT = 3
 REACH = 1_000
 
 
-def on_the_globe(latitude: ArrayLike, longitude: ArrayLike) -> Floats:
+def place_on_globe(latitude: ArrayLike, longitude: ArrayLike) -> Floats:
     """Return places as points in space (places, 3), km from the centre of the earth.
 
     Straight lines between them order pairs as ways over the ground do, and know no date line.
@@ -28,16 +28,16 @@ def on_the_globe(latitude: ArrayLike, longitude: ArrayLike) -> Floats:
     return EARTH_KM * np.column_stack((x, y, z))
 
 
-def length(points: Floats, path: Places) -> float:
+def measure_path(points: Floats, path: Places) -> float:
     """Measure a path in km.
 
-    >>> round(length(on_the_globe([0, 0, 0], [0, 1, -1]), np.array([2, 0, 1])))
+    >>> round(measure_path(place_on_globe([0, 0, 0], [0, 1, -1]), np.array([2, 0, 1])))
     222
     """
     return float(np.linalg.norm(np.diff(points[path], axis=0), axis=1).sum())
 
 
-def tour(points: Floats) -> Places:
+def find_short_path(points: Floats) -> Places:
     """Return all places in an order that is a short path through them, with free ends.
 
     Nearest neighbour from the place farthest from the middle (Rosenkrantz, Stearns and Lewis 1977),
@@ -49,14 +49,14 @@ def tour(points: Floats) -> Places:
     return np.asarray(_shorten(points, start, min(REACH, len(start))), dtype=np.intp)
 
 
-def tour_through(points: Floats, blocks: Sequence[Places]) -> Places:
+def find_path_through(points: Floats, blocks: Sequence[Places]) -> Places:
     """Return all places block by block, in the blocks' order, by a short path through each.
 
     A block's path is walked from the end that lies nearer to where the last one stopped.
     """
     path: list[Places] = []
     for block in blocks:
-        own = block[tour(points[block])]
+        own = block[find_short_path(points[block])]
         if path:
             near, far = np.linalg.norm(points[own[[0, -1]]] - points[path[-1][-1]], axis=1)
             own = own if near <= far else own[::-1]

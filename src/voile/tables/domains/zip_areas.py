@@ -53,7 +53,7 @@ def is_zip(domain: Domain) -> bool:
     return all(isinstance(v, str) and ZIP.match(v) for v in known)
 
 
-def small_areas(
+def count_areas(
     domain: Domain, people: NDArray[np.float64], vintage: Vintage = "population"
 ) -> Areas:
     """Count the people of each three-digit area and say which are small.
@@ -72,7 +72,7 @@ def small_areas(
     return Areas(distinct, totals, small)
 
 
-def area_blocks(domain: Domain, areas: Areas) -> list[NDArray[np.intp]]:
+def locate_areas(domain: Domain, areas: Areas) -> list[NDArray[np.intp]]:
     """Return where the ZIP codes of each three-digit area stand, areas in order, small ones last.
 
     Any order that keeps these blocks, whatever it does within them, keeps Safe Harbor on the
@@ -85,7 +85,7 @@ def area_blocks(domain: Domain, areas: Areas) -> list[NDArray[np.intp]]:
     return [np.flatnonzero(own == name) for name in names]
 
 
-def off_lattice(domain: Domain, areas: Areas) -> str | None:
+def explain_off_lattice(domain: Domain, areas: Areas) -> str | None:
     """Say why Safe Harbor is no policy of a domain's order; None where it is one.
 
     It is one where the ZIP codes of each three-digit area are side by side, and those of all the
@@ -93,10 +93,10 @@ def off_lattice(domain: Domain, areas: Areas) -> str | None:
 
     >>> from voile.tables.domains.domain import Reading
     >>> zips = Domain("zip", ("37010", "03601", "37011"), Reading("listed"))
-    >>> off_lattice(zips, small_areas(zips, np.array([30_000, 5, 30_000])))
+    >>> explain_off_lattice(zips, count_areas(zips, np.array([30_000, 5, 30_000])))
     'this order of ZIP codes tears 1 of 2 three-digit areas apart'
     """
-    groups = safe_harbor_groups(domain, areas)
+    groups = group_values(domain, areas)
     runs = Counter(group for group, _ in groupby(groups))
     torn = {group for group, times in runs.items() if times > 1}
     known = [str(value) for value in domain.values if value is not None]
@@ -119,7 +119,7 @@ def _small(areas: Areas) -> set[str]:
     return {name for name, is_small in zip(areas.names, areas.small, strict=True) if is_small}
 
 
-def safe_harbor_groups(domain: Domain, areas: Areas) -> list[str | None]:
+def group_values(domain: Domain, areas: Areas) -> list[str | None]:
     """Return the group that Safe Harbor puts each value into; null is one of its own."""
     small = _small(areas)
     names = [None if value is None else _area(value) for value in domain.values]

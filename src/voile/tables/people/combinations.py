@@ -15,8 +15,8 @@ from voile.core.errors import RequestError, nearest
 from voile.data import Source
 from voile.engines.counting import count_combinations
 from voile.tables.domains.domain import OUTSIDE, Domain, Reading, build_domain, infer_reading
-from voile.tables.domains.hierarchy import hierarchy_domain, read_tree
-from voile.tables.domains.ordering import in_order
+from voile.tables.domains.hierarchy import build_tree_domain, read_tree
+from voile.tables.domains.ordering import order_domain
 from voile.tables.domains.settings import QuasiSettings
 from voile.tables.people.counts import Counts, distinct_rows, row_keys
 from voile.tables.people.population import Population
@@ -116,12 +116,12 @@ def _ordered(
     raw = [value for array in cells for value in array.to_pylist()]
     tree = read_tree(wanted)
     if tree is not None:
-        return hierarchy_domain(column, tree, nullable=None in raw)
+        return build_tree_domain(column, tree, nullable=None in raw)
     reading = _reading(column, cells, raw, wanted)
     domain = build_domain(column, raw, reading, fill=wanted.filling)
     subjects = _by_value(domain, tables[0])
     people = _by_value(domain, tables[-1]) if len(tables) > 1 else None
-    return in_order(domain, subjects, people, wanted.order)
+    return order_domain(domain, subjects, people, wanted.order)
 
 
 def _declared(

@@ -24,10 +24,10 @@ from voile.tables.domains.zip_areas import (
     Areas,
     Vintage,
     check_text,
+    count_areas,
+    explain_off_lattice,
+    group_values,
     is_zip,
-    off_lattice,
-    safe_harbor_groups,
-    small_areas,
 )
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
@@ -84,7 +84,7 @@ def safe_harbor(
     bits, notes = [], []
     for domain in space.domains:
         if domain.column == zips:
-            areas = small_areas(domain, space.people_by_value(domain.column), vintage)
+            areas = count_areas(domain, space.people_by_value(domain.column), vintage)
             cuts, said = _zip_cuts(domain, areas, vintage), _zip_notes(domain, areas, vintage)
         elif domain.column == ages:
             cuts, said = _age_cuts(domain), [f"{domain.column}: ages over 89 are one group"]
@@ -121,7 +121,7 @@ def _find(
 
 def _zip_cuts(domain: Domain, areas: Areas, vintage: Vintage) -> NDArray[np.bool_]:
     check_text(domain)
-    off = off_lattice(domain, areas)
+    off = explain_off_lattice(domain, areas)
     if off is not None:
         raise RequestError(
             f"Safe Harbor is not on this lattice, since {off}",
@@ -130,9 +130,7 @@ def _zip_cuts(domain: Domain, areas: Areas, vintage: Vintage) -> NDArray[np.bool
             if vintage == "population"
             else f"order them by a list that has the small areas of the {vintage} census last",
         )
-    return np.array(
-        [a != b for a, b in pairwise(safe_harbor_groups(domain, areas))], dtype=np.bool_
-    )
+    return np.array([a != b for a, b in pairwise(group_values(domain, areas))], dtype=np.bool_)
 
 
 def _zip_notes(domain: Domain, areas: Areas, vintage: Vintage) -> list[str]:

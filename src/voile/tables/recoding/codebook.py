@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.errors import TamperedError
-from voile.tables.domains.domain import By, Domain, Kind, NotInKind, Reading, encoded
+from voile.tables.domains.domain import By, Domain, Kind, NotInKind, Reading, encode_cells
 from voile.tables.domains.labels import MISSING
 from voile.tables.recoding.naming import Name
 
@@ -217,5 +217,5 @@ def _stacked(columns: Sequence[NDArray[np.int32]], rows: int) -> NDArray[np.int3
 
 def _encoded(column: pa.Array | pa.ChunkedArray) -> tuple[list[str | None], NDArray[np.int64]]:
     """Return the distinct cells as text, and each row's place among them."""
-    cells, places = encoded(column)
+    cells, places = encode_cells(column)
     return [None if cell is None else str(cell) for cell in cells], places

@@ -27,10 +27,10 @@ from voile.tables.domains.domain import By, Domain, Value, from_ordinal, to_ordi
 from voile.tables.domains.labels import (
     MISSING,
     Style,
-    in_one_style,
     label_intervals,
     label_range,
     style_for,
+    write_in_one_style,
 )
 from voile.tables.policies.policy import Interval
 
@@ -98,7 +98,7 @@ def _on_a_scale(
     def labels(style: Style) -> tuple[str, ...]:
         return tuple(one.label(style, dates=dates) for one in ends)
 
-    written = in_one_style(labels, style)
+    written = write_in_one_style(labels, style)
     return [
         (label, one.first, one.last, one.below, one.missing, one.values)
         for label, one in zip(written, ends, strict=True)

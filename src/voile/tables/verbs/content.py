@@ -32,12 +32,12 @@ from voile.tables.verbs.content_tables import (
     count_table,
     domain_facts,
     domain_table,
-    packed,
+    pack_bits,
     read_bound,
     read_constraints,
     read_counts,
     read_domains,
-    unpacked,
+    unpack_bits,
     value_table,
 )
 
@@ -94,7 +94,7 @@ class Policies(Brief):
         table = kit.table("frontier", numbers=numbers, text=["beats"], raw=["policy"])
         domains = read_domains(kit.facts["domains"], kit.tables["domains"])
         n_bits = sum(len(domain) - 1 for domain in domains)
-        rows = [unpacked(raw, n_bits) for raw in table.column("policy").to_pylist()]
+        rows = [unpack_bits(raw, n_bits) for raw in table.column("policy").to_pylist()]
         frontier = Frontier.of(
             table.column("risk").to_numpy(),
             table.column("loss").to_numpy(),
@@ -176,7 +176,7 @@ class Content(Brief):
             "sensitive": self.sensitive,
             "outcomes": list(self.outcomes),
             "measures": {kind: asdict(asked) for kind, asked in self.measures.items()},
-            "marks": {name: packed(mark.bits).hex() for name, mark in self.marks.items()},
+            "marks": {name: pack_bits(mark.bits).hex() for name, mark in self.marks.items()},
             "mark_scores": {name: list(score) for name, score in self.mark_scores.items()},
             "mark_notes": {name: list(mark.notes) for name, mark in self.marks.items()},
             "absent": dict(self.absent),
@@ -211,7 +211,7 @@ class Content(Brief):
                 "expected_matches": matches,
                 "suppressed": records.suppressed,
                 "beats": self._beats(),
-                "policy": pa.array([packed(row) for row in frontier.policies], pa.binary()),
+                "policy": pa.array([pack_bits(row) for row in frontier.policies], pa.binary()),
             }
         )
 
@@ -248,15 +248,15 @@ class Content(Brief):
         n_bits = sum(len(domain) - 1 for domain in domains)
         measures = {kind: Asked(**facts["measures"][kind]) for kind in DEFAULTS}
         constraints = read_constraints(facts["constraints"], n_bits)
-        risk = _made("risk", measures, counts)
-        loss = _made("loss", measures, counts)
+        risk = _measure_of("risk", measures, counts)
+        loss = _measure_of("loss", measures, counts)
         space = PolicySpace.of(domains, counts, constraints, population, risk=risk, loss=loss)
         roles, held = Roles.model_validate(facts["roles"]), facts["hold_out"]
         if {d.column for d in domains} != set(roles.of("quasi")):
             raise DamagedError("the kit's domains are not those of its roles")
         marks = {
             name: Policy(
-                domains, unpacked(bytes.fromhex(bits), n_bits), tuple(facts["mark_notes"][name])
+                domains, unpack_bits(bytes.fromhex(bits), n_bits), tuple(facts["mark_notes"][name])
             )
             for name, bits in facts["marks"].items()
         }
@@ -296,7 +296,7 @@ def _score(space: PolicySpace, policy: Policy) -> Score:
     return Score(*(float(value) for (value,) in columns))
 
 
-def _made(kind: Kind, measures: Mapping[Kind, Asked], counts: Counts) -> GroupMeasure | None:
+def _measure_of(kind: Kind, measures: Mapping[Kind, Asked], counts: Counts) -> GroupMeasure | None:
     """Return a measure of ours by its name; nothing else that a kit names is ever looked up."""
     asked = measures[kind]
     return measure_named(kind, asked.name)(counts) if asked.ours(kind) else None

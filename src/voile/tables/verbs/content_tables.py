@@ -17,12 +17,12 @@ from voile.tables.people.counts import Constraints, Counts
 from voile.tables.policies.space import PolicySpace
 
 
-def packed(bits: np.ndarray[Any, Any]) -> bytes:
+def pack_bits(bits: np.ndarray[Any, Any]) -> bytes:
     """Return a policy as bytes."""
     return np.packbits(bits).tobytes()
 
 
-def unpacked(raw: bytes, n_bits: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def unpack_bits(raw: bytes, n_bits: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Return bytes as a policy of `count` cuts."""
     return np.unpackbits(np.frombuffer(raw, np.uint8), count=n_bits).astype(np.bool_)
 
@@ -35,7 +35,7 @@ def domain_facts(domain: Domain) -> dict[str, Any]:
         "kind": reading.kind,
         "by": reading.by,
         "form": reading.form,
-        "levels": [packed(np.array(level)).hex() for level in domain.levels],
+        "levels": [pack_bits(np.array(level)).hex() for level in domain.levels],
     }
 
 
@@ -64,7 +64,7 @@ def read_domains(facts: Sequence[Mapping[str, Any]], table: pa.Table) -> tuple[D
         canonical = Reading(fact["kind"], fact["by"])
         read = tuple(canonical(value) for value in values[fact["column"]])
         levels = tuple(
-            tuple(unpacked(bytes.fromhex(level), len(read) - 1).tolist())
+            tuple(unpack_bits(bytes.fromhex(level), len(read) - 1).tolist())
             for level in fact["levels"]
         )
         reading = Reading(fact["kind"], fact["by"], fact["form"])
@@ -150,7 +150,7 @@ def constraint_facts(constraints: Constraints) -> dict[str, Any]:
         "l_diversity": constraints.l_diversity,
         "suppress": constraints.suppress,
         **{
-            name: None if bits is None else packed(bits).hex()
+            name: None if bits is None else pack_bits(bits).hex()
             for name, bits in (
                 ("required", constraints.required),
                 ("forbidden", constraints.forbidden),
@@ -162,7 +162,7 @@ def constraint_facts(constraints: Constraints) -> dict[str, Any]:
 def read_constraints(facts: Mapping[str, Any], n_bits: int) -> Constraints:
     """Read constraints back."""
     bits = {
-        name: None if facts[name] is None else unpacked(bytes.fromhex(facts[name]), n_bits)
+        name: None if facts[name] is None else unpack_bits(bytes.fromhex(facts[name]), n_bits)
         for name in ("required", "forbidden")
     }
     return Constraints(

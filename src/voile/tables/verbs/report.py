@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from voile.core.evidence import Evidence
@@ -16,13 +17,13 @@ from voile.report.sections import (
     Bullets,
     Figure,
     Figures,
-    FrontierChart,
     Grid,
     Heading,
     IntervalChart,
     Prose,
     Section,
     Strip,
+    frontier_chart,
 )
 from voile.report.wording import listed, share, share_of, size
 from voile.tables.verbs.report_bound import optimality_gap
@@ -30,15 +31,16 @@ from voile.tables.verbs.report_data import STATING, report_data
 from voile.tables.verbs.report_risks import risks
 from voile.tables.verbs.wording import (
     CALLED,
-    about,
-    beaten_by,
-    called,
-    found,
+    count_among,
+    count_beating,
+    describe_loss,
+    describe_matches,
+    describe_risk,
+    explain_choice,
+    format_expected,
+    format_odds,
     is_default,
-    left,
-    lost,
-    one_in,
-    reason,
+    name_measure,
     three_sentences,
 )
 
@@ -104,27 +106,25 @@ def _summary(
 ) -> Section:
     if not data:
         short = (
-            Figure(
-                "Average risk", one_in(figures["mean_risk"]), "of re-identifying a record correctly"
-            ),
-            Figure("Largest risk", one_in(figures["max_risk"]), "of any one record"),
+            Figure("Average risk", format_odds(figures["mean_risk"]), "of a record"),
+            Figure("Highest individual risk", format_odds(figures["max_risk"]), "of any record"),
             Figure("Information lost", share(figures["loss"]), NOTHING_LEFT),
         )
         return Section("summary", "In short", (Figures(short),), first=True)
     chosen = private["chosen"]
-    why = reason(Choice.from_data(chosen["choice"]), edited=chosen["edited"])
+    why = explain_choice(Choice.from_data(chosen["choice"]), edited=chosen["edited"])
     loss, people = data["chosen"][1], figures["subjects"]
     apart = min(figures["unique_with_kept"] / people, 1.0) if people else 0.0
     certain = figures["max_risk"] >= 1
     shown = (
         Figure(
             "Expected to be re-identified",
-            f"{about(figures['expected_matches'])} people",
+            f"{format_expected(figures['expected_matches'])} people",
             f"of {people:,.0f} in the release",
         ),
         Figure(
             "Highest individual risk",
-            one_in(figures["max_risk"]),
+            format_odds(figures["max_risk"]),
             "to be re-identified: unique in the population by these columns"
             if certain
             else "chance of being re-identified correctly",
@@ -162,14 +162,14 @@ def _kit_summary(data: Mapping[str, Any], audience: Audience) -> Section:
     said = [
         f"{data['policies']:,} policies were found that no other of {search['evaluations']:,} "
         f"beats in both risk and loss (search: {search['strategy']}, {search['stopped']}).",
-        f"Of the {size(data['subjects'], audience)} people of the source as it is, "
-        f"{found(data['matches'])} would be expected to be re-identified correctly by an "
-        "adversary who has the population.",
+        "Without protection, an adversary who links every record to the population is expected to "
+        f"re-identify {count_among(data['matches'], size(data['subjects'], audience))} of the "
+        "source.",
     ]
     for name, (risk, loss, matches) in data["marks"].items():
         said.append(
-            f"{CALLED.get(name, name)} leaves {left(data, risk, matches)} and "
-            f"{lost(data, loss)}; {beaten_by(data['beats'][name]['count'])}."
+            f"{CALLED.get(name, name)} leaves {describe_risk(data, risk, matches)} and "
+            f"{describe_loss(data, loss)}; {count_beating(data['beats'][name]['count'])}."
         )
     said += [
         f"{CALLED.get(name, name)} is not among these policies ({why})."
@@ -183,36 +183,32 @@ def _frontier(data: Mapping[str, Any]) -> Section | None:
         return None
     shown = data["frontier"]
     risk, loss = shown["risk"], shown["loss"]
-    described = tuple(
-        f"policy {number}: {found(matches)} found, relative risk {r:.4g}, loss {share(x)}"
-        for number, matches, r, x in zip(shown["number"], shown["found"], risk, loss, strict=True)
-    )
+    described = [
+        f"policy {number}: {describe_matches(found)} re-identified, relative risk {r:.4g}, "
+        f"loss {share(x)}"
+        for number, found, r, x in zip(shown["number"], shown["found"], risk, loss, strict=True)
+    ]
     marks = [(CALLED.get(name, name), *scores) for name, (*scores, _) in data["marks"].items()]
     if "chosen" in data:
         marks.append((CALLED["chosen"], *data["chosen"][:2]))
-    chart = FrontierChart(
-        tuple(risk),
-        tuple(loss),
-        described,
-        tuple((name, r, x) for name, r, x in marks),
-        *_axes(data),
-        f"{data['policies']:,} policies that no other found beats in both risk and loss"
-        + (
-            f"; {len(risk):,} of them, evenly spread, are drawn."
-            if len(risk) < data["policies"]
-            else "."
-        ),
-        risk_ends="100% = the source as it is",
-        loss_ends="100% = nothing left",
-        floor=tuple(zip(*shown["floor"], strict=True)) if shown.get("floor") else (),
+    ends = ("100% = the source as it is", "100% = nothing left")
+    chart = frontier_chart({"frontier": shown}, described, *zip(_axes(data), ends, strict=True))
+    chart = replace(
+        chart, marks=tuple(marks), floor=tuple(zip(*shown.get("floor", ()), strict=True))
     )
+    if len(risk) < data["policies"]:
+        caption = (
+            f"{data['policies']:,} policies that no other found beats in both risk and loss; "
+            f"{len(risk):,} of them, evenly spread, are drawn."
+        )
+        chart = replace(chart, caption=caption)
     blocks = (chart, *_searched(data), *_marks(data))
     return Section("frontier", "Risk-utility frontier", blocks)
 
 
 def _axes(data: Mapping[str, Any]) -> tuple[str, str]:
     """Name the axes by what was searched for."""
-    risk, loss = (called(data, kind) for kind in ("risk", "loss"))
+    risk, loss = (name_measure(data, kind) for kind in ("risk", "loss"))
     return ("relative risk" if is_default(data, "risk") else risk), loss
 
 
@@ -222,8 +218,8 @@ def _searched(data: Mapping[str, Any]) -> Iterator[Prose]:
         return
     risk, loss = (data["measures"][kind]["formula"] for kind in ("risk", "loss"))
     said = (
-        f"Risk here is {called(data, 'risk')} ({risk}), "
-        f"and loss is {called(data, 'loss')} ({loss})."
+        f"Risk here is {name_measure(data, 'risk')} ({risk}), "
+        f"and loss is {name_measure(data, 'loss')} ({loss})."
     )
     outcomes = data["outcomes"]
     yield Prose((said + (f" Outcomes: {listed(outcomes)}." if outcomes else ""),))
@@ -240,7 +236,8 @@ def _marks(data: Mapping[str, Any]) -> Iterator[Heading | Bullets]:
 def _beating(data: Mapping[str, Any]) -> Section | None:
     rows = [
         (
-            f"{one['number']}: {found(one['found'])} found, {share(one['loss'])} lost",
+            f"{one['number']}: {describe_matches(one['found'])} re-identified, "
+            f"{share(one['loss'])} lost",
             one["words"],
         )
         for beats in data.get("beats", {}).values()

@@ -8,7 +8,7 @@ from typing import Any
 from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section
 from voile.report.wording import listed, needs_suppression, share, share_of
 from voile.tables.scoring.disclosure import of_column
-from voile.tables.verbs.wording import about, people
+from voile.tables.verbs.wording import format_expected, format_people
 
 ROWS = (
     ("expected_matches", "people expected to be re-identified correctly"),
@@ -52,10 +52,10 @@ def risks(
         if name in RISKS:
             return share(value)
         if name in COUNTS:
-            return people(value, audience)
+            return format_people(value, audience)
         if name == "share_under_11":
             return share_of(value, _people(data, side), audience)
-        return about(value) if name == "expected_matches" else f"{value:,.0f}"
+        return format_expected(value) if name == "expected_matches" else f"{value:,.0f}"
 
     measures = ROWS if audience == "public" else (*ROWS, DISCERNIBILITY)  # it follows each person
     known = [(name, title) for name, title in measures if name in before or name in after]
@@ -109,7 +109,7 @@ def _shares(
 
 
 def _estimated(when: str, estimate: Sequence[float], audience: Audience) -> str:
-    value, low, high = (people(x, audience) for x in estimate)
+    value, low, high = (format_people(x, audience) for x in estimate)
     return (
         f"By the {when}'s columns, {value} people are estimated to be unique in the population "
         f"({low} to {high}, for which records happened to be drawn; the model may err by more)."

@@ -14,10 +14,10 @@ from voile.tables.scoring.named_measures import DEFAULTS, Kind
 CALLED = {"safe-harbor": "Safe Harbor", "chosen": "chosen policy"}
 
 
-def people(count: float, audience: Audience) -> str:
+def format_people(count: float, audience: Audience) -> str:
     """Write a count of people; a public report says no number from 1 to 10.
 
-    >>> people(3, "public"), people(3, "internal"), people(1234, "public")
+    >>> format_people(3, "public"), format_people(3, "internal"), format_people(1234, "public")
     ('fewer than 11', '3', '1,234')
     """
     if audience == "public" and is_few(count):
@@ -25,19 +25,19 @@ def people(count: float, audience: Audience) -> str:
     return f"{count:,.0f}"
 
 
-def one_in(risk: float) -> str:
+def format_odds(risk: float) -> str:
     """Write a probability as one in so many.
 
-    >>> one_in(0.05), one_in(1.0)
+    >>> format_odds(0.05), format_odds(1.0)
     ('1 in 20', 'certain')
     """
     return "certain" if risk >= 1 else f"1 in {1 / risk:,.0f}" if risk > 0 else "none"
 
 
-def about(matches: float) -> str:
+def format_expected(matches: float) -> str:
     """Write an expected number of people.
 
-    >>> about(84.3), about(3.42), about(4.0), about(0.01)
+    >>> format_expected(84.3), format_expected(3.42), format_expected(4.0), format_expected(0.01)
     ('84', '3.4', '4', 'nearly none')
     """
     if matches < 0.1:
@@ -45,33 +45,34 @@ def about(matches: float) -> str:
     return f"{matches:,.0f}" if matches >= 10 else f"{matches:.1f}".removesuffix(".0")
 
 
-def found(matches: float) -> str:
+def describe_matches(matches: float) -> str:
     """Write how many people are expected to be found.
 
-    >>> found(84.3), found(0.01)
+    >>> describe_matches(84.3), describe_matches(0.01)
     ('about 84 people', 'nearly nobody')
     """
-    return f"about {about(matches)} people" if matches >= 0.1 else "nearly nobody"
+    return f"about {format_expected(matches)} people" if matches >= 0.1 else "nearly nobody"
 
 
-def _among(matches: float, people: str) -> str:
-    return f"{'about ' * (matches >= 0.1)}{about(matches)} of the {people} people"
+def count_among(matches: float, people: str) -> str:
+    """Write an expected number of people among others."""
+    return f"{'about ' * (matches >= 0.1)}{format_expected(matches)} of the {people} people"
 
 
-def reason(choice: Choice, *, edited: bool = False) -> str:
+def explain_choice(choice: Choice, *, edited: bool = False) -> str:
     """Say why a policy was chosen.
 
-    >>> reason(Choice(beats="safe-harbor"))
+    >>> explain_choice(Choice(beats="safe-harbor"))
     "which loses the least at Safe Harbor's risk or less"
-    >>> reason(Choice(max_risk=0.05))
+    >>> explain_choice(Choice(max_risk=0.05))
     "which loses the least where no record's risk is above 5.0%"
-    >>> reason(Choice(max_loss=0.3)), reason(Choice(policy=17), edited=True)
+    >>> explain_choice(Choice(max_loss=0.3)), explain_choice(Choice(policy=17), edited=True)
     ('which risks the least at a loss of 30% or less', 'number 17 of those found, then edited')
     """
-    return f"{_why(choice)}{', then edited' * edited}"
+    return f"{_explain(choice)}{', then edited' * edited}"
 
 
-def _why(choice: Choice) -> str:
+def _explain(choice: Choice) -> str:
     [(name, value)] = choice.to_data().items()
     match name:
         case "beats":
@@ -93,25 +94,25 @@ def is_default(data: Mapping[str, Any], kind: Kind) -> bool:
     return bool(data["measures"][kind]["name"] == DEFAULTS[kind])
 
 
-def called(data: Mapping[str, Any], kind: Kind) -> str:
+def name_measure(data: Mapping[str, Any], kind: Kind) -> str:
     """Name a measure within a sentence.
 
-    >>> called({"measures": {"risk": {"title": "HIV cases"}}}, "risk")
+    >>> name_measure({"measures": {"risk": {"title": "HIV cases"}}}, "risk")
     'HIV cases'
     """
     title: str = data["measures"][kind]["title"]
     return title if title[:2].isupper() else title[:1].lower() + title[1:]
 
 
-def left(data: Mapping[str, Any], risk: float, matches: float) -> str:
+def describe_risk(data: Mapping[str, Any], risk: float, matches: float) -> str:
     """Say what a policy leaves: the people found, after the risk where that is another."""
-    to_find = f"{found(matches)} expected to be re-identified"
+    to_find = f"{describe_matches(matches)} expected to be re-identified"
     if is_default(data, "risk"):
         return to_find
-    return f"{share(risk)} of the source's {called(data, 'risk')} ({to_find})"
+    return f"{share(risk)} of the source's {name_measure(data, 'risk')} ({to_find})"
 
 
-def lost(data: Mapping[str, Any], loss: float) -> str:
+def describe_loss(data: Mapping[str, Any], loss: float) -> str:
     """Say what a policy loses, by the loss that was searched for."""
     match data["measures"]["loss"]["name"]:
         case "information":
@@ -119,27 +120,27 @@ def lost(data: Mapping[str, Any], loss: float) -> str:
         case "mutual-information":
             return f"loses {share(loss)} of the information about {listed(data['outcomes'])}"
         case _:
-            return f"has {share(loss)} of the greatest {called(data, 'loss')}"
+            return f"has {share(loss)} of the greatest {name_measure(data, 'loss')}"
 
 
-def _kept(data: Mapping[str, Any], loss: float) -> str:
+def _describe_what_is_kept(data: Mapping[str, Any], loss: float) -> str:
     match data["measures"]["loss"]["name"]:
         case "information":
             about_what = ""
         case "mutual-information":
             about_what = f" about {listed(data['outcomes'])}"
         case _:
-            return f"The release {lost(data, loss)}"
+            return f"The release {describe_loss(data, loss)}"
     return (
         f"The release keeps {share(1 - loss)} of the information{about_what} in the source's "
         f"quasi-identifiers and loses {share(loss)}"
     )
 
 
-def beaten_by(count: int) -> str:
+def count_beating(count: int) -> str:
     """Say how many policies beat another in risk and loss.
 
-    >>> beaten_by(0), beaten_by(1), beaten_by(1234)
+    >>> count_beating(0), count_beating(1), count_beating(1234)
     ('no policy found beats it in both', '1 policy found beats it in both', \
 '1,234 policies found beat it in both')
     """
@@ -166,26 +167,26 @@ def three_sentences(
     whom = "population" if data["population_known"] else "source"
     said = [
         f"An adversary who links every record to the {whom} is expected to re-identify "
-        f"{_among(figures['expected_matches'], f'{people:,.0f}')} in the release "
+        f"{count_among(figures['expected_matches'], f'{people:,.0f}')} in the release "
         f"({share(figures['mean_risk'])}); without protection, "
-        f"{_among(data['matches'], whole)} in the fitted source.",
-        _kept(data, loss)
+        f"{count_among(data['matches'], whole)} in the fitted source.",
+        _describe_what_is_kept(data, loss)
         + (f", {share_of(dropped / source, source, audience)} of people dropped" if dropped else "")
         + (
             "."
             if is_default(data, "risk")
-            else f"; it leaves {share(risk)} of the source's {called(data, 'risk')}."
+            else f"; it leaves {share(risk)} of the source's {name_measure(data, 'risk')}."
         ),
     ]
     for name, (its_risk, its_loss, its_found) in data["marks"].items():
         count = data["beats"][name]["count"]
         its_name = CALLED.get(name, name)
-        its_own = f"leaves {left(data, its_risk, its_found)} and loses {share(its_loss)}"
+        its_own = f"leaves {describe_risk(data, its_risk, its_found)} and loses {share(its_loss)}"
         if risk <= its_risk and loss <= its_loss:
             also = f"; {count - 1:,} other policies found do so too" if count > 2 else ""
             said.append(f"On the fitted source it beats {its_name}, which {its_own}{also}.")
         else:
-            said.append(f"On the fitted source {its_name} {its_own}; {beaten_by(count)}.")
+            said.append(f"On the fitted source {its_name} {its_own}; {count_beating(count)}.")
     if not data["marks"]:
         said.append(f"The data holder chose the policy {why}.")
     return tuple(said)

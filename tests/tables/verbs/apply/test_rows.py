@@ -19,7 +19,7 @@ from voile.report.wording import share
 from voile.tables.verbs.options import ApplyOptions
 from voile.tables.verbs.report import sections
 from voile.tables.verbs.verify import verify
-from voile.tables.verbs.wording import about
+from voile.tables.verbs.wording import format_expected
 from voile.tables.wing import apply
 
 pytestmark = pytest.mark.filterwarnings(
@@ -189,7 +189,7 @@ def test_the_report_counts_the_people_of_this_release_not_those_of_the_fit(
 ):
     release = run(kit, patients.slice(0, 100), tmp_path / "out.csv", key_file=key_file)
     figures = release.private["figures"]
-    people, found = f"{figures['subjects']:.0f}", about(figures["expected_matches"])
+    people, found = f"{figures['subjects']:.0f}", format_expected(figures["expected_matches"])
     assert figures["subjects"] < release.private["story"]["subjects"] / 2
     (said, shown, *_) = sections(release, [], audience="internal")[0].blocks
     assert f"re-identify about {found} of the {people} people in the release" in said.paragraphs[0]
