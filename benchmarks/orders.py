@@ -24,7 +24,7 @@ from benchmarks.data import folder
 from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
-from voile.tables.domains.domain import Domain, Reading
+from voile.tables.domains.domain import Domain, Parser
 from voile.tables.domains.ordering import order_domain
 from voile.tables.domains.settings import QuasiSettings
 from voile.tables.domains.tours import measure_path, place_on_globe
@@ -118,7 +118,7 @@ def settings_of(pair: Pair) -> dict[str, object]:
 
 
 def rows_of(pair: Pair) -> Iterator[tuple[str, ...]]:
-    natural = Domain("zip", pair.zips, Reading("text"))
+    natural = Domain("zip", pair.zips, Parser("text"))
     subjects, people = pair.by_zip(pair.counts.sample), pair.by_zip(pair.counts.population)
     for name, setting in settings_of(pair).items():
         wanted = QuasiSettings.read("zip", {"order": setting}).order

@@ -87,12 +87,12 @@ def main() -> None:
     neighbours = n_bits * (n_bits + 1) // 2
 
     def chain() -> None:
-        follow(bottom.copy(), order, *(np.empty(n_bits) for _ in range(3)))
+        follow(bottom.copy(), order, np.empty((n_bits, 3)))
 
     def steepest() -> None:
-        sums, merged = [np.empty(neighbours) for _ in range(3)], np.empty(n_bits, dtype=np.int32)
+        sums, merged = np.empty((neighbours, 3)), np.empty(n_bits, dtype=np.int32)
         at, free = bottom.copy(), np.ones(n_bits, dtype=np.bool_)
-        descend(at, changes(at), free, BY_RISK, 0.0, n_bits, *sums, merged)
+        descend(at, changes(at), free, BY_RISK, 0.0, n_bits, sums, merged)
 
     space = Space(evaluator)
     frontier = search(space, strategy="steepest").frontier.policies

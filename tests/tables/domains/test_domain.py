@@ -16,20 +16,20 @@ from voile.tables.domains.domain import (
     OUTSIDE,
     Domain,
     NotInKind,
-    Reading,
+    Parser,
     build_domain,
-    infer_reading,
+    infer_parser,
 )
 
 
 def built(values, kind, **more):
-    return build_domain("x", values, Reading(kind), **more).values
+    return build_domain("x", values, Parser(kind), **more).values
 
 
 def test_zip_00501_stays_text():
-    reading = infer_reading("zip", pa.string(), ["00501", "37010", None])
-    assert reading == Reading("text")
-    domain = build_domain("zip", ["37010", "00501", None], reading)
+    parser = infer_parser("zip", pa.string(), ["00501", "37010", None])
+    assert parser == Parser("text")
+    domain = build_domain("zip", ["37010", "00501", None], parser)
     assert domain.values == ("00501", "37010", None)
     assert domain.code("501") == domain.code(501) == OUTSIDE
     assert domain.code("00501") == 0
@@ -56,7 +56,7 @@ def test_zip_00501_stays_text():
     ],
 )
 def test_the_kind_follows_type_and_values(type_, values, kind):
-    assert infer_reading("x", type_, values).kind == kind
+    assert infer_parser("x", type_, values).kind == kind
 
 
 @pytest.mark.parametrize(
@@ -64,23 +64,23 @@ def test_the_kind_follows_type_and_values(type_, values, kind):
 )
 def test_a_float_is_refused_by_name(type_):
     with pytest.raises(RequestError, match=r"column weight: a float cannot be .* decimal, or bins"):
-        infer_reading("weight", type_, [])
+        infer_parser("weight", type_, [])
 
 
 def test_a_domain_of_one_value_is_refused():
     for values in ([], [None], [7, 7]):
         with pytest.raises(RequestError, match=r"column x: .* at least two values.* keep or drop"):
-            build_domain("x", values, Reading("integer"))
-    assert len(build_domain("x", [7, None], Reading("integer"))) == 2
+            build_domain("x", values, Parser("integer"))
+    assert len(build_domain("x", [7, None], Parser("integer"))) == 2
 
 
 def test_null_is_a_value_of_its_own_and_last():
-    domain = build_domain("x", [None, "b", "a"], Reading("text"))
+    domain = build_domain("x", [None, "b", "a"], Parser("text"))
     assert domain.values == ("a", "b", None)
     assert domain.nullable
     assert domain.code(None) == 2
-    assert not build_domain("x", ["a", "b"], Reading("text")).nullable
-    assert build_domain("x", ["a", "b"], Reading("text")).code(None) == OUTSIDE
+    assert not build_domain("x", ["a", "b"], Parser("text")).nullable
+    assert build_domain("x", ["a", "b"], Parser("text")).code(None) == OUTSIDE
 
 
 def test_numbers_are_ordered_by_size_and_text_by_letters():
@@ -97,17 +97,17 @@ def test_decimals_are_written_out_and_lose_no_digit():
     digits = "12345678901234567890123456789012345678"
     one, other = (Decimal(f"{digits}.{last}") for last in "12")
     assert len(built([one, other], "decimal")) == 2
-    assert str(Reading("decimal")("1E+2")) == "100"
+    assert str(Parser("decimal")("1E+2")) == "100"
     for wrong in ("1E+1000000", "1E-1000000", "NaN", "inf", "one"):
         with pytest.raises(NotInKind):
-            Reading("decimal")(wrong)
+            Parser("decimal")(wrong)
 
 
 def test_dates_are_days_months_or_years():
     days = [dt.date(2020, 1, 31), dt.date(2020, 2, 2), None]
     assert built(days, "date", fill=False) == ("2020-01-31", "2020-02-02", None)
     assert built(days, "date") == ("2020-01-31", "2020-02-01", "2020-02-02", None)
-    month, year = Reading("date", "month"), Reading("date", "year")
+    month, year = Parser("date", "month"), Parser("date", "year")
     assert build_domain("x", ["2019-11", "2020-02-01", "2020-03-31"], month).values == (
         "2019-11", "2019-12", "2020-01", "2020-02", "2020-03",
     )  # fmt: skip
@@ -117,15 +117,15 @@ def test_dates_are_days_months_or_years():
 
 
 def test_dates_are_read_by_their_form_or_by_iso_8601_and_never_in_part():
-    form = Reading("date", form="%d/%m/%Y")
+    form = Parser("date", form="%d/%m/%Y")
     assert form("31/03/1990") == "1990-03-31"
-    assert Reading("date")("1990-03-31T10:00:00") == "1990-03-31"
+    assert Parser("date")("1990-03-31T10:00:00") == "1990-03-31"
     for wrong in ("03/31/1990", "1990-03-31"):
         with pytest.raises(NotInKind):
             form(wrong)
     for wrong in ("1990-03-310", "1990-03-31 or so", "1990-02-30", "90"):
         with pytest.raises(NotInKind):
-            Reading("date")(wrong)
+            Parser("date")(wrong)
 
 
 def test_gaps_are_filled_where_that_no_more_than_doubles():
@@ -137,7 +137,7 @@ def test_gaps_are_filled_where_that_no_more_than_doubles():
 
 def test_values_of_another_kind_are_counted_and_never_shown():
     with pytest.raises(RequestError) as caught:
-        build_domain("age", ["7", "hush-hush", "8", "n/a"], Reading("integer"))
+        build_domain("age", ["7", "hush-hush", "8", "n/a"], Parser("integer"))
     assert "2 distinct values cannot be read as integer" in str(caught.value)
     assert "hush" not in str(caught.value)
 
@@ -145,11 +145,11 @@ def test_values_of_another_kind_are_counted_and_never_shown():
 @pytest.mark.parametrize("raw", [True, 7.0, "7.0", "", "x", "1e2", Decimal("7.5")])
 def test_what_is_no_whole_number_is_refused(raw):
     with pytest.raises(NotInKind):
-        Reading("integer")(raw)
+        Parser("integer")(raw)
 
 
 def test_whole_numbers_have_one_form():
-    assert {Reading("integer")(raw) for raw in (7, "7", " 007", "+7", Decimal("7.0"))} == {7}
+    assert {Parser("integer")(raw) for raw in (7, "7", " 007", "+7", Decimal("7.0"))} == {7}
 
 
 CELLS = st.none() | st.sampled_from(["00501", "501", "90", "-3", "é", "é", "", "unseen"])
@@ -157,7 +157,7 @@ CELLS = st.none() | st.sampled_from(["00501", "501", "90", "-3", "é", "é", "",
 
 @given(st.lists(CELLS, max_size=40), st.sampled_from(["plain", "dictionary", "chunks"]))
 def test_codes_are_those_of_each_cell(cells, layout):
-    domain = build_domain("x", ["00501", "90", "-3", "é", "", None], Reading("text"))
+    domain = build_domain("x", ["00501", "90", "-3", "é", "", None], Parser("text"))
     array = pa.array(cells, pa.string())
     if layout == "dictionary":
         array = array.dictionary_encode()
@@ -170,15 +170,15 @@ def test_codes_are_those_of_each_cell(cells, layout):
 
 
 def test_codes_read_every_type_of_column():
-    years = build_domain("x", ["1989", "1991"], Reading("date", "year"))
+    years = build_domain("x", ["1989", "1991"], Parser("date", "year"))
     array = pa.array([dt.date(1990, 5, 1), None], pa.date32())
     assert years.codes(array).tolist() == [1, OUTSIDE]
-    ages = build_domain("x", [1, 3], Reading("integer"))
+    ages = build_domain("x", [1, 3], Parser("integer"))
     assert ages.codes(pa.array([3, 4, 1], pa.uint8())).tolist() == [2, OUTSIDE, 0]
     assert ages.codes(pa.array([2.0])).tolist() == [OUTSIDE]
     assert len(ages.codes(pa.array([], pa.int64()))) == 0
 
 
 def test_a_listed_order_is_kept():
-    size = Domain("size", ("small", "medium", "large"), Reading("listed"))
+    size = Domain("size", ("small", "medium", "large"), Parser("listed"))
     assert size.codes(pa.array(["large", "small", "huge"])).tolist() == [2, 0, OUTSIDE]

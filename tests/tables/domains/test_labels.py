@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.tables.domains.domain import Domain, Reading, build_domain
+from voile.tables.domains.domain import Domain, Parser, build_domain
 from voile.tables.domains.labels import Style, label_interval, reads_as_date, style_for
 
 # What one or the other spreadsheet is known to turn into a date.
@@ -30,7 +30,7 @@ def test_other_labels_are_not_taken_for_dates(label):
 
 
 def whole(values):
-    return Domain("x", values, Reading("integer"))
+    return Domain("x", values, Parser("integer"))
 
 
 def test_one_date_like_range_makes_the_whole_column_say_to():
@@ -44,16 +44,16 @@ def test_numbers_below_zero_are_not_read_as_ranges():
 
 
 def test_null_is_written_missing_and_the_text_missing_is_quoted():
-    domain = Domain("x", ("missing", "a|b", "b", None), Reading("text"))
+    domain = Domain("x", ("missing", "a|b", "b", None), Parser("text"))
     assert domain.labels([(0, 0), (1, 2), (3, 3)]) == ('"missing"', '"a|b"|b', "missing")
 
 
 def test_a_category_that_looks_like_a_date_is_quoted_and_days_are_not():
-    bins = Domain("x", ("0-9", "10-19", "20+"), Reading("text"))
+    bins = Domain("x", ("0-9", "10-19", "20+"), Parser("text"))
     assert bins.labels([(1, 1), (2, 2)]) == ('"10-19"', "20+")
-    months = Domain("x", ("1990-03", "1990-04"), Reading("date", "month"))
+    months = Domain("x", ("1990-03", "1990-04"), Parser("date", "month"))
     assert months.labels([(0, 0), (0, 1)]) == ('"1990-03"', "1990-03 to 1990-04")
-    days = Domain("x", ("1990-03-01", "1990-03-02"), Reading("date"))
+    days = Domain("x", ("1990-03-01", "1990-03-02"), Parser("date"))
     assert days.labels([(0, 0), (0, 1)]) == ("1990-03-01", "1990-03-01 to 1990-03-02")
 
 
@@ -71,16 +71,16 @@ def test_a_style_follows_the_values():
 
 
 def test_a_listed_label_names_a_set_and_tells_no_order():
-    jobs = Domain("x", ("nurse", "clerk", "driver", None), Reading("listed"))
+    jobs = Domain("x", ("nurse", "clerk", "driver", None), Parser("listed"))
     assert jobs.labels([(0, 1), (2, 3)]) == ("clerk|nurse", "driver|missing")
 
 
 def test_only_what_is_a_run_of_numbers_is_written_as_a_range():
-    small_last = Domain("zip", ("37010", "37011", "42601", "00501", "37001"), Reading("listed"))
+    small_last = Domain("zip", ("37010", "37011", "42601", "00501", "37001"), Parser("listed"))
     assert small_last.labels([(0, 1), (2, 3), (4, 4)]) == ("37010-37011", "00501|42601", "37001")
     assert small_last.labels([(0, 2), (3, 4)]) == ("37010-42601", "00501-37001")
     assert small_last.labels([(0, 0), (1, 4)]) == ("37010", "00501|37001|37011|42601")
-    grades = Domain("x", ("9", "10", "11", None), Reading("listed"))
+    grades = Domain("x", ("9", "10", "11", None), Parser("listed"))
     assert grades.labels([(0, 2), (3, 3)]) == ("9 to 11", "missing")
 
 
@@ -89,20 +89,20 @@ words = st.text(max_size=6) | st.sampled_from(
 )
 ORDERED = st.one_of(
     st.sets(st.integers(-40, 2100), min_size=2, max_size=30).map(sorted).map(whole),
-    st.sets(words, min_size=2, max_size=14).map(lambda v: build_domain("x", v, Reading("text"))),
+    st.sets(words, min_size=2, max_size=14).map(lambda v: build_domain("x", v, Parser("text"))),
     st.lists(words, unique=True, min_size=2, max_size=14).map(
-        lambda v: Domain("x", (*v, None), Reading("listed"))
+        lambda v: Domain("x", (*v, None), Parser("listed"))
     ),
     st.tuples(
         st.sets(st.dates(dt.date(1, 1, 1)), min_size=2, max_size=9),
         st.sampled_from(["day", "month", "year"]),
     )
-    .map(lambda d: [Reading("date", d[1])(day) for day in d[0]] + [Reading("date", d[1])])
+    .map(lambda d: [Parser("date", d[1])(day) for day in d[0]] + [Parser("date", d[1])])
     .filter(lambda d: len(set(d[:-1])) > 1)
     .map(lambda d: build_domain("x", d[:-1], d[-1], fill=False)),
     st.sets(st.decimals(-99, 99, places=2), min_size=2, max_size=9)
     .filter(lambda v: len(set(v)) > 1)
-    .map(lambda v: build_domain("x", v, Reading("decimal"))),
+    .map(lambda v: build_domain("x", v, Parser("decimal"))),
 )
 
 
@@ -126,6 +126,6 @@ def test_labels_are_unique_within_a_column(made):
 @given(intervals())
 def test_labels_are_never_read_as_a_date_unless_they_are_one(made):
     domain, bounds = made
-    a_day = domain.reading.kind == "date" and domain.reading.by == "day"
+    a_day = domain.parser.kind == "date" and domain.parser.by == "day"
     for (first, last), label in zip(bounds, domain.labels(bounds), strict=True):
         assert not reads_as_date(label) or (a_day and first == last)

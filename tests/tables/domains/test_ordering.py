@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError, SourceError
-from voile.tables.domains.domain import Domain, Reading
+from voile.tables.domains.domain import Domain, Parser
 from voile.tables.domains.ordering import order_domain
 from voile.tables.domains.settings import QuasiSettings
 from voile.tables.domains.zip_areas import count_areas, explain_off_lattice
@@ -42,9 +42,9 @@ def files(tmp_path):
 def ordered(order, people=PEOPLE, *, column="zip", population=True, values=None):
     """Return the domain that a roles file's order makes of the values of a column."""
     values = list(people if values is None else values)
-    natural = Domain(column, tuple(sorted(v for v in values if v)), Reading("text"))
+    natural = Domain(column, tuple(sorted(v for v in values if v)), Parser("text"))
     if None in values:
-        natural = Domain(column, (*natural.values, None), natural.reading)
+        natural = Domain(column, (*natural.values, None), natural.parser)
     counted = np.array([people.get(value, 0) for value in natural.values], dtype=float)
     wanted = QuasiSettings.read(column, {"order": order})
     return order_domain(
@@ -77,7 +77,7 @@ def test_equal_values_keep_their_natural_order():
 
 
 def test_common_goes_by_subjects_whatever_their_area():
-    zips = Domain("zip", ("37010", "37011", "38501"), Reading("text"))
+    zips = Domain("zip", ("37010", "37011", "38501"), Parser("text"))
     counted = order_domain(zips, np.array([1.0, 5.0, 3.0]), np.full(3, 30_000.0), "common")
     assert counted.values == ("37011", "38501", "37010")
 
@@ -199,7 +199,7 @@ def test_a_list_names_a_value_once(tmp_path):
 
 
 def test_areas_are_not_read_off_numbers():
-    numbers = Domain("zip", (501, 37010), Reading("integer"))
+    numbers = Domain("zip", (501, 37010), Parser("integer"))
     with pytest.raises(RequestError, match=r"column zip: .* no text; write ZIP codes as text"):
         order_domain(numbers, np.ones(2), np.ones(2), "zip3")
 

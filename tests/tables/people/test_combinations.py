@@ -46,7 +46,7 @@ def test_an_order_is_a_list_or_a_file(tmp_path):
     for given in (order, str(path)):
         made = domain(["high", "low", None], order=given)
         assert made.values == ("low", "middle", "high", None)
-        assert made.reading.kind == "listed"
+        assert made.parser.kind == "listed"
 
 
 def test_an_order_that_lacks_a_value_is_refused_without_the_value():
@@ -84,7 +84,7 @@ def test_dates_are_asked_for_by_what_one_is():
     assert domain(days, by="month").values == ("1999-12", "2000-01")
     assert domain(["1999-12-31", "2000-01-01"], by="year").values == (1999, 2000)
     assert domain(["12/1999", "01/2000"], by="year", form="%m/%Y").values == (1999, 2000)
-    assert domain(["1999-12", "2000-01"], by="month").reading.kind == "date"
+    assert domain(["1999-12", "2000-01"], by="month").parser.kind == "date"
     with pytest.raises(RequestError, match="cannot be read as date"):
         domain(["a", "b"], by="year")
 

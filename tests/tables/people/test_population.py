@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.tables.domains.domain import Domain, Reading
+from voile.tables.domains.domain import Domain, Parser
 from voile.tables.people.population import (
     fill_gaps,
     from_counts,
@@ -17,7 +17,7 @@ from voile.tables.people.population import (
     population_of,
 )
 
-NUMBER, TEXT = Reading("number"), Reading("text")
+NUMBER, TEXT = Parser("number"), Parser("text")
 DOMAINS = (
     Domain("age", (30, 31, 32), NUMBER),
     Domain("sex", ("f", "m"), TEXT),

@@ -13,11 +13,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.tables.domains.domain import Domain, Reading, build_domain
+from voile.tables.domains.domain import Domain, Parser, build_domain
 from voile.tables.policies.policy import Policy
 
-AGE = Domain("age", tuple(range(6)), Reading("integer"))
-SEX = Domain("sex", ("F", "M", None), Reading("text"))
+AGE = Domain("age", tuple(range(6)), Parser("integer"))
+SEX = Domain("sex", ("F", "M", None), Parser("text"))
 N = 7
 
 
@@ -108,13 +108,13 @@ KINDS = {
 def domains(draw, column):
     kind = draw(st.sampled_from(sorted(KINDS)))
     dated = kind in ("day", "month", "year")
-    reading = Reading("date", kind) if dated else Reading(kind)
+    parser = Parser("date", kind) if dated else Parser(kind)
     raw = draw(st.lists(st.none() | KINDS[kind], min_size=2, max_size=9))
-    assume(len({reading(value) for value in raw}) > 1)
+    assume(len({parser(value) for value in raw}) > 1)
     if kind == "listed":
         known = list(dict.fromkeys(value for value in raw if value is not None))
-        return Domain(column, (*known, *((None,) if None in raw else ())), reading)
-    return build_domain(column, raw, reading, fill=False)
+        return Domain(column, (*known, *((None,) if None in raw else ())), parser)
+    return build_domain(column, raw, parser, fill=False)
 
 
 @st.composite

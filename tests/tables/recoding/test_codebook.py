@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError, TamperedError
-from voile.tables.domains.domain import Domain, Reading, build_domain
+from voile.tables.domains.domain import Domain, Parser, build_domain
 from voile.tables.policies.policy import Policy
 from voile.tables.recoding.codebook import Codebook
 from voile.tables.recoding.published import Published
@@ -32,11 +32,11 @@ KINDS = {
     "form": (pa.string(), DAYS.map(lambda d: d.strftime(FORM))),
 }
 READINGS = {
-    "digits": Reading("text"),
-    "day": Reading("date"),
-    "month": Reading("date", "month"),
-    "year": Reading("date", "year"),
-    "form": Reading("date", form=FORM),
+    "digits": Parser("text"),
+    "day": Parser("date"),
+    "month": Parser("date", "month"),
+    "year": Parser("date", "year"),
+    "form": Parser("date", form=FORM),
 }
 
 
@@ -46,13 +46,13 @@ def columns(draw, name):
     kind = draw(st.sampled_from(sorted(KINDS)))
     type_, cells = KINDS[kind]
     raw = draw(st.lists(st.none() | cells, min_size=2, max_size=12))
-    reading = READINGS.get(kind, Reading(kind))
-    assume(len({reading(cell) for cell in raw}) > 1)
+    parser = READINGS.get(kind, Parser(kind))
+    assume(len({parser(cell) for cell in raw}) > 1)
     if kind == "listed":
         values = sorted({cell for cell in raw if cell is not None}, reverse=True)
-        domain = Domain(name, (*values, *((None,) if None in raw else ())), reading)
+        domain = Domain(name, (*values, *((None,) if None in raw else ())), parser)
     else:
-        domain = build_domain(name, raw, reading, fill=draw(st.booleans()))
+        domain = build_domain(name, raw, parser, fill=draw(st.booleans()))
     return domain, raw, pa.array(raw, type_)
 
 
@@ -123,7 +123,7 @@ def test_the_codebook_reads_the_release_back(made, bounds):
     assert codebook.released_codes(pa.table(written)).tolist() == expected.tolist()
 
 
-AGE = Domain("age", tuple(range(100)), Reading("integer"))
+AGE = Domain("age", tuple(range(100)), Parser("integer"))
 HALVES = Policy((AGE,), np.arange(99) == 17)
 CODED = published(HALVES, np.array([[0], [99]]), False).codebook.columns[0]
 
@@ -142,7 +142,7 @@ def test_a_value_that_no_released_row_can_have_agrees_with_none():
     three = Policy((AGE,), np.isin(np.arange(99), [17, 64]))
     middle = published(three, np.array([[20], [70]]), False).codebook.columns[0]
     assert [entry.label for entry in middle.entries] == ["under 65", "65 and over"]
-    town = Domain("town", ("Ada", "Bo", "Cy"), Reading("listed"))
+    town = Domain("town", ("Ada", "Bo", "Cy"), Parser("listed"))
     whole = Policy((town,), np.zeros(2, dtype=bool))
     towns = published(whole, np.array([[0], [1]]), False).codebook.columns[0]
     assert towns.register_codes(pa.array(["Bo", "Cy", None, "", " "])).tolist() == [
@@ -155,7 +155,7 @@ def test_a_value_that_no_released_row_can_have_agrees_with_none():
 
 
 def test_bounds_that_read_as_a_missing_value_are_refused():
-    ages = Domain("age", (*range(100), None), Reading("integer"))
+    ages = Domain("age", (*range(100), None), Parser("integer"))
     known = Policy((ages,), np.arange(100) == 99)
     with pytest.raises(RequestError, match="leave --bounds out"):
         published(known, np.array([[5], [100]]), True)

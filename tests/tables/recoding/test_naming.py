@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.round_cuts import roundest
-from voile.tables.domains.domain import Domain, Reading, build_domain
+from voile.tables.domains.domain import Domain, Parser, build_domain
 from voile.tables.policies.policy import Policy
 from voile.tables.recoding.naming import name_intervals
 
-WHOLE, DECIMAL, DATE, LISTED = map(Reading, ("integer", "decimal", "date", "listed"))
+WHOLE, DECIMAL, DATE, LISTED = map(Parser, ("integer", "decimal", "date", "listed"))
 
 
 def names(domain, cuts, released):
@@ -31,7 +31,7 @@ def labels(*asked):
 
 def declared(domain):
     return Domain(
-        domain.column, domain.values, domain.reading, declared=(True,) * len(domain.values)
+        domain.column, domain.values, domain.parser, declared=(True,) * len(domain.values)
     )
 
 
@@ -71,7 +71,7 @@ def test_text_is_named_by_what_is_shown_of_it():
     town = Domain("town", ("Bo", "Ada", "CANARYTOWN", "Cy", None), LISTED)
     assert labels(town, [], {"Ada", "Bo"}) == ["Ada|Bo"]
     assert labels(town, [1], {"Ada", "Bo", "Cy", None}) == ["Ada|Bo", "Cy|missing"]
-    zips = Domain("zip", ("37010", "37011", "37012", "37013"), Reading("text"))
+    zips = Domain("zip", ("37010", "37011", "37012", "37013"), Parser("text"))
     assert labels(zips, [], {"37011", "37012"}) == ["37011-37012"]
     assert labels(declared(zips), [], {"37011"}) == ["37010-37013"]
 

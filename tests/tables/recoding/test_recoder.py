@@ -7,16 +7,16 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voile.tables.domains.domain import Domain, Reading
+from voile.tables.domains.domain import Domain, Parser
 from voile.tables.policies.policy import Policy
 from voile.tables.recoding.recoder import Recoder
 
 ROWS, EXAMPLES = 2_000, 50  # 100,000 rows in all
 
-ZIP = Domain("zip", ("00501", "00544", "37010", "37011", None), Reading("text"))
-AGE = Domain("age", (*range(91), None), Reading("integer"))
-CHANGE = Domain("change", (-40, -3, -2, 0, 7), Reading("integer"))
-TOWN = Domain("town", ("Zürich", "Aix-en-Provence", "東京", "a|b", "", None), Reading("listed"))
+ZIP = Domain("zip", ("00501", "00544", "37010", "37011", None), Parser("text"))
+AGE = Domain("age", (*range(91), None), Parser("integer"))
+CHANGE = Domain("change", (-40, -3, -2, 0, 7), Parser("integer"))
+TOWN = Domain("town", ("Zürich", "Aix-en-Provence", "東京", "a|b", "", None), Parser("listed"))
 DOMAINS = (ZIP, AGE, CHANGE, TOWN)
 CELLS = {
     "zip": [*ZIP.values, "501", "37012"],
@@ -80,8 +80,8 @@ GROUPS = st.sets(st.tuples(st.integers(0, 2), st.integers(0, 1)))
 
 @given(GROUPS, st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 1)), max_size=30))
 def test_only_groups_that_are_not_allowed_are_suppressed(allowed, rows):
-    a = Domain("a", (0, 1, 2), Reading("integer"))
-    b = Domain("b", (0, 1), Reading("integer"))
+    a = Domain("a", (0, 1, 2), Parser("integer"))
+    b = Domain("b", (0, 1), Parser("integer"))
     policy = Policy((a, b), np.ones(3, dtype=bool))
     groups = np.array(sorted(allowed), dtype=np.int32).reshape(-1, 2)
     batch = pa.RecordBatch.from_pydict(

@@ -33,20 +33,20 @@ def assert_scores(evaluator, scores, policies):
 def test_a_chain_scores_as_from_scratch(small_space, seed, limits):
     evaluator = small_space(seed, **limits).evaluator
     order = np.random.default_rng(seed).permutation(evaluator.n_bits)
-    sums = [np.empty(len(order)) for _ in range(3)]
-    follow(lattice(evaluator.cells, evaluator.rules), order, *sums)
+    sums = np.empty((len(order), 3))
+    follow(lattice(evaluator.cells, evaluator.rules), order, sums)
     policies = np.ones((len(order), len(order)), dtype=bool)
     for step, bit in enumerate(order):
         policies[step:, bit] = False
-    assert_scores(evaluator, evaluator.normalised(np.stack(sums, axis=1)), policies)
+    assert_scores(evaluator, evaluator.normalised(sums), policies)
 
 
 def neighbours_of(evaluator, guide, allowed=0.0):
     n = evaluator.n_bits
     at = lattice(evaluator.cells, evaluator.rules)
-    sums = [np.empty(n * (n + 1) // 2) for _ in range(3)]
+    sums = np.empty((n * (n + 1) // 2, 3))
     merged, open_bits = np.empty(n, dtype=np.int32), np.ones(n, dtype=bool)
-    count, bits = descend(at, changes(at), open_bits, guide, allowed, n, *sums, merged)
+    count, bits = descend(at, changes(at), open_bits, guide, allowed, n, sums, merged)
     assert count == len(bits) == n * (n + 1) // 2
     policies, policy = [], np.ones(n, dtype=bool)
     for bit in merged:
@@ -55,7 +55,7 @@ def neighbours_of(evaluator, guide, allowed=0.0):
             policies[-1][other] = False
         policy[bit] = False
     assert not policy.any()
-    return evaluator.normalised(np.stack(sums, axis=1)), np.array(policies), merged
+    return evaluator.normalised(sums), np.array(policies), merged
 
 
 @given(seeds, limits, st.sampled_from([0, 1]))
@@ -73,12 +73,12 @@ def test_a_hashed_table_scores_as_a_direct_one(small_space, constraints):
         at = lattice(evaluator.cells, evaluator.rules)
         assert at.state[0] > 0
         order = np.random.default_rng(seed).permutation(evaluator.n_bits)[:400]
-        sums = [np.empty(len(order)) for _ in range(3)]
-        follow(at, order, *sums)
+        sums = np.empty((len(order), 3))
+        follow(at, order, sums)
         policies = np.ones((len(order), evaluator.n_bits), dtype=bool)
         for step, bit in enumerate(order):
             policies[step:, bit] = False
-        assert_scores(evaluator, evaluator.normalised(np.stack(sums, axis=1)), policies)
+        assert_scores(evaluator, evaluator.normalised(sums), policies)
 
 
 @given(seeds)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.tables.kernels.cells import Cells
+from voile.tables.kernels.cells import LatticeCells
 
 if TYPE_CHECKING:
     from voile.tables.kernels.nested import Nest
@@ -40,7 +40,7 @@ class Nesting:
     inner: slice
 
     @classmethod
-    def of(cls, cells: Cells, required: Bits) -> Nesting:
+    def of(cls, cells: LatticeCells, required: Bits) -> Nesting:
         """Choose the nesting and list the partitions that keep the required cuts."""
         from voile.tables.kernels.nested import Nest
 

@@ -34,7 +34,7 @@ class NotInKind(ValueError):  # noqa: N818 - says what the value is not, never w
 
 
 @dataclass(frozen=True)
-class Reading:
+class Parser:
     """How a raw cell becomes a value of a domain.
 
     kind : ``integer``, ``decimal``, ``date``, ``text``, or ``listed``: ordered by a file or tree.
@@ -49,7 +49,7 @@ class Reading:
     def __call__(self, raw: Any) -> Value:
         """Return the canonical value of a raw cell; None for null; raise `NotInKind` otherwise.
 
-        >>> Reading("integer")(" 007"), Reading("date", by="month")("1990-03-31")
+        >>> Parser("integer")(" 007"), Parser("date", by="month")("1990-03-31")
         (7, '1990-03')
         """
         if raw is None:
@@ -123,7 +123,7 @@ class Domain(Brief):
 
     column : the quasi-identifier's name.
     values : canonical values, distinct, in order, at least two.
-    reading : how raw cells become such values.
+    parser : how raw cells become such values.
     levels : (levels, n - 1) bool, the cuts of each level of a hierarchy, finest first; none where
         the domain did not come from one.
     declared : (n,) bool, values that are public whoever has them, since the user listed them or
@@ -132,12 +132,12 @@ class Domain(Brief):
 
     shows = (
         "column",
-        "reading",
+        "parser",
     )
 
     column: str
     values: tuple[Value, ...] = field(repr=False)
-    reading: Reading
+    parser: Parser
     levels: tuple[tuple[bool, ...], ...] = field(default=(), repr=False)
     declared: tuple[bool, ...] = field(default=(), repr=False)
 
@@ -171,32 +171,32 @@ class Domain(Brief):
     @property
     def is_scale(self) -> bool:
         """Whether values are numbers or dates, so that a cut has its place between any two."""
-        return self.reading.kind in ("integer", "decimal", "date")
+        return self.parser.kind in ("integer", "decimal", "date")
 
     @cached_property
     def is_contiguous(self) -> bool:
         """Whether values are all the whole numbers, days, months or years between two ends."""
-        if self.reading.kind not in ("integer", "date"):
+        if self.parser.kind not in ("integer", "date"):
             return False
         known = self.values[: len(self) - self.nullable]
-        first, last = (to_ordinal(value, self.reading) for value in (known[0], known[-1]))
+        first, last = (to_ordinal(value, self.parser) for value in (known[0], known[-1]))
         return last - first + 1 == len(known)
 
     def labels(self, bounds: Sequence[tuple[int, int]]) -> tuple[str, ...]:
         """Write each interval of values (first, last), both included, all in one style.
 
-        >>> age = Domain("age", tuple(range(106)), Reading("integer"))
+        >>> age = Domain("age", tuple(range(106)), Parser("integer"))
         >>> age.labels([(0, 17), (18, 44), (45, 105)])
         ('0-17', '18-44', '45-105')
         >>> age.labels([(0, 0), (1, 12), (13, 105)])
         ('0', '1 to 12', '13 to 105')
         """
-        return label_intervals(self.reading.kind, self.reading.by, self.values, bounds)
+        return label_intervals(self.parser.kind, self.parser.by, self.values, bounds)
 
     def code(self, raw: Any) -> int:
         """Return the position of a raw cell's value, or -1 where the domain lacks it."""
         try:
-            return self.position.get(self.reading(raw), OUTSIDE)
+            return self.position.get(self.parser(raw), OUTSIDE)
         except NotInKind:
             return OUTSIDE
 
@@ -218,16 +218,16 @@ def encode_cells(column: pa.Array | pa.ChunkedArray) -> tuple[list[Any], NDArray
     return cells, np.asarray(indices.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
-def infer_reading(column: str, type_: pa.DataType, values: Iterable[Any]) -> Reading:
+def infer_parser(column: str, type_: pa.DataType, values: Iterable[Any]) -> Parser:
     """Find how a column's cells are to be read, from its type and its distinct values.
 
     Text of digits is read as whole numbers when some widths differ and none has a leading zero;
     digits of one width above 3, such as ZIP codes, stay text, which orders them alike. Text of
     ISO 8601 days is read as dates.
 
-    >>> infer_reading("zip", pa.string(), ["00501", "37010"]).kind
+    >>> infer_parser("zip", pa.string(), ["00501", "37010"]).kind
     'text'
-    >>> infer_reading("age", pa.string(), ["9", "10"]).kind
+    >>> infer_parser("age", pa.string(), ["9", "10"]).kind
     'integer'
     """
     if pa.types.is_floating(type_):
@@ -237,25 +237,25 @@ def infer_reading(column: str, type_: pa.DataType, values: Iterable[Any]) -> Rea
             instead="use an integer, a decimal, or bins",
         )
     if pa.types.is_dictionary(type_):
-        return infer_reading(column, type_.value_type, values)
+        return infer_parser(column, type_.value_type, values)
     if pa.types.is_integer(type_):
-        return Reading("integer")
+        return Parser("integer")
     if pa.types.is_decimal(type_):
-        return Reading("decimal")
+        return Parser("decimal")
     if pa.types.is_date(type_) or pa.types.is_timestamp(type_):
-        return Reading("date")
+        return Parser("date")
     texts = [str(value) for value in values if value is not None]
     if texts and all(ISO_DAY.match(text.strip()) for text in texts):
-        return Reading("date")
+        return Parser("date")
     if texts and all(PLAIN_INTEGER.match(text.strip()) for text in texts):
         widths = {len(text.strip()) for text in texts}
         if len(widths) > 1 or max(widths) <= 3:
-            return Reading("integer")
-    return Reading("text")
+            return Parser("integer")
+    return Parser("text")
 
 
 def build_domain(
-    column: str, raw_values: Iterable[Any], reading: Reading, *, fill: bool | None = None
+    column: str, raw_values: Iterable[Any], parser: Parser, *, fill: bool | None = None
 ) -> Domain:
     """Order the distinct values of a column, nulls included, into a domain.
 
@@ -267,43 +267,43 @@ def build_domain(
     unreadable = 0
     for raw in raw_values:
         try:
-            values.add(reading(raw))
+            values.add(parser(raw))
         except NotInKind:
             unreadable += 1
     if unreadable:
         raise RequestError(
-            f"{unreadable} distinct values cannot be read as {reading.kind}",
+            f"{unreadable} distinct values cannot be read as {parser.kind}",
             where=f"column {column}",
             instead="give the column another kind in the roles file",
         )
     nulls = (None,) if None in values else ()
     ordered: Sequence[Value] = sorted(v for v in values if v is not None)
-    ordered = _fill_between(ordered, reading, fill)
-    return Domain(column, (*ordered, *nulls), reading)
+    ordered = _fill_between(ordered, parser, fill)
+    return Domain(column, (*ordered, *nulls), parser)
 
 
-def _fill_between(ordered: Sequence[Any], reading: Reading, fill: bool | None) -> Sequence[Value]:
-    if fill is False or len(ordered) < 2 or reading.kind not in ("integer", "date"):
+def _fill_between(ordered: Sequence[Any], parser: Parser, fill: bool | None) -> Sequence[Value]:
+    if fill is False or len(ordered) < 2 or parser.kind not in ("integer", "date"):
         return ordered
-    first, last = (to_ordinal(v, reading) for v in (ordered[0], ordered[-1]))
+    first, last = (to_ordinal(v, parser) for v in (ordered[0], ordered[-1]))
     if fill is None and last - first + 1 > 2 * len(ordered):
         return ordered
-    return [from_ordinal(i, reading) for i in range(first, last + 1)]
+    return [from_ordinal(i, parser) for i in range(first, last + 1)]
 
 
-def to_ordinal(value: Any, reading: Reading) -> int:
+def to_ordinal(value: Any, parser: Parser) -> int:
     """Number a whole number, a day, a month or a year, so that neighbours differ by 1."""
-    if reading.kind == "integer" or reading.by == "year":
+    if parser.kind == "integer" or parser.by == "year":
         return int(value)
-    if reading.by == "month":
+    if parser.by == "month":
         return int(value[:4]) * 12 + int(value[5:]) - 1
     return dt.date.fromisoformat(value).toordinal()
 
 
-def from_ordinal(number: int, reading: Reading) -> Value:
+def from_ordinal(number: int, parser: Parser) -> Value:
     """Undo `to_ordinal`."""
-    if reading.kind == "integer" or reading.by == "year":
+    if parser.kind == "integer" or parser.by == "year":
         return number
-    if reading.by == "month":
+    if parser.by == "month":
         return f"{number // 12:04d}-{number % 12 + 1:02d}"
     return dt.date.fromordinal(number).isoformat()

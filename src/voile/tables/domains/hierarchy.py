@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, SourceError
-from voile.tables.domains.domain import Domain, Reading
+from voile.tables.domains.domain import Domain, Parser
 from voile.tables.domains.public_files import read_rows
 from voile.tables.domains.settings import QuasiSettings
 
@@ -106,7 +106,7 @@ def build_tree_domain(
         for cuts in levels:
             cuts.append(any(cuts) or cuts is levels[0])
     values = tuple(row[0] for row in ordered) + (None,) * nullable
-    return Domain(column, values, Reading("listed"), levels=tuple(map(tuple, levels)))
+    return Domain(column, values, Parser("listed"), levels=tuple(map(tuple, levels)))
 
 
 def _check_nested(column: str, rows: Sequence[Sequence[str]]) -> None:

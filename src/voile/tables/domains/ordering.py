@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.tables.domains.domain import Domain, Reading
+from voile.tables.domains.domain import Domain, Parser
 from voile.tables.domains.public_files import read_number, read_places, read_text
 from voile.tables.domains.settings import ORDERS, ByNumber, ByPlace, Order
 from voile.tables.domains.zip_areas import (
@@ -67,7 +67,7 @@ def _order_by_default(domain: Domain, subjects: Floats, people: Floats | None) -
 
 def _is_named(domain: Domain) -> bool:
     known = [v for v in domain.values if v is not None]
-    return domain.reading.kind == "text" and not all(str(v).isdigit() for v in known)
+    return domain.parser.kind == "text" and not all(str(v).isdigit() for v in known)
 
 
 def _blocks(domain: Domain, people: Floats | None, within: str | None) -> list[Places]:
@@ -109,7 +109,7 @@ def _rearrange(domain: Domain, positions: Places) -> Domain:
 
 def _list_values(domain: Domain, values: Sequence[str]) -> Domain:
     nulls = (None,) if domain.nullable else ()
-    return Domain(domain.column, (*values, *nulls), Reading("listed"))
+    return Domain(domain.column, (*values, *nulls), Parser("listed"))
 
 
 def _read_order(column: str, order: tuple[str, ...] | Path) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ class Rules(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cells:
+class LatticeCells:
     """Hold the cells that have subjects or people.
 
     Parameters
@@ -72,7 +72,7 @@ class Cells:
     values: NDArray[np.uint64]
 
     @classmethod
-    def of(cls, counts: Counts) -> Cells:
+    def of(cls, counts: Counts) -> LatticeCells:
         """Read the counts; a combination that nobody has is left out."""
         combinations = 1
         for size in counts.sizes:
@@ -101,7 +101,7 @@ class Cells:
         """Cuts between neighbouring values, over all attributes."""
         return int((self.sizes - 1).sum())
 
-    def coarsen(self, policy: NDArray[np.bool_]) -> Cells:
+    def coarsen(self, policy: NDArray[np.bool_]) -> LatticeCells:
         """Return the generalised cells under `policy`, (n_bits,) bool, as cells of their own."""
         cuts = np.cumsum(self.sizes - 1)[:-1]
         intervals = [
@@ -124,7 +124,7 @@ class Cells:
         place = order[np.searchsorted(all_keys, keys, sorter=order)]
         values = np.zeros((len(first), self.values.shape[1]), dtype=np.uint64)
         np.bitwise_or.at(values, group, self.values)
-        return Cells(
+        return LatticeCells(
             sizes=sizes,
             widths=np.concatenate(widths).astype(np.int64),
             codes=np.stack(np.unravel_index(all_keys, tuple(sizes)), axis=1).astype(np.int32),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.tables.kernels import interval, scratch, walk
-from voile.tables.kernels.cells import Cells, Rules
+from voile.tables.kernels.cells import LatticeCells, Rules
 from voile.tables.kernels.lattice import Lattice, lattice
 from voile.tables.kernels.scorer import Bits, Descent, Sums
 
@@ -21,7 +21,7 @@ FEW = 8  # cuts of an attribute that are quicker to score from scratch
 class CompiledScorer:
     """A `Scorer` that keeps the cells sorted by each attribute, and a lattice at the bottom."""
 
-    def __init__(self, cells: Cells, rules: Rules) -> None:
+    def __init__(self, cells: LatticeCells, rules: Rules) -> None:
         self.cells = cells
         self.rules = rules
         self.by_lead = cache(lambda lead: scratch.by_lead(cells, lead))
@@ -59,10 +59,9 @@ class CompiledScorer:
         """Merge cell by cell. Cost of a chain: O(cells log cells) for each attribute."""
         at = self._at(start)
         for begin in range(0, len(order), PIECE):
-            piece = order[begin : begin + PIECE]
-            risk, nats, suppressed = (np.empty(len(piece)) for _ in range(3))
-            walk.follow(at, piece, risk, nats, suppressed)
-            yield np.stack([risk, nats, suppressed], axis=1)
+            sums = np.empty((len(order[begin : begin + PIECE]), 3))
+            walk.follow(at, order[begin : begin + PIECE], sums)
+            yield sums
 
     def descend(
         self, start: Bits, free: Bits, *, rescue: bool, allowed: float
@@ -73,16 +72,12 @@ class CompiledScorer:
         guide = walk.BY_BOTH if rescue else walk.BY_RISK
         while (left := int(open_bits.sum())) > 0:
             steps = min(left, max(1, BATCH // left))
-            risk, nats, suppressed = (np.empty(steps * left) for _ in range(3))
-            merged = np.empty(steps, dtype=np.int32)
-            count, bits = walk.descend(
-                at, change, open_bits, guide, allowed, steps, risk, nats, suppressed, merged
-            )
+            sums, merged = np.empty((steps * left, 3)), np.empty(steps, dtype=np.int32)
+            count, bits = walk.descend(at, change, open_bits, guide, allowed, steps, sums, merged)
             on_the_way = np.tile(policy, (steps, 1))
             on_the_way[:, merged] = ~np.tri(steps, k=-1, dtype=np.bool_)
-            sums = np.stack([risk[:count], nats[:count], suppressed[:count]], axis=1)
             step = np.repeat(np.arange(steps), left - np.arange(steps))
-            yield Descent(on_the_way, step, bits[:count], sums)
+            yield Descent(on_the_way, step, bits[:count], sums[:count])
             policy = on_the_way[-1].copy()
             policy[merged[-1]] = False
 
@@ -107,5 +102,5 @@ class CompiledScorer:
         """Return the lattice's state at a policy."""
         at, merged = self._bottom.copy(), np.flatnonzero(~policy)
         if len(merged):
-            walk.follow(at, merged, *(np.empty(len(merged)) for _ in range(3)))
+            walk.follow(at, merged, np.empty((len(merged), 3)))
         return at

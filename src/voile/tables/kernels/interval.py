@@ -166,10 +166,7 @@ def scan(
 
 @compiled
 def score_intervals(cells: Sorted, rules: Rules, policy: Bits, last: Ints) -> Floats:
-    """Score every interval of the lead, (values, values, 3): row i, column j from i to last[i].
-
-    Cost: O(values x cells along the lead).
-    """
+    """Score every interval of the lead, (values, values, 3): row i, column j from i to last[i]."""
     slabs = gather(cells, cells.values.shape[1] if rules.least_l > 0 else 0, policy)
     has, present = tally(slabs)
     values = cells.sizes[cells.lead]
@@ -252,11 +249,10 @@ def paths(before: Ints, after: Ints, ends: Ints) -> Bits:
 
 @compiled
 def flips(cells: Sorted, rules: Rules, policy: Bits, sums: Floats) -> None:
-    """Score the policies that differ from `policy` in one cut of the lead; fill `sums`.
+    """Score the policies that differ from `policy` in one cut of the lead; fill `sums`, (cuts, 3).
 
-    Row v of `sums` (cuts of the lead, 3) is for the cut after value v: where it is kept, its two
-    intervals are merged; where not, its interval is split. Each interval is gone through from
-    both sides, each pair of neighbours once. Cost: O(cells).
+    A cut that is kept is merged, one that is not splits its interval. Each interval is gone through
+    from both sides, each pair of neighbours once.
     """
     slabs = gather(cells, cells.values.shape[1] if rules.least_l > 0 else 0, policy)
     has, present = tally(slabs)

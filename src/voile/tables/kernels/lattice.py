@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.compiled import compiled, inner
-from voile.tables.kernels.cells import Cells, Rules
+from voile.tables.kernels.cells import LatticeCells, Rules
 from voile.tables.kernels.hashing import insert, lookup, remove
 from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share
 
@@ -82,7 +82,7 @@ class Lattice(NamedTuple):
         return Lattice._make(x.copy() if isinstance(x, np.ndarray) else x for x in self)
 
 
-def lattice(cells: Cells, rules: Rules) -> Lattice:
+def lattice(cells: LatticeCells, rules: Rules) -> Lattice:
     """Return the state at the bottom: every cell on its own."""
     count, attributes = cells.codes.shape
     sampled, intervals = len(cells.n), len(cells.widths)

@@ -300,10 +300,8 @@ def solve(
 def nested(nest: Nest, rules: Rules, most: float, jobs: Jobs, bounds: Floats, cuts: Bits) -> None:
     """Find what outer intervals cost, each with the cheapest inner partition of its own.
 
-    `bounds` (jobs,) becomes the cost; `cuts` (jobs, inner - 1), which may be empty, the
-    partition. `most`: subjects that may be dropped.
-
-    Cost: O(inner^2 (boxes + combos + pairs)) for each interval.
+    `bounds` (jobs,) becomes the cost; `cuts` (jobs, inner - 1), which may be empty, the partition.
+    `most` subjects may be dropped. Cost: O(inner^2 (boxes + combos + pairs)) for each interval.
     """
     inners = len(nest.inner_width)
     combos, boxes = wanted(nest, jobs)
@@ -334,10 +332,8 @@ def nested(nest: Nest, rules: Rules, most: float, jobs: Jobs, bounds: Floats, cu
 def extremes(nest: Nest, rules: Rules, risk: Floats, nats: Floats) -> None:
     """Fill `risk` and `nats` (boxes, outer, outer) of each interval where the inner has no cut.
 
-    That is for risk, which falls as policies become more general; nats, which rise, are those
-    where it has every cut. So no inner partition has less of either, unless the rules suppress.
-
-    Cost: O(outer^2 inner boxes).
+    Nats, which rise, are those with every cut: no inner partition has less of either, unless the
+    rules suppress.
     """
     slab = slab_of(nest, 0)
     for first in range(len(nest.outer_width)):

@@ -20,11 +20,7 @@ RISK, LOSS, SUPPRESSED = range(3)
 class Descent:
     """Some steps of a steepest chain, each with all policies one merge further.
 
-    Parameters
-    ----------
-    on_the_way : (steps, n_bits) bool, the policies that the chain goes through.
-    step, bit : (m,) int, policy i is `on_the_way[step[i]]` without cut `bit[i]`.
-    sums : (m, 3) of those.
+    Policy i, of `sums[i]`, is `on_the_way[step[i]]` (steps, n_bits) without cut `bit[i]`.
     """
 
     on_the_way: Bits
@@ -72,6 +68,5 @@ class Scorer(Protocol):
     def intervals(self, attribute: int, policy: Bits, last: NDArray[np.int64]) -> Sums:
         """Score each interval of one attribute, the others partitioned as in `policy`.
 
-        Returns (values, values, 3): row i, column j >= i is the interval from value i to j, for
-        j up to `last[i]`; the rest is undefined.
+        (values, values, 3): row i, column j is the interval from value i to j, up to `last[i]`.
         """

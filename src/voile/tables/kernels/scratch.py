@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.compiled import compiled, inner
-from voile.tables.kernels.cells import Cells, Rules
+from voile.tables.kernels.cells import LatticeCells, Rules
 from voile.tables.kernels.hashing import find
 from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share
 
@@ -45,7 +45,7 @@ class Sorted(NamedTuple):
     p: Floats
 
 
-def by_lead(cells: Cells, lead: int | None = None) -> Sorted:
+def by_lead(cells: LatticeCells, lead: int | None = None) -> Sorted:
     """Sort the cells by an attribute; by the one that leaves the fewest distinct rests if None."""
     leads = range(len(cells.sizes)) if lead is None else [lead]
     lead, rests, which = min((_rests(cells, d) for d in leads), key=lambda found: len(found[1]))
@@ -71,7 +71,7 @@ def by_lead(cells: Cells, lead: int | None = None) -> Sorted:
     )
 
 
-def _rests(cells: Cells, lead: int) -> tuple[int, NDArray[np.int32], Places]:
+def _rests(cells: LatticeCells, lead: int) -> tuple[int, NDArray[np.int32], Places]:
     codes = cells.codes.copy()
     codes[:, lead] = 0
     keys = np.ravel_multi_index(list(codes.T), tuple(cells.sizes))
@@ -216,10 +216,7 @@ def score(cells: Sorted, rules: Rules, policies: NDArray[np.bool_]) -> Floats:
 
 @compiled
 def score_alike(cells: Sorted, rules: Rules, policies: NDArray[np.bool_]) -> Floats:
-    """As `score` but for rounding, of one policy or more that differ in cuts of the lead only.
-
-    An interval is not summed again while the policies that follow have it.
-    """
+    """As `score` but for rounding, where policies differ in the lead; a shared interval once."""
     sums, room = np.zeros((len(policies), 4)), room_for(cells, rules)
     _, _, group, group_log_width = partition(cells, policies[0])
     lead_start = cells.sizes[: cells.lead].sum()

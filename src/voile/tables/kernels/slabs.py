@@ -1,9 +1,4 @@
-"""Which cells a merge concerns, for scores that are computed elsewhere.
-
-A merge changes what lies in two slabs, and nothing else: `merge_slabs` merges them and says
-which cell became part of which; `pairs` names the neighbours of cells and how wide they are
-together.
-"""
+"""Which cells a merge concerns, for scores that are computed elsewhere: those of two slabs."""
 
 from __future__ import annotations
 
@@ -32,10 +27,7 @@ def left_and_right(at: Lattice, bit: int) -> tuple[Ints, Ints]:
 
 @compiled
 def merge_slabs(at: Lattice, bit: int, left: Ints, right: Ints) -> tuple[Ints, Ints]:
-    """Merge at `bit`; return the cell that each of `left`, then of `right`, is now in.
-
-    And the cuts beside the interval that was made, those at the ends of its domain left out.
-    """
+    """Merge at `bit`; return where each cell of `left`, then of `right`, is now, and the cuts beside."""
     d, cut = place(at, bit)
     start = at.start[d]
     keys = np.concatenate((at.key[left], at.key[right]))

@@ -1,8 +1,7 @@
 """Walk from the bottom of a lattice towards its top, one merge at a time.
 
-`follow` takes merges in a given order and scores each policy on the way. `descend` keeps, for
-every pair of neighbouring intervals, what merging it would change, scores all neighbours of
-each policy on the way from that, and merges the best pair.
+`follow` takes merges in a given order. `descend` keeps what merging every pair of neighbouring
+intervals would change, scores all neighbours of each policy from that, and merges the best pair.
 """
 
 from __future__ import annotations
@@ -44,12 +43,12 @@ def place(at: Lattice, bit: int) -> tuple[int, int]:
 
 
 @compiled
-def follow(at: Lattice, order: Ints, risk: Floats, nats: Floats, suppressed: Floats) -> None:
-    """Merge at each bit of `order` in turn; fill the totals after each merge."""
+def follow(at: Lattice, order: Ints, sums: Floats) -> None:
+    """Merge at each bit of `order` in turn; fill the totals (merges, 3) after each merge."""
     for step in range(len(order)):
         d, cut = place(at, order[step])
         merge(at, d, cut)
-        risk[step], nats[step], suppressed[step] = totals(at)
+        sums[step, 0], sums[step, 1], sums[step, 2] = totals(at)
 
 
 @inner
@@ -154,19 +153,17 @@ def descend(
     guide: int,
     allowed: float,
     steps: int,
-    risk: Floats,
-    nats: Floats,
-    suppressed: Floats,
+    sums: Floats,
     merged: Places,
 ) -> tuple[int, Places]:
     """Score all neighbours of each policy for `steps` merges; return their number and bits.
 
-    Fills risk, nats and suppressed of neighbour after neighbour, and `merged` with the bit
-    merged at each step, which it closes. Pairs that cost nothing are merged first; then the
-    pair with the largest share of the plain risk taken away for each nat lost. Guided by both,
-    while more than `allowed` is suppressed, the share of that taken away counts as well.
+    Fills the sums of neighbour after neighbour, and `merged` with the bit merged at each step.
+    Pairs that cost nothing are merged first; then the pair with the largest share of the plain
+    risk removed for each nat lost. Guided by both, while more than `allowed` is suppressed, the
+    share of that removed counts as well.
     """
-    bits = np.empty(len(risk), dtype=np.int32)
+    bits = np.empty(len(sums), dtype=np.int32)
     buffer = np.empty(at.sampled, dtype=np.int64)
     tiny = 1e-12 * len(at.key)
     written = 0
@@ -183,13 +180,13 @@ def descend(
                     cost = change[bit, NATS] + stretch(at, at.mass, d, cut)
                     if at.constrained:
                         stretched = stretch(at, at.kept_mass, d, cut)
-                        risk[written] = kept_risk + change[bit, KEPT_RISK]
-                        nats[written] = kept_nats + change[bit, KEPT_NATS] + stretched
-                        suppressed[written] = dropped + change[bit, SUPPRESSED]
+                        sums[written, 0] = kept_risk + change[bit, KEPT_RISK]
+                        sums[written, 1] = kept_nats + change[bit, KEPT_NATS] + stretched
+                        sums[written, 2] = dropped + change[bit, SUPPRESSED]
                     else:
-                        risk[written] = plain_risk + change[bit, RISK]
-                        nats[written] = plain_nats + cost
-                        suppressed[written] = 0.0
+                        sums[written, 0] = plain_risk + change[bit, RISK]
+                        sums[written, 1] = plain_nats + cost
+                        sums[written, 2] = 0.0
                     bits[written] = bit
                     written += 1
                     taken = -change[bit, RISK] / unit

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError, nearest
 from voile.data import Source
 from voile.engines.counting import count_combinations
-from voile.tables.domains.domain import OUTSIDE, Domain, Reading, build_domain, infer_reading
+from voile.tables.domains.domain import OUTSIDE, Domain, Parser, build_domain, infer_parser
 from voile.tables.domains.hierarchy import build_tree_domain, read_tree
 from voile.tables.domains.ordering import order_domain
 from voile.tables.domains.settings import QuasiSettings
@@ -77,7 +77,7 @@ def check_quasi(source: Source, quasi: Sequence[str]) -> None:
             )
         if list(quasi).count(column) > 1:
             raise RequestError(f"quasi-identifier {column} is named twice")
-        infer_reading(column, source.columns[column], ())
+        infer_parser(column, source.columns[column], ())
 
 
 def build_domains(
@@ -117,8 +117,8 @@ def _ordered(
     tree = read_tree(wanted)
     if tree is not None:
         return build_tree_domain(column, tree, nullable=None in raw)
-    reading = _reading(column, cells, raw, wanted)
-    domain = build_domain(column, raw, reading, fill=wanted.filling)
+    parser = _parser(column, cells, raw, wanted)
+    domain = build_domain(column, raw, parser, fill=wanted.filling)
     subjects = _by_value(domain, tables[0])
     people = _by_value(domain, tables[-1]) if len(tables) > 1 else None
     return order_domain(domain, subjects, people, wanted.order)
@@ -141,17 +141,17 @@ def _by_value(domain: Domain, counted: Combinations) -> NDArray[np.float64]:
     return total.astype(np.float64)
 
 
-def _reading(
+def _parser(
     column: str, cells: Sequence[pa.Array], raw: Iterable[Any], wanted: QuasiSettings
-) -> Reading:
+) -> Parser:
     """Take the kind asked for, or that of the values; `by` and `form` are asked of dates alone."""
     if wanted.kind is not None:
-        return Reading(wanted.kind, wanted.by, wanted.form)
-    found = {infer_reading(column, array.type, array.to_pylist()).kind for array in cells}
-    kind = found.pop() if len(found) == 1 else infer_reading(column, pa.string(), raw).kind
+        return Parser(wanted.kind, wanted.by, wanted.form)
+    found = {infer_parser(column, array.type, array.to_pylist()).kind for array in cells}
+    kind = found.pop() if len(found) == 1 else infer_parser(column, pa.string(), raw).kind
     if wanted.form is not None or (kind != "date" and wanted.by != "day"):
         kind = "date"
-    return Reading(kind, wanted.by, wanted.form)
+    return Parser(kind, wanted.by, wanted.form)
 
 
 def _covering(domain: Domain, cells: Sequence[pa.Array]) -> Domain:

@@ -41,8 +41,8 @@ class Policy(Brief):
     bits : (sum of len(domain) - 1,) bool, concatenated in that order.
     notes : what whoever made it has to say of it.
 
-    >>> from voile.tables.domains.domain import Reading
-    >>> age = Domain("age", tuple(range(106)), Reading("integer"))
+    >>> from voile.tables.domains.domain import Parser
+    >>> age = Domain("age", tuple(range(106)), Parser("integer"))
     >>> policy = Policy((age,), np.isin(np.arange(105), [17, 44]))
     >>> print(policy.describe())
     age 0-17 18-44 45-105

@@ -88,7 +88,7 @@ def safe_harbor(
             cuts, said = _zip_cuts(domain, areas, vintage), _zip_notes(domain, areas, vintage)
         elif domain.column == ages:
             cuts, said = _age_cuts(domain), [f"{domain.column}: ages over 89 are one group"]
-        elif domain.reading.kind == "date":
+        elif domain.parser.kind == "date":
             cuts, said = _year_cuts(domain, on)
         else:
             cuts, said = np.ones(len(domain) - 1, dtype=np.bool_), []
@@ -103,7 +103,7 @@ def safe_harbor(
 
 def is_age(domain: Domain) -> bool:
     """Whether this is a column of whole years called age."""
-    return domain.reading.kind == "integer" and bool(
+    return domain.parser.kind == "integer" and bool(
         re.search(r"(^|_)age(_|$)", domain.column, re.IGNORECASE)
     )
 
@@ -156,7 +156,7 @@ def _zip_notes(domain: Domain, areas: Areas, vintage: Vintage) -> list[str]:
 
 
 def _age_cuts(domain: Domain) -> NDArray[np.bool_]:
-    if domain.reading.kind != "integer":
+    if domain.parser.kind != "integer":
         raise RequestError("ages must be whole years", where=f"column {domain.column}")
     old = [isinstance(v, int) and v > LAST_SINGLE_AGE for v in domain.values]
     return np.array([not (a and b) for a, b in pairwise(old)], dtype=np.bool_)

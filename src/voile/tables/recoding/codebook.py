@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.errors import TamperedError
-from voile.tables.domains.domain import By, Domain, Kind, NotInKind, Reading, encode_cells
+from voile.tables.domains.domain import By, Domain, Kind, NotInKind, Parser, encode_cells
 from voile.tables.domains.labels import MISSING
 from voile.tables.recoding.naming import Name
 
@@ -67,17 +67,17 @@ class CodedColumn:
     @classmethod
     def of(cls, domain: Domain, names: Sequence[Name], *, bounds: bool) -> CodedColumn:
         """Describe a domain's intervals by their names."""
-        column, reading = domain.column, domain.reading
+        column, parser = domain.column, domain.parser
         shown = [str(value) for name in names for value in name.values]
-        listed = reading.kind == "listed" or (
-            reading.kind == "text" and not all(value.isdigit() for value in shown)
+        listed = parser.kind == "listed" or (
+            parser.kind == "text" and not all(value.isdigit() for value in shown)
         )
         return cls(
             column,
             (f"{column}_low", f"{column}_high") if bounds else (column,),
-            reading.kind,
-            reading.by,
-            reading.form,
+            parser.kind,
+            parser.by,
+            parser.form,
             tuple(Entry.of(name, listed=listed) for name in names),
         )
 
@@ -85,8 +85,8 @@ class CodedColumn:
     def from_data(cls, data: Mapping[str, Any]) -> CodedColumn:
         """Read back what `dataclasses.asdict` and JSON made of one."""
         entries = tuple(Entry(**{**e, "values": tuple(e["values"])}) for e in data["entries"])
-        reading = (data["kind"], data["by"], data["form"])
-        return cls(data["column"], tuple(data["released"]), *reading, entries)
+        parser = (data["kind"], data["by"], data["form"])
+        return cls(data["column"], tuple(data["released"]), *parser, entries)
 
     @cached_property
     def _of_released(self) -> dict[tuple[str | None, ...], int]:
@@ -138,7 +138,7 @@ class CodedColumn:
     def _reaches(self) -> tuple[list[int], list[Any]]:
         """The intervals that hold values, in order, and where all but an open one begin."""
         numbers = [i for i, entry in enumerate(self.entries) if entry.label != MISSING]
-        read = Reading(self.kind, self.by)
+        read = Parser(self.kind, self.by)
         firsts = [self.entries[i].first for i in numbers]
         return numbers, [read(first) for first in firsts if first is not None]
 
@@ -148,7 +148,7 @@ class CodedColumn:
             return self._of_value.get(text, elsewhere)
         numbers, firsts = self._reaches
         try:
-            value: Any = Reading(self.kind, self.by, self.form)(text)
+            value: Any = Parser(self.kind, self.by, self.form)(text)
         except NotInKind:
             return UNKNOWN
         place = bisect_right(firsts, value) - 1 + len(numbers) - len(firsts)
@@ -157,7 +157,7 @@ class CodedColumn:
         return numbers[place]
 
     def _reaches_to(self, entry: Entry, value: Any) -> bool:
-        read = Reading(self.kind, self.by)
+        read = Parser(self.kind, self.by)
         if entry.below is not None:
             return bool(value < read(entry.below))
         return entry.last is None or bool(value <= read(entry.last))

@@ -58,8 +58,8 @@ def name_intervals(
 ) -> tuple[Name, ...]:
     """Name the intervals that rows of a release are in, in order.
 
-    >>> from voile.tables.domains.domain import Reading
-    >>> age = Domain("age", (20, 21, 45, 59, 108), Reading("integer"))
+    >>> from voile.tables.domains.domain import Parser
+    >>> age = Domain("age", (20, 21, 45, 59, 108), Parser("integer"))
     >>> whole = [Interval(0, 1, ""), Interval(2, 3, ""), Interval(4, 4, "")]
     >>> [n.label for n in name_intervals(age, whole, np.array([1, 1, 1, 0, 0], dtype=bool))]
     ['under 30', '30 and over']
@@ -76,7 +76,7 @@ def _of_text(domain: Domain, intervals: Sequence[Interval], shown: Mask) -> list
     values = [value for value, is_shown in zip(domain.values, shown, strict=True) if is_shown]
     before = np.concatenate(([0], np.cumsum(shown)))
     bounds = [(int(before[i.first]), int(before[i.last + 1]) - 1) for i in intervals]
-    labels = label_intervals(domain.reading.kind, domain.reading.by, values, bounds)
+    labels = label_intervals(domain.parser.kind, domain.parser.by, values, bounds)
     named = []
     for (first, last), label in zip(bounds, labels, strict=True):
         own = values[first : last + 1]
@@ -92,8 +92,8 @@ def _on_a_scale(
     scale = _Scale(domain, shown)
     ends = [scale.ends(interval) for interval in intervals]
     values = [value for value, is_shown in zip(domain.values, shown, strict=True) if is_shown]
-    style = style_for(domain.reading.kind, domain.reading.by, values)
-    dates = domain.reading.kind == "date"
+    style = style_for(domain.parser.kind, domain.parser.by, values)
+    dates = domain.parser.kind == "date"
 
     def labels(style: Style) -> tuple[str, ...]:
         return tuple(one.label(style, dates=dates) for one in ends)
@@ -163,9 +163,9 @@ class _Scale:
         if domain.is_declared[last]:
             return _Ends(low, domain.values[last], None, missing, values)
         top = self._cut(last + 1)
-        if top is None or domain.reading.kind == "decimal":
+        if top is None or domain.parser.kind == "decimal":
             return _Ends(low, None, top, missing, values)
-        before = from_ordinal(to_ordinal(top, domain.reading) - 1, domain.reading)
+        before = from_ordinal(to_ordinal(top, domain.parser) - 1, domain.parser)
         return _Ends(low, before, None, missing, values, top)
 
     def _cut(self, place: int) -> Value:
@@ -180,12 +180,12 @@ class _Scale:
 
 
 def _between(below: Any, above: Any, domain: Domain) -> Value:
-    reading = domain.reading
-    if reading.kind == "decimal":
+    parser = domain.parser
+    if parser.kind == "decimal":
         return roundest_decimal(below, above)
-    if reading.kind == "integer" or reading.by == "year":
+    if parser.kind == "integer" or parser.by == "year":
         return roundest(below, above)
-    return _round_date(below, above, reading.by)
+    return _round_date(below, above, parser.by)
 
 
 def _round_date(below: str, above: str, by: By) -> str:

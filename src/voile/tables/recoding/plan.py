@@ -120,7 +120,7 @@ def _quasi(policy: Policy, domain: Domain, *, bounds: bool) -> Output:
     fields = (pa.field(name, pa.dictionary(pa.int32(), pa.string())),)
     what = "generalised to intervals"
     if bounds:
-        type_ = pa.int64() if domain.reading.kind == "integer" else pa.string()
+        type_ = pa.int64() if domain.parser.kind == "integer" else pa.string()
         fields = tuple(pa.field(f"{name}_{end}", type_) for end in ("low", "high"))
         what += ", first and last value"
     return Output(name, "quasi", fields, what, lambda _, r: (pa.array(r.intervals[:, place]), None))

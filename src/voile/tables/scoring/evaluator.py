@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
-from voile.tables.kernels.cells import SLACK, Cells, Rules
+from voile.tables.kernels.cells import SLACK, LatticeCells, Rules
 from voile.tables.kernels.scorer import LOSS, RISK, SUPPRESSED, Scorer, Sums
 from voile.tables.people.counts import Constraints, Counts
 from voile.tables.scoring.group_measures import (
@@ -93,7 +93,7 @@ class Evaluator:
         self.risk = matches() if risk is None else risk
         self.loss = information() if loss is None else loss
         self._columns = columns
-        self.cells = Cells.of(counts)
+        self.cells = LatticeCells.of(counts)
         self.n_bits = self.cells.n_bits
         self.subjects = counts.subjects
         self.required = _cuts(self.constraints.required, self.n_bits, "required")

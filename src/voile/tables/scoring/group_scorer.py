@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.tables.kernels.cells import Cells, Rules
+from voile.tables.kernels.cells import LatticeCells, Rules
 from voile.tables.kernels.scorer import Bits, Descent, Sums
 from voile.tables.scoring.group_measures import GroupMeasure, Groups, valued
 from voile.tables.scoring.group_slabs import Dense
@@ -45,7 +45,7 @@ DENSE = 2**21
 class MeasuredScorer:
     """A `Scorer` for measures of one's own; `more` (sampled cells, columns) is as in `Tally`."""
 
-    def __init__(self, cells: Cells, more: Floats, measures: Measures) -> None:
+    def __init__(self, cells: LatticeCells, more: Floats, measures: Measures) -> None:
         self.cells = cells
         self.more = more
         self.measures = measures
@@ -54,7 +54,12 @@ class MeasuredScorer:
 
     @classmethod
     def of(
-        cls, cells: Cells, source: Groups, rules: Rules, risk: GroupMeasure, loss: GroupMeasure
+        cls,
+        cells: LatticeCells,
+        source: Groups,
+        rules: Rules,
+        risk: GroupMeasure,
+        loss: GroupMeasure,
     ) -> MeasuredScorer:
         """Build one for the whole lattice; a loss is counted from what the source has."""
         columns = [counted.shape[1] for counted in source.outcomes]

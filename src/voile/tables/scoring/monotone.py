@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.core.measures import Monotone
-from voile.tables.kernels.cells import Cells, Rules
+from voile.tables.kernels.cells import LatticeCells, Rules
 from voile.tables.people.counts import Constraints, Counts
 from voile.tables.scoring.group_measures import (
     GroupMeasure,
@@ -44,7 +44,7 @@ def check(
     refuse_undeclared(measure, declared)
     rng = np.random.default_rng(random_state)
     pair = (measure, information()) if declared == "falls" else (matches(), measure)
-    cells = Cells.of(counts)
+    cells = LatticeCells.of(counts)
     groups = Groups.of(counts)
     _refuse_leaning(measure, groups, rng)
     looker = _Looker(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from voile.core.errors import DamagedError
 from voile.core.frontier import Frontier
 from voile.tables.bounds.result import Bound
-from voile.tables.domains.domain import Domain, Reading
+from voile.tables.domains.domain import Domain, Parser
 from voile.tables.people.counts import Constraints, Counts
 from voile.tables.policies.space import PolicySpace
 
@@ -29,12 +29,12 @@ def unpack_bits(raw: bytes, n_bits: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 def domain_facts(domain: Domain) -> dict[str, Any]:
     """Say how a domain's cells are read, and its levels."""
-    reading = domain.reading
+    parser = domain.parser
     return {
         "column": domain.column,
-        "kind": reading.kind,
-        "by": reading.by,
-        "form": reading.form,
+        "kind": parser.kind,
+        "by": parser.by,
+        "form": parser.form,
         "levels": [pack_bits(np.array(level)).hex() for level in domain.levels],
     }
 
@@ -61,15 +61,15 @@ def read_domains(facts: Sequence[Mapping[str, Any]], table: pa.Table) -> tuple[D
         declared.setdefault(row["column"], []).append(row["declared"])
     domains = []
     for fact in facts:
-        canonical = Reading(fact["kind"], fact["by"])
+        canonical = Parser(fact["kind"], fact["by"])
         read = tuple(canonical(value) for value in values[fact["column"]])
         levels = tuple(
             tuple(unpack_bits(bytes.fromhex(level), len(read) - 1).tolist())
             for level in fact["levels"]
         )
-        reading = Reading(fact["kind"], fact["by"], fact["form"])
+        parser = Parser(fact["kind"], fact["by"], fact["form"])
         public = tuple(declared[fact["column"]])
-        domains.append(Domain(fact["column"], read, reading, levels, public))
+        domains.append(Domain(fact["column"], read, parser, levels, public))
     return tuple(domains)
 
 
