@@ -27,7 +27,7 @@ def left_and_right(at: Lattice, bit: int) -> tuple[Ints, Ints]:
 
 @compiled
 def merge_slabs(at: Lattice, bit: int, left: Ints, right: Ints) -> tuple[Ints, Ints]:
-    """Merge at `bit`; return where each cell of `left`, then of `right`, is now, and the cuts beside."""
+    """Merge at `bit`; return where each cell of both slabs, left first, is now, and cuts beside."""
     d, cut = place(at, bit)
     start = at.start[d]
     keys = np.concatenate((at.key[left], at.key[right]))

@@ -1,4 +1,4 @@
-"""What `fit`, `apply` and `attack` can be told; the command line makes one option of each field."""
+"""The options of the wing's verbs; the command line makes one option of each field."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ class FitOptions(Options):
     """How the frontier is found and what it counts against."""
 
     population: tuple[Data, ...] = Field(
-        (), description="table that counts people by quasi-identifiers; several are margins"
+        (), description="table of people by quasi-identifiers; several are taken as margins"
     )
-    people: str = Field("people", description="column of the population table that counts")
+    people: str = Field("people", description="column of counts in the population table")
     population_gap: Literal["error", "sample"] = Field(
-        "error", description="what to do with records whose group the population lacks"
+        "error",
+        description="groups that the population lacks: refuse, or count by the sample",
     )
     fraction: float | None = Field(
-        None, gt=0, lt=1, description="share of the population that the source is a sample of"
+        None,
+        gt=0,
+        lt=1,
+        description="sampling fraction: share of the population in the source",
     )
-    hold_out: float = Field(
-        0.0, ge=0, lt=1, description="share of subjects set aside before anything is learnt"
-    )
-    risk: str = Field("matches", description="matches or small-groups; your own as module:object")
+    hold_out: float = Field(0.0, ge=0, lt=1, description="share of subjects held out of the fit")
+    risk: str = Field("matches", description="risk: matches, small-groups or module:object")
     loss: str = Field(
-        "information", description="information or mutual-information; your own as module:object"
+        "information", description="loss: information, mutual-information or module:object"
     )
     outcomes: tuple[str, ...] = Field(
-        (), description="column that mutual information is with; may be given several times"
+        (), description="outcome column of mutual-information; may be given several times"
     )
     strategy: Literal[
         "best",
@@ -44,34 +46,34 @@ class FitOptions(Options):
         "sublattice",
         "bisect",
         "exhaustive",
-    ] = Field("best", description="how policies are searched")
+    ] = Field("best", description="search method")
     chain_order: Literal["bits", "attributes"] = Field(
-        "bits", description="how random chains merge: any cut next, or attribute after attribute"
+        "bits", description="order of merges in random chains: all cuts mixed, or by attribute"
     )
     bisect_risk: float | None = Field(
-        None, ge=0, le=1, description="relative risk to bisect for; else Safe Harbor's"
+        None, ge=0, le=1, description="target relative risk of bisect; else that of Safe Harbor"
     )
     resume: Path | None = Field(
-        None, description="kit of the same columns and values, whose policies to go on from"
+        None, description="kit of the same columns and values, from whose policies to continue"
     )
-    evaluations: int | None = Field(None, ge=1, description="stop after so many policies")
-    seconds: float | None = Field(None, gt=0, description="stop after so many seconds")
+    evaluations: int | None = Field(None, ge=1, description="limit of policies scored")
+    seconds: float | None = Field(None, gt=0, description="time limit of the search in seconds")
     bound_seconds: float | None = Field(
-        None, gt=0, description="then prove for so many seconds how good any policy could be"
+        None, gt=0, description="time limit for computing a lower bound, in seconds"
     )
-    k: int = Field(1, ge=1, description="least number of subjects in a group")
-    max_risk: float = Field(1.0, gt=0, le=1, description="largest risk of any record released")
-    l_diversity: int = Field(1, ge=1, description="least number of sensitive values in a group")
+    k: int = Field(1, ge=1, description="minimum number of subjects in a group")
+    max_risk: float = Field(1.0, gt=0, le=1, description="maximum risk of any released record")
+    l_diversity: int = Field(1, ge=1, description="minimum number of sensitive values in a group")
     suppress: float = Field(
-        0.0, ge=0, lt=1, description="largest share of subjects dropped to meet these"
+        0.0, ge=0, lt=1, description="maximum share of subjects suppressed to meet these"
     )
     zip_column: str | None = Field(None, description="column of ZIP codes, for Safe Harbor")
     age_column: str | None = Field(None, description="column of ages, for Safe Harbor")
     vintage: Literal["population", "2000", "2010"] | None = Field(
-        None, description="list of small three-digit ZIP areas, for Safe Harbor"
+        None, description="census of the small three-digit ZIP areas, for Safe Harbor"
     )
     on: date | None = Field(
-        None, description="day at which ages are counted, for Safe Harbor's years of birth"
+        None, description="reference date of ages, for Safe Harbor's years of birth"
     )
 
 
@@ -88,17 +90,17 @@ class AttackOptions(Options):
         None, alias="register", description="identified register that the adversary holds"
     )
     person: str | None = Field(
-        None, description="column that says who a row is, in truth and register; else the subject"
+        None, description="column of identities in truth and register [the subject]"
     )
-    knows: tuple[str, ...] = Field((), description="kept columns that the adversary knows as well")
+    knows: tuple[str, ...] = Field((), description="kept columns that the adversary also knows")
     overlap: float | None = Field(
         None,
         ge=0,
         le=1,
-        description="share of released people in the register, if known to the adversary; "
+        description="share of released people in the register, as the adversary knows it; "
         "else estimated",
     )
-    control: Data | None = Field(None, description="people set aside before fitting")
-    population: Data | None = Field(None, description="table that counts people, to confirm unique")
-    people: str = Field("people", description="column of the population table that counts")
+    control: Data | None = Field(None, description="people held out of the fit, as a control")
+    population: Data | None = Field(None, description="table of people by quasi-identifiers")
+    people: str = Field("people", description="column of counts in the population table")
     threshold: float = Field(0.0, ge=0, le=1, description="minimum match probability of a claim")
