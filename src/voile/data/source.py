@@ -85,6 +85,11 @@ class Source(ABC):
                 )
         return pa.schema([(name, self.columns[name]) for name in names])
 
+    def read(self, columns: Iterable[str] | None = None) -> pa.Table:
+        """Return all rows at once, in source order."""
+        schema = self.schema(columns)
+        return pa.Table.from_batches(self.batches(schema.names), schema)
+
     def relation(
         self, connection: duckdb.DuckDBPyConnection, columns: Iterable[str] | None = None
     ) -> duckdb.DuckDBPyRelation:

@@ -49,10 +49,9 @@ def generalise(
     """
     source = open_source(data)
     columns = [*(domain.column for domain in policy.domains), *keep]
-    schema = source.schema(columns)
-    table = pa.Table.from_batches(source.batches(columns), schema)
+    table = source.read(columns)
     batch = table.combine_chunks().to_batches()
-    rows = batch[0] if batch else pa.RecordBatch.from_pylist([], schema)
+    rows = batch[0] if batch else pa.RecordBatch.from_pylist([], table.schema)
     recoded = Recoder(policy)(rows)
     for place, domain in enumerate(policy.domains):
         if outside := int((recoded.intervals[:, place] < 0).sum()):

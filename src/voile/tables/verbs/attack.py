@@ -18,6 +18,7 @@ from voile.data import Source, open_source
 from voile.keys.random import streams
 from voile.release.manifest import CONTROL, Release
 from voile.tables.attack import Cases, Records, inference, linkage, singling_out
+from voile.tables.domains.domain import encode_cells
 from voile.tables.recoding.codebook import Codebook
 from voile.tables.verbs.options import AttackOptions
 
@@ -131,15 +132,13 @@ class Scene:
     @cached_property
     def table(self) -> pa.Table:
         """The release, in memory."""
-        source = self.release.rows()
-        table = pa.Table.from_batches(source.batches(), source.schema())
         for column in self.options.knows:
             if column not in self.kept:
                 raise RequestError(
                     f"the adversary cannot know {column}: it is not a kept column of the release",
                     instead=nearest(column, self.kept),
                 )
-        return table
+        return self.release.rows().read()
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
@@ -157,9 +156,8 @@ class Scene:
                 "the private folder that scores an attack is not beside the release",
                 where=str(path),
             )
-        source = open_source(path)
-        table = pa.Table.from_batches(source.batches(["row"]), source.schema(["row"]))
-        return np.asarray(table.column("row").to_numpy(), dtype=np.int64)
+        rows = open_source(path).read(["row"]).column("row")
+        return np.asarray(rows.to_numpy(), dtype=np.int64)
 
     @cached_property
     def person(self) -> str | None:
@@ -178,8 +176,7 @@ class Scene:
     def true_rows(self) -> pa.Table:
         """The source's columns that scoring needs."""
         wanted = [*self.quasi, *self.sensitive, *([self.person] if self.person else [])]
-        columns = list(dict.fromkeys(wanted))
-        return pa.Table.from_batches(self.truth.batches(columns), self.truth.schema(columns))
+        return self.truth.read(dict.fromkeys(wanted))
 
     @cached_property
     def _people(self) -> dict[Any, int]:
@@ -187,13 +184,12 @@ class Scene:
         return {}
 
     def _numbers(self, column: pa.ChunkedArray) -> NDArray[np.int64]:
-        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+        names, places = encode_cells(column)
         people = self._people
         known = [
             STRANGER if name is None else people.setdefault(str(name), len(people))
-            for name in encoded.dictionary.to_pylist()
+            for name in names
         ]
-        places: NDArray[np.int32] = encoded.indices.to_numpy(zero_copy_only=False)
         return np.array(known, dtype=np.int64)[places]
 
     @cached_property
@@ -242,7 +238,7 @@ class Scene:
                 where=source.name,
                 instead="name the column with --person",
             )
-        return pa.Table.from_batches(source.batches(columns), source.schema(columns))
+        return source.read(columns)
 
     @cached_property
     def register_quasi(self) -> Records:
@@ -272,8 +268,7 @@ class Scene:
                 "the population that confirms who is alone counts by every quasi-identifier",
                 where=source.name,
             )
-        wanted = [*columns, self.options.people]
-        table = pa.Table.from_batches(source.batches(wanted), source.schema(wanted))
+        table = source.read([*columns, self.options.people])
         people = table.column(self.options.people).cast(pa.int64()).to_numpy()
         codes = self.codebook.recode(table)
         distinct, place = np.unique(codes, axis=0, return_inverse=True)
@@ -295,8 +290,7 @@ class Scene:
         if self.options.control is not None:
             source = open_source(self.options.control)
             named = [self.person] if self.person in source.columns else []
-            columns = [*self.quasi, *self.sensitive, *named]
-            table = pa.Table.from_batches(source.batches(columns), source.schema(columns))
+            table = source.read([*self.quasi, *self.sensitive, *named])
             if named:
                 return table, self._numbers(table.column(self.person))
             own = -2 - self.true_rows.num_rows - np.arange(table.num_rows, dtype=np.int64)
@@ -322,12 +316,9 @@ def _beside(codes: NDArray[np.int32], columns: Sequence[NDArray[np.int32]]) -> N
 
 def _coded(column: pa.ChunkedArray, numbers: dict[str, int]) -> NDArray[np.int32]:
     """Number a column's values by their text, going on from `numbers`; null is -1."""
-    encoded = column.combine_chunks()
-    if not pa.types.is_dictionary(encoded.type):
-        encoded = encoded.dictionary_encode(null_encoding="encode")
-    places = [
+    values, places = encode_cells(column)
+    codes = [
         MISSING if value is None else numbers.setdefault(str(value), len(numbers))
-        for value in encoded.dictionary.to_pylist()
+        for value in values
     ]
-    indices = encoded.indices.fill_null(len(places)).to_numpy(zero_copy_only=False)
-    return np.asarray(np.array([*places, MISSING], dtype=np.int32)[indices])
+    return np.array(codes, dtype=np.int32)[places]

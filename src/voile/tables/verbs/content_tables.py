@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
@@ -29,14 +30,8 @@ def unpack_bits(raw: bytes, n_bits: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 def domain_facts(domain: Domain) -> dict[str, Any]:
     """Say how a domain's cells are read, and its levels."""
-    parser = domain.parser
-    return {
-        "column": domain.column,
-        "kind": parser.kind,
-        "by": parser.by,
-        "form": parser.form,
-        "levels": [pack_bits(np.array(level)).hex() for level in domain.levels],
-    }
+    levels = [pack_bits(np.array(level)).hex() for level in domain.levels]
+    return {"column": domain.column, **asdict(domain.parser), "levels": levels}
 
 
 def domain_table(domains: Sequence[Domain]) -> pa.Table:
@@ -61,15 +56,12 @@ def read_domains(facts: Sequence[Mapping[str, Any]], table: pa.Table) -> tuple[D
         declared.setdefault(row["column"], []).append(row["declared"])
     domains = []
     for fact in facts:
-        canonical = Parser(fact["kind"], fact["by"])
-        read = tuple(canonical(value) for value in values[fact["column"]])
-        levels = tuple(
-            tuple(unpack_bits(bytes.fromhex(level), len(read) - 1).tolist())
-            for level in fact["levels"]
-        )
+        column, canonical = fact["column"], Parser(fact["kind"], fact["by"])
+        read = tuple(canonical(value) for value in values[column])
+        packed = [unpack_bits(bytes.fromhex(level), len(read) - 1) for level in fact["levels"]]
+        levels = tuple(tuple(level.tolist()) for level in packed)
         parser = Parser(fact["kind"], fact["by"], fact["form"])
-        public = tuple(declared[fact["column"]])
-        domains.append(Domain(fact["column"], read, parser, levels, public))
+        domains.append(Domain(column, read, parser, levels, tuple(declared[column])))
     return tuple(domains)
 
 
@@ -144,27 +136,17 @@ def read_bound(facts: Mapping[str, Any], table: pa.Table, frontier: Frontier) ->
 
 def constraint_facts(constraints: Constraints) -> dict[str, Any]:
     """Return constraints as JSON has them."""
+    values = {one.name: getattr(constraints, one.name) for one in fields(Constraints)}
     return {
-        "k": constraints.k,
-        "max_risk": constraints.max_risk,
-        "l_diversity": constraints.l_diversity,
-        "suppress": constraints.suppress,
-        **{
-            name: None if bits is None else pack_bits(bits).hex()
-            for name, bits in (
-                ("required", constraints.required),
-                ("forbidden", constraints.forbidden),
-            )
-        },
+        name: pack_bits(value).hex() if isinstance(value, np.ndarray) else value
+        for name, value in values.items()
     }
 
 
 def read_constraints(facts: Mapping[str, Any], n_bits: int) -> Constraints:
     """Read constraints back."""
-    bits = {
-        name: None if facts[name] is None else unpack_bits(bytes.fromhex(facts[name]), n_bits)
-        for name in ("required", "forbidden")
-    }
-    return Constraints(
-        facts["k"], facts["max_risk"], facts["l_diversity"], facts["suppress"], **bits
-    )
+    values = {one.name: facts[one.name] for one in fields(Constraints)}
+    for name in ("required", "forbidden"):
+        if values[name] is not None:
+            values[name] = unpack_bits(bytes.fromhex(values[name]), n_bits)
+    return Constraints(**values)
