@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,10 @@ from voile.tables.recoding.recoder import Recoder
 from voile.tables.scoring.disclosure import of_column
 from voile.tables.verbs.certify import certify
 from voile.tables.verbs.content import Content
-from voile.tables.verbs.fit import chosen_of
 from voile.tables.verbs.options import ApplyOptions
 from voile.tables.verbs.report_data import STATING
 
+CONSTRAINTS = ("k", "max_risk", "l_diversity", "suppress")
 OUTSIDE, UNMADE = "a value outside its domain", "a value that cannot be pseudonymised or shifted"
 
 
@@ -50,13 +51,6 @@ def apply(
     Rows stream; memory follows the batch. Their order is drawn anew unless asked to be kept. A
     row with a value outside its domain is set aside with its reason, one whose group breaks the
     constraints is suppressed, and what came in equals what went out plus those.
-
-    Raises
-    ------
-    RequestError : the policy is of another kit, the source has other columns, `out` exists, there
-        is no secret for pseudonyms.
-    InfeasibleError : the policy, or the release it makes of this source, breaks the kit's
-        constraints.
     """
     chosen.check(kit)
     content = Content.of(kit)
@@ -77,19 +71,21 @@ def _scored(chosen: Chosen, content: Content, policy: Policy) -> Chosen:
             "of subjects to keep them",
             instead="choose a policy of the kit, or fit with other constraints",
         )
-    number = _number_of(content, policy)
-    edited = chosen.edited or number != chosen.number
-    return chosen_of(chosen.kit, content, policy, number, chosen.choice, edited=edited)
-
-
-def _number_of(content: Content, policy: Policy) -> int | None:
-    """Return which of the kit's policies this is, if it is one."""
-    found = np.flatnonzero((content.frontier.policies == policy.bits).all(axis=1))
-    return int(found[0]) if len(found) else None
+    score = content.score(policy)
+    figures = {"relative_risk": score.risk, "loss": score.loss, "suppressed": score.suppressed}
+    numbers = np.flatnonzero((content.frontier.policies == policy.bits).all(axis=1))
+    number = int(numbers[0]) if len(numbers) else None
+    return replace(
+        chosen,
+        number=number,
+        figures=figures | space.disclosure(policy),
+        policy=policy.to_data(),
+        edited=chosen.edited or number != chosen.number,
+    )
 
 
 def _check_constraints(content: Content, figures: dict[str, float]) -> None:
-    """Refuse a release that breaks what its kit promises, as other data than it saw may make."""
+    """Refuse a release that breaks its kit's constraints, as other data than the fitted may."""
     rules = content.space.constraints
     values = figures.get(of_column("distinct_l", content.sensitive or ""), np.inf)
     if figures["max_risk"] > rules.max_risk + 1e-9:
@@ -180,7 +176,7 @@ class _Applying(Applying):
 
     @cached_property
     def _published(self) -> Published:
-        """The policy as the release shows it: to be asked for when all rows have been made."""
+        """The policy as the release shows it, known when all rows have been made."""
         return Published.of(self._policy, self._seen, bounds=self._bounds)
 
     def finish(self, columns: Sequence[pa.Array]) -> list[pa.Array]:
@@ -205,12 +201,11 @@ class _Applying(Applying):
         return figures
 
     def told(self, figures: Mapping[str, float]) -> dict[str, Any]:
-        """Tell the intervals, the constraints, and figures that single nobody out."""
+        """Return the intervals, the constraints, and figures that single nobody out."""
         space = self._content.space
         shown = ["mean_risk", "max_risk"]
         if not needs_suppression(figures["share_under_11"], figures["subjects"], "public"):
             shown.append("share_under_11")
-        rules = space.constraints
         return {
             "policy": self._published.codebook.to_data(),
             "columns": [
@@ -228,18 +223,13 @@ class _Applying(Applying):
                 kind: {"title": asked.title, "formula": asked.formula}
                 for kind, asked in self._content.measures.items()
             },
-            "constraints": {
-                "k": rules.k,
-                "max_risk": rules.max_risk,
-                "l_diversity": rules.l_diversity,
-                "suppress": rules.suppress,
-            },
+            "constraints": {name: getattr(space.constraints, name) for name in CONSTRAINTS},
             "population": space.population.how,
             "assumptions": list(space.population.assumptions),
         }
 
     def kept(self) -> dict[str, Any]:
-        """Keep what the report says of the other policies, so that it needs no kit."""
+        """Return what the report says of the other policies, so that it needs no kit."""
         from voile.tables.verbs.report_data import report_data
 
         return {"story": report_data(self._content, self._policy, self._published)}

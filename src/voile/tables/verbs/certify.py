@@ -21,7 +21,7 @@ from voile.tables.recoding.published import Published
 from voile.tables.scoring.disclosure import Classes, disclosure, of_column
 
 OF_SENSITIVE = ("distinct_l", "entropy_l", "t_closeness")
-"""What is measured of each sensitive column."""
+"""The measures of each sensitive column."""
 PERSON = "voile person"
 
 
@@ -61,22 +61,13 @@ def certify(
 ) -> dict[str, float]:
     """Count a release's equivalence classes where it lies, and compute every measure of them.
 
-    Parameters
-    ----------
-    release : the release. people : its `person` tokens in the same order, None when a row is one.
-    population : the policy as published, and the counts of the population; without them g is the
-        release's own.
-    sensitive : columns whose l-diversity and t-closeness are measured, unless they are floats.
-    unknown : columns that nobody can know of a person beforehand: her pseudonym.
-    suppressed : subjects that were dropped.
-    directory : where rows may spill while a query runs.
+    `people` holds the `person` tokens in the release's order, None when a row is one; `population`
+    the policy as published and the counts of people, without which g is the release's own;
+    `unknown` the columns that nobody can know of a person beforehand: her pseudonym.
 
-    Returns
-    -------
-    The measures by name; those of a sensitive column as ``name(column)``;
-    ``unique_with_kept``, people whom the released columns together tell from all others; and
-    ``subjects`` and ``suppressed``, the people released and dropped. ``k`` is the least number
-    of people who have a row in a group, nobody's rows spread.
+    Beside the measures, those of a sensitive column as ``name(column)``: ``unique_with_kept``, the
+    people unique on all released columns, and the people released and dropped. ``k`` is the least
+    number of people who have a row in a group, nobody's rows spread.
     """
     counted: Source = release if people is None else WithPerson(release, people)
     subject = None if people is None else PERSON

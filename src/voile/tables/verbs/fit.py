@@ -171,26 +171,6 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
     return Chosen(KIND, kit.id, number, choice, figures, policy.to_data())
 
 
-def chosen_of(
-    kit_id: str,
-    content: Content,
-    policy: Policy,
-    number: int | None,
-    choice: Choice,
-    *,
-    edited: bool = False,
-) -> Chosen:
-    """Describe a policy with its figures, whether it is of the frontier or not."""
-    score = content.score(policy)
-    figures = {
-        "relative_risk": score.risk,
-        "loss": score.loss,
-        "suppressed": score.suppressed,
-        **content.space.disclosure(policy),
-    }
-    return Chosen(KIND, kit_id, number, choice, figures, policy.to_data(), edited)
-
-
 def _beating(policies: Policies, name: str) -> int:
     if name in policies.absent:
         raise RequestError(f"{name} is not among these policies: {policies.absent[name]}")

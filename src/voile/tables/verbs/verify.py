@@ -1,4 +1,4 @@
-"""Check a written release again: that it holds the policy's intervals, and its certificate."""
+"""Check a written release again: its intervals, its constraints and its certificate."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LEFT = "not counted again: it takes the population, or the source, which the kit
 def verify(release: Release) -> Iterator[Check]:
     """Yield each check of a release, in words, and whether it holds.
 
-    What only the source or its population could tell is not checked again. Without the private
+    Figures that need the source or its population are not checked again. Without the private
     folder rows count as people, who are no more than rows.
     """
     source, public = release.rows(), release.public
@@ -55,7 +55,7 @@ def verify(release: Release) -> Iterator[Check]:
 
 
 def _is_named_by_its_ends(entry: Entry) -> bool:
-    """Say whether a label shows both ends, where there are two and no list of values."""
+    """Whether a label shows both ends, where there are two and no list of values."""
     if entry.first is None or entry.values:
         return True
     return all(end in entry.label for end in entry.bounds if end is not None)
@@ -66,18 +66,18 @@ def _of_role(public: Mapping[str, Any], role: str) -> list[str]:
 
 
 def _promises(public: Mapping[str, Any], found: Mapping[str, float]) -> Iterator[Check]:
-    """Hold the release, and the figures told of it, to the constraints."""
-    asked, told = public["constraints"], public["figures"]
-    k = asked["k"]
+    """Hold the release, and the figures that its manifest states, to the constraints."""
+    constraints, stated = public["constraints"], public["figures"]
+    k = constraints["k"]
     people = "1 person" if k == 1 else f"{k} people"
     yield Check(f"every group holds at least {people}", found["k"] >= k >= 1)
-    if "k" in told:
-        yield Check("every group holds as many as the manifest says", found["k"] >= told["k"])
-    if "max_risk" in told:
-        within = told["max_risk"] <= rounded(float(asked["max_risk"]), "up")
-        yield Check(f"the largest risk stated is at most {asked['max_risk']:g}", within)
+    if "k" in stated:
+        yield Check("every group holds as many as the manifest says", found["k"] >= stated["k"])
+    if "max_risk" in stated:
+        within = stated["max_risk"] <= rounded(float(constraints["max_risk"]), "up")
+        yield Check(f"the largest risk stated is at most {constraints['max_risk']:g}", within)
     names = [of_column("distinct_l", name) for name in _of_role(public, "sensitive")]
     values = [found[name] for name in names if name in found]
-    if asked["l_diversity"] > 1 and values:
-        said = f"every group holds at least {asked['l_diversity']} sensitive values"
-        yield Check(said, bool(np.max(values) >= asked["l_diversity"]))
+    if constraints["l_diversity"] > 1 and values:
+        said = f"every group holds at least {constraints['l_diversity']} sensitive values"
+        yield Check(said, bool(np.max(values) >= constraints["l_diversity"]))
