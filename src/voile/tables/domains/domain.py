@@ -126,8 +126,8 @@ class Domain(Brief):
     parser : how raw cells become such values.
     levels : (levels, n - 1) bool, the cuts of each level of a hierarchy, finest first; none where
         the domain did not come from one.
-    declared : (n,) bool, values that are public whoever has them, since the user listed them or
-        a population table counts them; () where none is.
+    declared : (n,) bool, public values: the user listed them or a population table counts them;
+        () where none is.
     """
 
     shows = (
@@ -165,7 +165,7 @@ class Domain(Brief):
 
     @cached_property
     def is_declared(self) -> NDArray[np.bool_]:
-        """Which values are public whoever has them."""
+        """Which values are public: listed by the user, or counted in a population table."""
         return np.array(self.declared or (False,) * len(self), dtype=np.bool_)
 
     @property

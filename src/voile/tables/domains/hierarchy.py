@@ -44,7 +44,7 @@ def read_hierarchy(path: Path) -> list[tuple[str, ...]]:
 def read_parents(path: Path) -> list[tuple[str, ...]]:
     """Read a tree written as its branches, ``value;parent`` a line without a header, as rows.
 
-    What is nobody's parent is a value. Groups of one distance from the root are a level; a value
+    A value is what has no children. Groups of one distance from the root are a level; a value
     nearer to it than others stays itself on the finer ones. Several roots meet in ``*``.
     """
     parent: dict[str, str] = {}

@@ -51,7 +51,7 @@ def style_for(kind: str, by: str, values: Sequence[Any]) -> Style:
     """Choose one style for a whole domain.
 
     Text that is not all digits is listed (``Black|Other``), in the alphabet's order, so that a
-    label names a set and tells nothing of how the domain was ordered. Ranges use ``-`` unless a
+    label names a set and does not reveal how the domain was ordered. Ranges use ``-`` unless a
     value holds one itself, as dates and numbers below zero do: then all say `` to ``.
     """
     known = [v for v in values if v is not None]

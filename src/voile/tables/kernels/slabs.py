@@ -65,7 +65,7 @@ def pairs(at: Lattice, cells: Ints, sides: NDArray[np.bool_]) -> tuple[Ints, Int
     """Return what merging changes of sampled cells: cell, other, bit and width together.
 
     `sides` (attributes, 2) says along which attributes, with the left and the right interval.
-    Of two sampled cells only the left one tells. `other` is -1 where the interval beside has
+    A pair of sampled cells counts at the left one. `other` is -1 where the interval beside has
     nobody there: the cell is made wider alone.
     """
     most = len(cells) * int(sides.sum())

@@ -56,7 +56,7 @@ def touch(at: Lattice, change: Floats, cells: Ints, sides: NDArray[np.bool_], si
     """Add to `change` (or, with sign -1, take away) the pairs that sampled cells are in.
 
     `sides` (attributes, 2) says along which attributes, with the left and the right neighbour.
-    Of two sampled cells only the left one tells.
+    A pair of sampled cells counts at the left one.
     """
     key, code, table, bits = at.key, at.code, at.table, at.state[0]
     start, sizes, stride, name_at = at.start, at.sizes, at.stride, at.name_at

@@ -151,7 +151,7 @@ def from_margins(domains: Sequence[Domain], tables: Sequence[Table]) -> Populati
 def from_fraction(codes: Codes, sample: Floats, fraction: float) -> Population:
     """Estimate the people of a combination as its subjects n divided by the sampling fraction.
 
-    Unbiased for a group fixed before the sample is drawn; of groups seen because somebody was drawn
+    Unbiased for a group fixed before the sample is drawn; of groups seen because a person was drawn
     from them, too large. `estimate_uniques` says how many are unique.
 
     >>> from_fraction(np.array([[0]], np.int32), np.array([3.0]), 0.1).people.tolist()
@@ -182,7 +182,7 @@ def from_sample(codes: Codes, sample: Floats) -> Population:
         sample.astype(np.float64),
         "not known: the source itself is counted as the population",
         (
-            "An adversary is assumed to know that her target is in the source (prosecutor risk): "
+            "An adversary is assumed to know that the target is in the source (prosecutor risk): "
             "people outside of it hide nobody. The true risk is at most what is shown.",
         ),
         known=False,

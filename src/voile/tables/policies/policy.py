@@ -39,7 +39,7 @@ class Policy(Brief):
     ----------
     domains : the quasi-identifiers' domains, in order.
     bits : (sum of len(domain) - 1,) bool, concatenated in that order.
-    notes : what whoever made it has to say of it.
+    notes : how it was made, in sentences.
 
     >>> from voile.tables.domains.domain import Parser
     >>> age = Domain("age", tuple(range(106)), Parser("integer"))

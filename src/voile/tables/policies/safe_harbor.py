@@ -38,7 +38,7 @@ BIRTH = re.compile(r"birth|born|\bdob\b", re.IGNORECASE)
 
 
 class SafeHarborWarning(UserWarning):
-    """What the population table cannot tell about a three-digit area."""
+    """A three-digit area of which the population table probably holds only a part."""
 
 
 def safe_harbor(
@@ -56,8 +56,8 @@ def safe_harbor(
     zip_column, age_column : found by their values and names where not given.
     vintage : which list of small areas: counted in the ``population`` table, or the dated lists
         of the ``2000`` or ``2010`` census. None counts where there is a table, else takes 2010's.
-    on : the day at which ages are counted, for columns of birth dates: years of birth that tell
-        of an age over 89 are then grouped.
+    on : the day at which ages are counted, for columns of birth dates: years of birth of
+        ages over 89 are then grouped.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How a release names its intervals: by what its rows show, and by what is public whoever has it.
+"""How a release names its intervals: by the values of its rows, and by public values.
 
 A value that only suppressed, set-aside or held-out people have is in no name. An interval that no
 row is in has none at all.
@@ -7,7 +7,7 @@ row is in has none at all.
 - The outermost interval of a scale is open: `85 and over`.
 - A cut between whole numbers or dates without gaps stands where it is: `20-29`, `30-39`.
 - A cut in a gap goes by the roundest number above the nearest value shown below it, up to the
-  nearest value shown above it: neither of them is told.
+  nearest value shown above it: the name reveals neither.
 - Of text, what is shown of an interval is listed, or its first and last where all are digits.
 """
 

@@ -5,8 +5,8 @@ them, so a class's size may be fractional; each subject gives a class at most 1,
 size n holds at least n subjects, and k, rounded down, is a bound that holds.
 
 The adversaries are El Emam's (Guide to the De-Identification of Personal Health Information,
-2013, ch. 16; Dankar & El Emam, PAIS 2010). The *prosecutor* knows that her target is in the
-release; the *journalist* does not, and looks her target up in a register of the population; the
+2013, ch. 16; Dankar & El Emam, PAIS 2010). The *prosecutor* knows that the target is in the
+release; the *journalist* does not, and looks the target up in a register of the population; the
 *marketer* links everybody, and counts what is right on average.
 """
 
@@ -53,7 +53,7 @@ class Classes:
 
     @property
     def group(self) -> Floats:
-        """(c,) n, the group in the release: max(sample, 1), since a class holds somebody."""
+        """(c,) n, the group in the release: max(sample, 1), since a class holds a person."""
         return np.maximum(self.sample, 1.0)
 
 

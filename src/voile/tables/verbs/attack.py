@@ -248,7 +248,7 @@ class Scene:
 
     @cached_property
     def register(self) -> Records:
-        """The adversary's register over all that she knows."""
+        """The adversary's register over all known columns."""
         missing = np.full(self._register.num_rows, MISSING, dtype=np.int32)
         columns = [
             _coded(self._register.column(name), self._values(name))

@@ -63,11 +63,11 @@ def certify(
 
     `people` holds the `person` tokens in the release's order, None when a row is one; `population`
     the policy as published and the counts of people, without which g is the release's own;
-    `unknown` the columns that nobody can know of a person beforehand: her pseudonym.
+    `unknown` the columns that nobody can know of a person beforehand: the pseudonym.
 
     Beside the measures, those of a sensitive column as ``name(column)``: ``unique_with_kept``, the
     people unique on all released columns, and the people released and dropped. ``k`` is the least
-    number of people who have a row in a group, nobody's rows spread.
+    number of people who have a row in a group; no person's rows are spread over groups.
     """
     counted: Source = release if people is None else WithPerson(release, people)
     subject = None if people is None else PERSON

@@ -56,7 +56,7 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True)
 class Asked:
-    """A measure that was searched for: the name it was asked for by, and how it is told of."""
+    """A measure that was searched for: its name as an option, its title and its formula."""
 
     name: str
     title: str

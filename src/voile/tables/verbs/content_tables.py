@@ -35,7 +35,7 @@ def domain_facts(domain: Domain) -> dict[str, Any]:
 
 
 def domain_table(domains: Sequence[Domain]) -> pa.Table:
-    """List the values of every domain, in order, and which are public whoever has them."""
+    """List the values of every domain, in order, and which of them are public."""
     return pa.table(
         {
             "column": [d.column for d in domains for _ in d.values],

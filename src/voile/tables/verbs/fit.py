@@ -50,8 +50,8 @@ def fit(
     _check_outcomes(roles, options)
     _check_strategy(options)
     progress("counting", 0)
-    learnt = TrainingSource(source, hold_out) if options.hold_out else source
-    space = _space(learnt, roles, options, sensitive)
+    fitted = TrainingSource(source, hold_out) if options.hold_out else source
+    space = _space(fitted, roles, options, sensitive)
     marks, absent = _marks(space, options)
     if options.bound_seconds is not None:
         refuse_unbounded(space.evaluator)
@@ -188,7 +188,7 @@ def _beating(policies: Policies, name: str) -> int:
 
 
 def _check_outcomes(roles: Roles, options: FitOptions) -> None:
-    """Refuse an outcome that is not released as it is: what it tells is lost whatever is done."""
+    """Refuse an outcome that is not released as it is: its information is lost in any case."""
     for name in options.outcomes:
         role = roles.columns[name].role if name in roles.columns else None
         if role not in (*OUTCOMES, None):

@@ -47,7 +47,7 @@ from voile.tables.verbs.wording import (
 NOTHING_LEFT = "0%: the source as it is; 100%: nothing left"
 LIMITS = (
     "The figures hold for the quasi-identifiers named here. Columns that are kept can identify "
-    "people too; the share of people whom all released columns together tell apart is shown.",
+    "people too; the share of people who are unique on all released columns is shown.",
     "The population is taken as known without error. Where it was fitted or estimated, its "
     "assumptions are listed, and the risk is as uncertain as they are.",
     "An adversary who knows more than was assumed, or who knows that a person is in the release, "

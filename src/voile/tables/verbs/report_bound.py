@@ -51,8 +51,8 @@ def _of_areas(proof: Mapping[str, Any]) -> str:
     area, hull, staircase = (proof[name] for name in ("area", "hull", "staircase"))
     return (
         f"Under the policies found lies an area of {staircase:.5f}; proved for any policies is "
-        f"at least {area:.5f}. Up to {hull:.5f} a sum of loss and weighted risk can tell them "
-        "apart from better ones; the rest lies in the steps of the staircase."
+        f"at least {area:.5f}. Up to {hull:.5f} a sum of loss and weighted risk can "
+        "distinguish them from better ones; the rest lies in the steps of the staircase."
     )
 
 

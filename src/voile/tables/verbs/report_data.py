@@ -147,13 +147,13 @@ def _strips(policy: Policy) -> list[dict[str, Any]]:
 
 
 def _public_strips(policy: Policy) -> list[dict[str, Any]]:
-    """Draw what is public of a policy whoever has which value: what the user or a census names."""
+    """Draw the intervals of a policy by the values that the user or a census has made public."""
     declared = [domain.is_declared for domain in policy.domains]
     return [one for one in _published_strips(Published.of(policy, declared)) if one["intervals"]]
 
 
 def _published_strips(published: Published) -> list[dict[str, Any]]:
-    """Draw what the release shows: no width tells how many values it does not."""
+    """Draw the intervals that the release shows; no width counts values that it does not."""
     columns = zip(published.codebook.columns, published.widths, strict=True)
     return [
         {
