@@ -8,7 +8,7 @@ from voile.core.rounding import for_audience, rounded
 from voile.report.sections import Grid
 from voile.tables.verbs.report import _axes, _intervals, _kit_summary, _searched
 from voile.tables.verbs.report_data import STATING
-from voile.tables.verbs.report_risks import risks
+from voile.tables.verbs.report_figures import risks
 from voile.tables.verbs.wording import three_sentences
 
 DATA = {

@@ -24,6 +24,8 @@ from voile.core.measures import Measure
 
 Floats = NDArray[np.float64]
 SMALL_GROUP = 11
+OF_SENSITIVE = ("distinct_l", "entropy_l", "t_closeness")
+"""The measures that a release has of each sensitive column."""
 ROUNDING = 1e-9
 
 
@@ -232,15 +234,15 @@ def _level(
 _ALL = (
     _risk(
         "mean_risk",
-        "Mean risk of a record",
+        "average risk of a record",
         "probability",
         "mean over records of 1 / g, with g = max(sample, people, 1) of the record's class",
         _XIA,
     ),
-    _risk("max_risk", "Largest risk of a record", "probability", "1 / the least g", _EL_EMAM),
+    _risk("max_risk", "largest risk of a record", "probability", "1 / the least g", _EL_EMAM),
     _risk(
         "expected_matches",
-        "Records expected to be matched to their person",
+        "people expected to be re-identified correctly",
         "records",
         "sum over records of 1 / g",
         _XIA,
@@ -248,28 +250,28 @@ _ALL = (
     ),
     _risk(
         "share_under_11",
-        "Records in population groups of fewer than 11 people",
+        "people in groups of fewer than 11 in the population",
         "share",
         "records with g < 11, divided by the records",
         "CMS cell size suppression policy",
     ),
     _level(
         "k",
-        "k in the sample",
+        "people in the smallest group of the release (k)",
         "subjects",
         "the least class of the release, rounded down",
         "Sweeney, IJUFKS 10(5), 2002",
     ),
     _level(
         "k_map",
-        "k in the population (k-map)",
+        "people in the smallest of these groups in the population (k-map)",
         "people",
         "the least g, rounded down",
         "Sweeney, PhD thesis, MIT 2001",
     ),
     _risk(
         "sample_uniques",
-        "Records unique in the sample",
+        "people unique in the release",
         "records",
         "records in classes of one subject",
         _SKINNER,
@@ -277,46 +279,64 @@ _ALL = (
     ),
     _risk(
         "population_uniques",
-        "Records unique in the population",
+        "people unique in the population",
         "records",
         "records with g = 1",
         _SKINNER,
         _MANY,
     ),
-    _risk("prosecutor_max", "Prosecutor risk, largest", "probability", "1 / least n", _EL_EMAM),
+    _risk(
+        "prosecutor_max",
+        "largest risk of a person known to be in the release (prosecutor)",
+        "probability",
+        "1 / least n",
+        _EL_EMAM,
+    ),
     _risk(
         "prosecutor_mean",
-        "Prosecutor risk, mean",
+        "average risk of a person known to be in the release (prosecutor)",
         "probability",
         "mean over records of 1 / n, n the record's class: classes divided by records",
         _EL_EMAM,
     ),
-    _risk("journalist_max", "Journalist risk, largest", "probability", "max_risk", _EL_EMAM),
-    _risk("journalist_mean", "Journalist risk, mean", "probability", "mean_risk", _EL_EMAM),
+    _risk(
+        "journalist_max",
+        "largest risk of a person looked up in a register (journalist)",
+        "probability",
+        "max_risk",
+        _EL_EMAM,
+    ),
+    _risk(
+        "journalist_mean",
+        "average risk of a person looked up in a register (journalist)",
+        "probability",
+        "mean_risk",
+        _EL_EMAM,
+    ),
     _risk(
         "marketer",
-        "Marketer risk",
+        "share of records that are linked correctly on average (marketer)",
         "share",
         "expected_matches divided by the records: mean_risk, read as a share",
         "Dankar & El Emam, PAIS 2010",
     ),
     _level(
         "distinct_l",
-        "Distinct l-diversity",
+        "smallest number of values in a group (distinct l-diversity)",
         "values",
         "the fewest sensitive values in a class",
         _L,
     ),
     _level(
         "entropy_l",
-        "Entropy l-diversity",
+        "smallest effective number of values in a group (entropy l-diversity)",
         "values",
         "exp of the least entropy, in nats, of the sensitive values of a class",
         _L,
     ),
     _risk(
         "recursive_c",
-        "Recursive (c, 2)-diversity: c must exceed",
+        "what c must exceed in recursive (c, 2)-diversity",
         "odds",
         "the largest r_1 / (r_2 + r_3 + ...) of a class, its counts r in falling order",
         _L,
@@ -324,21 +344,21 @@ _ALL = (
     ),
     _risk(
         "t_closeness",
-        "t-closeness, all values equally far apart",
+        "largest distance of a group's values from everybody's, 0 to 1 (t-closeness)",
         "share",
         "the largest half sum over the values of |class share - release share|",
         _T,
     ),
     _risk(
         "t_closeness_ordered",
-        "t-closeness, values in order",
+        "the same with values in order (ordered t-closeness)",
         "share",
         "the largest sum of |cumulated class share - release share|, divided by v - 1",
         _T,
     ),
     Measure(
         "discernibility",
-        "Discernibility",
+        "discernibility: each group's size, squared and added up",
         "pairs",
         "sum of squared class sizes, and for each suppressed record the size of the source",
         _MANY,
@@ -348,7 +368,7 @@ _ALL = (
     ),
     _risk(
         "groups_short_of_people",
-        "Classes with fewer people than subjects",
+        "classes with fewer people than subjects",
         "classes",
         "classes whose population is below their sample; g counts their sample",
         "",

@@ -18,10 +18,8 @@ from voile.engines.duck import connect
 from voile.tables.people.counts import Counts, row_keys
 from voile.tables.recoding.codebook import UNKNOWN, Codebook
 from voile.tables.recoding.published import Published
-from voile.tables.scoring.disclosure import Classes, disclosure, of_column
+from voile.tables.scoring.disclosure import OF_SENSITIVE, Classes, disclosure, of_column
 
-OF_SENSITIVE = ("distinct_l", "entropy_l", "t_closeness")
-"""The measures of each sensitive column."""
 PERSON = "voile person"
 
 

@@ -26,9 +26,8 @@ from voile.report.sections import (
     frontier_chart,
 )
 from voile.report.wording import listed, share, share_of, size
-from voile.tables.verbs.report_bound import optimality_gap
 from voile.tables.verbs.report_data import STATING, report_data
-from voile.tables.verbs.report_risks import risks
+from voile.tables.verbs.report_figures import optimality_gap, risks
 from voile.tables.verbs.wording import (
     CALLED,
     count_among,

@@ -12,8 +12,8 @@ from voile.core.rounding import rounded
 from voile.release.manifest import Release
 from voile.release.verify import Check, has_columns, has_rows, recounted
 from voile.tables.recoding.codebook import Codebook, Entry
-from voile.tables.scoring.disclosure import of_column
-from voile.tables.verbs.certify import OF_SENSITIVE, certify
+from voile.tables.scoring.disclosure import OF_SENSITIVE, of_column
+from voile.tables.verbs.certify import certify
 
 COUNTED = (
     "subjects",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from voile.report.sections import Grid, Prose
-from voile.tables.verbs.report_bound import optimality_gap
+from voile.tables.verbs.report_figures import optimality_gap
 
 
 def proof(gaps, **columns):

@@ -1,0 +1,198 @@
+"""The report's tables of figures: risks before and after, and the optimality gap."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section
+from voile.report.wording import listed, needs_suppression, share, share_of
+from voile.tables.bounds.result import OPTIMAL
+from voile.tables.scoring.disclosure import MEASURES, OF_SENSITIVE, of_column
+from voile.tables.verbs.wording import format_expected, format_people
+
+ROWS = (
+    "expected_matches",
+    "mean_risk",
+    "max_risk",
+    "share_under_11",
+    "k",
+    "k_map",
+    "sample_uniques",
+    "population_uniques",
+    "prosecutor_max",
+    "prosecutor_mean",
+    "unique_with_kept",
+)
+TITLES = {
+    "unique_with_kept": "people unique on all released columns",
+    **{name: measure.title for name, measure in MEASURES.items()},
+}
+RISKS = {"mean_risk", "max_risk", "prosecutor_max", "prosecutor_mean"}
+COUNTS = {"k", "k_map", "sample_uniques", "population_uniques", "unique_with_kept"}
+DRAWN = ("mean_risk", "share_under_11", "prosecutor_mean")
+NOTHING = "not proved"
+MOST_ROWS = 24
+
+
+def risks(
+    data: Mapping[str, Any],
+    figures: Mapping[str, float],
+    audience: Audience,
+    sensitive: Sequence[str] = (),
+) -> Section | None:
+    """Show every measure of the source and of the release, `figures`, where there is one."""
+    before, after = data.get("before", {}), figures or data.get("after", {})
+    if not before:
+        return None
+
+    def cell(name: str, side: Mapping[str, float]) -> str:
+        value = side.get(name)
+        if value is None:
+            return "–"
+        if name in RISKS:
+            return share(value)
+        if name in COUNTS:
+            return format_people(value, audience)
+        if name == "share_under_11":
+            return share_of(value, _people(data, side), audience)
+        return format_expected(value) if name == "expected_matches" else f"{value:,.0f}"
+
+    # discernibility follows each person
+    measures = ROWS if audience == "public" else (*ROWS, "discernibility")
+    known = [name for name in measures if name in before or name in after]
+    sides = (before, after) if after else (before,)
+    rows = [(TITLES[name], *(cell(name, side) for side in sides)) for name in known]
+    none = [row[0] for row in rows if set(row[1:]) <= {"0", "0%"}]
+    rows = [row for row in rows if row[0] not in none]
+    rows += [
+        (f"{column}: {TITLES[measure]}", "–", f"{after[name]:.3g}")
+        for column in sensitive
+        for measure in OF_SENSITIVE
+        if (name := of_column(measure, column)) in after
+    ]
+    columns = ("measure", "source", "release")[: 1 + len(sides)]
+    caption = "The source as it is, and the release" if after else "The source as it is"
+    blocks: list[Any] = [Grid(columns, tuple(rows), caption, (1, 2)[: len(sides)])]
+    if none:
+        where = "in the source and in the release" if after else "in the source"
+        blocks.append(Prose((f"Zero {where}: {listed(none)}.",)))
+    if after:
+        blocks.append(_shares(data, before, after, audience))
+    blocks.append(Prose((f"The population is {data['population']}.", *data["assumptions"])))
+    for when in ("source", "release"):
+        if data.get(f"uniques_{when}"):
+            blocks.append(Prose((_estimated(when, data[f"uniques_{when}"], audience),)))
+    return Section("risk", "Risk before and after", tuple(blocks))
+
+
+def _people(data: Mapping[str, Any], side: Mapping[str, float]) -> float:
+    """Return how many people the figures of a side are of: the release's, else the source's."""
+    return side.get("subjects", float(data["subjects"]))
+
+
+def _shares(
+    data: Mapping[str, Any],
+    before: Mapping[str, float],
+    after: Mapping[str, float],
+    audience: Audience,
+) -> BarChart:
+    def few(name: str) -> bool:
+        return name == "share_under_11" and any(
+            needs_suppression(side[name], _people(data, side), audience) for side in (before, after)
+        )
+
+    groups = tuple(
+        (TITLES[name], (Bar("source", before[name]), Bar("release", after[name])))
+        for name in DRAWN
+        if name in before and name in after and not few(name)
+    )
+    return BarChart(groups, "share", "Source and release, side by side")
+
+
+def _estimated(when: str, estimate: Sequence[float], audience: Audience) -> str:
+    value, low, high = (format_people(x, audience) for x in estimate)
+    return (
+        f"By the {when}'s columns, {value} people are estimated to be unique in the population "
+        f"({low} to {high}, for which records happened to be drawn; the model may err by more)."
+    )
+
+
+def optimality_gap(data: Mapping[str, Any]) -> Section | None:
+    """Say what was proved of all policies; where nothing was, that there is no bound."""
+    if not data:
+        return None
+    proof = data["search"].get("bound")
+    if proof is None:
+        unproved = (
+            "There is no bound: these are the best policies that the search found, and how much "
+            "better any other could be was not proved."
+        )
+        return _section(Prose((unproved,)))
+    if all(gap is None for gap in proof["gap"]):
+        stopped = "There is no bound: the proof was stopped before it had one."
+        return _section(Prose((stopped,)))
+    said = [_of_weights(proof["gap"]), _of_areas(proof)]
+    if "chosen" in data and data.get("least_loss") is not None:
+        said.append(
+            f"No policy of the chosen one's risk or less loses less than "
+            f"{share(data['least_loss'])}; the chosen one loses {share(data['chosen'][1])}."
+        )
+    return _section(Prose(tuple(said)), _grid(proof))
+
+
+def _of_weights(gaps: Sequence[float | None]) -> str:
+    proved = [gap for gap in gaps if gap is not None]
+    said = (
+        "Whichever of the weights below is taken: of loss + weight x relative risk, no policy "
+        f"whatsoever has less than the best one found by more than {_gap(max(proved))}."
+    )
+    if missing := len(gaps) - len(proved):
+        said += f" For {missing} more weights there is no bound: the proof was stopped."
+    return said
+
+
+def _of_areas(proof: Mapping[str, Any]) -> str:
+    area, hull, staircase = (proof[name] for name in ("area", "hull", "staircase"))
+    return (
+        f"Under the policies found lies an area of {staircase:.5f}; proved for any policies is "
+        f"at least {area:.5f}. Up to {hull:.5f} a sum of loss and weighted risk can "
+        "distinguish them from better ones; the rest lies in the steps of the staircase."
+    )
+
+
+def _grid(proof: Mapping[str, Any]) -> Grid:
+    names = ("weight", "bound", "best", "gap", "seconds")
+    rows = tuple(_row(*values) for values in zip(*(proof[name] for name in names), strict=True))
+    title = "Loss + weight x relative risk"
+    if len(rows) > MOST_ROWS:
+        title += f", for some of {len(rows)} weights"
+    return Grid(
+        ("weight of risk", "proved: at least", "best found", "gap", "seconds"),
+        rows[:: -(-len(rows) // MOST_ROWS)],
+        title,
+        (0, 1, 2, 3, 4),
+        "internal",  # as many figures find whom all others are known of
+    )
+
+
+def _section(*blocks: Prose | Grid) -> Section:
+    return Section("bound", "Optimality gap", blocks)
+
+
+def _row(
+    weight: float, bound: float | None, best: float, gap: float | None, seconds: float | None
+) -> tuple[str, ...]:
+    weighs = f"{weight:.3g}" if weight < 100 else f"{weight:,.0f}"
+    if bound is None or gap is None or seconds is None:
+        return weighs, NOTHING, f"{best:.5f}", "", ""
+    return weighs, f"{bound:.5f}", f"{best:.5f}", _gap(gap), f"{seconds:.1f}"
+
+
+def _gap(gap: float) -> str:
+    """Write a gap; one that only rounding leaves is none.
+
+    >>> _gap(0.0213), _gap(3e-8)
+    ('2.1%', '0%')
+    """
+    return share(gap) if gap > OPTIMAL else "0%"
