@@ -151,6 +151,6 @@ def test_apply_reads_no_spans_and_the_attack_is_scored_where_there_are_some(tmp_
         attack(release, open_source(truth), options, seed=1, progress=silent)[0]
         for truth in (rows, half)
     )
-    left_out = "Without spans in the truth, and so left out: 36 of 144 documents."
+    left_out = "36 of 144 documents without spans in the truth are left out."
     assert left_out in [said(note, "internal") for note in other.notes]
     assert left_out not in [said(note, "internal") for note in one.notes]

@@ -171,7 +171,7 @@ def test_types_that_nobody_learnt_are_named(tmp_path):
     rows = table(notes)
     release = applied(rows, tmp_path / "r.jsonl", chosen=by_cost(2.0))
     (one,) = attacked(release, rows, labels=["published"])
-    assert "The truth marks types that the committee never learnt: AGE." in noted(one)
+    assert "The truth has types that the committee never learnt: AGE." in noted(one)
     assert told(one)["identifiers left, AGE"].trials == 20
 
 
@@ -259,17 +259,17 @@ def test_what_the_user_said_that_types_are_holds_for_the_attack(tmp_path, secret
     release = applied(rows, tmp_path / "r.jsonl", chosen=choose(kit, Choice(policy=0)), **out)
     assert release.private["surrogates"]["kinds"] == {"WHO": "name"}
     assert release.private["figures"]["marks"] == 0
-    real, seen = attacking.linking, []
+    real, seen = attacking.link_surrogates, []
 
     def watched(*args, **given):
         seen.append(given)
         return real(*args, **given)
 
-    attacking.linking = watched
+    attacking.link_surrogates = watched
     try:
         attacked(release, rows)
     finally:
-        attacking.linking = real
+        attacking.link_surrogates = real
     assert seen[0]["kinds"] == {"WHO": "name"}
     assert seen[0]["surrogates"] == builtin_words()
 

@@ -66,9 +66,11 @@ def test_a_kits_figures_are_its_releases_own(tmp_path, repeats):
     assert release.public["figures"]["loss"] == rounded(expected["loss"], "up")
     assert release.public["constraints"]["repeats_in_figures"] is repeats
     text = said(shown(release)["summary"])
-    assert ("and are in these figures" in text) is repeats
+    assert ("these figures include them" in text) is repeats
     assert "Removed as well, and not" not in text
-    assert ("every mention of a name" in said(shown(release)["frontier"])) is repeats
+    assert (
+        "removes further mentions of a removed name" in said(shown(release)["frontier"])
+    ) is repeats
 
 
 def test_a_release_tells_what_patterns_and_lists_took_as_well(tmp_path):
@@ -123,7 +125,7 @@ def test_where_other_types_are_names_the_figures_are_the_committees_alone(tmp_pa
     other = {**release.public["constraints"], "repeats": True}
     public = {**release.public, "constraints": other}
     text = said(shown(replace(release, public=public))["summary"])
-    assert "not in these figures: further mentions of" in text
+    assert "not in the fit's figures: further mentions of" in text
     (tmp_path / "same").mkdir()
     same, _ = released(tmp_path / "same", kind=["NAME=name"])
     assert same.public["constraints"]["repeats_in_figures"] is True
@@ -155,5 +157,5 @@ def test_kits_with_words_that_tell_and_without_have_one_measure():
     assert (other["left"], other["loss"]) == (0, 36 / harmless)
     assert other["false_words"] == [{"word": "tandem", "removed": 36}]
     page = said(shown(told)["summary"])
-    assert "they count as harmless tokens, not as identifiers" in page
+    assert "count them as harmless tokens, not as identifiers" in page
     assert "identifiers of 1 type." in page

@@ -1,7 +1,6 @@
-"""Classifiers of a user's own: scikit-learn's here, spaCy's and Hugging Face's beside.
+"""Learners of the user's own: scikit-learn's here, spaCy's and Hugging Face's beside.
 
-They take part in a fit as any learner does. A kit cannot hold them, since what they have learnt
-is objects and not arrays.
+A kit cannot hold what they have learnt, which is objects and not arrays.
 """
 
 from __future__ import annotations
@@ -24,10 +23,8 @@ from voile.documents.learners.svm import with_32_bits
 class Sklearn:
     """Any scikit-learn classifier of sparse matrices that gives probabilities or scores.
 
-    Parameters
-    ----------
-    estimator : cloned for every fit; one with a `random_state` gets the fit's seed.
-    name : what history and reports call it.
+    `estimator` is cloned for every fit, and its `random_state`, if any, gets the fit's seed; `name`
+    is what history and reports call it.
     """
 
     estimator: Any
@@ -54,16 +51,11 @@ class Sklearn:
 
 @dataclass(frozen=True, eq=False)
 class SklearnClassifier:
-    """What a scikit-learn classifier has learnt.
+    """What a scikit-learn classifier has learnt."""
 
-    estimator : fitted, unless there is one class only.
-    classes : the labels met, ascending.
-    types : T.
-    """
-
-    estimator: Any
-    classes: NDArray[np.int16]
-    types: int
+    estimator: Any  # fitted, unless there is one class only
+    classes: NDArray[np.int16]  # the labels met, ascending
+    types: int  # T
 
     def margins(self, sight: Sight) -> Margins:
         """Return log-odds, or how far a type's score lies above the best of the others; (n, T)."""
@@ -82,7 +74,7 @@ class SklearnClassifier:
 
 
 def log_odds_of(probabilities: NDArray[np.floating]) -> Margins:
-    """Return log-odds; certain ones are bounded."""
+    """Return log-odds, those of certain probabilities bounded."""
     probabilities = np.asarray(probabilities, dtype=np.float64)
     with np.errstate(divide="ignore"):
         odds = np.log(probabilities) - np.log1p(-probabilities)

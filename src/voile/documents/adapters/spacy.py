@@ -25,14 +25,10 @@ DROP = 0.2
 class Spacy:
     """A spaCy pipeline that finds entities.
 
-    Parameters
-    ----------
-    pipeline : one that is trained, or the folder that one was written to; None to train one here.
+    pipeline : a trained one, or its folder; None trains one here, of this `language` and `epochs`.
     types : label of the pipeline -> type, 1 to T; other labels are harmless.
-    language, epochs : of the one trained here.
-    name : what history and reports call it.
 
-    Guarantees: tokens are this wing's own, so that offsets agree; blanks between them are lost.
+    Tokens are this wing's own, so that offsets agree; blanks between them are lost.
     """
 
     pipeline: Language | str | None = None
@@ -75,16 +71,11 @@ class Spacy:
 
 @dataclass(frozen=True, eq=False)
 class Recogniser:
-    """A pipeline; a token's margin is 1 for the type of its entity, else -1.
+    """A trained pipeline; a token's margin is 1 for the type of its entity, else -1."""
 
-    nlp : the pipeline.
-    kinds : label -> type, 1 to T.
-    types : T.
-    """
-
-    nlp: Language
-    kinds: Mapping[str, int]
-    types: int
+    nlp: Language  # the pipeline
+    kinds: Mapping[str, int]  # label -> type, 1 to T
+    types: int  # T
 
     def margins(self, sight: Sight) -> Margins:
         """Return each token's margin for each type, (n, T)."""

@@ -17,18 +17,8 @@ LANGUAGE = 3
 
 
 def spacy_tokeniser(nlp: Any) -> Tokeniser:
-    """Return what cuts text as a spaCy pipeline does.
+    """Return what cuts text as a spaCy pipeline does: a pipeline, its name, or a language ("es").
 
-    Parameters
-    ----------
-    nlp : a pipeline, the name of one that is installed, or a language ("es").
-
-    Raises
-    ------
-    RequestError : spaCy or the pipeline is not installed.
-
-    Examples
-    --------
     >>> spacy_tokeniser("en")("Ask Dr. Who.")
     [(0, 3), (4, 7), (8, 11), (11, 12)]
     """
@@ -48,10 +38,6 @@ def tagged_by(corpus: Corpus, nlp: Any) -> Corpus:
     """Return the corpus with the parts of speech that a pipeline gives its words.
 
     Text to be sanitised must be tagged by the same pipeline as the text learnt from.
-
-    Raises
-    ------
-    RequestError : spaCy or the pipeline is not installed, or it tags nothing.
     """
     pipeline = _pipeline(nlp)
     read = pipeline.pipe(document.text for document in corpus)

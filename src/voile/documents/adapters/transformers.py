@@ -22,13 +22,10 @@ WINDOW = 512
 class Transformers:
     """A trained token classifier, taken as it is; calibration fits it to the text.
 
-    Parameters
-    ----------
-    folder : that the model and its tokeniser were written to; nothing is downloaded, no code of
-        the folder is run, weights must be safetensors.
+    folder : of the model and its tokeniser; nothing is downloaded, no code of the folder runs, and
+        weights must be safetensors.
     types : label of the model, without B- or I- -> type, 1 to T; other labels are harmless.
-    window : pieces of words that the model sees at once; windows overlap by a quarter.
-    name : what history and reports call it.
+    window : word pieces that the model sees at once; windows overlap by a quarter.
     """
 
     folder: str
@@ -58,17 +55,13 @@ class Transformers:
 
 @dataclass(frozen=True, eq=False)
 class Tagger:
-    """A model; a token's margins are log-odds, of the piece and the window that say most.
+    """A model; a token's margins are the log-odds of its most certain piece in any window."""
 
-    tokenizer, model : transformers'.
-    kinds : (labels of the model, T) of 0 and 1.
-    window : pieces at once.
-    """
-
+    # tokenizer, model: transformers'
     tokenizer: Any
     model: Any
-    kinds: NDArray[np.float64]
-    window: int
+    kinds: NDArray[np.float64]  # (labels of the model, T) of 0 and 1
+    window: int  # pieces at once
 
     def margins(self, sight: Sight) -> Margins:
         """Return each token's margin for each type, (n, T)."""

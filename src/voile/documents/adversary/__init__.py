@@ -1,6 +1,6 @@
-"""The adversary of the documents wing: she inspects what is left, and links what was replaced.
+"""The adversary of the documents wing, who inspects what is left and links what was replaced.
 
-She is given the release and what she is said to know, never the kit; the truth scores her.
+The adversary has the release and the stated background knowledge, never the kit.
 """
 
 from voile.documents.adversary.budgeted import BudgetedAttacker

@@ -1,8 +1,8 @@
-"""The paper's adversary: she learns what identifiers look like, and inspects a number of tokens.
+"""The paper's adversary, who learns what identifiers look like and inspects a number of tokens.
 
-She trains every learner on labelled text, takes the most accurate, and inspects the tokens that
-it takes for identifiers first, up to a number B of inspections (Li et al. 2016, section 3.2). She
-knows a mark when she sees one and passes it by; a surrogate looks like any other word to her.
+It trains every learner on labelled text, takes the most accurate, and inspects predicted
+identifiers first, up to B inspections (Li et al. 2016, section 3.2). It recognises marks and skips
+them; a surrogate looks like any other word.
 """
 
 from __future__ import annotations
@@ -37,21 +37,19 @@ class BudgetedAttacker:
 
     Parameters
     ----------
-    learners : names or objects, as `GreedySanitizer` takes them; she takes the one that is most
-        accurate on what she learns from, judged on subjects that it did not see.
-    labels : where hers come from. ``published``: labelled text of this publisher, published as
-        the release was (`training`), or else the release's other subjects; ``released``: a share
-        of the release's subjects that she labels by hand; ``foreign``: somebody else's text, not
-        sanitised (`training`). All types count as one, identifier, so that the types of two texts
-        need not be the same.
-    order : ``margin`` inspects first what the classifier is surest of; ``paper`` what it takes
-        for an identifier, in random order, then the rest; ``negatives`` the reverse, the
-        adversary of Lemma 2.
+    learners : names or objects, as `GreedySanitizer` takes them; the most accurate on text of
+        subjects that it did not see attacks.
+    labels : what is learnt from. ``published``: labelled text of this publisher, published as the
+        release was (`training`), or else the release's other subjects; ``released``: a share of the
+        release's subjects, labelled by hand; ``foreign``: another publisher's text, not sanitised
+        (`training`). All types count as one, so that those of two texts may differ.
+    order : ``margin`` inspects the most certain tokens first; ``paper`` predicted identifiers, in
+        random order, then the rest; ``negatives`` the reverse, the adversary of Lemma 2.
     random_state : the same seed gives the same evidence, on any number of processes.
     n_jobs : processes, as joblib counts them.
-    repeats : times that the labelled share and the order of equals are drawn anew, 1 or more.
-    share : of the subjects that she labels by hand, in (0, 1).
-    lists : gazetteers that she brings, name -> phrases.
+    repeats : times that the labelled share and the order of equals are drawn, 1 or more.
+    share : of the subjects labelled by hand, in (0, 1).
+    lists : the adversary's gazetteers, name -> phrases.
 
     Examples
     --------
@@ -93,26 +91,26 @@ class BudgetedAttacker:
         inspections: int | Sequence[int] | None = None,
         training: Corpus | None = None,
     ) -> InspectionEvidence:
-        """Attack a release, and score it by the truth.
+        """Attack a release, and score the attack by the truth.
 
         Parameters
         ----------
-        published : the release, documents with their `edits`; spans in it are not looked at.
-        truth : the source with its spans, in the same order or known by the same ids.
-        inspections : B, 1 or more; of several numbers each is reported. None takes as many as
-            identifiers are left, and 1% of the tokens.
-        training : labelled text that she learns from, for ``published`` and ``foreign``.
+        published : the release, documents with their `edits`; spans in it are ignored.
+        truth : the source with its spans, in the same order or with the same ids.
+        inspections : B, 1 or more, or several. None: as many as identifiers are left, and 1% of
+            tokens.
+        training : labelled text to learn from, for ``published`` and ``foreign``.
 
         Raises
         ------
-        RequestError : a setting that there is not, a truth that is not this release's, training
-            that is missing or has no use, fewer than two subjects to learn from and attack.
+        RequestError : an unknown setting, a truth of another release, training that is missing or
+            has no use, fewer than two subjects to learn from and attack.
 
         Guarantees: no classifier looks at a subject of the release that it learnt from; that
-        `training` is of others is the caller's to see to.
+        `training` is of others is up to the caller.
 
-        Cost: 3 fits of each learner and one more; 5 of each where she learns from the release's
-        other subjects; once for each repeat where she labels by hand.
+        Cost: 3 fits of each learner and one more; 5 of each where the release's other subjects are
+        learnt from; once for each repeat where labels are the adversary's own.
         """
         self._check(training)
         asked = None if inspections is None else _numbers(inspections)
@@ -143,7 +141,6 @@ class BudgetedAttacker:
         )
 
     def _check(self, training: Corpus | None) -> None:
-        """Refuse settings that there are not."""
         for what, legal in (("labels", Labels), ("order", Order)):
             value, names = getattr(self, what), get_args(legal)
             if value not in names:

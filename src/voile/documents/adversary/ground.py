@@ -1,4 +1,4 @@
-"""All that the attacker reads, as labelled tokens: what she learns from and what she attacks."""
+"""All labelled tokens of an attack: those to learn from and those to attack."""
 
 from __future__ import annotations
 
@@ -21,29 +21,23 @@ from voile.documents.words.tokens import Tokens, token_labels, tokenise
 
 @dataclass(frozen=True, eq=False)
 class AttackText:
-    """The documents that she learns from, then those of the release, as one.
+    """The documents to learn from, then those of the release, as one text."""
 
-    examples : of all tokens, identifier or not (T = 1); marks are not counted.
-    types : (n,) the type of identifier, from 1 in the order of `labels`; 0 of none.
-    labels : the types of both texts.
-    subject : (d,) numbers of whose each document is; two texts share nobody.
-    attacked : (d,) bool, the documents of the release.
-    """
-
-    examples: Examples
+    examples: Examples  # of all tokens, identifier or not (T = 1); marks are not counted
+    # (n,) the type of identifier, from 1 in the order of `labels`; 0 of none
     types: NDArray[np.int16]
-    labels: tuple[str, ...]
-    subject: NDArray[np.intp]
-    attacked: NDArray[np.bool_]
+    labels: tuple[str, ...]  # the types of both texts
+    subject: NDArray[np.intp]  # (d,) numbers of whose each document is; two texts share nobody
+    attacked: NDArray[np.bool_]  # (d,) bool, the documents of the release
 
     @classmethod
     def of(
         cls, release: Corpus, training: Corpus | None, lists: Mapping[str, frozenset[str]]
     ) -> AttackText:
-        """Read the release, its spans the identifiers left, and what she learns from.
+        """Read the release, whose spans are the identifiers left, and the text to learn from.
 
-        Columns that two subjects share are kept; another could not help her, since what she
-        learns from and what she attacks have no subject in common.
+        Columns of two subjects or more are kept; others cannot help, as the two texts share no
+        subject.
         """
         known = training if training is not None else Corpus([])
         everything = Corpus([*known, *release])
@@ -67,7 +61,7 @@ class AttackText:
         return split_into_folds(names, sizes, min(number, len(np.unique(subjects))), rng)
 
     def tokens_of(self, documents: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Say which tokens are of some documents, (n,)."""
+        """Return which tokens are of some documents, (n,)."""
         return np.repeat(documents, np.diff(self.examples.first))
 
 
@@ -94,10 +88,10 @@ def _examples(
 
 
 def _marks(tokens: Tokens, corpus: Corpus) -> NDArray[np.bool_]:
-    """Say which tokens she sees to be marks, (n,).
+    """Return which tokens the adversary recognises as marks, (n,).
 
-    In a document that tells its edits only what stands there for something counts: a name that
-    the source itself has in brackets is a name that is left.
+    In a document with edits only these count: a name in the source's own brackets is one that is
+    left.
     """
     like = np.fromiter(map(is_mark, tokens.forms), np.bool_, len(tokens.forms))[tokens.form]
     replaced = Corpus(_replaced(document) for document in corpus)

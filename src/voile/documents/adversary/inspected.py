@@ -70,7 +70,6 @@ def find_all(
 
 
 def _found(walks: Sequence[Inspections], number: int) -> Iterator[Finding]:
-    """Count at one number of inspections."""
     random = expect_at_random(walks, np.array([number])).mean[0]
     inspected = rate_of((w.subject, w.is_identifier, w.is_among(number)) for w in walks)
     left = rate_of((w.subject, w.is_among(number), w.is_identifier) for w in walks)
@@ -92,17 +91,17 @@ def _found(walks: Sequence[Inspections], number: int) -> Iterator[Finding]:
 
 
 def _inspections(number: int) -> Note:
-    """Return the condition; the attacker may inspect as many tokens as identifiers are left."""
+    """Return the condition; its count may reveal how many identifiers are left."""
     return Note("{inspections} inspections", {"inspections": Count(number)})
 
 
 def _expected(successes: float, of: Rate) -> Rate:
-    """Return an expectation in whole numbers, of as many trials."""
+    """Return an expectation as whole numbers of the same trials."""
     return Rate(min(round(successes), of.trials), of.trials)
 
 
 def _subjects(walks: Sequence[Inspections], number: int) -> Iterator[Finding]:
-    """Count the people who are left to be found, and who are; each trial is a subject."""
+    """Count the people with identifiers left, and those found; each trial is a subject."""
     people = _mean([len(np.unique(walk.subject)) for walk in walks])
     left = _mean([len(_named(walk, len(walk))) for walk in walks])
     found = _mean([len(_named(walk, number)) for walk in walks])
@@ -121,12 +120,12 @@ def _subjects(walks: Sequence[Inspections], number: int) -> Iterator[Finding]:
 
 
 def _named(walk: Inspections, number: int) -> Counts:
-    """Return whose identifiers the first so many tokens hold."""
+    """Return the subjects whose identifiers are among the first so many tokens."""
     return np.unique(walk.subject[walk.is_among(number) & walk.is_identifier])
 
 
 def _named_at_random(walk: Inspections, number: int) -> float:
-    """Return how many subjects as many tokens drawn at random would name."""
+    """Return how many subjects as many tokens drawn at random are expected to name."""
     from scipy.stats import hypergeom
 
     left = np.unique(walk.subject[walk.is_identifier], return_counts=True)[1]
@@ -136,7 +135,7 @@ def _named_at_random(walk: Inspections, number: int) -> float:
 def _types(
     ground: AttackText, walks: Sequence[Inspections], number: int, totals: Mapping[str, Counts]
 ) -> Iterator[Finding]:
-    """Count by type what is left of the source's, and what the attacker finds of that."""
+    """Count by type the identifiers left, and those found."""
     attacked = ground.tokens_of(ground.attacked)
     types = ground.types[attacked]
     subject = np.repeat(ground.subject, np.diff(ground.examples.first))[attacked]

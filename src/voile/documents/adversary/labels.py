@@ -1,12 +1,9 @@
-"""Where the attacker's labels come from, and what her classifiers then say of the release.
+"""The adversary's labels, and what classifiers that learn from them say of the release.
 
-A publisher who empties her own training text of names leaves nobody anything to learn there; so
-three sources are tried:
-
-- ``published``: other text of this publisher, published, with the identifiers that are left in
-  it labelled; without any she learns from the release's other subjects.
-- ``released``: a part of the release that she labels by hand.
-- ``foreign``: other people's text, not sanitised, with its own labels.
+A publisher who empties even the training text of names leaves nothing to learn there. So there are
+three sources: ``published`` text with the identifiers left in it labelled (without any, the
+release's other subjects); a part of the ``released`` text, labelled by hand; and ``foreign`` text,
+not sanitised, with its own labels.
 """
 
 from __future__ import annotations
@@ -30,16 +27,11 @@ since she fits every learner on each."""
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What one classifier says of documents that it did not learn from.
+    """What one classifier says of documents that it did not learn from."""
 
-    learner : its name; "" where there was no identifier to learn from.
-    documents : (d,) bool, those that it looked at.
-    margins : (m,) of their tokens, higher where it is surer of an identifier.
-    """
-
-    learner: str
-    documents: NDArray[np.bool_]
-    margins: NDArray[np.float64]
+    learner: str  # its name; "" where there was no identifier to learn from
+    documents: NDArray[np.bool_]  # (d,) bool, those that it looked at
+    margins: NDArray[np.float64]  # (m,) of their tokens, higher where it is surer of an identifier
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.margins).all():
@@ -51,19 +43,17 @@ class Prediction:
 
 @dataclass(frozen=True, eq=False)
 class Apprentice:
-    """Learns from labelled text: tries every learner, keeps the most accurate.
+    """Learns from labelled text: tries every learner and keeps the most accurate."""
 
-    learners, seeds : by name. n_jobs : processes; what she learns does not depend on them.
-    """
-
+    # learners, seeds: by name
     learners: Mapping[str, Learner]
     seeds: Mapping[str, int]
-    n_jobs: int | None
+    n_jobs: int | None  # processes; what she learns does not depend on them
 
     def across(self, ground: AttackText, rng: np.random.Generator) -> Prediction:
-        """Look at each subject of the release by who learnt from the others.
+        """Look at each subject of the release by a classifier that learnt from the others.
 
-        The learner is chosen by all of them, which favours her a little.
+        The learner is chosen on all of them, which favours the adversary a little.
         """
         everything = ground.attacked
         subjects_of(ground)
@@ -108,10 +98,10 @@ class Apprentice:
 
 
 def rank_quality(margins: NDArray[np.float64], examples: Examples) -> tuple[float, float]:
-    """Return the accuracy of a classifier's own rule, and, for ties, its average precision.
+    """Return the accuracy of a classifier's own rule, and its average precision to break ties.
 
-    Where few identifiers are left the most accurate classifiers all say that there is none. One
-    that gives no numbers comes last.
+    With few identifiers left the most accurate classifiers find none. Margins that are no numbers
+    rank last.
     """
     from sklearn.metrics import average_precision_score  # type: ignore[import-untyped]
 
@@ -146,9 +136,9 @@ def predict(
     share: float,
     rngs: Sequence[np.random.Generator],
 ) -> list[Prediction]:
-    """Return what she says of the release, once for each generator.
+    """Return the predictions for the release, one for each generator.
 
-    Nothing but a hand-labelled share is drawn anew each time, so the other sources give one look.
+    Only a share labelled by hand is drawn anew each time; the other sources give one prediction.
     """
     if source == "released":
         return [student.elsewhere(ground, draw_subjects(ground, share, rng), rng) for rng in rngs]

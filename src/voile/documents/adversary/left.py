@@ -1,4 +1,4 @@
-"""What is left in a release: the truth's spans, where they stand in the published text."""
+"""The identifiers left in a release: the truth's spans, where they stand in the published text."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from voile.documents.text.document import Document
 def match_documents(
     published: Corpus, truth: Corpus
 ) -> Iterator[tuple[PublishedDocument, Document]]:
-    """Yield each published document with its source; its spans are the identifiers left.
+    """Yield each published document, its spans the identifiers left, with its source.
 
-    By id, where every published document has one that the truth knows and none has it twice;
-    else in their order.
+    They are matched by id where every document has its own in both, else by order.
     """
     for number, (one, source) in enumerate(_paired(published, truth)):
         edits = edits_of(one)
@@ -37,7 +36,6 @@ def edits_of(document: Document) -> tuple[Edit, ...]:
 
 
 def _paired(published: Corpus, truth: Corpus) -> Iterator[tuple[Document, Document]]:
-    """Pair documents by id or by order."""
     by_id = {one.id: one for one in truth}
     ids = {one.id for one in published}
     if len(ids) == len(published) and len(by_id) == len(truth) and ids <= by_id.keys() - {""}:
@@ -51,7 +49,7 @@ def _paired(published: Corpus, truth: Corpus) -> Iterator[tuple[Document, Docume
 
 
 def _from(text: str, source: str, edits: Sequence[Edit]) -> bool:
-    """Say whether both texts are the same outside the edits."""
+    """Return whether both texts are the same outside the edits."""
     here = there = 0
     for edit in (*edits, Edit(len(text), len(text), len(source), len(source), "")):
         if edit.start < here or text[here : edit.start] != source[there : edit.source_start]:

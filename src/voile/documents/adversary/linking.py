@@ -1,8 +1,7 @@
-"""What surrogates tell, though no identifier is left in their place.
+"""What surrogates reveal though no identifier is left in their place.
 
-A subject's name becomes the same surrogate everywhere, so that text stays readable. That joins
-what is written of one person, and a name that was missed no longer fits what stands around it.
-One offset for all dates of a subject keeps intervals, and falls with one true date.
+A subject's name becomes the same surrogate everywhere, which joins what is written of one person;
+a missed name does not fit the words around it; and one true date undoes all dates of its subject.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from voile.keys.random import RandomState, streams
 
 @dataclass(frozen=True)
 class ReadDocument:
-    """A published document, what it speaks of, and whose it truly is."""
+    """A published document, its mentions, and its true subject."""
 
     document: Document
     mentions: list[Mention]
@@ -42,10 +41,10 @@ def link_surrogates(
     kinds: Mapping[str, str] | None = None,
     random_state: RandomState = None,
 ) -> Evidence:
-    """Attack what surrogates keep together, and score it by the truth.
+    """Attack what surrogates keep together, and score the attack by the truth.
 
-    Guarantee: none; a better reader of context may do better. Cost: O(characters + pairs of
-    documents that share a rare word).
+    No guarantee: a better reader of context may find more. Cost: O(characters + pairs of documents
+    that share a rare word).
     """
     pairs = list(match_documents(published, truth))
     whose = Corpus(document for document, _ in pairs).subjects
@@ -79,7 +78,7 @@ def link_surrogates(
 def _standing_out(
     read: Sequence[ReadDocument], known: frozenset[str], rng: np.random.Generator
 ) -> Iterator[Finding]:
-    """Take as many names for missed ones as were missed: the rarest in their documents first."""
+    """Take for missed names as many as were missed, the rarest in their documents first."""
     rank, left, whose = [], [], []
     for one in read:
         names = list(names_of(one.mentions))
@@ -156,7 +155,7 @@ def _by_context(
 
 
 def _linked_documents(read: Sequence[ReadDocument], rng: np.random.Generator) -> Iterator[Finding]:
-    """Name for one document of each subject the most similar other one."""
+    """Name the most similar other document for one document of each subject."""
     people, whose = np.unique([one.subject for one in read], return_inverse=True)
     size = np.bincount(whose, minlength=len(people))
     order = rng.permutation(len(read))
@@ -197,7 +196,7 @@ def _rare_words(tokens: Tokens, read: Sequence[ReadDocument], edited: bool) -> s
 
 
 def _in_edits(tokens: Tokens, read: Sequence[ReadDocument]) -> NDArray[np.bool_]:
-    """Say which tokens stand in the place of something, (n,)."""
+    """Return which tokens replace something, (n,)."""
     inside = np.zeros(len(tokens), dtype=np.bool_)
     for number, one in enumerate(read):
         part = slice(*tokens.first[number : number + 2])
@@ -220,7 +219,7 @@ def _nearest(
 
 
 def _dates(read: Sequence[ReadDocument]) -> Iterator[Finding]:
-    """Count the subjects whose moved dates fall with one that was missed."""
+    """Count the subjects whose moved dates one missed date undoes."""
     moved: Counter[str] = Counter()
     missed = set()
     for one in read:

@@ -1,4 +1,4 @@
-"""Where a release speaks of its subjects: identifiers left, and surrogates for others."""
+"""Mentions of subjects in a release: identifiers left, and surrogates."""
 
 from __future__ import annotations
 
@@ -19,17 +19,12 @@ AROUND = 3
 
 @dataclass(frozen=True)
 class Mention:
-    """An identifier left, or what stands for one.
+    """An identifier left, or a surrogate."""
 
-    shown : the words that are published. true : those of the source; the same if it was left.
-    kind : of identifier, as `replacing.kinds` has them.
-    context : the words around it, that are not its own.
-    """
-
-    shown: tuple[str, ...]
-    true: tuple[str, ...]
-    kind: str
-    context: frozenset[str]
+    shown: tuple[str, ...]  # the words that are published
+    true: tuple[str, ...]  # those of the source; the same if it was left
+    kind: str  # of identifier, as `replacing.kinds` has them
+    context: frozenset[str]  # the words around it, that are not its own
     left: bool
 
 

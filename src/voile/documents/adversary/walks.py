@@ -1,4 +1,4 @@
-"""Inspect tokens in an order, and count what is found."""
+"""Tokens in the order in which they are inspected, and how many identifiers are found."""
 
 from __future__ import annotations
 
@@ -19,27 +19,23 @@ Counts = NDArray[np.int64]
 
 
 def inspection_order(margins: NDArray[np.float64], order: str, rng: np.random.Generator) -> Counts:
-    """Return the order in which tokens are inspected, a permutation; equals come at random."""
+    """Return the order of inspection, a permutation; equals come at random."""
     rank = {"margin": -margins, "paper": margins <= 0, "negatives": margins > 0}[order]
     return np.lexsort((rng.random(len(margins)), rank)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Inspections:
-    """The tokens of a release that are no marks, in the order in which she inspects them.
+    """The tokens of a release but marks, in the order of inspection."""
 
-    types : (n,) the type of identifier that each is part of, 0 of none.
-    subject : (n,) whose each is.
-    """
-
-    types: NDArray[np.int16]
-    subject: NDArray[np.intp]
+    types: NDArray[np.int16]  # (n,) the type of identifier that each is part of, 0 of none
+    subject: NDArray[np.intp]  # (n,) whose each is
 
     @classmethod
     def of(
         cls, ground: AttackText, look: Prediction, order: str, rng: np.random.Generator
     ) -> Inspections:
-        """Walk through what was looked at."""
+        """Order what was predicted."""
         here = ground.tokens_of(look.documents)
         kept = ground.examples.counted[here]
         way = inspection_order(look.margins[kept], order, rng)
@@ -55,7 +51,7 @@ class Inspections:
         return self.types > 0
 
     def is_among(self, number: int) -> NDArray[np.bool_]:
-        """Say which tokens are inspected first, so many of them, (n,)."""
+        """Return which tokens are among the first so many, (n,)."""
         return np.arange(len(self)) < number
 
     @cached_property
@@ -70,7 +66,9 @@ class Inspections:
 
 
 def rate_of(walks: Iterable[tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.bool_]]]) -> Rate:
-    """Return how many of some tokens are others too: the average walk's, clustered by subject."""
+    """Return the average rate of hits among trials, clustered by subject; (subject, hit, trial) of
+    each.
+    """
     told = [(subject[trial & hit], subject[trial]) for subject, hit, trial in walks]
     people = max((int(tried.max(initial=-1)) for _, tried in told), default=-1) + 1
     counts = np.mean([[np.bincount(x, minlength=people) for x in pair] for pair in told], axis=0)
@@ -78,10 +76,7 @@ def rate_of(walks: Iterable[tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[n
 
 
 def average_found(walks: Sequence[Inspections], inspections: Counts) -> MeanWithInterval:
-    """Return what is found, on average over the walks, and within which 95% interval.
-
-    A subject's names stand or fall together: the interval is that of `Rate.clustered`.
-    """
+    """Return what is found on average, with a 95% interval clustered by subject."""
     mean = np.mean([walk.found(inspections) for walk in walks], axis=0)
     ends = [
         np.array(found.interval()) * found.trials
@@ -96,7 +91,7 @@ def average_found(walks: Sequence[Inspections], inspections: Counts) -> MeanWith
 
 @dataclass(frozen=True, eq=False)
 class MeanWithInterval:
-    """A mean with its interval, each of one length."""
+    """A mean with its 95% interval, each of one length."""
 
     mean: NDArray[np.float64]
     low: NDArray[np.float64]
@@ -117,5 +112,5 @@ def expect_at_random(walks: Sequence[Inspections], inspections: Counts) -> MeanW
 
 
 def count_tokens(walk: Inspections) -> tuple[int, int]:
-    """Return its tokens, and those of them that are part of an identifier."""
+    """Count the tokens, and those that are part of an identifier."""
     return len(walk), walk.left

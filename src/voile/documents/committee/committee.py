@@ -27,22 +27,19 @@ Decision = Literal["cost", "accuracy"]
 
 @dataclass(frozen=True, eq=False)
 class Member(Brief):
-    """One classifier of a committee, and how its margins decide.
-
-    learner : its name.
-    decision : ``cost`` removes where that is worth it by the calibrated probabilities;
-        ``accuracy`` where the classifier by its own rule says identifier.
-    """
+    """One classifier of a committee, and how its margins decide."""
 
     shows = ("learner",)
 
-    learner: str
+    learner: str  # its name
     classifier: Classifier
     calibration: Calibration | None
+    # ``cost`` removes where that is worth it by the calibrated probabilities; ``accuracy`` where
+    # the classifier by its own rule says identifier
     decision: Decision
 
     def types(self, margins: Margins, costs: NDArray[np.float64]) -> Types:
-        """Return as which type each token is removed, (n,), 0 where it is not."""
+        """Return the type as which each token is removed, (n,), 0 where it stays."""
         if self.decision == "accuracy" or self.calibration is None:
             return types_by_own_rule(margins)
         return decide(self.calibration.probabilities(margins), costs)
@@ -57,20 +54,14 @@ def types_by_own_rule(margins: Margins) -> Types:
 
 @dataclass(frozen=True, eq=False)
 class Committee(Brief):
-    """A policy of the wing: what the members remove is removed, one after the other.
+    """A policy of the wing: what the members remove is removed, one after the other."""
 
-    labels : (T,) types of identifiers.
-    costs : (T,) harmless tokens that a missed identifier of each type is worth.
-    space : the features that all members share.
-    members : in the order of their passes.
-    tokeniser : what cuts text in the place of voile's rule.
-    """
-
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # (T,) types of identifiers
+    # (T,) harmless tokens that a missed identifier of each type is worth
     costs: NDArray[np.float64]
-    space: Space
-    members: tuple[Member, ...]
-    tokeniser: Tokeniser | None = None
+    space: Space  # the features that all members share
+    members: tuple[Member, ...]  # in the order of their passes
+    tokeniser: Tokeniser | None = None  # what cuts text in the place of voile's rule
 
     def remover(self) -> Remover:
         """Return what removes from text; it keeps what it has seen of words, for speed."""
@@ -83,23 +74,15 @@ class Committee(Brief):
 
 @dataclass(frozen=True, eq=False)
 class TokenRemovals:
-    """What a committee removes of some texts.
+    """What a committee removes of some texts."""
 
-    tokens : of the texts as they came.
-    type : (n,) as which type each token is removed, from 1; 0 where it stays.
-    member : (n,) who removed it, from 0; -1 where it stays.
-    """
-
-    tokens: Tokens
-    type: Types
-    member: NDArray[np.int16]
+    tokens: Tokens  # of the texts as they came
+    type: Types  # (n,) as which type each token is removed, from 1; 0 where it stays
+    member: NDArray[np.int16]  # (n,) who removed it, from 0; -1 where it stays
 
 
 class Remover:
-    """A committee at work on batches of text.
-
-    Cost: one look at each distinct form for all members; then O(tokens x members).
-    """
+    """A committee at work on batches of text; each distinct form is looked at once."""
 
     MOST_FORMS = 120_000
     MOST_BYTES = 2**28
@@ -119,7 +102,7 @@ class Remover:
         self._scorers: dict[int, Scorer] = {}
 
     def __call__(self, texts: Iterable[str | Document]) -> TokenRemovals:
-        """Return what is removed of each text."""
+        """Return what is removed of these texts."""
         held = sum(scorer.bytes for scorer in self._scorers.values())
         if len(self._known) > self.MOST_FORMS or held > self.MOST_BYTES:
             self._begin()
@@ -131,7 +114,7 @@ class Remover:
         return self.of(tokens)
 
     def of(self, tokens: Tokens) -> TokenRemovals:
-        """Return what is removed of these tokens, which number their forms as this one does."""
+        """Return what is removed of tokens that number their forms as this remover does."""
         types = np.zeros(len(tokens), dtype=np.int16)
         member = np.full(len(tokens), -1, dtype=np.int16)
         sight = CommitteeSight(self._extractor.features(tokens), self)
@@ -147,7 +130,7 @@ class Remover:
         return TokenRemovals(tokens, types, member)
 
     def scorer(self, weights: NDArray[np.float32]) -> Scorer:
-        """Return the scorer of these weights, made when they are first asked for."""
+        """Return the scorer of these weights, made when first asked for."""
         if id(weights) not in self._scorers:  # a scorer holds its weights: no other has their id
             self._scorers[id(weights)] = Scorer(self._extractor, weights)
         return self._scorers[id(weights)]
@@ -156,7 +139,7 @@ class Remover:
 def check_margins(
     margins: Margins, learner: str, shape: tuple[int, int], *, numbers: bool = True
 ) -> Margins:
-    """Return a classifier's margins if they are one for each token and type."""
+    """Return a classifier's margins; refuse another shape, or NaN, which would keep its token."""
     if np.shape(margins) != shape or (numbers and np.isnan(margins).any()):
         raise RequestError(
             f"the classifier of {learner} gives no number for each token and type",
@@ -192,7 +175,7 @@ def put_marks(tokens: Tokens, types: Types, marks: NDArray[np.int32]) -> Tokens:
 
 @dataclass(frozen=True, eq=False)
 class CommitteeSight:
-    """Tokens as a classifier of a committee is shown them; see `learners.learner.Sight`."""
+    """What a committee shows its classifiers; see `learners.learner.Sight`."""
 
     features: Features
     remover: Remover

@@ -26,12 +26,9 @@ from voile.documents.text.document import Document
 
 @dataclass(frozen=True, slots=True)
 class PublishedDocument(Document):
-    """A document as published; its spans are the identifiers that are left.
+    """A document as published; its spans are the identifiers that are left."""
 
-    edits : what stands in the place of what, in the order of the text.
-    """
-
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[Edit, ...] = ()  # what stands in the place of what, in the order of the text
 
 
 def sanitize_texts(committee: Committee, texts: Any, how: str | Replacer) -> Any:

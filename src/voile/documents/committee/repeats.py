@@ -48,7 +48,7 @@ class NameWords:
         self._seen += len(new)
 
     def among(self, wanted: Iterable[str]) -> NDArray[np.bool_]:
-        """Say which forms have one of these words, (forms,)."""
+        """Return which forms have one of these words, (forms,)."""
         asked = np.zeros(len(self._words) + 1, dtype=np.bool_)
         asked[[self._words.find(word) for word in wanted]] = True
         asked[NOWHERE] = False
@@ -60,10 +60,10 @@ class NameWords:
 def find_mentions(
     removed: TokenRemovals, names: NDArray[np.bool_], seen: NameWords | None = None
 ) -> NDArray[np.int16]:
-    """Find what is left of the names removed in the same document.
+    """Return as which type of name each further mention is found, (n,), 0 of all other tokens.
 
     A mention is a token with a word that was removed as a name elsewhere in its document, both
-    written as names (see `_names_in`); capitals and accents aside.
+    written as names (see `_names_in`); case and accents aside. `names` says which types are names.
     """
     tokens = removed.tokens
     seen = NameWords() if seen is None else seen
@@ -93,12 +93,12 @@ def find_mentions(
 
 @lru_cache(maxsize=1 << 16)
 def _names_in(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the words of a token that are names where it was removed, and where it was left.
+    """Return a token's words that are names where it was removed, and where it was left.
 
-    A word is a run of letters: Ruiz in Ruiz_2020. Written as a name is one with a capital in three
-    letters or more, compared without capitals and accents; one of a capital and a small letter,
-    compared as it is; one of a script without capitals in three letters, or two ideographs, or
-    more. In what was left, words that are joined to something may be in small letters.
+    A word is a run of letters: Ruiz in Ruiz_2020. A name is a word of three letters or more with a
+    capital, compared without case and accents; Wu, a capital and a small letter, compared as it is;
+    three letters of a script without capitals, or two ideographs. Words joined to another need no
+    capital where they were left.
 
     >>> _names_in("Núñez"), _names_in("nunez"), _names_in("ruiz_Wu")
     ((('nunez',), ('nunez',)), ((), ()), (('Wu',), ('ruiz', 'Wu')))
@@ -112,7 +112,7 @@ def _names_in(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _name_of(word: str) -> str:
-    """Return a word that is written as a name as it is compared; of another, nothing."""
+    """Return a word as it is compared if it is written as a name, else ""."""
     small = word.lower()
     if small == word.upper():
         wide = east_asian_width(word[0]) == "W"
@@ -123,7 +123,7 @@ def _name_of(word: str) -> str:
 
 
 def _is_word(tokens: Tokens, forms: Sequence[str], at: int, short: str) -> bool:
-    """Say whether the document of a token has a short name in small letters: Do, An."""
+    """Return whether the document of a token has a short name in small letters: Do, An."""
     small, number = short.lower(), int(tokens.document[at])
     here = tokens.form[slice(*tokens.first[number : number + 2])]
     return small != short and any(forms[n] == small for n in here.tolist())

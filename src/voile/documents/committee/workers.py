@@ -30,19 +30,14 @@ CHARACTERS = 1 << 19
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """What is removed of a text, and what comes in its place.
+    """What is removed of a text, and what comes in its place."""
 
-    committee : the policy. finders : patterns and deny-lists.
-    allow : phrases that stay whatever finds them; None for none.
-    names : types of which every mention is removed where one was, in the same document.
-    put : what comes instead.
-    """
-
-    committee: Committee
-    finders: tuple[Finder, ...]
-    allow: PhraseList | None
+    committee: Committee  # the policy
+    finders: tuple[Finder, ...]  # patterns and deny-lists
+    allow: PhraseList | None  # phrases that stay whatever finds them; None for none
+    # types of which every mention is removed where one was, in the same document
     names: frozenset[str]
-    put: Replacer
+    put: Replacer  # what comes instead
 
 
 Done = PublishedDocument | None
@@ -55,14 +50,14 @@ class Workbench(Protocol):
     """Works on documents, in order."""
 
     def begin(self, documents: Sequence[Document]) -> Pending:
-        """Return what gives each document as published; there may be several at work."""
+        """Return what gives each document as published; several calls may be pending."""
 
     def end(self) -> None:
-        """Let go of what works; nothing is begun after it."""
+        """Release the processes; nothing is begun after it."""
 
 
 class Worker:
-    """Put documents through a recipe, in this process."""
+    """Puts documents through a recipe in this process."""
 
     def __init__(self, recipe: Recipe) -> None:
         self._recipe = recipe
@@ -73,15 +68,15 @@ class Worker:
         self._checked = frozenset(one.by for one in self._patterns if one.checked)
 
     def __call__(self, documents: Sequence[Document]) -> list[Done]:
-        """Return each document as published; of those that fail, alone, nothing."""
+        """Return each document as published, None where one fails by itself."""
         return [one for part in _parts(documents) for one in self._tried(part)]
 
     def begin(self, documents: Sequence[Document]) -> Pending:
-        """Begin once asked for."""
+        """Defer the work until it is asked for."""
         return partial(self, documents)
 
     def end(self) -> None:
-        """Nothing works elsewhere."""
+        """Do nothing: there are no processes."""
 
     def _tried(self, documents: Sequence[Document]) -> list[Done]:
         try:
@@ -109,10 +104,8 @@ class Worker:
             yield publish(document, merge_neighbours(text, removals), recipe.put)
 
     def _joined(self, text: str, own: Sequence[Removal], again: Sequence[Removal]) -> list[Removal]:
-        """Join what is removed; where some overlap, who knows best what it is gives the label.
-
-        A checksum knows, then the committee, which learnt the corpus's own types; then other
-        patterns. A list says nothing of a type.
+        """Join removals. Where some overlap, the label is a checked pattern's, else the
+        committee's, which learnt the corpus's types, another pattern's, a repeat's, a list's.
         """
         found = find(text, self._patterns) if self._patterns else []
         listed = find(text, self._lists) if self._lists else []
@@ -122,12 +115,11 @@ class Worker:
 
     @property
     def _names(self) -> NDArray[np.bool_]:
-        """Which types are names, (T + 1,)."""
+        """Return which types are names, (T + 1,)."""
         return np.array([False, *(label in self._recipe.names for label in self._remover.labels)])
 
 
 def _parts(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Cut documents into parts of at most so many characters, or of one document."""
     part: list[Document] = []
     size = 0
     for document in documents:
@@ -141,7 +133,7 @@ def _parts(documents: Iterable[Document]) -> Iterator[list[Document]]:
 
 
 class Workers:
-    """Put documents through a recipe in several processes; what comes out is the same.
+    """Puts documents through a recipe in several processes, with the same results.
 
     The processes are forked, so that a secret is never written or sent.
     """
@@ -155,10 +147,7 @@ class Workers:
         )
 
     def begin(self, documents: Sequence[Document]) -> Pending:
-        """Deal the documents to the processes, in parts of about as many characters.
-
-        Begin with more before the last is done, and processes wait less for each other.
-        """
+        """Deal the documents to the processes, in parts of about as many characters."""
         cuts = cut_evenly([len(one.text) for one in documents], self._jobs)
         parts = [documents[a:b] for a, b in pairwise(cuts) if b > a]
         done = [self._pool.submit(_work, part) for part in parts]
@@ -176,14 +165,14 @@ class Workers:
         self.end()
 
     def end(self) -> None:
-        """End the processes, and give their memory back."""
+        """End the processes."""
         self._pool.shutdown(cancel_futures=True)
 
 
 def cut_evenly(sizes: Sequence[int], parts: int) -> list[int]:
-    """Return where parts begin and the last ends: each is of whole documents, about as long.
+    """Return the bounds of parts of whole documents, about equally long.
 
-    >>> cuts_of([6, 6], 2), cuts_of([9, 1, 1, 1], 2), cut_evenly([], 2)
+    >>> cut_evenly([6, 6], 2), cut_evenly([9, 1, 1, 1], 2), cut_evenly([], 2)
     ([0, 1, 2], [0, 1, 4], [0, 0, 0])
     """
     middles = np.cumsum(sizes) - np.array(sizes) / 2

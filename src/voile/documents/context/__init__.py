@@ -1,8 +1,7 @@
-"""Words that stand beside identifiers and tell of them, before and after they are removed.
+"""Words beside identifiers that reveal them, before and after these are removed.
 
-Source: Li, Vorobeychik, Li, Malin, *An Iterative Classification Scheme for Sanitizing Large-Scale
-Datasets*, 2016, the section on context; the rules are those of Chow, Golle, Staddon, *Detecting
-Privacy Leaks Using Corpus-Based Association Rules*, 2008, with one word on the left.
+Source: Li et al. 2016, the section on context; rules after Chow, Golle, Staddon, *Detecting Privacy
+Leaks Using Corpus-Based Association Rules*, 2008, with one word on the left.
 """
 
 from voile.documents.context.correlated import find_associations, is_context, label_context

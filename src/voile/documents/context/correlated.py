@@ -20,7 +20,7 @@ SEEN = RuleThresholds(subjects=5)
 
 
 def is_context(labels: Sequence[str]) -> NDArray[np.bool_]:
-    """Say which types only tell of another of these types, (T,): their words identify nobody.
+    """Return which types are words associated with another of these types, (T,).
 
     >>> is_context(["CONTEXT_NAME", "CONTEXT_ROOM", "NAME"]).tolist()
     [True, False, False]

@@ -1,4 +1,4 @@
-"""Which words of a corpus lie outside its spans, and whose they are."""
+"""The words of a corpus outside its spans, and their subjects."""
 
 from __future__ import annotations
 
@@ -18,21 +18,15 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class OutsideWords:
-    """The words of a corpus that no span touches.
+    """The words of a corpus that no span touches."""
 
-    tokens : of all texts.
-    word : (n,) the number of each token's word, case aside; -1 inside a span, and for what has
-        neither letter nor digit.
-    words : what the numbers mean.
-    whose : (d,) the number of each document's subject.
-    subjects : how many there are.
-    """
-
-    tokens: Tokens
+    tokens: Tokens  # of all texts
+    # (n,) the number of each token's word, case aside; -1 inside a span, and for what has neither
+    # letter nor digit
     word: Places
-    words: Mapping[str, int]
-    whose: Places
-    subjects: int
+    words: Mapping[str, int]  # what the numbers mean
+    whose: Places  # (d,) the number of each document's subject
+    subjects: int  # how many there are
 
     @classmethod
     def of(cls, corpus: Corpus, tokeniser: Tokeniser | None = None) -> OutsideWords:
@@ -50,7 +44,7 @@ class OutsideWords:
 
     @cached_property
     def incidence(self) -> sparse.csr_array:
-        """Say which subjects have which words left, (subjects, words), 1 or absent."""
+        """Which subjects have which words left, (subjects, words), 1 or absent."""
         kept = self.word >= 0
         return incidence(
             self.whose[self.tokens.document[kept]],

@@ -1,4 +1,4 @@
-"""Words left in what is published that still point to what was removed."""
+"""Words left in a release that point to what was removed."""
 
 from __future__ import annotations
 
@@ -24,23 +24,16 @@ LABEL, BY = "CONTEXT", (Reason("list", "context"),)
 
 @dataclass(frozen=True, eq=False)
 class PointingWords:
-    """What words left tell of values removed.
+    """The words left that point to values removed."""
 
-    rules : word -> (type, value), for the holder's eyes.
-    words : that point to something.
-    values : distinct ones removed, of which `pointed_values` are pointed to.
-    mentions : by type, a value removed of a subject, counted once for each.
-    pointed : by type, those that a word left with the same subject points to.
-    removals : of each document, every occurrence of a word that points. With these removed as
-        well no rule is left, as the others' counts do not change.
-    """
-
-    rules: Rules
-    words: int
-    values: int
+    rules: Rules  # word -> (type, value), for the holder's eyes
+    words: int  # that point to something
+    values: int  # distinct ones removed, of which `pointed_values` are pointed to
     pointed_values: int
-    mentions: Mapping[str, int]
-    pointed: Mapping[str, int]
+    mentions: Mapping[str, int]  # by type, a value removed of a subject, counted once for each
+    pointed: Mapping[str, int]  # by type, those that a word left with the same subject points to
+    # of each document, every occurrence of a word that points. With these removed as well no rule
+    # is left, as the others' counts do not change
     removals: tuple[list[Removal], ...] = field(repr=False)
 
     @property
@@ -51,16 +44,11 @@ class PointingWords:
 
 @dataclass(frozen=True)
 class RuleTrial:
-    """How rules do on subjects that they were not mined from.
+    """How rules do on subjects that they were not mined from."""
 
-    guesses : a value for a subject, by the words left with that subject.
-    right : guesses of a value that was removed there.
-    mentions : values removed, counted once for each subject.
-    """
-
-    guesses: int
-    right: int
-    mentions: int
+    guesses: int  # a value for a subject, by the words left with that subject
+    right: int  # guesses of a value that was removed there
+    mentions: int  # values removed, counted once for each subject
 
 
 def find_pointing_words(
@@ -72,8 +60,9 @@ def find_pointing_words(
 ) -> PointingWords:
     """Find the words left that point to a value removed.
 
-    A reader who knows some of the subjects, or another release with these values, learns which
-    words go with which value; she reads the words with another subject, and guesses.
+    An adversary who knows some of the subjects, or another release of these values, learns which
+    words go with which value, and guesses the values of other subjects. Cost: O(words x values) a
+    subject.
     """
     left = _left(corpus, removals, tokeniser)
     values: dict[Target, int] = {}
@@ -114,7 +103,6 @@ def try_rules(
 def _left(
     corpus: Corpus, removals: Sequence[Sequence[Removal]], tokeniser: Tokeniser | None
 ) -> OutsideWords:
-    """Return the words that no removal touches."""
     if len(removals) != len(corpus):
         raise RequestError(
             f"there are {len(corpus)} documents and removals of {len(removals)}",
@@ -135,7 +123,7 @@ def _values(
     *,
     grow: bool,
 ) -> sparse.csr_array:
-    """Say which subjects had which values removed, (subjects, values), 1 or absent."""
+    """Return which subjects had which values removed, (subjects, values), 1 or absent."""
     pairs = []
     for whose, document, ones in zip(left.whose.tolist(), corpus, removals, strict=True):
         for target in _targets(document.text, ones):
@@ -157,7 +145,6 @@ def _targets(text: str, removals: Sequence[Removal]) -> list[Target]:
 def _by_type(
     matrix: sparse.csr_array | sparse.coo_array, targets: Sequence[Target]
 ) -> Counter[str]:
-    """Count the entries of a matrix of subjects and values by the values' types."""
     counts = np.bincount(matrix.tocoo().col, minlength=len(targets))
     found: Counter[str] = Counter()
     for (label, *_), count in zip(targets, counts.tolist(), strict=True):
@@ -167,7 +154,6 @@ def _by_type(
 
 
 def _occurrences(left: OutsideWords, words: Places) -> tuple[list[Removal], ...]:
-    """Remove every occurrence of these words."""
     out: tuple[list[Removal], ...] = tuple([] for _ in left.whose)
     tokens, document = left.tokens, left.tokens.document
     for token in np.flatnonzero(np.isin(left.word, words) & (left.word >= 0)):

@@ -1,4 +1,4 @@
-"""Association rules from words to what they tell of, counted in subjects."""
+"""Association rules from words to types or values, counted in subjects."""
 
 from __future__ import annotations
 
@@ -21,19 +21,15 @@ ONES = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class RuleThresholds:
-    """What a rule must reach to count.
+    """What a rule must reach to count."""
 
-    subjects : who have both the word and the target, >= 1. A word of one subject alone points to
-        all that this subject has: at 1, every rare word is a rule.
-    confidence : share of the subjects with the word who have the target, in (0, 1].
-    lift : confidence over the share of all subjects who have the target, >= 0.
-    chance : share of the rules found that may come by chance, in expectation, in (0, 1]; 1 does
-        not ask. Among thousands of words, some go with a value without telling of it.
-    """
-
+    # who have both the word and the target, >= 1. A word of one subject alone points to all that
+    # this subject has: at 1, every rare word is a rule
     subjects: int = 3
-    confidence: float = 0.8
-    lift: float = 2.0
+    confidence: float = 0.8  # share of the subjects with the word who have the target, in (0, 1]
+    lift: float = 2.0  # confidence over the share of all subjects who have the target, >= 0
+    # share of the rules found that may come by chance, in expectation, in (0, 1]; 1 does not ask.
+    # Among thousands of words, some go with a value without telling of it
     chance: float = 0.05
 
     def __post_init__(self) -> None:
@@ -49,33 +45,25 @@ class RuleThresholds:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Whoever has the word has the target. For the holder's eyes: `repr` shows neither.
+    """Whoever has the word has the target. For the data holder alone: `repr` shows neither."""
 
-    word : case aside.
-    target : what it tells of.
-    subjects : with both.
-    confidence, lift : see `RuleThresholds`.
-    """
-
-    word: str = field(repr=False)
-    target: Target = field(repr=False)
-    subjects: int
+    word: str = field(repr=False)  # case aside
+    target: Target = field(repr=False)  # what it tells of
+    subjects: int  # with both
+    # confidence, lift: see `RuleThresholds`
     confidence: float
     lift: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rules:
-    """The r rules that reach the least asked: the most certain first, then the most lifted.
+    """The r rules that reach the thresholds, the most certain first, then the most lifted."""
 
-    words, targets : what the numbers mean.
-    pairs : (r, 2) the numbers of each rule's word and target.
-    subjects, confidence, lift : (r,) see `Rule`.
-    """
-
+    # words, targets: what the numbers mean
     words: Sequence[str]
     targets: Sequence[Target]
-    pairs: NDArray[np.intp]
+    pairs: NDArray[np.intp]  # (r, 2) the numbers of each rule's word and target
+    # subjects, confidence, lift: (r,) see `Rule`
     subjects: NDArray[np.int64]
     confidence: NDArray[np.float64]
     lift: NDArray[np.float64]
@@ -109,9 +97,9 @@ def mine_rules(
 ) -> Rules:
     """Find all rules from one word to one target.
 
-    Rules by chance: with targets dealt out anew, the subjects of a word who have the target follow
-    a hypergeometric law; of all pairs of a word and a target, those stay that keep the false
-    discovery rate (Benjamini, Hochberg, *Controlling the False Discovery Rate*, 1995).
+    With targets dealt out anew, the subjects of a word who have the target follow a hypergeometric
+    law; rules are kept at a false discovery rate (Benjamini, Hochberg, 1995). Cost: O(words x
+    targets) a subject; memory for `ONES` pairs at once.
     """
     from scipy.stats import hypergeom  # a second to import
 
@@ -140,7 +128,7 @@ def mine_rules(
 
 
 def _discovered(tail: NDArray[np.float64], tests: int, chance: float) -> NDArray[np.bool_]:
-    """Keep the least likely, so that no more than this share of them is expected by chance."""
+    """Return the least likely rules, of which at most this share is expected by chance."""
     if chance == 1:
         return np.ones(len(tail), dtype=np.bool_)
     ordered = np.sort(tail)
@@ -149,7 +137,7 @@ def _discovered(tail: NDArray[np.float64], tests: int, chance: float) -> NDArray
 
 
 def _blocks(ones: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Part rows so that those of a block make `ONES` pairs at most, or are one row."""
+    """Split rows into blocks of at most `ONES` pairs, or one row."""
     begin, sums = 0, np.cumsum(ones)
     while begin < len(ones):
         before = sums[begin - 1] if begin else 0

@@ -37,7 +37,7 @@ def unpack(arrays: Arrays, outputs: int) -> Weights:
 
 
 def take(arrays: Arrays, name: str, kinds: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
-    """Return one array, or refuse it."""
+    """Return one array of these NumPy kinds and shape, None for any length; refuse another."""
     array = arrays.get(name)
     if array is None or array.dtype.kind not in kinds or array.ndim != len(shape):
         raise misfit(name)
@@ -49,7 +49,7 @@ def take(arrays: Arrays, name: str, kinds: str, shape: tuple[int | None, ...]) -
 
 
 def misfit(name: str) -> RequestError:
-    """Say that an array is not a classifier's."""
+    """Return the refusal of an array."""
     return RequestError(
         f"the array {name!r} is missing or not of this kind of classifier",
         instead="use the kit as it was written",

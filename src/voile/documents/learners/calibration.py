@@ -19,22 +19,17 @@ Floats = NDArray[np.float64]
 class Calibration:
     """Probabilities by isotonic regression, one curve a type (Zadrozny and Elkan, 2002).
 
-    A probability never falls where its margin rises. Fit it on margins of tokens that the
-    classifier did not learn from.
+    Fit it on margins of tokens that the classifier did not learn from.
 
-    knots : (k,) margins, rising within a type; between two of them the curve is straight.
-    chances : (k,) the probabilities there, above 0 and below 1.
-    first : (T + 1,) where each type's knots begin; each has one at least.
-
-    Guarantees (one type; proved, since the stretches are those of the lower convex hull): removing
-    where the probability is above 1 / (1 + L) makes T = L FN + FP on the tokens of the fit as
-    small as any cut of the margin does, for every L above 1 and below the number of harmless
-    tokens whose margin is below every identifier's.
+    Guarantee (one type; proved, since the stretches are those of the lower convex hull): removing
+    where the probability is above 1 / (1 + L) makes T = L FN + FP on the tokens of the fit as small
+    as any cut of the margin does, for every L above 1 and below the number of harmless tokens whose
+    margin is below every identifier's.
     """
 
-    knots: Floats
-    chances: Floats
-    first: NDArray[np.intp]
+    knots: Floats  # (k,) margins, rising within a type; between two of them the curve is straight
+    chances: Floats  # (k,) the probabilities there, above 0 and below 1
+    first: NDArray[np.intp]  # (T + 1,) where each type's knots begin; each has one at least
 
     @classmethod
     def fit(
@@ -42,10 +37,9 @@ class Calibration:
     ) -> Calibration:
         """Learn from the counted tokens. Cost: O(n log n) a type.
 
-        The ends of a curve may hold tokens of one kind only. They are told as if one of the other
-        kind had been met with theirs: of m tokens, 1 / (m + 1) or m / (m + 1), or as the stretch
-        beside them where that is nearer to certain. So nothing is ever said to be certain, and the
-        less so the fewer have been seen.
+        The ends of a curve may hold tokens of one kind only. Of m tokens there the chance is 1 / (m
+        + 1) or m / (m + 1), or the neighbouring stretch's where that is nearer to certain: nothing
+        is certain.
         """
         if not counted.any():
             raise RequestError("no token to learn probabilities from", instead="give more text")
@@ -94,7 +88,7 @@ class Calibration:
 
 
 def _finite(margins: Margins) -> Margins:
-    """Refuse what compares with nothing: it would be kept, whatever it is."""
+    """Refuse a margin that compares with nothing: its token would be kept."""
     if not np.isfinite(margins).all():
         raise RequestError("a margin is not a finite number", instead="correct the classifier")
     return margins
@@ -120,7 +114,8 @@ def _curve(margins: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, Floats
 
 
 def decide(probabilities: Floats, costs: Floats) -> NDArray[np.int16]:
-    """Return what each token is removed as, (n,): 0 to keep it, else its likeliest type, 1 to T.
+    """Return the type as which each token is removed, (n,): 0 to keep it, else its likeliest, 1 to
+    T.
 
     It is removed where keeping it costs more: where sum_t costs_t p_t > 1 - sum_t p_t.
 
@@ -138,7 +133,7 @@ FAR = 8.0
 
 
 def fit_regressions(seen: Floats, examples: Examples) -> tuple[Floats, Floats]:
-    """Return for each type the weights of what is told of a token, (T, k), and a bias, (T,).
+    """Return for each type the weights, (T, k), and bias, (T,), of regressors (n, T, k).
 
     A type that no token has is never found; one that every token has is always.
     """

@@ -19,7 +19,7 @@ MOST = 200.0
 def best_labels(
     scores: Scores, transitions: NDArray[np.float64], first: Firsts
 ) -> NDArray[np.int16]:
-    """Return each token's label on its document's best path (Viterbi), (n,)."""
+    """Return each token's label on its document's best path (Viterbi), (n,); O(n labels^2)."""
     n, size = scores.shape
     best = np.zeros(n, np.int16)
     came = np.zeros((n, size), np.int16)
@@ -48,11 +48,10 @@ def best_labels(
 def log_odds(
     scores: Scores, transitions: NDArray[np.float64], first: Firsts
 ) -> NDArray[np.float64]:
-    """Return the log-odds of each label's marginal probability, (n, labels).
+    """Return the log-odds of each label's marginal probability, (n, labels). Cost: O(n labels^2).
 
-    Forward and backward in the scale of each token; the odds are taken against the sum of the
-    other labels, so that they are exact where a probability rounds to 1. Arguments as of
-    `best_labels`. Cost: O(n labels^2), 2 x labels exponentials a token.
+    Forward and backward in the scale of each token; odds are against the sum of the other labels,
+    so that they are exact where a probability rounds to 1.
     """
     n, size = scores.shape
     odds = np.zeros((n, size))

@@ -31,18 +31,11 @@ TOLD = 5
 class Consensus:
     """CRF, SVM and AdaBoost added up, then weighed with the same word elsewhere in the document.
 
-    Each learner's margins are divided by how far they spread; their sum errs less than any of
-    them. A name may be plain in one place ("Dr. May") and doubtful in another ("May came"): so a
-    logistic regression for each type weighs a token's sum with the mean and the highest of the
-    others of its form in the document. It learns from sums of classifiers that had not seen the
-    token's subject (stacking: Wolpert, 1992; the same word elsewhere: Krishnan and Manning, 2006).
-
-    Parameters
-    ----------
-    crf, svm, adaboost : the learners.
-    folds : into how many parts subjects are dealt for the regression, 2 or more.
-
-    Cost of `fit`: each learner on all tokens, and `folds` times on parts of them.
+    Each learner's margins are divided by their spread; their sum errs less than any of them. A name
+    may be plain in one place ("Dr. May") and doubtful in another ("May came"): so a logistic
+    regression for each type weighs a token's sum with the mean and the highest of its form's others
+    in the document, learnt on sums of classifiers that had not seen the subject, of `folds` parts
+    (stacking: Wolpert, 1992; the same word elsewhere: Krishnan and Manning, 2006).
     """
 
     crf: CRF = field(default_factory=lambda: CRF(iterations=30))
@@ -74,10 +67,10 @@ class Consensus:
 
 
 def regressors(sums: Margins, form: NDArray[np.int32], first: NDArray[np.intp]) -> Floats:
-    """Return what is told of each token for each type, (n, T, 5).
+    """Return the regressors of each token for each type, (n, T, 5). Cost: O(n log n).
 
-    Its own sum; and if its form stands elsewhere in the document the mean and the highest of the
-    sums there, 1, and its own sum once more; else zeros. Cost: O(n log n).
+    Its own sum; if its form stands elsewhere in the document the mean and the highest of the sums
+    there, 1, and its own sum once more; else zeros.
     """
     sums = np.clip(sums, -FAR, FAR)
     number, mean, highest = compare_same_form(sums, form, first)
@@ -87,24 +80,15 @@ def regressors(sums: Margins, form: NDArray[np.int32], first: NDArray[np.intp]) 
 
 @dataclass(frozen=True, eq=False)
 class ConsensusClassifier:
-    """What a consensus has learnt.
+    """What a consensus has learnt."""
 
-    weights : (columns, m + 2 T) of the CRF's m labels, the SVM and AdaBoost.
-    chain : the CRF.
-    history : (window, T, T) of the SVM; see `Linear`.
-    offset : (2, T) biases of the SVM and of AdaBoost.
-    scale : (3, T) by which each learner's margins are multiplied.
-    trust : (T, 5) weights of what is told of a token; see `regressors`.
-    bias : (T,).
-    """
-
-    weights: Weights
-    chain: Chain
-    history: Weights
-    offset: Weights
-    scale: Floats
-    trust: Floats
-    bias: Floats
+    weights: Weights  # (columns, m + 2 T) of the CRF's m labels, the SVM and AdaBoost
+    chain: Chain  # the CRF
+    history: Weights  # (window, T, T) of the SVM; see `Linear`
+    offset: Weights  # (2, T) biases of the SVM and of AdaBoost
+    scale: Floats  # (3, T) by which each learner's margins are multiplied
+    trust: Floats  # (T, 5) weights of what is told of a token; see `regressors`
+    bias: Floats  # (T,)
 
     def margins(self, sight: Sight) -> Margins:
         """Return each token's margin for each type, (n, T), in log-odds."""
@@ -146,8 +130,8 @@ class ConsensusClassifier:
 def compare_same_form(
     values: Floats, form: NDArray[np.int32], first: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], Floats, Floats]:
-    """Return of the other tokens of each token's form in its document how many there are, (n,),
-    and the mean and the highest of their values, (n, T); 0 where there are none.
+    """Return of each token's form elsewhere in its document how often it stands, (n,), and the mean
+    and the highest value there, (n, T); 0 where it does not. Cost: O(n log n + n T).
     """
     document = np.repeat(np.arange(len(first) - 1), np.diff(first))
     key = document * (int(form.max(initial=0)) + 1) + form

@@ -21,16 +21,14 @@ from voile.documents.learners.learner import Arrays, Examples, Margins, Sight
 class CRF:
     """Linear-chain conditional random field over whole documents (Lafferty et al., 2001).
 
-    Marks stand in the chain as harmless tokens: what stands beside them is what they tell of.
+    Marks stand in the chain as harmless tokens, so that their neighbours learn from them.
 
-    Parameters
-    ----------
     c1, c2 : penalties of the weights' absolute values and squares, at least 0.
     iterations : of L-BFGS, at most.
     cost_sensitive : cut the marginal of each type at C / (C + L) rather than at 1/2.
 
-    Cost of `fit`: O(iterations x (ones in the matrix x labels + n labels^2)); 275,000 tokens
-    take 20 s on one core with 3 labels, 40 s with 23.
+    Cost: O(iterations x (ones in the matrix x labels + n labels^2)); 275,000 tokens take 20 s on
+    one core with 3 labels, 40 s with 23.
     """
 
     c1: float = 0.0
@@ -76,7 +74,7 @@ class CRF:
 def _exported(
     path: Path, labels: NDArray[np.int16], columns: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """Return the weights of CRFsuite's model: of states, and of transitions."""
+    """Return the weights of CRFsuite's model, of states and of transitions."""
     from pycrfsuite import Tagger
 
     told = path.with_suffix(".txt")
@@ -106,18 +104,12 @@ def _section(
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """What a conditional random field has learnt; its margins are log-odds of marginals.
+    """What a conditional random field has learnt; its margins are log-odds of marginals."""
 
-    weights : (columns, m) of each label met in training.
-    transitions : (m, m) from the label before.
-    labels : (m,) which labels those are, ascending.
-    shift : (T,) added to the log-odds: the logarithm of the cost, or 0.
-    """
-
-    weights: NDArray[np.float32]
-    transitions: NDArray[np.float64]
-    labels: NDArray[np.int16]
-    shift: NDArray[np.float64]
+    weights: NDArray[np.float32]  # (columns, m) of each label met in training
+    transitions: NDArray[np.float64]  # (m, m) from the label before
+    labels: NDArray[np.int16]  # (m,) which labels those are, ascending
+    shift: NDArray[np.float64]  # (T,) added to the log-odds: the logarithm of the cost, or 0
 
     def margins(self, sight: Sight) -> Margins:
         """Return each token's margin for each type, (n, T)."""

@@ -13,10 +13,9 @@ from voile.documents.learners.learner import Classifier, Examples, Margins
 def margins_out_of_fold(
     fit: Callable[[Examples], Classifier], examples: Examples, folds: int, seed: int
 ) -> Margins:
-    """Return margins for each token, (n, T), from a classifier fitted without its subject.
+    """Return margins for each token, (n, T), by a classifier that did not learn from its subject.
 
-    A single subject's documents are judged by a classifier that learnt from them. Cost: `folds`
-    fits on all but one part each.
+    A single subject is judged by a classifier that did. Cost: `folds` fits.
     """
     part = deal_subjects(examples, folds, seed)
     if part.max(initial=0) == 0:
@@ -30,7 +29,7 @@ def margins_out_of_fold(
 
 
 def deal_subjects(examples: Examples, folds: int, seed: int) -> NDArray[np.intp]:
-    """Deal the documents to `folds` parts, those of one subject to one; (d,) from 0."""
+    """Deal the documents to `folds` parts by subject, (d,) from 0."""
     documents = np.arange(len(examples.first) - 1)
     subject = examples.subject if len(examples.subject) else documents
     _, number = np.unique(subject, return_inverse=True)
@@ -40,7 +39,7 @@ def deal_subjects(examples: Examples, folds: int, seed: int) -> NDArray[np.intp]
 
 
 def classes_by_own_rule(margins: Margins) -> NDArray[np.int16]:
-    """Return what a classifier by its own rule takes each token for: 0, or the highest type."""
+    """Return the class of each token by the classifier's own rule: 0, or the highest type."""
     if not margins.shape[1]:
         return np.zeros(len(margins), np.int16)
     positive = margins.max(axis=1) > 0

@@ -1,8 +1,7 @@
 """What a learner of tokens is, and what it is shown.
 
-A learner gives a classifier; a classifier gives *margins*: for each token and each type of
-identifier a number, higher where the token is more surely of that type, and above 0 where the
-classifier by its own rule takes it for one. Calibration turns margins into probabilities.
+A learner gives a classifier. A classifier gives *margins*: a number for each token and type, higher
+where the token is more surely of that type, above 0 where the classifier's own rule says so.
 """
 
 from __future__ import annotations
@@ -20,31 +19,23 @@ Margins = NDArray[np.float64]
 
 
 class Sight(Protocol):
-    """The n tokens of d documents, as a classifier is shown them.
-
-    Attributes
-    ----------
-    first : (d + 1,) where each document's tokens begin; a document is one sequence.
-    matrix : (n, columns) of 0 and 1.
-    words : (n,) the tokens' forms, marks among them, for classifiers that read words.
-    form : (n,) numbers of the forms: equal where the forms are.
-    """
+    """The n tokens of d documents, as a classifier is shown them."""
 
     @property
     def first(self) -> NDArray[np.intp]:
-        """Where each document's tokens begin."""
+        """Where each document's tokens begin, (d + 1,); a document is one sequence."""
 
     @property
     def matrix(self) -> sp.csr_array:
-        """The tokens' columns."""
+        """The tokens' columns, (n, columns) of 0 and 1."""
 
     @property
     def words(self) -> Sequence[str]:
-        """The tokens' forms."""
+        """The tokens' forms, (n,), marks among them."""
 
     @property
     def form(self) -> NDArray[np.int32]:
-        """The forms' numbers."""
+        """The forms' numbers, (n,)."""
 
     def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return ``matrix @ weights``, (n, outputs); the same array object each time is quick."""
@@ -52,26 +43,21 @@ class Sight(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Labelled tokens to learn from.
+    """Labelled tokens to learn from."""
 
-    Parameters
-    ----------
-    matrix : (n, columns) of 0 and 1; tokens removed before are marks, and seen as such.
-    labels : (n,) 0 of harmless tokens and of marks, else 1 to T, the type of identifier.
-    counted : (n,) bool, false of marks: nothing is learnt from them or counted on them.
-    first : (d + 1,) where each document's tokens begin.
-    costs : (T,) how many harmless tokens a missed one of each type is worth, above 0.
-    form, forms : (n,) numbers of the tokens' forms, and the forms.
-    subject : (d,) whose each document is; empty where each is its own subject's.
-    """
-
+    # (n, columns) of 0 and 1; tokens removed before are marks, and seen as such
     matrix: sp.csr_array
+    # (n,) 0 of harmless tokens and of marks, else 1 to T, the type of identifier
     labels: NDArray[np.int16]
+    # (n,) bool, false of marks: nothing is learnt from them or counted on them
     counted: NDArray[np.bool_]
-    first: NDArray[np.intp]
+    first: NDArray[np.intp]  # (d + 1,) where each document's tokens begin
+    # (T,) how many harmless tokens a missed one of each type is worth, above 0
     costs: NDArray[np.float64]
+    # form, forms: (n,) numbers of the tokens' forms, and the forms
     form: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     forms: Sequence[str] = ()
+    # (d,) whose each document is; empty where each is its own subject's
     subject: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
 
     @property

@@ -18,15 +18,11 @@ Weights = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Linear(Brief):
-    """A sum of weights for each type.
+    """A sum of weights for each type."""
 
-    weights : (columns, T).
-    bias : (T,) what every token gets.
-    history : (window, T, T) what a token gains for each type decided 1, 2, ... tokens before it.
-    """
-
-    weights: Weights
-    bias: Weights
+    weights: Weights  # (columns, T)
+    bias: Weights  # (T,) what every token gets
+    # (window, T, T) what a token gains for each type decided 1, 2, ... tokens before it
     history: Weights
 
     def margins(self, sight: Sight) -> Margins:
@@ -52,7 +48,8 @@ class Linear(Brief):
 def decide_in_order(
     scores: NDArray[np.float32], history: NDArray[np.float32], first: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """Return each token's margins, (n, T), given the classes decided before it.
+    """Return each token's margins, (n, T), given the classes decided before it. Cost: O(n window
+    T).
 
     A token's class is the type of its highest margin above 0, else harmless.
     """

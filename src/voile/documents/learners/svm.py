@@ -20,20 +20,15 @@ Labels = NDArray[np.int16]
 class SVM:
     """Linear support vector machine, one type against the rest, decided from left to right.
 
-    Beside its columns a token is told the classes of the tokens before it. Told the true ones in
-    training it trusts them too much; so it learns from classes that it gave itself, to documents
-    of subjects that it had not seen. Marks are learnt from as harmless tokens, since they stand in
-    the history as such.
+    A token's columns include the classes of the `window` tokens before it: not the true ones, which
+    would be trusted too much, but those given to subjects that the machine had not seen, dealt to
+    `folds` parts (1 takes the true ones). Marks are harmless tokens there.
 
-    Parameters
-    ----------
     C : weight of the errors against the width of the margin, above 0.
-    window : how many tokens before count, from 0.
-    folds : into how many parts subjects are dealt for the classes before; 1 for the true classes.
     cost_sensitive : weigh an identifier's error with its cost.
 
-    Cost of `fit`: O(ones in the matrix) a round of dual coordinate descent, about 30 rounds; with
-    two folds twice that. 200,000 tokens take 1.3 s on one core for each type.
+    Cost: O(ones in the matrix) a round of dual coordinate descent, about 30 rounds; with two folds
+    twice that. 200,000 tokens take 1.3 s on one core for each type.
     """
 
     C: float = 0.1
@@ -89,7 +84,7 @@ def past_classes(labels: Labels, examples: Examples, window: int) -> sp.csr_arra
 def fit_hyperplanes(
     matrix: sp.csr_array, labels: Labels, costs: NDArray[np.float64], C: float, seed: int
 ) -> tuple[Weights, Weights]:
-    """Return weights (columns, T) and bias (T,) that part each type from the rest.
+    """Return weights (columns, T) and bias (T,) that separate each type from the rest.
 
     A type that no token has is never found; one that every token has is always.
     """

@@ -1,7 +1,4 @@
-"""What a learner says of text that it has not seen: the heart of an honest loop.
-
-Judged on its own training text a learner misses nothing, and the loop ends at once.
-"""
+"""What a learner says of text that it has not seen; on its own text it would miss nothing."""
 
 from __future__ import annotations
 
@@ -23,16 +20,13 @@ from voile.documents.words.gathering import SEVERAL, meet
 
 @dataclass(frozen=True, eq=False)
 class OutOfFold:
-    """A learner's margins for each token, by classifiers that saw other subjects' text.
+    """A learner's margins for each token, by classifiers that saw other subjects' text."""
 
-    margins : (n, T). fold : (n,) of the tokens.
-    """
-
-    margins: Margins
-    fold: NDArray[np.intp]
+    margins: Margins  # (n, T)
+    fold: NDArray[np.intp]  # (n,) of the tokens
 
     def types(self, examples: Examples, decision: str) -> Types:
-        """Return as which type each token is removed, (n,), calibrated on the other folds."""
+        """Return the type as which each token is removed, (n,), calibrated on the other folds."""
         found = types_by_own_rule(self.margins)
         if decision == "cost":
             for fold in np.unique(self.fold[examples.counted]):
@@ -52,13 +46,13 @@ class OutOfFold:
 
 
 class Store(Protocol):
-    """Keeps what a learner, by its place, says of a fold."""
+    """Stores what a learner, by its place, says of a fold."""
 
     def read(self, learner: int, fold: int) -> Margins | None:
-        """Return what was kept, if anything."""
+        """Return what is stored, if anything."""
 
     def write(self, learner: int, fold: int, margins: Margins) -> None:
-        """Keep it."""
+        """Store the margins."""
 
 
 def cross_fit(
@@ -71,7 +65,12 @@ def cross_fit(
     least: int = 1,
     store: Store | None = None,
 ) -> list[Margins]:
-    """Fit every learner on all folds but one and look at that one, for each fold."""
+    """Return each learner's margins, (n, T), by classifiers fitted on all folds but the token's.
+
+    With one fold alone, the classifiers learnt from it. A fold's fit depends on its learner's seed
+    and its number alone. What is fitted is stored fold by fold, and what is stored is not fitted
+    again.
+    """
     if not learners:
         return []
     numbers, places = np.unique(folds).tolist(), range(len(learners))
@@ -107,7 +106,9 @@ def _held_out(
     seeds: Sequence[int],
     least: int,
 ) -> list[Margins]:
-    """Look at the documents held out, by each learner; in one process, so that they share."""
+    """Return each learner's margins on the documents held out; learners share the memory of one
+    process.
+    """
     seen = drop_rare_columns(examples.of(~held if not held.all() else held), least)
     shown = examples.of(held)
     return [
@@ -119,16 +120,16 @@ def _held_out(
 def check_shape(
     margins: Margins, learner: str, examples: Examples, *, numbers: bool = True
 ) -> Margins:
-    """Return a classifier's margins on these examples, if they are that."""
+    """Return a classifier's margins if they are of these examples."""
     shape = (len(examples.labels), examples.types)
     return check_margins(margins, learner, shape, numbers=numbers)
 
 
 def drop_rare_columns(examples: Examples, least: int = 2) -> Examples:
-    """Return the examples without what fewer than `least` (1 or 2) of their subjects have.
+    """Return the examples without the columns of fewer than `least` (1 or 2) of their subjects.
 
-    What one subject alone has is no feature (`Space.of`). Without a fold more is so: a name of two
-    subjects, one of them held out, must be as unknown here as one subject's name is in new text.
+    What one subject alone has is no feature (`Space.of`): a name of two subjects, one of them held
+    out, must be as unknown here as one subject's name is in new text.
     """
     if least < 2:
         return examples

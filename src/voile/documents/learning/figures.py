@@ -28,9 +28,11 @@ MOST_FALSE = 30
 def policy_figures(
     training: Training, cost: float, loop: Loop, *, repeats: bool = True
 ) -> Iterator[dict[str, Any]]:
-    """Yield what is left and removed up to each of a committee's passes, and before them.
+    """Yield the figures of each policy, a committee up to each of its passes, and of no pass.
 
-    Words that only tell of an identifier are harmless, though the loop learnt to remove them.
+    Words that are only associated with an identifier are harmless, though the loop learnt them.
+    With `repeats` further mentions go as well, as `apply` does by default; T, the attacker and what
+    is proved are the loop's, without.
     """
     identifiers, tokens = _identifiers(training), training.tokens
     sentence, document = tokens.sentence, tokens.document
@@ -76,22 +78,22 @@ def _rate(training: Training, hits: NDArray[np.bool_], of: NDArray[np.bool_]) ->
 
 
 def count_identifiers(training: Training) -> int:
-    """Count the tokens that identify somebody, in all."""
+    """Count the tokens that identify somebody."""
     return int(_identifiers(training).sum())
 
 
 def _identifiers(training: Training) -> NDArray[np.bool_]:
-    """Say which tokens identify somebody, (n,)."""
+    """Return which tokens identify somebody, (n,)."""
     return np.array([False, *~is_context(training.labels)])[training.truth]
 
 
 def _removed(loop: Loop, passes: int) -> Types:
-    """Return as what the committee removes each token within so many passes, (n,)."""
+    """Return the type as which the committee removes each token within so many passes, (n,)."""
     return np.where((loop.turn > 0) & (loop.turn <= passes), loop.removed, 0).astype(np.int16)
 
 
 def _published(training: Training, loop: Loop, passes: int, *, repeats: bool) -> Types:
-    """Return as what each token is removed, (n,), further mentions of names among them."""
+    """Return the type as which each token is removed, (n,), with further mentions of names."""
     types = _removed(loop, passes)
     if not repeats:
         return types
@@ -126,7 +128,7 @@ def _false(training: Training, removed: NDArray[np.bool_]) -> dict[str, Any]:
 
 
 def _of_several(training: Training) -> NDArray[np.bool_]:
-    """Say which forms two subjects or more have, by their numbers."""
+    """Return which forms two subjects or more have, by their numbers."""
     tokens = training.tokens
     whose = training.people[tokens.document]
     met = np.unique(np.stack([tokens.form, whose]), axis=1)[0]
@@ -136,10 +138,7 @@ def _of_several(training: Training) -> NDArray[np.bool_]:
 def context_figures(
     training: Training, corpus: Corpus, loop: Loop, passes: int, *, repeats: bool = True
 ) -> dict[str, Any]:
-    """Say which words left point to values removed, by rules over subjects.
-
-    The words are for the holder alone; the shares are not.
-    """
+    """Find the words left that point to values removed, for the data holder alone."""
     removed = _published(training, loop, passes, repeats=repeats)
     found = find_pointing_words(corpus, _removals(training, removed))
     words = sorted({rule.word for rule in found.rules})
@@ -147,7 +146,6 @@ def context_figures(
 
 
 def _removals(training: Training, removed: NDArray[np.int16]) -> list[list[Removal]]:
-    """Return what is removed of each document."""
     tokens, labels = training.tokens, training.labels
     gone = np.flatnonzero(removed)
     starts, ends, types = (x[gone].tolist() for x in (tokens.starts, tokens.ends, removed))
@@ -161,7 +159,7 @@ def _removals(training: Training, removed: NDArray[np.int16]) -> list[list[Remov
 def _proved(
     training: Training, loop: Loop, passes: int, removed: NDArray[np.bool_]
 ) -> dict[str, Any]:
-    """Keep what Lemma 1 and Theorems 4 to 6 ask of a committee that is a local optimum."""
+    """Return what Lemma 1 and Theorems 4 to 6 need of a committee at a local optimum."""
     if loop.stopped != "finished" or passes < len(loop.committee.members):
         return dict.fromkeys(("training", "missed", "lost"))
     learnt = loop.learnt
@@ -173,7 +171,7 @@ def _proved(
 
 
 def _attacked(turn: Pass | None) -> dict[str, Any]:
-    """Say what the attacker of a turn finds; nulls where the loop ended before it."""
+    """Return what the attacker of a pass finds; nulls where the loop ended before it."""
     names = ("learner", "tp", "fp", "fn", "tn")
     if turn is None:
         return dict.fromkeys((*AS_LEFT, *ONE_PERCENT, *(f"attacker_{name}" for name in names)))
@@ -198,10 +196,10 @@ def _untouched(removed: NDArray[np.bool_], of: NDArray[np.intp]) -> float:
 
 
 def pass_rows(training: Training, cost: float, loop: Loop) -> Iterator[dict[str, Any]]:
-    """Yield what each learner would have done in each turn.
+    """Yield what each learner would have removed in each pass.
 
-    `removed` of `before` are identifiers, and `harmless` all else; `tp` to `tn` count as the loop
-    does, to which words that tell of an identifier are identifiers as well.
+    `removed` of `before` are identifiers, and `harmless` all else; `tp` to `tn` count as the loop,
+    to which words associated with an identifier are identifiers as well.
     """
     own = ~is_context(training.labels)
     before = count_identifiers(training)

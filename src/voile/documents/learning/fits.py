@@ -1,6 +1,6 @@
-"""Fit learners on what is left, and never one twice on the same.
+"""Fits of learners to what is left, each done once.
 
-Loops for several costs share their first pass; an interrupted loop goes on from a folder.
+Loops for several costs share their first pass; an interrupted loop resumes from a folder.
 """
 
 from __future__ import annotations
@@ -36,13 +36,11 @@ FIT = Output("finished fit", {"": Path.is_file})
 
 
 class Fits:
-    """What learners found on a training corpus, by what was left of it.
+    """The fits of learners to a training corpus, by what was left of it.
 
-    learners : by name. seeds : of each.
-    folds : (d,) of the documents; None judges learners on the text that they learnt from.
-    n_jobs : processes; what is found does not depend on them.
-    folder : where finished fits are kept, None for nowhere. It tells of the text: mode 0700. What
-        is damaged there is fitted anew; so is what does not say by its repr what it is.
+    With a `folder`, mode 0700 since it reveals the text, finished fits are stored; what is damaged
+    there, or does not identify itself by its repr, is fitted anew. Without `folds` learners are
+    judged on the text that they learnt from.
     """
 
     MOST_BYTES = 2**30
@@ -89,7 +87,7 @@ class Fits:
         return {name: OutOfFold(told[name], fold) for name in keys}
 
     def classifier(self, name: str, examples: Examples, removed: Types) -> Classifier:
-        """Return what a learner learns from all that is left after `removed`."""
+        """Return the classifier that a learner fits to all that is left after `removed`."""
         key = self._key(name, "classifier", examples, removed)
         if key not in self._classifiers:
             fitted = self.stored(name, key, lambda stored: _classifier(stored, name, examples))
@@ -126,7 +124,7 @@ class Fits:
         return self.folder / f"{key}.npz" if self.folder is not None and told_apart else None
 
     def stored(self, name: str, key: str, read: Callable[[Stored], T]) -> T | None:
-        """Return what was kept of a learner under a key, if it can be read."""
+        """Return what is stored under a key, if it can be read."""
         path = self._path(name, key)
         if path is None or not path.exists():
             return None
@@ -137,7 +135,7 @@ class Fits:
             return None
 
     def store(self, name: str, key: str, arrays: Stored) -> None:
-        """Keep arrays of a learner under a key."""
+        """Store arrays of a learner under a key."""
         path = self._path(name, key)
         if path is not None:
             buffer = BytesIO()
@@ -147,7 +145,7 @@ class Fits:
 
 
 class _Parts:
-    """What learners say of each fold, kept as soon as it is known."""
+    """Stores each fold's margins as soon as they are known."""
 
     def __init__(self, fits: Fits, keys: Sequence[tuple[str, str]], examples: Examples) -> None:
         self._fits, self._keys = fits, keys
@@ -155,7 +153,7 @@ class _Parts:
         self._shapes = [(size, examples.types) for size in sizes.tolist()]
 
     def read(self, learner: int, fold: int) -> Margins | None:
-        """Return what was kept."""
+        """Return what is stored."""
         name, key = self._keys[learner]
         shape = self._shapes[fold]
         return self._fits.stored(
@@ -163,14 +161,14 @@ class _Parts:
         )
 
     def write(self, learner: int, fold: int, margins: Margins) -> None:
-        """Keep it."""
+        """Store the margins."""
         name, key = self._keys[learner]
         check_margins(margins, name, self._shapes[fold])
         self._fits.store(name, f"{key}-{fold}", {"margins": margins})
 
 
 def _digest_of(training: Training) -> bytes:
-    """Return what tells a training corpus, as it is seen, from others."""
+    """Return what distinguishes a training corpus from others."""
     tokens, space = training.tokens, training.space
     lists = sorted((name, sorted(words)) for name, words in space.lists.items())
     tags = None if tokens.tags is None else tokens.tags.known
@@ -183,13 +181,13 @@ def _digest_of(training: Training) -> bytes:
 
 
 def _looks_at_costs(learner: Learner) -> bool:
-    """Tell whether a learner's fit may depend on the costs; one that does not say may."""
+    """Return whether a learner's fit may depend on the costs; one that does not say so may."""
     own = getattr(learner, "cost_sensitive", True) or "cost_sensitive=True" in repr(learner)
     return own or any(map(_looks_at_costs, getattr(learner, "learners", ())))
 
 
 def _classifier(stored: Stored, learner: str, examples: Examples) -> Classifier:
-    """Read a classifier back, and see that it is one for these examples."""
+    """Read a classifier, and check that it is one for these examples."""
     classifier = saved_type(str(stored["kind"])).from_arrays(stored)
     none = examples.of(np.zeros(len(examples.first) - 1, dtype=np.bool_))
     check_shape(classifier.margins(none), learner, none)
@@ -205,7 +203,7 @@ def prepare_fits(
     n_jobs: int | None,
     folder: Path | None = None,
 ) -> Fits:
-    """Return what fits these learners on a training corpus, with folds and seeds drawn."""
+    """Return the fits of these learners on a training corpus, with folds and seeds drawn."""
     named = learners_of(learners)
     folding, *drawn = streams(seed, "folds", *(f"learner {name}" for name in named))
     folds = None if cross_fit is None else training.folds(cross_fit, folding)

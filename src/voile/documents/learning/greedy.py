@@ -31,67 +31,54 @@ LEAST_LEFT = 300
 
 @dataclass(frozen=True)
 class Attempt:
-    """What a learner would remove of what is left.
+    """What a learner would remove of what is left."""
 
-    learner, decision : who, and how.
-    tp, fp : identifiers and harmless tokens removed. fn, tn : left.
-    change : of T by removing, C FP - L TP (Lemma 1); below 0 it pays.
-    by_type : (T,) identifiers removed of each type.
-    """
-
+    # learner, decision: who, and how
     learner: str
     decision: Decision
+    # tp, fp: identifiers and harmless tokens removed
     tp: int
     fp: int
+    # fn, tn: left
     fn: int
     tn: int
-    change: float
-    by_type: tuple[int, ...]
+    change: float  # of T by removing, C FP - L TP (Lemma 1); below 0 it pays
+    by_type: tuple[int, ...]  # (T,) identifiers removed of each type
 
     @property
     def accuracy(self) -> float:
-        """The share of tokens that are taken for what they are."""
+        """The share of tokens classified correctly."""
         return (self.tp + self.tn) / max(self.tp + self.fp + self.fn + self.tn, 1)
 
 
 @dataclass(frozen=True)
 class Pass:
-    """One turn of the loop.
+    """One pass of the loop."""
 
-    number : from 1.
-    tried : what each learner would remove, and the attacker's: the most accurate by its own rule.
-    found : how many of the tokens that the attacker inspects, by margin, of what is left before
-        the turn, are identifiers: of as many as are left, and of 1% of the tokens.
-    taken : what was added to the committee, None in the last turn.
-    loss : T(H) after it.
-    """
-
-    number: int
+    number: int  # from 1
+    # what each learner would remove, and the attacker's: the most accurate by its own rule
     tried: tuple[Attempt, ...]
     attacker: Attempt
+    # how many of the tokens that the attacker inspects, by margin, of what is left before the turn,
+    # are identifiers: of as many as are left, and of 1% of the tokens
     found: tuple[Rate, Rate]
-    taken: Attempt | None
-    loss: float
+    taken: Attempt | None  # what was added to the committee, None in the last turn
+    loss: float  # T(H) after it
 
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """What the algorithm ended with.
+    """The result of the loop."""
 
-    committee : H. passes : its history, the turn that did not pay included.
-    removed : (n,) the training corpus as published, out of fold.
-    turn : (n,) the pass in which each token was removed, 0 of those left.
-    learnt : the attacker's classifier at the end, on the very text that it learnt from; None where
-        the loop did not finish.
-    stopped : ``finished``: no classifier tried lowers T, the attacker's neither; ``max passes``;
-        ``interrupted``.
-    """
-
-    committee: Committee
-    passes: tuple[Pass, ...]
-    removed: Types
-    turn: Types
+    committee: Committee  # H
+    passes: tuple[Pass, ...]  # its history, the turn that did not pay included
+    removed: Types  # (n,) the training corpus as published, out of fold
+    turn: Types  # (n,) the pass in which each token was removed, 0 of those left
+    # the attacker's classifier at the end, on the very text that it learnt from; None where the
+    # loop did not finish
     learnt: Attempt | None
+    # ``finished``: no classifier tried lowers T, the attacker's neither; ``max passes``;
+    # ``interrupted``
     stopped: str
 
 
@@ -106,9 +93,9 @@ def sanitize_greedily(
 ) -> Loop:
     """Build a committee.
 
-    In each turn every learner looks, out of fold, at what is left; the one that lowers T most is
-    added. When none does, the attacker's classifier, the most accurate by its own rule, is added
-    if that lowers T. The end is a local optimum (Definition 4.1) among the classifiers tried.
+    In each pass every learner looks, out of fold, at what is left; the one that lowers T most is
+    added. When none does, the attacker's classifier, the most accurate by its own rule, is added if
+    it lowers T. The end is a local optimum (Definition 4.1) among the classifiers tried.
     """
     if decision not in get_args(Decision):
         raise RequestError(f"there is no decision {decision}", instead="use cost or accuracy")
@@ -142,7 +129,7 @@ def sanitize_greedily(
 
 @dataclass(frozen=True, eq=False)
 class _Turn:
-    """A turn, who is added in it, and what that removes, (n,); it counts as a whole or not."""
+    """A pass, the member that it adds, and what that removes, (n,)."""
 
     told: Pass
     member: Member | None
@@ -150,7 +137,7 @@ class _Turn:
 
 
 def _removed(turns: Sequence[_Turn]) -> tuple[Types, Types]:
-    """Return as what each token is removed, and in which turn, (n,)."""
+    """Return the type as which each token is removed, and in which pass, (n,)."""
     removed = np.zeros(len(turns[0].found), dtype=np.int16)
     when = removed.copy()
     for turn in turns:
@@ -160,14 +147,14 @@ def _removed(turns: Sequence[_Turn]) -> tuple[Types, Types]:
 
 
 def _learnt(fits: Fits, examples: Examples, removed: Types, attacker: Attempt) -> Attempt:
-    """Count what the attacker's classifier gets right on what it learnt from."""
+    """Count the attacker's classifier on the text that it learnt from."""
     name = attacker.learner
     margins = fits.classifier(name, examples, removed).margins(examples)
     return count_attempt(name, "accuracy", types_by_own_rule(margins), examples)
 
 
 def _turn(fits: Fits, examples: Examples, removed: Types, decision: Decision, number: int) -> _Turn:
-    """Let every learner look, and the attacker; take who lowers T most."""
+    """Try every learner, and the attacker; take the one that lowers T most."""
     looks = fits.margins(examples, removed)
     found: dict[tuple[str, Decision], Types] = {}
     told: dict[tuple[str, Decision], Attempt] = {}
@@ -214,14 +201,14 @@ def _found(
 def _member(
     fits: Fits, examples: Examples, removed: Types, taken: Attempt, look: OutOfFold
 ) -> Member:
-    """Fit who is taken on all that is left; its calibration is of what it says out of fold."""
+    """Fit the learner on all that is left; its calibration is out of fold."""
     classifier = fits.classifier(taken.learner, examples, removed)
     calibration = look.calibration(examples) if taken.decision == "cost" else None
     return Member(taken.learner, classifier, calibration, taken.decision)
 
 
 def count_attempt(learner: str, decision: Decision, types: Types, examples: Examples) -> Attempt:
-    """Count what removing these tokens would do; an identifier removed as another type is gone."""
+    """Count what removing these tokens would do, whatever type an identifier is removed as."""
     gone = (types > 0) & examples.counted
     kept = ~gone & examples.counted
     identifiers = examples.labels > 0
@@ -245,7 +232,7 @@ def _of_types(examples: Examples, labels: Types) -> NDArray[np.int64]:
 
 
 def check_left(removed: Types, least: int) -> None:
-    """Refuse when too little is left to say anything of what an attacker would find."""
+    """Refuse when too little is left to judge what an attacker would find."""
     left = int((removed == 0).sum())
     if left < least:
         raise InfeasibleError(

@@ -21,22 +21,14 @@ from voile.documents.words.tokens import Tokeniser, Tokens, add_tags, token_labe
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """What a sanitizer learns from.
+    """The annotated text as a sanitizer learns from it."""
 
-    tokens : of the corpus.
-    truth : (n,) int16, the type of identifier that each token is part of, 0 of none.
-    labels : (T,) the types.
-    subject : (d,) whose each document is.
-    space : the features' columns.
-    tokeniser : what cut the text in the place of voile's rule.
-    """
-
-    tokens: Tokens
-    truth: Types
-    labels: tuple[str, ...]
-    subject: tuple[str, ...]
-    space: Space
-    tokeniser: Tokeniser | None = None
+    tokens: Tokens  # of the corpus
+    truth: Types  # (n,) int16, the type of identifier that each token is part of, 0 of none
+    labels: tuple[str, ...]  # (T,) the types
+    subject: tuple[str, ...]  # (d,) whose each document is
+    space: Space  # the features' columns
+    tokeniser: Tokeniser | None = None  # what cut the text in the place of voile's rule
 
     @classmethod
     def of(
@@ -62,7 +54,7 @@ class Training:
         return cls(tokens, truth, labels, subjects, space, tokeniser)
 
     def examples(self, removed: Types, costs: NDArray[np.float64]) -> Examples:
-        """Return what is left after `removed`, (n,), with marks in its places; costs (T,)."""
+        """Return what is left after `removed`, (n,), with marks in its place; costs (T,)."""
         tokens = put_marks(self.tokens, removed, number_marks(self.tokens.known, self.labels))
         left = removed == 0
         return Examples(
@@ -97,14 +89,14 @@ class Training:
 
 
 def number_subjects(subjects: Sequence[str]) -> NDArray[np.int32]:
-    """Number the subjects, (d,), whatever their order."""
+    """Number the subjects, (d,)."""
     return np.unique(np.asarray(subjects), return_inverse=True)[1].astype(np.int32)
 
 
 def count_by_subject(
     tokens: Tokens, which: NDArray[np.bool_], subject: NDArray[np.integer]
 ) -> NDArray[np.int64]:
-    """Count some tokens, (n,), by the subject of their document; `subject` is each document's."""
+    """Count tokens, (n,) bool, by the subject of their document, (d,)."""
     whose = subject[tokens.document[which]]
     return np.bincount(whose, minlength=int(subject.max(initial=-1)) + 1)
 
@@ -112,7 +104,7 @@ def count_by_subject(
 def costs_by_type(
     miss_cost: float | Mapping[str, float], labels: tuple[str, ...]
 ) -> NDArray[np.float64]:
-    """Return what a missed identifier of each type is worth, (T,), in harmless tokens.
+    """Return the cost of a missed identifier of each type, (T,), in harmless tokens.
 
     >>> costs_by_type({"NAME": 20, "": 5}, ("AGE", "NAME")).tolist()
     [5.0, 20.0]
@@ -137,7 +129,7 @@ def costs_by_type(
 def split_into_folds(
     subjects: Sequence[str], sizes: NDArray[np.intp], folds: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Return each document's fold, (d,), 0 to folds - 1; a subject is in one fold alone.
+    """Return each document's fold, (d,); a subject is in one fold alone.
 
     Subjects come in random order, each to the fold that holds the fewest tokens so far.
     """

@@ -25,20 +25,10 @@ BELOW = 20.0
 class Ensemble:
     """CRF, then SVM against its false positives (after BoB: Ferrandez et al., 2013).
 
-    Candidates are the tokens that the CRF gives more than a small probability. The SVM sees a
-    candidate's columns and the CRF's log-odds of it and its two neighbours; it learns from the
-    candidates of CRFs that had not seen their subjects, since on its own text a CRF has next to no
-    false positives.
-
-    Parameters
-    ----------
-    crf : finds the candidates.
-    least : probability from which a token is a candidate, between 0 and 1.
-    C : of the SVM, above 0.
-    folds : into how many parts subjects are dealt for the SVM's candidates.
-    cost_sensitive : weigh an identifier's error in the SVM with its cost.
-
-    Cost of `fit`: one CRF on all tokens, `folds` on parts of them, and little more.
+    Candidates are the tokens that the CRF gives more than the probability `least`. The SVM sees a
+    candidate's columns and the CRF's log-odds of it and its two neighbours. It learns from
+    candidates of CRFs, on `folds` parts, that had not seen their subjects: on its own text a CRF
+    has next to no false positives.
     """
 
     crf: CRF = field(default_factory=lambda: CRF(iterations=25))
@@ -86,20 +76,13 @@ def neighbours(
 
 @dataclass(frozen=True, eq=False)
 class EnsembleClassifier:
-    """What the ensemble has learnt.
+    """What the ensemble has learnt."""
 
-    weights : (columns, m + T) of the CRF's m labels and of the SVM's T types.
-    chain : the CRF.
-    beside : (3 T, T) the SVM's weights of the CRF's log-odds.
-    bias : (T,) of the SVM.
-    cut : log-odds above which a token is a candidate.
-    """
-
-    weights: NDArray[np.float32]
-    chain: Chain
-    beside: NDArray[np.float32]
-    bias: NDArray[np.float32]
-    cut: float
+    weights: NDArray[np.float32]  # (columns, m + T) of the CRF's m labels and of the SVM's T types
+    chain: Chain  # the CRF
+    beside: NDArray[np.float32]  # (3 T, T) the SVM's weights of the CRF's log-odds
+    bias: NDArray[np.float32]  # (T,) of the SVM
+    cut: float  # log-odds above which a token is a candidate
 
     def margins(self, sight: Sight) -> Margins:
         """Return each token's margin for each type, (n, T): the SVM's where it is a candidate."""

@@ -33,18 +33,11 @@ KINDS: tuple[type[Saveable], ...] = (Chain, Linear, EnsembleClassifier)
 
 @dataclass(frozen=True)
 class Selection:
-    """Fit the learner that errs least on subjects it has not seen; of equals the first.
+    """Fit the learner with the fewest errors on subjects that it has not seen; of equals the first.
 
-    Elsewhere in the same corpus another learner may be chosen, whose margins are of another size:
-    so they are given in log-odds, by a logistic regression of the margins of the comparison.
-
-    Parameters
-    ----------
-    learners : to choose from; the paper's four, in their cost-sensitive variants if this is one.
-    folds : of the comparison, at least 2.
-    cost_sensitive : compare by T, the missed at their costs and the harmless removed at 1.
-
-    Cost of `fit`: that of all learners, `folds` + 1 times at most.
+    In other folds another learner may be chosen, whose margins are of another size: so they become
+    log-odds, by a logistic regression. `cost_sensitive` compares by T instead of errors; without
+    `learners` the paper's four are compared, on `folds` folds.
     """
 
     learners: Sequence[Learner] = ()
@@ -90,13 +83,10 @@ class Selection:
 
 @dataclass(frozen=True, eq=False)
 class SelectedClassifier:
-    """The classifier chosen, its margins in log-odds.
+    """The classifier chosen, its margins in log-odds."""
 
-    classifier : which.
-    slope, bias : (T,) from its margins to log-odds.
-    """
-
-    classifier: Classifier
+    classifier: Classifier  # which
+    # slope, bias: (T,) from its margins to log-odds
     slope: NDArray[np.float64]
     bias: NDArray[np.float64]
 

@@ -37,7 +37,7 @@ PATTERNS: Mapping[str, Pattern] = MappingProxyType(
 def patterns_of(
     names: Iterable[str] | None = None, records: Iterable[str] = ()
 ) -> tuple[Pattern, ...]:
-    """Return the patterns of these names, the records' first, the others in their table's order.
+    """Return the patterns of these names (None: all), after those of these record formats.
 
     >>> [pattern.name for pattern in patterns_of(["phone", "email"], records=["@@999"])]
     ['record @@999', 'email', 'phone']

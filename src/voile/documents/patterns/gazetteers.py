@@ -1,4 +1,4 @@
-"""Gazetteers: lists of names, places or drugs whose words the learners are told of."""
+"""Gazetteers: lists of names, places or drugs, whose words are features of the learners."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ def read_gazetteers(given: Iterable[str]) -> dict[str, list[str]]:
 def gazetteer_words(
     lists: Mapping[str, Iterable[str]], tokeniser: Tokeniser | None = None
 ) -> dict[str, frozenset[str]]:
-    """Take the phrases of lists apart into words as a text has them, in small letters.
+    """Split the phrases of lists into words as a text has them, in small letters.
 
-    A learner is told of a token which lists its word is on. Of a phrase with capitals the words
-    in small letters are left out, since they stand everywhere; so are signs.
+    Of a phrase with capitals the words in small letters are left out, since they stand everywhere.
 
     >>> sorted(gazetteer_words({"place": ["Isle of Dogs"]})["place"])
     ['dogs', 'isle']

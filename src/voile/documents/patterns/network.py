@@ -1,7 +1,7 @@
 """Addresses on a network: e-mail, URL, IP and MAC.
 
-Each looks for what it cannot be without (an @, a dot, a colon) and from there to both sides, so
-that a text without any costs next to nothing, and no text costs more than a pass.
+Each pattern looks for a character that it cannot lack (an @, a dot, a colon) and from there to both
+sides, so that a text without any costs next to nothing, and no text more than a pass.
 """
 
 from __future__ import annotations
@@ -43,10 +43,9 @@ _QUOTED = re.compile(r'"[^"\n]{1,64}"')
 
 
 def emails(plain: str) -> Iterator[Slice]:
-    """Find what has characters of a name before an @ and a host, whose end is no number, after.
+    """Find a name, perhaps quoted ("john doe"@), an @ and a host whose end is no number.
 
-    The name may be quoted: "john doe"@. One blank may have slipped in after the @ of a host with a
-    dot.
+    One blank may have slipped in after the @ of a host with a dot.
     """
     for host in _DOMAIN.finditer(plain):
         named = _QUOTED if plain[host.start() - 1 : host.start()] == '"' else _LOCAL

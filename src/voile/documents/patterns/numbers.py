@@ -1,4 +1,4 @@
-"""Numbers that a state or a bank gives out, with the check that tells them from others."""
+"""Numbers that a state or a bank issues, with the check that distinguishes them from others."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def dnis(plain: str) -> Iterator[Slice]:
 
 
 def _of_one_sign(number: str) -> bool:
-    """Say whether one sign parts all groups, of which one at most ends its line."""
+    """Return whether one sign separates all groups, of which one at most ends its line."""
     lines = re.sub(r"[ \t]*\r?\n[ \t]*", "\n", number)
     signs = re.findall(r"\D+", lines)
     plain = {sign.strip("\n") for sign in signs if sign != "\n"}

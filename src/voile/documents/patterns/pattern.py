@@ -1,4 +1,4 @@
-"""What finds identifiers by their form, and how findings that overlap are settled."""
+"""Patterns that find identifiers by their form, and how overlapping findings are settled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Slice: TypeAlias = tuple[int, int]
 
 
 class Finder(Protocol):
-    """What `find` asks: the reason and the label it gives, and where it finds something."""
+    """What `find` needs: a label, a reason, and where something is found."""
 
     @property
     def by(self) -> Reason:
@@ -21,7 +21,7 @@ class Finder(Protocol):
 
     @property
     def checked(self) -> bool:
-        """Say whether a checksum tells what is found from what only looks like it."""
+        """Return whether a checksum tells what is found from what only looks like it."""
 
     @property
     def label(self) -> str:
@@ -35,20 +35,15 @@ class Finder(Protocol):
 class Pattern:
     """An identifier that its form gives away.
 
-    name : what the user calls it.
-    label : the type that its removals bear.
-    slices : finds the (start, end) of each in a normalised text.
-    checked : whether a checksum tells it from what only looks like it.
-
     >>> from voile.documents.patterns import PATTERNS
     >>> PATTERNS["email"].find("Write to who@tardis.example")
     [Removal(start=9, end=27, label='EMAIL', by=(Reason(kind='pattern', name='email', number=0),))]
     """
 
-    name: str
-    label: str
-    slices: Callable[[str], Iterable[Slice]]
-    checked: bool = False
+    name: str  # what the user calls it
+    label: str  # the type that its removals bear
+    slices: Callable[[str], Iterable[Slice]]  # finds the (start, end) of each in a normalised text
+    checked: bool = False  # whether a checksum tells it from what only looks like it
 
     @property
     def by(self) -> Reason:
@@ -61,11 +56,11 @@ class Pattern:
 
 
 def find(text: str, finders: Iterable[Finder]) -> list[Removal]:
-    """Return what any of the finders finds, in the order of the text and apart.
+    """Return what any of the finders finds, in the order of the text and apart. Cost: O(characters)
+    each.
 
-    Where findings overlap, all their characters go, as one removal. The longest gives the label
-    and the name; of equally long ones the finder that is named first, then the one that starts
-    first. Cost: O(characters) for each finder.
+    Where findings overlap, all their characters go, as one removal. The longest gives the label and
+    the name; of equally long ones the finder that is named first, then the one that starts first.
     """
     plain = normalise(text)
     found = [
@@ -82,7 +77,6 @@ def _originals(plain: Normalised, slices: Iterable[Slice]) -> list[Slice]:
 
 
 def _settled(found: list[tuple[int, int, int, Removal]]) -> list[Removal]:
-    """Join what overlaps, in the order of the starts."""
     groups: list[list[tuple[int, int, int, Removal]]] = []
     end = 0
     for one in found:

@@ -90,7 +90,7 @@ def _international(opening: str, digits: str) -> bool:
 
 
 def _called(plain: str, start: int, end: int, last: int) -> bool:
-    """Tell whether words around say that it is a number to call; `last` is where one ended."""
+    """Return whether words around mark a number to call; `last` is where one before ended."""
     if _DATE.fullmatch(plain, start, end):
         return False
     if last and start - last < 6 and _NEXT.fullmatch(plain, last, start):

@@ -65,7 +65,7 @@ def _written(plain: str, format: str) -> str:
 
 
 def _checked(expression: str, format: str) -> str:
-    """Return an expression that is one and cannot take long."""
+    """Return an expression if it is one and cannot take long."""
     where = f"record format {format}"
     try:
         tree = parser.parse(expression)

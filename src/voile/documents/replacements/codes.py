@@ -1,8 +1,7 @@
-"""Numbers, addresses of mail and pages, and of machines, by others that look like them.
+"""Numbers, addresses of mail, pages and machines, replaced by others that look like them.
 
-All are pseudonymous: a keyed function of the subject and the value, which whoever holds the
-secret can repeat for every value there is. It is not one to one: short numbers of one subject
-may meet in one surrogate.
+All are pseudonymous: a keyed function of the subject and the value, which the holder of the secret
+can repeat for every value. Short numbers of one subject may become one surrogate.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ _DOCUMENTATION_6 = int(IPv6Address("2001:db8::"))
 
 
 def scramble(draws: Draws, value: str) -> str | None:
-    """Replace the digits and letters of a number or code by others, never by the same ones.
+    """Replace the digits and letters of a number or code by others, or return None where none can
+    change.
 
-    Length, punctuation, capitals, leading zeros and the number of them stay; no checksum is kept
-    up. The result may be a number that somebody has. One that differs only in punctuation or
-    case becomes the same.
+    Length, punctuation, capitals and leading zeros stay; no checksum is kept. The result may be a
+    number that somebody has. Values that differ only in punctuation or case become the same.
     """
     value = clean(value)
     pieces = _PIECES.findall(value)

@@ -28,11 +28,12 @@ _Pair = tuple[WrittenDate, WrittenDate]
 def move_dates(
     value: str, offset: int, *, order: DateOrder | None, language: Language
 ) -> str | None:
-    """Move the date, or both dates of the range, that is all of a text, by a number of days.
+    """Move the date, or both dates of the range, that is all of a text; None if it is not read in
+    full.
 
-    Words before ("from", "el", "año") and punctuation at the ends stay. A range says again what
-    its moved dates no longer have in common: "28-30 March 1999" may become "30 March 1999 - 1
-    April 1999".
+    Words before ("from", "el", "año") and punctuation at the ends stay. A range repeats what its
+    moved dates no longer have in common: "28-30 March 1999" may become "30 March 1999 - 1 April
+    1999".
 
     >>> for text in "Mon, 1 March 1999", "marzo de 2007", "30/12/99", "12-15 June 2006", "Easter":
     ...     print(move_dates(text, 31, order="dmy", language="english"))
@@ -59,7 +60,7 @@ def move_dates(
 
 
 def _moved_range(text: str, offset: int, read: _Read) -> str | None:
-    """Move the dates of a range, of which the second may tell what the first leaves out."""
+    """Move the dates of a range, of which the second may hold what the first leaves out."""
     for to in _TO.finditer(text):
         left, right = text[: to.start()], text[to.end() :]
         for parted, told in _RANGES:

@@ -50,7 +50,7 @@ _SPELLINGS = {"sept": "sep", "set": "sep", "setiembre": "septiembre"} | {
 
 @dataclass(frozen=True, slots=True)
 class CalendarWord:
-    """What a word of the calendar means: the month or day, counted from 0, and how it is put."""
+    """What a word of the calendar means: the month or day, from 0, and how it is written."""
 
     number: int
     language: Language
@@ -125,19 +125,16 @@ _TIME = (
 
 @dataclass(frozen=True, slots=True)
 class WrittenDate:
-    """A date with its form: the pieces of its text, what each of them says, and what it means.
+    """A date with its form: the pieces of its text, what each of them says, and what it means."""
 
-    pieces : (what, text); `what` is "year", "month", "name", "day", "suffix" or "weekday", or
-        empty for what stays as it is.
-    year, month, day : the month and the day are None where the text does not tell them.
-    language : of words that are the same in both.
-    """
-
+    # (what, text); `what` is "year", "month", "name", "day", "suffix" or "weekday", or empty for
+    # what stays as it is
     pieces: tuple[tuple[str, str], ...]
+    # year, month, day: the month and the day are None where the text does not tell them
     year: int
     month: int | None
     day: int | None
-    language: Language
+    language: Language  # of words that are the same in both
 
     @property
     def text(self) -> str:
@@ -200,7 +197,7 @@ def read_date(text: str, order: DateOrder | None, language: Language) -> Written
 
 
 def _written(match: re.Match[str], language: Language) -> WrittenDate | None:
-    """Take a text's form apart; None for a date that there is not, or one known to all."""
+    """Parse a text; None for a date that does not exist, or that everybody knows."""
     found = sorted((match.span(what), what) for what, text in match.groupdict().items() if text)
     pieces: list[tuple[str, str]] = []
     done = 0
@@ -231,7 +228,7 @@ def _written(match: re.Match[str], language: Language) -> WrittenDate | None:
 
 
 def _tells_a_year(match: re.Match[str], language: Language) -> bool:
-    """Tell whether two digits after a month are a year: in "March 12" they are a day."""
+    """Return whether two digits after a month are a year: in "March 12" they are a day."""
     return language == "spanish" or match.string[match.start("year") - 1] in "'’"
 
 

@@ -15,21 +15,16 @@ _ATTEMPTS = 24
 
 @dataclass(frozen=True)
 class Draws:
-    """Draw surrogates for one subject; what a document removes is never drawn for it.
+    """Draws surrogates for one subject; what a document removes is never drawn for it."""
 
-    secret, subject : as in `voile.keys.pseudonyms`.
-    taken : everything that the document removes: the folded words, and the values as `fold_value`.
-    """
-
+    # secret, subject: as in `voile.keys.pseudonyms`
     secret: Secret
     subject: str
+    # everything that the document removes: the folded words, and the values as `fold_value`
     taken: frozenset[str]
 
     def name(self, candidates: Sequence[str], value: str) -> str | None:
-        """Choose a name for a folded word: none of its words is taken.
-
-        It begins with another letter, so that an initial never becomes itself.
-        """
+        """Choose a name for a folded word: no word of it is taken, and its initial is another."""
         return self._one_of(
             candidates,
             value,
@@ -45,9 +40,8 @@ class Draws:
     def _one_of(
         self, candidates: Sequence[str], value: str, will_do: Callable[[str], bool]
     ) -> str | None:
-        """Draw until one will do, or give up.
-
-        Documents of one subject differ in their draws only where a removed word forces them to.
+        """Draw until a candidate will do, or give up; only removed words make draws of a subject
+        differ.
         """
         for attempt in range(_ATTEMPTS):
             asked = f"{value} {attempt}" if attempt else value

@@ -1,4 +1,4 @@
-"""What each type of identifier is, whatever a corpus calls it."""
+"""What kind of identifier each type is, whatever a corpus calls it."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ KIND_OF: Mapping[str, str] = {
 def safe_label(label: str) -> str:
     """Write a label in capitals, digits and underscores, without accents.
 
-    >>> safe("Phone number"), safe("Título"), safe_label("--")
+    >>> safe_label("Phone number"), safe_label("Título"), safe_label("--")
     ('PHONE_NUMBER', 'TITULO', 'REMOVED')
     """
     plain = unicodedata.normalize("NFKD", label).upper()
@@ -104,10 +104,10 @@ def safe_label(label: str) -> str:
 
 @lru_cache(maxsize=4096)
 def kind_of(label: str) -> str:
-    """Return the kind of identifier that a label means; "other" where it is not known.
+    """Return the kind of identifier that a label means, else "other".
 
-    A label of no known corpus is read word by word, in English and Spanish: parted by a sign,
-    digits or a capital, or run together before name, number, address and code.
+    A label of no known corpus is read word by word, in English and Spanish: split at a sign, digits
+    or a capital, or before name, number, address and code.
 
     >>> kind_of("NOMBRE_SUJETO_ASISTENCIA"), kind_of("Phone number"), kind_of("GENOME")
     ('name', 'number', 'other')

@@ -18,10 +18,10 @@ def mark(label: str) -> str:
 
 @dataclass(frozen=True)
 class Marks:
-    """Put a mark that tells the label in the place of each run of removals.
+    """Put a mark of the label in the place of each run of removals.
 
-    Removals of one label that only blanks part share a mark, so that the number of names that a
-    person has is not told.
+    Removals of one label with only blanks between share a mark, which hides how many names somebody
+    has.
 
     >>> removals = [Removal(4, 8, "NAME"), Removal(9, 14, "NAME")]
     >>> Marks()(Document("Ask Anna Smith."), removals).text
@@ -36,16 +36,16 @@ class Marks:
 
 @dataclass(frozen=True)
 class Categories:
-    """Put a mark that tells only a category in the place of each run of removals.
-
-    mapping : label -> category. A label that is not in it gets its kind as category (see
-        `kinds`), `[OTHER]` when that is not known.
+    """Put a mark of a category in the place of each run of removals: by `mapping`, else the label's
+    kind.
 
     >>> removals = [Removal(3, 8, "STREET"), Removal(9, 13, "CITY")]
     >>> Categories({"STREET": "place"})(Document("of Green Road."), removals).text
     'of [PLACE].'
     """
 
+    # label -> category. A label that is not in it gets its kind as category (see `kinds`),
+    # `[OTHER]` when that is not known
     mapping: Mapping[str, str]
 
     def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:

@@ -36,7 +36,7 @@ def clean(text: str) -> str:
 
 
 def undisguise(text: str) -> str:
-    """Clean a value, and make Latin of words that mix letters which only look so."""
+    """Clean a value, and make Latin of words that mix in letters which only look so."""
     plain = clean(text)
     return plain if plain.isascii() else _MIXED.sub(lambda word: as_latin(word.group()), plain)
 
@@ -59,16 +59,14 @@ def name_words(text: str) -> list[str]:
 class Names:
     """Names of one language, the most frequent first.
 
-    The lists that come with voile hold about 300 each of the most common of the English- and
-    Spanish-speaking countries, put down from general knowledge: no list of real people.
-
-    female, male : given names, one word each; one on both lists is of either gender.
-    surnames : with their particles ("de la Fuente").
+    The lists that come with voile hold about 300 each of the most common names of English- and
+    Spanish-speaking countries, from general knowledge: no list of real people.
     """
 
+    # female, male: given names, one word each; one on both lists is of either gender
     female: tuple[str, ...]
     male: tuple[str, ...]
-    surnames: tuple[str, ...]
+    surnames: tuple[str, ...]  # with their particles ("de la Fuente")
 
     def __post_init__(self) -> None:
         for what in ("female", "male", "surnames"):
@@ -108,14 +106,11 @@ def builtin_names(language: Language) -> Names:
 
 
 class Pool:
-    """Tell which names can stand for a word, by the word alone.
+    """Which names can replace a word, by the word alone, so that it has the same role everywhere.
 
     A given name becomes one of its language and gender; a name of either gender another such, if
-    there are enough. A word on several lists is what the first language takes it for, and there
-    what it is more often: the list on which it stands earlier. What is on no list is taken for a
-    surname of the first language. So a word has the same role wherever it stands.
-
-    languages : the lists, the first counts most.
+    there are enough. A word on several lists is taken for what it is in the first language, and
+    there on the list where it stands earlier. A word on no list is a surname of the first language.
     """
 
     _ENOUGH = 5
@@ -133,7 +128,7 @@ class Pool:
         return self._candidates.get(word, self.surnames)
 
     def is_given(self, word: str) -> bool:
-        """Tell whether a folded word is taken for a given name."""
+        """Return whether a folded word is taken for a given name."""
         return word in self._given
 
     def _add(self, names: Names) -> None:

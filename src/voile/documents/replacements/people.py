@@ -29,17 +29,13 @@ _SHORT = {"mª": "maria", "fco": "francisco"}
 
 
 class People:
-    """Give the people of one document their surrogate names.
+    """Gives the people of one document their surrogate names.
 
-    A name is taken apart into words, and each word always becomes the same: "Anna Smith",
-    "Smith, Anna", "Mrs SMITH" and "A. Smith" stay one person. Commas, hyphens, capitals,
-    possessives and titles stay; particles go with their surname ("de la Torre" may become
-    "Romero", and "Torre" "de la Fuente"). An initial becomes that of the word it is short for,
-    if the document removes such a word, else one of its own.
-
-    draws, pool : how names are drawn, and from what.
-    names : every name that the document removes.
-    language : of titles and of the words between names.
+    Each word of a name always becomes the same: "Anna Smith", "Smith, Anna", "Mrs SMITH" and "A.
+    Smith" stay one person. Commas, hyphens, capitals, possessives and titles stay; particles go
+    with their surname ("de la Torre" may become "Romero", and "Torre" "de la Fuente"). An initial
+    becomes that of the word it is short for, if the document removes such a word, else one of its
+    own.
     """
 
     def __init__(self, draws: Draws, pool: Pool, names: Iterable[str], language: Language) -> None:
@@ -81,11 +77,11 @@ class People:
         return name if named else None
 
     def _leads_on(self, word: str, rest: str) -> bool:
-        """Tell whether a word is a particle of the name that follows."""
+        """Return whether a word is a particle of the name that follows."""
         return fold(word) in PARTICLES and not self._pool.is_given(fold(word)) and rest[0].isspace()
 
     def _stays(self, word: str, number: int, words: int) -> bool:
-        """Tell whether a word is no name: a title, or "and" between names."""
+        """Return whether a word is no name: a title, or "and" between names."""
         plain = fold(word)
         if self._language == "spanish" and not number and plain in _SPANISH_TITLES:
             return True

@@ -13,25 +13,19 @@ from voile.documents.text.document import Span
 
 
 class Edit(NamedTuple):
-    """One replacement: `start` to before `end` of the published text stands for the source's.
-
-    label : the type, or its category, of what was removed. by : why, as in `Removal`.
-    """
+    """One replacement: `start` to before `end` of the published text stands for the source's."""
 
     start: int
     end: int
     source_start: int
     source_end: int
-    label: str
-    by: tuple[Reason, ...] = ()
+    label: str  # the type, or its category, of what was removed
+    by: tuple[Reason, ...] = ()  # why, as in `Removal`
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedText:
-    """A text as it is published, with its edits in their order.
-
-    Outside the edits it is the source, character for character: the offsets of each are those of
-    the other, moved by what the edits before made longer or shorter.
+    """A text as it is published, with its edits in their order; outside these it is the source.
 
     >>> one = replace_removals("Ask Anna Smith.", [Removal(4, 14, "NAME")], ["[NAME]"])
     >>> one.text, one.to_source(5, 6), one.to_published(14, 15)
@@ -42,21 +36,18 @@ class PublishedText:
     edits: tuple[Edit, ...] = ()
 
     def to_source(self, start: int, end: int) -> tuple[int, int]:
-        """Return the characters of the source that these of the published text stand for.
-
-        An edit stands for its part of the source as a whole: who touches it reaches all of that.
+        """Return the characters of the source that these stand for; of an edit, always all.
+        O(log(edits)).
         """
         return _across(self.edits, start, end, _PUBLISHED, _SOURCE)
 
     def to_published(self, start: int, end: int) -> tuple[int, int]:
-        """Return where these characters of the source are, or what stands for them."""
+        """Return where these characters of the source are, or what replaces them."""
         return _across(self.edits, start, end, _SOURCE, _PUBLISHED)
 
     def carried(self, spans: Iterable[Span]) -> tuple[Span, ...]:
-        """Return what is left of the source's spans, where it stands in the published text.
-
-        Of a span that was removed in part, each part that stays is a span of its own, without
-        the blanks at its ends.
+        """Return the parts of the source's spans that are left, where they stand in the published
+        text.
         """
         return tuple(part for span in spans for part in self._left_of(span))
 
@@ -78,7 +69,7 @@ class PublishedText:
 def replace_removals(
     text: str, removals: Sequence[Removal], replacements: Sequence[str]
 ) -> PublishedText:
-    """Put each replacement in the place of its removal."""
+    """Put each replacement in the place of its removal; these are in order and apart."""
     parts: list[str] = []
     edits: list[Edit] = []
     done = length = 0

@@ -18,16 +18,13 @@ _BLANKS = re.compile(r"[^\S\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]*")
 class Reason(NamedTuple):
     """Why characters go: what kind of remover found them, and which one.
 
-    name : of the learner, the pattern or the list; none of a repeat.
-    number : of the committee's pass, from 1; 0 of what is no pass.
-
     >>> [str(one) for one in (Reason("pass", "svm", 2), Reason("list", "deny-list"))]
     ['pass 2, svm', 'deny-list']
     """
 
     kind: Literal["pass", "pattern", "list", "repeat"]
-    name: str = ""
-    number: int = 0
+    name: str = ""  # of the learner, the pattern or the list; none of a repeat
+    number: int = 0  # of the committee's pass, from 1; 0 of what is no pass
 
     def __str__(self) -> str:
         """Return the reason as a person reads it; no code does."""
@@ -44,17 +41,13 @@ class Reason(NamedTuple):
 
 @dataclass(frozen=True, order=True, slots=True)
 class Removal:
-    """Characters of a text that go: `start` to before `end`, their type, and why.
+    """Characters of a text that go: `start` to before `end`, their type, and why."""
 
-    start, end : offsets in the original text.
-    label : the type, as in the corpus.
-    by : everything that removes them, each once.
-    """
-
+    # start, end: offsets in the original text
     start: int
     end: int
-    label: str
-    by: tuple[Reason, ...] = ()
+    label: str  # the type, as in the corpus
+    by: tuple[Reason, ...] = ()  # everything that removes them, each once
 
 
 def check_removals(text: str, removals: Iterable[Removal]) -> list[Removal]:
@@ -76,9 +69,8 @@ def check_removals(text: str, removals: Iterable[Removal]) -> list[Removal]:
 def join_removals(*sources: Iterable[Removal]) -> list[Removal]:
     """Join the removals of several sources: where some overlap, all their characters go.
 
-    The joined removal has the label of the source that is named first; of one source's, the
-    label of the one that starts first, then of the longest. What an allow-list keeps is taken
-    from the sources before.
+    A joined removal has the label of the source that is named first; of one source's, of the
+    removal that starts first, then of the longest.
 
     >>> learnt = [Removal(0, 4, "NAME", (Reason("pass", "crf", 1),))]
     >>> email = Removal(0, 10, "EMAIL", (Reason("pattern", "email"),))
@@ -107,10 +99,9 @@ def join_removals(*sources: Iterable[Removal]) -> list[Removal]:
 
 
 def merge_neighbours(text: str, removals: Sequence[Removal]) -> list[Removal]:
-    """Make one removal of neighbours with one label that nothing but blanks parts.
+    """Merge neighbours of one label that only blanks separate; line breaks and tabs are none here.
 
-    Line breaks and tabs are not blanks here: names in a list stay apart. So do two of which each
-    was found by a pattern: it finds the whole of a number or an address.
+    Two that patterns found stay apart: a pattern finds the whole of a number or an address.
 
     >>> merge_neighbours("Anna Smith", [Removal(0, 4, "NAME"), Removal(5, 10, "NAME")])
     [Removal(start=0, end=10, label='NAME', by=())]

@@ -34,16 +34,15 @@ LISTED = ("street", "place", "country", "organisation", "profession", "other")
 class Surrogates:
     """Put a surrogate in the place of each run of removals, a mark where there is none.
 
-    A subject's value becomes the same in all its documents, and another subject's another:
-    names part by part (`people`), dates by the subject's one offset (`date_ranges`), ages over 89
-    as one group (`ages`), numbers, mail, pages and addresses by keyed ones (`codes`), and what a
-    list is given for by an entry of it. The subject is the document's; one without is a subject
-    of its own, told by its id, else by its text.
+    A subject's value becomes the same in all its documents: names part by part (`people`), dates by
+    the subject's one offset (`date_ranges`), ages over 89 as one group (`ages`), numbers, mail,
+    pages and addresses by keyed ones (`codes`), other kinds by an entry of their list. A document
+    without a subject is one of its own.
 
-    All of it is pseudonymous: whoever holds the secret can tell what stood there by trying each
-    value, and one true date tells all dates of its subject. A name that was missed stands out
-    less among surrogates than among marks, but whoever knows the lists can look for names that
-    are on none. A birthday that moved still tells who is over 89.
+    All of it is pseudonymous: the holder of the secret can find what stood there by trying each
+    value, and one true date reveals all dates of its subject. A missed name stands out less among
+    surrogates than among marks, but an adversary with the lists can look for names on none. A moved
+    birthday still reveals an age over 89.
 
     Parameters
     ----------
@@ -52,21 +51,14 @@ class Surrogates:
     names : lists of names, the first counts most; None takes voile's, this language's first.
     lists : kind -> two surrogates or more, for kinds of `LISTED`.
     kinds : label -> kind, where a corpus's labels are not those of `kinds`, or mean another.
-    date_order : "dmy" or "mdy", of dates in numbers; without it those become marks. Spanish has
-        "dmy".
-    days : dates move by up to as many, 1 to 36,500; as in `voile.keys.pseudonyms.date_shift`.
-    ages : what becomes of ages up to 89: "keep" leaves them as they stand.
+    date_order : "dmy" or "mdy", of dates in numbers, else these become marks. Spanish has "dmy".
+    days : dates move by up to as many, 1 to 36,500.
+    ages : "keep" leaves ages up to 89, "mark" does not.
 
     Guarantees: no removal stays as it was, but for ages that are kept, and within a name its
     titles, "and" and punctuation. No part of a surrogate name is a word that the same document
     removes. Two values of a subject may become the same. Cost: O(length + removals).
 
-    Raises
-    ------
-    RequestError : an option that is none of these; when called, a subject that is blank.
-
-    Examples
-    --------
     >>> replacer = Surrogates(Secret(bytes(32)))
     >>> removals = [Removal(0, 14, "NAME"), Removal(22, 33, "DATE")]
     >>> replacer(Document("Mrs ANNA SMITH came on 1 May 1999.", subject="7"), removals).text
@@ -146,7 +138,7 @@ class Surrogates:
 
 
 def subject_name(document: Document) -> str:
-    """Return whose a document is: its subject, else its id, else what its text alone tells."""
+    """Return a document's subject, else its id, else what its text alone identifies."""
     if document.subject is not None:
         return document.subject
     if document.id:

@@ -1,4 +1,4 @@
-"""From a source with roles to documents: who is read, what leaves, and what is set aside."""
+"""From a source with roles to documents: which are read, which columns leave, which rows do not."""
 
 from __future__ import annotations
 
@@ -35,15 +35,12 @@ _LOST = re.compile("[\x00-\x08\x0e-\x1b\x7f\ufffd]")
 
 @dataclass(frozen=True)
 class DocumentReader(Brief):
-    """Say which rows and columns of a source are read, and how.
-
-    roles : of every column. hold_out : who is set aside.
-    """
+    """Which rows and columns of a source are read, and how."""
 
     shows = ("texts",)
 
-    roles: Roles
-    hold_out: HoldOut
+    roles: Roles  # of every column
+    hold_out: HoldOut  # who is set aside
 
     @classmethod
     def all_of(cls, roles: Roles) -> DocumentReader:
@@ -57,7 +54,7 @@ class DocumentReader(Brief):
 
     @cached_property
     def pos(self) -> list[str]:
-        """The columns of parts of speech; they never leave, since they tell where each word is."""
+        """The columns of parts of speech; they never leave, as they reveal where words are."""
         return list(dict.fromkeys(filter(None, pos_columns(self.roles).values())))
 
     def check(self, source: Source, *, annotated: bool = True) -> None:
@@ -97,7 +94,7 @@ class DocumentReader(Brief):
     def documents(self, batch: pa.RecordBatch, first: int, *, annotated: bool) -> list[Document]:
         """Return a batch's documents: row after row, and in a row a text column after the other.
 
-        The texts of a row without a subject are one person's, who is named by what they say: so
+        The texts of a row without a subject are one person's, identified by what they say: so
         copies of a row are one person, wherever they stand.
         """
         if not batch.num_rows:
@@ -145,9 +142,9 @@ def _of_one(row: Sequence[Document]) -> Sequence[Document]:
 
 
 def why_unusable(text: str) -> str | None:
-    """Say why a text cannot be worked on; None if it can.
+    r"""Return why a text cannot be worked on; None if it can.
 
-    >>> lacks("Jos\\ufffd came"), why_unusable("José came")
+    >>> why_unusable("Jos\ufffd came"), why_unusable("José came")
     ('characters that were lost in decoding', None)
     """
     if len(text) > LONGEST:
@@ -156,7 +153,7 @@ def why_unusable(text: str) -> str | None:
 
 
 def has_lost_characters(column: pa.Array) -> NDArray[np.bool_]:
-    """Say which cells beside a text hold characters that were lost in decoding, (n,)."""
+    """Return which cells beside a text hold characters that were lost in decoding, (n,)."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not pa.types.is_string(kind) and not pa.types.is_large_string(kind):
         return np.zeros(len(column), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Open what people have of text: a corpus of any format as rows, a table as it is."""
+"""Sources of text: a corpus of any format as rows, a table as it is."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ UNREAD = "\N{REPLACEMENT CHARACTER}"
 
 
 class UnreadWarning(UserWarning):
-    """Documents of a source cannot be read and are set aside; said of the first one."""
+    """Documents of a source cannot be read and are set aside; issued for the first one."""
 
 
 def open_source(thing: object, *, table: str | None = None, encoding: str | None = None) -> Source:
@@ -69,7 +69,7 @@ def open_source(thing: object, *, table: str | None = None, encoding: str | None
 
 
 def _open_table(path: str, table: str | None, encoding: str | None) -> Source:
-    """Open a table; one with texts that cannot be decoded a second time, to go on without them."""
+    """Open a table; where texts cannot be decoded, a second time, without them."""
     try:
         return data.open_source(path, table=table, encoding=encoding)
     except DecodingError as error:
@@ -81,7 +81,7 @@ def _open_table(path: str, table: str | None, encoding: str | None) -> Source:
 
 
 def is_corpus(thing: str | os.PathLike[str]) -> bool:
-    """Whether a name alone says that a corpus is there, and no table: a folder, *.conll, brat:*."""
+    """Return whether a name alone denotes a corpus and no table: a folder, *.conll, brat:*."""
     path, format = split_format(thing)
     if format is not None:
         return format != TABLE
@@ -89,7 +89,7 @@ def is_corpus(thing: str | os.PathLike[str]) -> bool:
 
 
 def split_format(thing: str | os.PathLike[str]) -> tuple[str, str | None]:
-    """Take "format:path" apart.
+    """Split "format:path".
 
     >>> split_format("brat:notes"), split_format("C:notes")
     (('notes', 'brat'), ('C:notes', None))
@@ -105,9 +105,8 @@ def _may_be_corpus(thing: str | os.PathLike[str]) -> bool:
 class CorpusSource(Source):
     """Documents as rows: id, subject, text, spans and pos, the last two as JSON; null for none.
 
-    The columns are the same for every format, so that who learnt from one can be applied to
-    another. A file that cannot be read is a row whose text is `UNREAD`, and `unread` says why, by
-    its id; spans that are wrong are refused. Memory follows the batch.
+    The columns are the same for every format. A file that cannot be read is a row whose text is
+    `UNREAD`, and `unread` gives the reason by its id; wrong spans are refused. Memory: a batch.
     """
 
     def __init__(self, path: Path, format: str, encoding: str | None = None) -> None:

@@ -17,29 +17,20 @@ _HOLDS = {"<=": le, ">=": ge, "=": eq}
 class Bound:
     """A statement about one number of the run: `observed` `relation` `value`.
 
-    name : "Theorem 3".
-    statement : what it says, in the paper's symbols.
-    relation : of the observed number to the bound.
-    value : the bound; None where it does not apply, or needs none.
-    observed : the run's own number; None where it has none.
-    applies : whether all conditions hold.
-    vacuous : whether it says no more than is known without it.
-    reason : why it does not apply or is vacuous; else empty.
-
     >>> print(Bound("Theorem 3", "TP_A <= C/L (1 - alpha) n", "<=", Fraction(18), Fraction(1)))
     Theorem 3: TP_A <= C/L (1 - alpha) n: 1 <= 18
     >>> print(Bound("Theorem 3", "TP_A <= ...", "<=", applies=False, reason="no local optimum"))
     Theorem 3: TP_A <= ...: does not apply: no local optimum
     """
 
-    name: str
-    statement: str
-    relation: Relation
-    value: Fraction | None = None
-    observed: Fraction | None = None
-    applies: bool = True
-    vacuous: bool = False
-    reason: str = ""
+    name: str  # "Theorem 3"
+    statement: str  # what it says, in the paper's symbols
+    relation: Relation  # of the observed number to the bound
+    value: Fraction | None = None  # the bound; None where it does not apply, or needs none
+    observed: Fraction | None = None  # the run's own number; None where it has none
+    applies: bool = True  # whether all conditions hold
+    vacuous: bool = False  # whether it says no more than is known without it
+    reason: str = ""  # why it does not apply or is vacuous; else empty
 
     @property
     def holds(self) -> bool | None:

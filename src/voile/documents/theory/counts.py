@@ -14,11 +14,6 @@ from voile.core.errors import RequestError
 class Confusion:
     """A classifier's tokens: called an identifier or harmless, and rightly so or not.
 
-    tp : identifiers that it finds.
-    fp : harmless tokens that it takes for identifiers.
-    tn : harmless tokens that it lets pass.
-    fn : identifiers that it misses.
-
     Tokens that were removed before are in none of them.
 
     >>> counts = Confusion(tp=1, fp=50, tn=850, fn=99)
@@ -26,10 +21,10 @@ class Confusion:
     (1000, Fraction(1, 10), 900)
     """
 
-    tp: int
-    fp: int
-    tn: int
-    fn: int
+    tp: int  # identifiers that it finds
+    fp: int  # harmless tokens that it takes for identifiers
+    tn: int  # harmless tokens that it lets pass
+    fn: int  # identifiers that it misses
 
     def __post_init__(self) -> None:
         for field in fields(self):

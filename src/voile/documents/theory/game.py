@@ -47,7 +47,7 @@ def _worth(identifiers: Sequence[int], costs: Sequence[float | Fraction]) -> Fra
 
 
 def is_local_optimum(attacker: Confusion, miss_cost: float | Fraction) -> bool:
-    """Say whether adding the attacker's own classifier h_A does not lower T (Definition 4.1).
+    """Return whether adding the attacker's own classifier h_A does not lower T (Definition 4.1).
 
     With several types, each at its own L/C, T changes by FP_A less the sum of L/C TP_A: a local
     optimum for that sum is one for the smallest L/C as well, and that is the ratio to give.

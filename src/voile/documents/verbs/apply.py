@@ -114,13 +114,11 @@ def _jobs(asked: int) -> int:
 
 @dataclass(frozen=True)
 class _Begun:
-    """A batch at work: its documents, what some of them lack, and which are being done.
-
-    lost : by column beside the texts, where characters were lost in decoding, if anywhere.
-    """
+    """A batch at work: its documents, what some of them lack, and which are being done."""
 
     documents: Sequence[Document]
     lacking: Sequence[str | None]
+    # by column beside the texts, where characters were lost in decoding, if anywhere
     lost: Mapping[str, NDArray[np.bool_]]
     places: Sequence[int]
     done: Pending

@@ -125,20 +125,16 @@ def _plain(found: Evidence, scene: _Scene, more: tuple[Finding, ...] = ()) -> Ev
 
 @dataclass(frozen=True, eq=False)
 class _Scene:
-    """The released documents and their sources, in one order.
-
-    inspections : as many as identifiers are left, and 1% of the tokens, where there are any.
-    findings : what all that removes, patterns and lists too, left and took.
-    surrogates : where they are drawn from, and what the user said that types are.
-    notes : what must be said of this release beside every figure.
-    """
+    """The released documents and their sources, in one order."""
 
     published: Corpus
     truth: Corpus
+    # as many as identifiers are left, and 1% of the tokens, where there are any
     inspections: tuple[int, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...]  # what all that removes, patterns and lists too, left and took
+    # where they are drawn from, and what the user said that types are
     surrogates: Mapping[str, Any]
-    notes: tuple[Note, ...]
+    notes: tuple[Note, ...]  # what must be said of this release beside every figure
 
     @classmethod
     def of(cls, release: Release, truth: Source) -> _Scene:

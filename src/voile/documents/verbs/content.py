@@ -27,16 +27,11 @@ KIND = "documents"
 
 @dataclass(frozen=True, eq=False)
 class Content(Policies):
-    """A fitted family: committees for several costs, and what each leaves and removes.
+    """A fitted family: committees for several costs, and what each leaves and removes."""
 
-    reading : which columns were read, and who was held out.
-    committees : for each miss_cost.
-    seen : (d,) sorted keyed numbers of the texts learnt from.
-    """
-
-    reading: DocumentReader
-    committees: Mapping[float, Committee]
-    seen: NDArray[np.int64]
+    reading: DocumentReader  # which columns were read, and who was held out
+    committees: Mapping[float, Committee]  # for each miss_cost
+    seen: NDArray[np.int64]  # (d,) sorted keyed numbers of the texts learnt from
 
     def committee(self, policy: Policy) -> Committee:
         """Return who removes under a policy."""

@@ -77,22 +77,15 @@ class Policy:
 
 @dataclass(frozen=True, eq=False)
 class Policies(Brief):
-    """The frontier of a fit.
+    """The frontier of a fit."""
 
-    frontier : its policies are rows of `figures`.
-    figures : (p,) what each policy leaves and removes, further mentions of removed names included.
-    alone : (p,) the same of its committee alone.
-    passes : every pass of every loop, with what each learner would have removed.
-    found : `FACTS` of the fit.
-    lists : how many words the data holder's lists have, by name.
-    """
-
-    frontier: Frontier
+    frontier: Frontier  # its policies are rows of `figures`
+    # (p,) what each policy leaves and removes, further mentions of removed names included
     figures: pa.Table
-    alone: pa.Table
-    passes: pa.Table
-    found: Mapping[str, Any]
-    lists: Mapping[str, int]
+    alone: pa.Table  # (p,) the same of its committee alone
+    passes: pa.Table  # every pass of every loop, with what each learner would have removed
+    found: Mapping[str, Any]  # `FACTS` of the fit
+    lists: Mapping[str, int]  # how many words the data holder's lists have, by name
 
     @classmethod
     def of(cls, kit: Kit) -> Self:

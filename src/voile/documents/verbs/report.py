@@ -184,10 +184,10 @@ def _policy(public: Mapping[str, Any]) -> list[str]:
     asked, also = public["policy"], public["constraints"]
     passes = counted(asked["passes"], "pass", "passes")
     learning = ", each learning from what the ones before had left" * (asked["passes"] > 1)
+    worth = f"{asked['miss_cost']:g} harmless token{'s' * (asked['miss_cost'] != 1)}"
     lines = [
-        f"The policy weighs a missed identifier as {asked['miss_cost']:g} harmless tokens. The "
-        f"committee made {passes}{learning}. {PUTS[asked['replace']].capitalize()} replaces what "
-        f"was removed. {TOKENS}"
+        f"The policy weighs a missed identifier as {worth}. The committee made {passes}{learning}. "
+        f"{PUTS[asked['replace']].capitalize()} replaces what was removed. {TOKENS}"
     ]
     more = []
     if patterns := also["patterns"]:

@@ -107,7 +107,7 @@ def _repeated(
 
 
 def _ended(data: Mapping[str, Any], taken: int) -> str:
-    """Say which passes the policy has, and why there were no more."""
+    """Return which passes the policy has, and why there were no more."""
     last = max(row["pass"] for row in data["passes"])
     used = data["chosen"]["passes"]
     if last > taken:

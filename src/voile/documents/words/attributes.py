@@ -1,7 +1,4 @@
-"""What a token's form tells of it: itself, its affixes, its shape.
-
-As in the paper: the word, its morphology, its shape, and lists of names where there are any.
-"""
+"""The attributes of a token's form: the word, its morphology, its shape, and lists that hold it."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ _RUNS = re.compile(r"(.)\1+")
 
 
 def attributes_of(form: str, lists: Mapping[str, frozenset[str]]) -> list[tuple[int, str]]:
-    """Return a form's attributes, each with its kind.
+    """Return a form's attributes, each with its kind; `lists` are gazetteers, in lower case.
 
     >>> [name for _, name in attributes_of("Ana", {"given": frozenset({"ana"})})]
     ['w=ana', 'list=given', 's=Xxx', 'c=Xx', '<a', '<an', 'a>', 'na>']
@@ -41,7 +38,7 @@ def attributes_of(form: str, lists: Mapping[str, frozenset[str]]) -> list[tuple[
 
 
 def is_mark(form: str) -> bool:
-    """Say whether a form is written like what stands where something was removed."""
+    """Return whether a form is written like a mark."""
     return len(form) > 2 and form[0] == "[" and form[-1] == "]"
 
 
@@ -73,7 +70,7 @@ def _short(shape: str) -> str:
 
 
 def _digits(word: str) -> str:
-    """Tell short numbers apart, longer ones by their length alone.
+    """Write short numbers as they are, longer ones by their length alone.
 
     >>> _digits("10"), _digits("1963"), _digits("b12"), _digits("20943")
     ('10', '0000', 'b12', '00000')

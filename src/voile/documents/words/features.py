@@ -1,9 +1,9 @@
 """Sparse features of tokens, gathered from tables of their forms.
 
-A *channel* gives each token a number, and each number its attributes: the words, their places,
-the shapes around them, parts of speech. A *view* looks from a token at a channel. A *column* is
-an attribute seen in a view. Strings are touched once for each distinct form; all else is gathered
-by numbers, which is what makes a committee of many classifiers about as fast as one.
+A *channel* gives each token a number, and each number its attributes: words, their places, the
+shapes around them, parts of speech. A *view* looks from a token at a channel. A *column* is an
+attribute seen in a view. Strings are touched once for each distinct form; all else is gathered by
+numbers, which makes a committee of many classifiers about as fast as one.
 """
 
 from __future__ import annotations
@@ -62,17 +62,13 @@ SHAPES = (len(CLASSES) + 1) ** 3
 
 @dataclass(frozen=True, eq=False)
 class Space(Brief):
-    """The columns that a fit keeps.
+    """The columns that a fit keeps."""
 
-    attributes : of words, in the order of their numbers; they hold words of the text.
-    tags : parts of speech, in the order of their numbers.
-    columns : (c,) sorted keys of the columns kept: block * stride + attribute.
-    lists : gazetteers, name -> words in lower case.
-    """
-
+    # of words, in the order of their numbers; they hold words of the text
     attributes: tuple[str, ...]
-    tags: tuple[str, ...]
-    columns: NDArray[np.int64]
+    tags: tuple[str, ...]  # parts of speech, in the order of their numbers
+    columns: NDArray[np.int64]  # (c,) sorted keys of the columns kept: block * stride + attribute
+    # gazetteers, name -> words in lower case
     lists: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @cached_property
@@ -116,7 +112,9 @@ class Space(Brief):
         lists: Mapping[str, frozenset[str]] | None = None,
         least: int = 2,
     ) -> Space:
-        """Keep the columns that at least `least` (1 or 2) subjects have, and those of marks."""
+        """Keep the columns that at least `least` (1 or 2) of the tokens' subjects, (n,), have, and
+        of marks.
+        """
         lists, marks = lists or {}, frozenset(marks)
         tokens.known.number(sorted(marks))
         shown = (unbracket(form, marks) for form in tokens.forms)
@@ -163,11 +161,7 @@ def _tags(tokens: Tokens) -> tuple[str, ...]:
 
 
 class Extractor:
-    """Give tokens their features, looking at each form once.
-
-    space : the columns.
-    known : the forms that tokens number; it grows with every batch, and the tables with it.
-    """
+    """Gives tokens their features, looking at each form once; `known` grows with every batch."""
 
     def __init__(self, space: Space, known: Forms) -> None:
         self.space, self.known = space, known
@@ -303,7 +297,7 @@ def _table(indices: Ints, indptr: NDArray[np.int64], columns: int) -> sp.csr_arr
 def unbracket(form: str, marks: frozenset[str]) -> str:
     """Return a form as it is looked at: a word in brackets is that word, if it is no mark.
 
-    >>> seen_as("[NAME]", frozenset({"[NAME]"})), unbracket("[SMITH]", frozenset({"[NAME]"}))
+    >>> unbracket("[NAME]", frozenset({"[NAME]"})), unbracket("[SMITH]", frozenset({"[NAME]"}))
     ('[NAME]', 'SMITH')
     """
     return form if form in marks or not is_mark(form) else form.strip("[]") or form

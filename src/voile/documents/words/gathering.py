@@ -1,7 +1,4 @@
-"""Compiled loops that put the rows of several sparse tables side by side.
-
-Below 0, NOWHERE, nothing is looked at; numba is quicker where it sees that no index is negative.
-"""
+"""Compiled loops that put the rows of several sparse tables side by side; NOWHERE is below 0."""
 
 from __future__ import annotations
 

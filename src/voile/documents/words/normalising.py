@@ -1,8 +1,8 @@
 """Text as a reader sees it: hidden characters and look-alikes undone, with the way back.
 
-A copy from a PDF or a web page, or somebody who wants it so, puts a zero-width space into a name,
-spells it with Cyrillic letters or in mathematical bold. The eye reads the name; a classifier or a
-list does not. All of them look at the normalised text and answer in places of the original.
+A copy from a PDF or a web page, or an adversary, may put a zero-width space into a name, or spell
+it with Cyrillic letters or in mathematical bold, which hides it from a classifier or a list. All of
+these look at the normalised text and answer in places of the original.
 """
 
 from __future__ import annotations
@@ -51,23 +51,17 @@ _FEW = 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Normalised:
-    """A text to look at, and where each of its m characters comes from.
+    """A text to look at, and where each of its m characters comes from."""
 
-    text : m characters.
-    places : (m + 1,) where what each character stands for starts in the original; the last is the
-        original's length. None: each character stands where it stood.
-    ends : (m,) where what each character stands for ends; None as `places`.
-    """
-
-    text: str
+    text: str  # m characters
+    # (m + 1,) where what each character stands for starts in the original; the last is the
+    # original's length. None: each character stands where it stood
     places: NDArray[np.int32] | None = None
+    # (m,) where what each character stands for ends; None as `places`
     ends: NDArray[np.int32] | None = None
 
     def original(self, start: int, end: int) -> tuple[int, int]:
-        """Return the smallest slice of the original that covers `text[start:end]`.
-
-        What was dropped inside of it is covered, what was dropped before or after it is not.
-        """
+        """Return the smallest slice of the original that covers `text[start:end]`."""
         if self.places is None or self.ends is None:
             return start, end
         first = int(self.places[start])
@@ -75,25 +69,22 @@ class Normalised:
 
 
 def normalise(text: str) -> Normalised:
-    """Return the text as a reader sees it, and where each character comes from.
+    r"""Return the text as a reader sees it, and where each character comes from.
 
     - Format characters (Unicode's Cf: zero-width, bidirectional, soft hyphens), variation
-      selectors, fillers and control characters are dropped. Line breaks and tabs stay.
-    - Any other blank is a space, any other line separator a line feed.
-    - A letter and its combining marks are one letter (NFC); marks, Hebrew and Arabic points that
-      make no letter of Unicode's are dropped. Marks that other scripts write with stay.
-    - A character that stands for others (NFKC: full-width, mathematical, circled letters,
-      ligatures, º, ²) becomes these, if they are one character, all letters or all digits, so
-      that no word begins or ends inside it. Digits of any script are ASCII's; hyphens, en dashes
-      and apostrophes are one character each.
-    - Cyrillic, Greek and Armenian letters that look Latin become Latin in a word that has a Latin
-      letter, and in a word that wholly looks Latin, in a text with more Latin letters than others
-      that cannot be Latin. Other words stay: Greek stays Greek, and one Greek letter is a symbol.
+    selectors, fillers and control characters are dropped. Line breaks and tabs stay. - Any other
+    blank is a space, any other line separator a line feed. - A letter and its combining marks are
+    one letter (NFC); marks, Hebrew and Arabic points that make no letter of Unicode's are dropped.
+    Marks that other scripts write with stay. - A character that stands for others (NFKC:
+    full-width, mathematical, circled letters, ligatures, º, ²) becomes these, if they are one
+    character, all letters or all digits, so that no word begins or ends inside it. Digits of any
+    script are ASCII's; hyphens, en dashes and apostrophes are one each. - Cyrillic, Greek and
+    Armenian letters that look Latin become Latin in a word that has a Latin letter, and in a word
+    that wholly looks Latin, in a text with more Latin letters than others that cannot be Latin.
+    Other words stay: Greek stays Greek, and one Greek letter is a symbol.
 
     Cost: O(characters). ASCII is only looked at.
 
-    Examples
-    --------
     >>> plain = normalise("Dr. Jo\u200bse\u0301 Ｐérez")
     >>> plain.text, plain.original(4, 8)
     ('Dr. José Pérez', (4, 10))
@@ -143,13 +134,13 @@ def _hidden(one: str) -> bool:
 
 
 def _point(one: str) -> bool:
-    """Tell whether a character is a mark without a life of its own."""
+    """Return whether a character is a mark that is no letter by itself."""
     return unicodedata.category(one)[0] == "M" and unicodedata.name(one, "").startswith(_POINTS)
 
 
 @lru_cache(maxsize=1 << 16)
 def _joins(one: str) -> bool:
-    """Tell whether a character may become one with that before it."""
+    """Return whether a character may become one with that before it."""
     mark = unicodedata.category(one)[0] == "M" or _JAMO.match(one) is not None
     return mark and not _hidden(one)
 
@@ -165,7 +156,6 @@ def _swapped(text: str, swaps: dict[str, str]) -> str:
 def _refolded(
     text: str, several: Iterable[str]
 ) -> tuple[str, NDArray[np.int32], NDArray[np.int32]]:
-    """Fold what does not become one character for one."""
     pieces, runs, at = [], [], 0
     for match in _clusters("".join(sorted(several))).finditer(text):
         start, end = match.span()
@@ -186,10 +176,9 @@ def _refolded(
 
 @lru_cache(maxsize=1 << 14)
 def _folded(cluster: str) -> tuple[str, list[tuple[int, int, int]]]:
-    """Fold a cluster that may have hidden characters, and tell the runs in what it becomes.
-
-    A run is how many characters come from as many neighbours in the cluster, and where the first
-    of these starts and ends.
+    """Fold a cluster that may have hidden characters, and give the runs in what it becomes: how
+    many characters come from as many neighbours in the cluster, and where the first of these starts
+    and ends.
     """
     shown = [(place, one) for place, one in enumerate(cluster) if not _hidden(one)]
     kept = "".join(one for _, one in shown)
@@ -238,7 +227,7 @@ def _all_latin(word: str) -> bool:
 
 
 def _mostly_latin(text: str) -> bool:
-    """Tell whether a text has more Latin letters than letters that do not look Latin."""
+    """Return whether a text has more Latin letters than letters that do not look Latin."""
     counts = Counter(text)
     latin = sum(n for one, n in counts.items() if _LATIN.match(one))
     other = sum(n for one, n in counts.items() if one.isalpha() and one not in _LIKE)

@@ -12,12 +12,8 @@ from voile.documents.words.tokens import NOWHERE
 
 
 class Scorer:
-    """Score tokens by linear weights, without a matrix.
+    """Scores tokens by linear weights, (columns, outputs), as ``features.matrix @ weights`` would.
 
-    extractor : shared by all scorers of a committee.
-    weights : (columns, outputs).
-
-    Guarantees: equal to ``features.matrix @ weights`` but for rounding.
     Cost: O(tokens x blocks x outputs), and once O(attributes x outputs) for each new form.
     """
 
@@ -69,7 +65,7 @@ class Scorer:
 
 
 def _with_room(table: NDArray[np.float32], size: int) -> NDArray[np.float32]:
-    """Return a table with so many rows or more; twice as many as before, so that few are copied."""
+    """Return a table with so many rows or more, at least twice as many as before."""
     if size <= len(table):
         return table
     larger = np.zeros((max(size, 2 * len(table)), table.shape[1]), np.float32)

@@ -2,7 +2,7 @@
 
 A token is a mark such as `[NAME]`, a run of letters with their signs, digits and underscores, or
 any other single character that is no blank. The rule looks at the normalised text, so that
-invisible characters do not part a word; offsets are of the original.
+invisible characters do not split a word; offsets are of the original.
 """
 
 from __future__ import annotations
@@ -74,14 +74,10 @@ class Forms:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where n tokens of d texts stand, whatever their forms; marks in their place change nothing.
+    """Where n tokens of d texts stand, whatever their forms."""
 
-    gap : (n,) uint8, what stands before each: GLUED, BLANK, LINE or PARAGRAPH.
-    first : (d + 1,) where each text's tokens begin; the last is n.
-    """
-
-    gap: NDArray[np.uint8]
-    first: NDArray[np.intp]
+    gap: NDArray[np.uint8]  # (n,) uint8, what stands before each: GLUED, BLANK, LINE or PARAGRAPH
+    first: NDArray[np.intp]  # (d + 1,) where each text's tokens begin; the last is n
 
     @cached_property
     def document(self) -> NDArray[np.intp]:
@@ -118,20 +114,15 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """The n tokens of d texts, one after the other.
+    """The n tokens of d texts, one after the other."""
 
-    known : what numbers mean.
-    form : (n,) the number of each token's normalised form.
-    starts, ends : (n,) where it stands in the original text.
-    layout : which text and line it is in.
-    tag : (n,) part of speech, -1 where none is known, of `tags`; None if no text has any.
-    """
-
-    known: Forms
-    form: Ints
+    known: Forms  # what numbers mean
+    form: Ints  # (n,) the number of each token's normalised form
+    # starts, ends: (n,) where it stands in the original text
     starts: Ints
     ends: Ints
-    layout: Layout
+    layout: Layout  # which text and line it is in
+    # (n,) part of speech, -1 where none is known, of `tags`; None if no text has any
     tag: Ints | None = None
     tags: Forms | None = None
 
@@ -175,9 +166,9 @@ Tokeniser: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
 def tokenise(
     texts: Iterable[str], known: Forms | None = None, tokeniser: Tokeniser | None = None
 ) -> Tokens:
-    """Cut texts into tokens. Cost: O(characters), 1-2 million tokens a second.
+    r"""Split texts into tokens. Cost: O(characters), 1-2 million tokens a second.
 
-    >>> tokens = tokenise(["Dr. Who-2\\nis in"])
+    >>> tokens = tokenise(["Dr. Who-2\nis in"])
     >>> tokens.forms, tokens.starts.tolist(), tokens.gap.tolist()
     (['Dr', '.', 'Who', '-', '2', 'is', 'in'], [0, 2, 4, 7, 8, 10, 13], [3, 0, 1, 0, 0, 2, 1])
     """
@@ -206,7 +197,7 @@ def tokenise(
 
 
 def _cut(text: str) -> tuple[list[str], Ints, Ints, NDArray[np.uint8]]:
-    """Cut one text by the rule: words, starts, ends, and what stands before each."""
+    """Split one text by the rule: words, starts, ends, and the gap before each."""
     plain = normalise(text)
     parts = RULE.split(plain.text)  # what stands before a token and the token, again and again
     words = parts[1::2]
@@ -231,7 +222,6 @@ def _joined(
 
 
 def _gaps(text: str, left: Ints, right: Ints) -> NDArray[np.uint8]:
-    """Say what stands before each token."""
     breaks = [one.start() for one in BREAK.finditer(text)]
     lines = np.diff(np.searchsorted(breaks, left), prepend=0)
     gap = (BLANK + np.minimum(lines, 2)).astype(np.uint8)
@@ -241,7 +231,7 @@ def _gaps(text: str, left: Ints, right: Ints) -> NDArray[np.uint8]:
 
 
 def _given(text: str, tokeniser: Tokeniser) -> tuple[list[str], Ints, Ints, NDArray[np.uint8]]:
-    """Take another rule's tokens; their forms are normalised all the same."""
+    """Take another rule's tokens, with normalised forms."""
     words: list[str] = []
     spans: list[tuple[int, int]] = []
     gap: list[int] = []
@@ -284,10 +274,7 @@ def add_tags(tokens: Tokens, documents: Sequence[Document], tags: Forms | None =
 
 
 def token_labels(tokens: Tokens, corpus: Corpus, labels: Sequence[str]) -> NDArray[np.int16]:
-    """Say of each token which type of identifier it is part of, 1 for `labels[0]`; 0 of none.
-
-    A token that a span only touches belongs to it.
-    """
+    """Return the type of identifier that each token is part of, even in part: from 1, 0 of none."""
     numbers = {label: number for number, label in enumerate(labels, 1)}
     found = np.zeros(len(tokens), dtype=np.int16)
     for number, document in enumerate(corpus):

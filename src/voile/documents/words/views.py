@@ -20,7 +20,9 @@ SHIFTS = {
 
 
 def views_of(tokens: Tokens, other: Places) -> dict[str, Places]:
-    """Return for each view where each token looks, (n,); NOWHERE outside its document."""
+    """Return where each token looks in each view, (n,); `other` is where the same form stands
+    elsewhere.
+    """
     layout = tokens.layout
     return {
         **{name: layout.neighbours[by] for name, by in SHIFTS.items()},
@@ -31,7 +33,7 @@ def views_of(tokens: Tokens, other: Places) -> dict[str, Places]:
 
 
 def occurrences(tokens: Tokens, named: NDArray[np.bool_], most: int) -> tuple[Places, Places]:
-    """Find the same form elsewhere in the document: the one before, else the next; and count it."""
+    """Find the same form elsewhere in the document, the one before, else the next, and count it."""
     other = np.full(len(tokens), NOWHERE, dtype=np.int32)
     often = np.zeros(len(tokens), dtype=np.int32)
     places = np.flatnonzero(named).astype(np.int32)

@@ -1,7 +1,4 @@
-"""Corpora of every format that annotated text comes in: one file a format.
-
-A reader takes a `File` and yields its documents; `FORMATS` lists them.
-"""
+"""Formats of annotated text, a module a family; a reader takes a `File`, yields its documents."""
 
 from __future__ import annotations
 
@@ -23,22 +20,15 @@ Aside = Callable[[str, RequestError], None]
 
 @dataclass(frozen=True)
 class Format:
-    """How a kind of file is read.
+    """How a kind of file is read."""
 
-    reader : "module:function" below voile.documents.text.formats, imported when first used.
-    holds : what it is, for people.
-    suffixes : of the files that are taken from a folder; .gz may follow where it is text.
-    single : whether a file holds one document, which it names.
-    subject : whether the field or column of the subject can be named.
-    text : whether a file's encoding can be stated.
-    """
-
-    reader: str
-    holds: str
+    reader: str  # "module:function" below voile.documents.text.formats, imported when first used
+    holds: str  # what it is, for people
+    # of the files that are taken from a folder; .gz may follow where it is text
     suffixes: tuple[str, ...]
-    single: bool = False
-    subject: bool = False
-    text: bool = True
+    single: bool = False  # whether a file holds one document, which it names
+    subject: bool = False  # whether the field or column of the subject can be named
+    text: bool = True  # whether a file's encoding can be stated
 
     def read(self, file: File) -> Iterator[Document]:
         """Read one file."""
@@ -76,7 +66,11 @@ def read_documents(
     subject: str | None = None,
     aside: Aside | None = None,
 ) -> Iterator[Document]:
-    """Stream the documents that `Corpus.read` reads; memory follows one of them, or one file."""
+    """Stream the documents that `Corpus.read` reads; memory follows one of them, or one file.
+
+    Where a file is a document, `aside` takes the name of each that cannot be read, and why, and the
+    others are still read. Without it, and in the other formats, the first error ends it.
+    """
     from voile.documents.text.formats.recognising import recognise
 
     name = recognise(path, encoding) if format is None else format

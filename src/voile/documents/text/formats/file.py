@@ -1,4 +1,4 @@
-"""One file of documents, with what was said of it: its text, its lines, its documents."""
+"""One file of documents: its text, its lines, its documents."""
 
 from __future__ import annotations
 
@@ -19,19 +19,14 @@ _COMPRESSED = re.compile(r"\.gz$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class File:
-    """A file that a format reads.
-
-    name : what its document is called, where it holds one.
-    several : whether it is one of several files, so that the name tells their documents apart.
-    encoding : of its text; without one UTF-8, or what a byte order mark says.
-    subject : the field or column that says whom a document is about.
-    """
+    """A file that a format reads."""
 
     path: Path
-    name: str
+    name: str  # what its document is called, where it holds one
+    # whether it is one of several files, so that the name tells their documents apart
     several: bool = False
-    encoding: str | None = None
-    subject: str | None = None
+    encoding: str | None = None  # of its text; without one UTF-8, or what a byte order mark says
+    subject: str | None = None  # the field or column that says whom a document is about
 
     def text(self) -> str:
         """Return the whole text, of 64 MiB at most: line ends stay, a byte order mark does not."""
@@ -47,7 +42,7 @@ class File:
         return whole.decode()
 
     def marked(self) -> bool:
-        """Say whether it begins with UTF-8's byte order mark, which is not in its text."""
+        """Return whether it begins with UTF-8's byte order mark, which is not in its text."""
         return next(raw_chunks(self.path), b"").startswith(BOM_UTF8)
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
@@ -55,12 +50,12 @@ class File:
         return numbered_lines(self.path, self._encoding())
 
     def head(self) -> str:
-        """Return the beginning, as far as it is text: enough to tell formats apart."""
+        """Return the beginning, as far as it is text: enough to distinguish formats."""
         encoding = self._encoding()
         return next(raw_chunks(self.path), b"")[: 1 << 16].decode(encoding, errors="ignore")
 
     def called(self, own: object) -> str:
-        """Name a document that this file calls its own so."""
+        """Return the id of a document that this file calls its own so."""
         return f"{self.name} {own}" if self.several else str(own)
 
     def document(
@@ -88,7 +83,7 @@ class File:
 
 @contextmanager
 def report_unreadable(path: Path) -> Iterator[None]:
-    """Say in one sentence that the system does not let a file be read."""
+    """Turn an error of the system into one sentence."""
     try:
         yield
     except OSError as error:

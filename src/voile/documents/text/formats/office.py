@@ -80,10 +80,7 @@ def _words(paragraph: Any) -> Iterator[str]:
 
 @contextmanager
 def _reading(file: File, library: str) -> Iterator[None]:
-    """Say in one sentence what is wrong; the libraries' own words and warnings may quote the file.
-
-    They raise whatever a damaged file trips over, so that every error of theirs is one of the file.
-    """
+    """Turn the libraries' errors and warnings, which may quote the file, into one sentence."""
     logger = logging.getLogger("pypdf")
     level = logger.level
     logger.setLevel(logging.CRITICAL + 1)

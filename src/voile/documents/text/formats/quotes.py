@@ -1,4 +1,4 @@
-"""Annotations that stand beside the text: where they say they are, checked by what they quote."""
+"""Annotations beside the text: where they stand, checked by what they quote."""
 
 from __future__ import annotations
 
@@ -13,20 +13,17 @@ from voile.documents.text.document import Span
 
 
 class AnnotationError(SourceError):
-    """Marks that cannot be so: to be mended, while a text that is damaged can be set aside."""
+    """Annotations that cannot be right: to be corrected, while a damaged text can be set aside."""
 
 
 @dataclass(frozen=True)
 class Quote:
-    """One annotation.
+    """One annotation."""
 
-    places : start and end of each piece, as the format counts characters.
-    label : the type of what stands there.
-    words : what stands there, pieces joined by blanks, where the format repeats it.
-    """
-
+    # start and end of each piece, as the format counts characters
     places: tuple[tuple[int, int], ...]
-    label: str
+    label: str  # the type of what stands there
+    # what stands there, pieces joined by blanks, where the format repeats it
     words: str | None = None
 
 
@@ -36,7 +33,7 @@ def read_quotes(
     keys: tuple[str, str, str] = ("start", "end", "label"),
     words: str | None = None,
 ) -> list[Quote]:
-    """Return what JSON or Arrow lists: objects with these keys, or [start, end, label]."""
+    """Return the annotations of JSON or Arrow: objects with these keys, or [start, end, label]."""
     if found is None:
         return []
     if not isinstance(found, list):
@@ -63,7 +60,7 @@ def read_quotes_if_any(
     keys: tuple[str, str, str] = ("start", "end", "label"),
     words: str | None = None,
 ) -> list[Quote] | None:
-    """Return what is listed; None for a null, or no value at all: nobody may have looked."""
+    """Return the annotations; None for a null or no value: the text may not be annotated."""
     return None if found is None else read_quotes(found, where, keys, words)
 
 
@@ -84,10 +81,9 @@ def place_quotes(
 ) -> tuple[Span, ...]:
     r"""Turn quotes into spans of the text; a quote in several pieces is several spans.
 
-    Some tools count a Windows line end as two characters, some as one, as XML does: what is quoted
-    decides, and `returns` (two) where nothing is. So it does where the file is `marked`, begins
-    with a byte order mark: some tools count it. Of ways that fit, one with all spans inside the
-    text goes first. The same span said twice is one.
+    Some tools count a Windows line end as two characters, some as one, as XML does; some count a
+    byte order mark (`marked`). What is quoted decides, else `returns` (two). Of ways that fit, one
+    with all spans inside the text goes first.
 
     >>> place_quotes("a\r\nbc", [Quote(((2, 4),), "NAME", "bc")], "document 1")
     (Span(start=3, end=5, label='NAME'),)
@@ -138,10 +134,7 @@ def _after_mark(way: Callable[[int], int]) -> Callable[[int], int]:
 
 
 def _without_returns(text: str) -> Callable[[int], int]:
-    """Return what moves a place in the text with line ends of one character to the text itself.
-
-    The n-th line end, at `place` without the returns before it, has n of them before it.
-    """
+    """Return what moves a place in the text with line ends of one character to the text itself."""
     ends: list[int] = []
     at = text.find("\r\n")
     while at >= 0:

@@ -1,4 +1,4 @@
-"""Which format a file has, by the end of its name and its beginning."""
+"""The format of a file, by the end of its name and its beginning."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _xml(file: File) -> str:
 
 
 def _lines(file: File) -> str:
-    """Tell columns from other lines: in all of them a tag stands last, and one has a type."""
+    """Distinguish columns from other lines: in all a tag stands last, and one has a type."""
     lines = file.head().splitlines()
     if lines and {*lines[0].split("\t")[:-1]} & {*TOKEN}:
         return "conll-header"

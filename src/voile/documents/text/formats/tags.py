@@ -23,7 +23,7 @@ class Token(NamedTuple):
 
 
 def is_tag(tag: str) -> bool:
-    """Say whether a tag has a type; B and I alone have none.
+    """Return whether a tag has a type; B and I alone have none.
 
     >>> [tag for tag in ("O", "B-PER", "PER", "B", "I-") if is_tag(tag)]
     ['O', 'B-PER', 'PER']
@@ -34,8 +34,8 @@ def is_tag(tag: str) -> bool:
 def join_tagged(tokens: Iterable[tuple[int, int, str]]) -> list[Span]:
     """Join the tokens of a sentence to spans.
 
-    A span goes on with I, M, E and L of its type, and with a type that stands alone (IO); whatever
-    else has a type begins one, so that no tagged token is left out.
+    A span continues with I, M, E and L of its type, and with a type that stands alone (IO); any
+    other type begins one, so that no tagged token is left out.
 
     >>> tokens = [(0, 3, "I-PER"), (4, 7, "I-PER"), (8, 9, "B-PER"), (9, 10, "I-LOC")]
     >>> [(span.start, span.end, span.label) for span in join_tagged(tokens)]
@@ -58,7 +58,7 @@ def join_tagged(tokens: Iterable[tuple[int, int, str]]) -> list[Span]:
 
 
 class Joined(NamedTuple):
-    """A text rebuilt from its tokens, with what is said of them in its characters."""
+    """A text rebuilt from its tokens, with their spans and parts of speech."""
 
     text: str
     spans: list[Span]
