@@ -46,8 +46,8 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
     random_state : the same seed gives the same committee, on any number of processes.
     n_jobs : processes, as joblib counts them.
     lists : gazetteers, name -> phrases; which of them a word is on is a feature.
-    resume : a folder that keeps finished fits; a fit that was interrupted goes on from there, if
-        it is started with the same seed. It tells of the text.
+    resume : a folder that keeps finished fits; an interrupted fit resumes from there, if
+        it is started with the same seed. It reveals the text.
     tokeniser : gives the (start, end) of each token of a text, in the place of voile's rule, e.g.
         `spacy_tokeniser`.
 

@@ -63,13 +63,13 @@ class SklearnClassifier:
         if not len(found):  # scikit-learn refuses to look at nothing
             return found
         if len(self.classes) == 1:
-            told = np.full((len(found), 1), MOST)
+            odds = np.full((len(found), 1), MOST)
         elif hasattr(self.estimator, "predict_proba"):
-            told = log_odds_of(self.estimator.predict_proba(with_32_bits(sight.matrix)))
+            odds = log_odds_of(self.estimator.predict_proba(with_32_bits(sight.matrix)))
         else:
-            told = _apart(self.estimator.decision_function(with_32_bits(sight.matrix)))
+            odds = _apart(self.estimator.decision_function(with_32_bits(sight.matrix)))
         kinds = self.classes > 0
-        found[:, self.classes[kinds] - 1] = told[:, kinds]
+        found[:, self.classes[kinds] - 1] = odds[:, kinds]
         return found
 
 

@@ -167,10 +167,10 @@ class BudgetedAttacker:
         self, seen: Sequence[Prediction], walks: Sequence[Inspections], most: int
     ) -> Iterator[Note]:
         chosen = [look.learner for look in seen if look.learner]
-        told = ", ".join(dict.fromkeys(chosen)) or "none"
+        learners = ", ".join(dict.fromkeys(chosen)) or "none"
         yield Note(
             "The attacker used {learners}. All types of identifiers count as one.",
-            {"learners": told},
+            {"learners": learners},
         )
         if len(chosen) < len(seen):
             yield Note(

@@ -95,9 +95,9 @@ def _marks(tokens: Tokens, corpus: Corpus) -> NDArray[np.bool_]:
     """
     like = np.fromiter(map(is_mark, tokens.forms), np.bool_, len(tokens.forms))[tokens.form]
     replaced = Corpus(_replaced(document) for document in corpus)
-    told = np.array([isinstance(one, PublishedDocument) for one in corpus], dtype=np.bool_)
+    published = np.array([isinstance(one, PublishedDocument) for one in corpus], dtype=np.bool_)
     edited = token_labels(tokens, replaced, ("edit",)) > 0
-    return np.asarray(like & (edited | ~np.repeat(told, np.diff(tokens.first))))
+    return np.asarray(like & (edited | ~np.repeat(published, np.diff(tokens.first))))
 
 
 def _replaced(document: Document) -> Document:

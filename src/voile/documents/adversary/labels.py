@@ -60,9 +60,9 @@ class Apprentice:
         if not ground.examples.labels.any():
             return self._blind(ground, everything)
         folds = ground.folds(FOLDS, everything, rng)
-        told = self._told(ground.examples, folds)
-        best = self._best(told, ground.examples)
-        return Prediction(best, everything, told[best][:, 0])
+        margins = self._judge(ground.examples, folds)
+        best = self._best(margins, ground.examples)
+        return Prediction(best, everything, margins[best][:, 0])
 
     def elsewhere(
         self, ground: AttackText, learnt: NDArray[np.bool_], rng: np.random.Generator
@@ -74,11 +74,11 @@ class Apprentice:
             return self._blind(ground, rest)
         best = next(iter(self.learners))
         if len(self.learners) > 1 and len(np.unique(ground.subject[learnt])) > 1:
-            best = self._best(self._told(seen, ground.folds(CHOOSING, learnt, rng)), seen)
+            best = self._best(self._judge(seen, ground.folds(CHOOSING, learnt, rng)), seen)
         fitted = self.learners[best].fit(seen, seed=self.seeds[best])
         return Prediction(best, rest, fitted.margins(shown)[:, 0])
 
-    def _told(self, examples: Examples, folds: NDArray[np.intp]) -> dict[str, Margins]:
+    def _judge(self, examples: Examples, folds: NDArray[np.intp]) -> dict[str, Margins]:
         found = cross_fit(
             tuple(self.learners.values()),
             examples,
@@ -89,8 +89,8 @@ class Apprentice:
         return dict(zip(self.learners, found, strict=True))
 
     @staticmethod
-    def _best(told: Mapping[str, Margins], examples: Examples) -> str:
-        return max(told, key=lambda name: rank_quality(told[name][:, 0], examples))
+    def _best(margins: Mapping[str, Margins], examples: Examples) -> str:
+        return max(margins, key=lambda name: rank_quality(margins[name][:, 0], examples))
 
     @staticmethod
     def _blind(ground: AttackText, documents: NDArray[np.bool_]) -> Prediction:

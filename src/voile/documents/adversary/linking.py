@@ -226,18 +226,18 @@ def _dates(read: Sequence[ReadDocument]) -> Iterator[Finding]:
         dates = [name for name in one.mentions if name.kind == "date"]
         moved[one.subject] += sum(not date.left for date in dates)
         missed |= {one.subject for date in dates if date.left}
-    told = {subject: dates for subject, dates in moved.items() if dates}
-    if told:
-        open_ = [dates if subject in missed else 0 for subject, dates in told.items()]
+    beside = {subject: dates for subject, dates in moved.items() if dates}
+    if beside:
+        open_ = [dates if subject in missed else 0 for subject, dates in beside.items()]
         yield Finding(
             "subjects with a true date beside moved ones",
-            Rate(sum(map(bool, open_)), len(told)),
+            Rate(sum(map(bool, open_)), len(beside)),
             meaning="Of the people whose dates were moved, the share of whom a true date is left: "
             "whoever sees which moved date it is knows all.",
         )
         yield Finding(
             "moved dates that one true date undoes",
-            Rate.clustered(open_, told.values()),
+            Rate.clustered(open_, beside.values()),
             meaning="Of the moved dates, the share that is such a person's.",
         )
 

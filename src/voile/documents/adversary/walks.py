@@ -69,9 +69,9 @@ def rate_of(walks: Iterable[tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[n
     """Return the average rate of hits among trials, clustered by subject; (subject, hit, trial) of
     each.
     """
-    told = [(subject[trial & hit], subject[trial]) for subject, hit, trial in walks]
-    people = max((int(tried.max(initial=-1)) for _, tried in told), default=-1) + 1
-    counts = np.mean([[np.bincount(x, minlength=people) for x in pair] for pair in told], axis=0)
+    counted = [(subject[trial & hit], subject[trial]) for subject, hit, trial in walks]
+    people = max((int(tried.max(initial=-1)) for _, tried in counted), default=-1) + 1
+    counts = np.mean([[np.bincount(x, minlength=people) for x in pair] for pair in counted], axis=0)
     return Rate.clustered(*counts.tolist())
 
 

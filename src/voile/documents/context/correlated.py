@@ -25,8 +25,8 @@ def is_context(labels: Sequence[str]) -> NDArray[np.bool_]:
     >>> is_context(["CONTEXT_NAME", "CONTEXT_ROOM", "NAME"]).tolist()
     [True, False, False]
     """
-    told = [one.startswith(PREFIX) and one.removeprefix(PREFIX) in labels for one in labels]
-    return np.array(told, dtype=np.bool_)
+    associated = [one.startswith(PREFIX) and one.removeprefix(PREFIX) in labels for one in labels]
+    return np.array(associated, dtype=np.bool_)
 
 
 def find_associations(
@@ -62,10 +62,10 @@ def label_context(
     """
     left = OutsideWords.of(corpus, tokeniser)
     rules = _mined(left, corpus, least, labels)
-    told = np.full(len(left.words), -1)
+    target_of = np.full(len(left.words), -1)
     words, best = np.unique(rules.pairs[:, 0], return_index=True)  # the first rule is the best
-    told[words] = rules.pairs[best, 1]
-    labelled = np.where(left.word >= 0, told[left.word], -1) if len(left.words) else left.word
+    target_of[words] = rules.pairs[best, 1]
+    labelled = np.where(left.word >= 0, target_of[left.word], -1) if len(left.words) else left.word
     starts, ends = left.tokens.starts.tolist(), left.tokens.ends.tolist()
     documents = []
     for number, document in enumerate(corpus):

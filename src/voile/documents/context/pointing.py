@@ -94,8 +94,8 @@ def try_rules(
     has_value = _values(left, corpus, removals, values, grow=False)
     places = np.array([left.words.get(word, -1) for word in rules.words], dtype=np.intp)
     met = places >= 0
-    told = rules.matrix[met]
-    guesses = (left.incidence[:, places[met]] @ told).astype(np.bool_)
+    pointing = rules.matrix[met]
+    guesses = (left.incidence[:, places[met]] @ pointing).astype(np.bool_)
     everything = _values(left, corpus, removals, {}, grow=True)
     return RuleTrial(guesses.nnz, (guesses * has_value.astype(np.bool_)).nnz, everything.nnz)
 

@@ -13,7 +13,7 @@ from scipy import sparse
 from voile.core.errors import RequestError
 
 Target: TypeAlias = tuple[str, ...]
-"""What a word tells of: a type, or a type and a value."""
+"""What a word is associated with: a type, or a type and a value."""
 
 ONES = 20_000_000
 """Pairs of a word and a target that one product holds at once, about 250 MB."""
@@ -48,7 +48,7 @@ class Rule:
     """Whoever has the word has the target. For the data holder alone: `repr` shows neither."""
 
     word: str = field(repr=False)  # case aside
-    target: Target = field(repr=False)  # what it tells of
+    target: Target = field(repr=False)  # what it is associated with
     subjects: int  # with both
     # confidence, lift: see `RuleThresholds`
     confidence: float
@@ -82,7 +82,7 @@ class Rules:
 
     @property
     def matrix(self) -> sparse.csr_array:
-        """Which word tells of which target, (words, targets), 1 or absent."""
+        """Which word is associated with which target, (words, targets), 1 or absent."""
         ones = np.ones(len(self), dtype=np.int32)
         shape = (len(self.words), len(self.targets))
         return sparse.csr_array((ones, (self.pairs[:, 0], self.pairs[:, 1])), shape=shape)
@@ -106,7 +106,7 @@ def mine_rules(
     n = has_word.shape[0]
     with_word, with_target = has_word.sum(axis=0), has_target.sum(axis=0)
     kept = np.flatnonzero(with_target >= least.subjects)
-    most = with_target[kept].max(initial=0) / least.confidence  # a more common word tells nothing
+    most = with_target[kept].max(initial=0) / least.confidence  # a more common word reveals nothing
     usable = np.flatnonzero((with_word >= least.subjects) & (with_word <= most))
     left, right = has_word[:, usable].T.tocsr(), has_target[:, kept]
     found = [np.zeros((3, 0), dtype=np.int64)]
@@ -118,8 +118,8 @@ def mine_rules(
         found.append(np.stack([word, target, both.data])[:, good])
     word, target, together = np.concatenate(found, axis=1)
     tail = hypergeom.sf(together - 1, n, with_target[target], with_word[word])
-    told = _discovered(tail, len(usable) * len(kept), least.chance)
-    word, target, together = word[told], target[told], together[told]
+    kept_rules = _discovered(tail, len(usable) * len(kept), least.chance)
+    word, target, together = word[kept_rules], target[kept_rules], together[kept_rules]
     confidence = together / with_word[word]
     lift = confidence * n / with_target[target]
     order = np.lexsort((target, word, -lift, -confidence))

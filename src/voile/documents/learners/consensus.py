@@ -23,8 +23,8 @@ Floats = NDArray[np.float64]
 
 FAR = 8.0
 """Sums beyond this are alike."""
-TOLD = 5
-"""Numbers that the regression is told of a token; see `regressors`."""
+REGRESSORS = 5
+"""Regressors of a token; see `regressors`."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class ConsensusClassifier:
     history: Weights  # (window, T, T) of the SVM; see `Linear`
     offset: Weights  # (2, T) biases of the SVM and of AdaBoost
     scale: Floats  # (3, T) by which each learner's margins are multiplied
-    trust: Floats  # (T, 5) weights of what is told of a token; see `regressors`
+    trust: Floats  # (T, 5) weights of the regressors
     bias: Floats  # (T,)
 
     def margins(self, sight: Sight) -> Margins:
@@ -122,7 +122,7 @@ class ConsensusClassifier:
             history.astype(np.float32, order="C"),
             take(arrays, "offset", "f", (2, types)).astype(np.float32),
             take(arrays, "scale", "f", (3, types)),
-            take(arrays, "trust", "f", (types, TOLD)),
+            take(arrays, "trust", "f", (types, REGRESSORS)),
             bias,
         )
 

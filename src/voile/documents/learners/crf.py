@@ -77,11 +77,11 @@ def _exported(
     """Return the weights of CRFsuite's model, of states and of transitions."""
     from pycrfsuite import Tagger
 
-    told = path.with_suffix(".txt")
+    text_file = path.with_suffix(".txt")
     tagger = Tagger()
     with tagger.open(str(path)):
-        tagger.dump(str(told))
-    text = told.read_text(encoding="ascii")
+        tagger.dump(str(text_file))
+    text = text_file.read_text(encoding="ascii")
     states = np.zeros((columns, len(labels)), np.float32)
     item, label, weight = _section(text, "STATE_FEATURES")
     states[item, np.searchsorted(labels, label)] = weight

@@ -45,12 +45,12 @@ class SVM:
         """Learn in two steps: the classes before, then all."""
         before = examples.labels
         if self.window and self.folds > 1:
-            told = partial(self._told, seed=seed)
-            before = classes_by_own_rule(margins_out_of_fold(told, examples, self.folds, seed))
+            fit = partial(self._fit_on_truth, seed=seed)
+            before = classes_by_own_rule(margins_out_of_fold(fit, examples, self.folds, seed))
             before[~examples.counted] = 0
         return self._fit(examples, before, seed)
 
-    def _told(self, examples: Examples, seed: int) -> Linear:
+    def _fit_on_truth(self, examples: Examples, seed: int) -> Linear:
         return self._fit(examples, examples.labels, seed)
 
     def _fit(self, examples: Examples, before: Labels, seed: int) -> Linear:

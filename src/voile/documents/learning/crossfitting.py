@@ -93,10 +93,10 @@ def cross_fit(
             if store:
                 store.write(x, fold, part)
     of = np.repeat(folds, np.diff(examples.first))
-    told = [np.zeros((len(of), examples.types)) for _ in learners]
+    found_by = [np.zeros((len(of), examples.types)) for _ in learners]
     for (x, fold), part in known.items():
-        told[x][of == fold] = part
-    return told
+        found_by[x][of == fold] = part
+    return found_by
 
 
 def _held_out(

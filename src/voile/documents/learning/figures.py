@@ -104,7 +104,7 @@ def _published(training: Training, loop: Loop, passes: int, *, repeats: bool) ->
 
 
 def _cost(training: Training, loop: Loop, removed: NDArray[np.bool_]) -> float:
-    """Return T(H), in which words that tell of an identifier count as the loop counts them."""
+    """Return T(H), with words associated with identifiers counted as the loop counts them."""
     missed = loop.committee.costs @ _by_type(training, ~removed)
     return float(missed) + float((removed & (training.truth == 0)).sum())
 

@@ -69,8 +69,8 @@ class Fits:
     def margins(self, examples: Examples, removed: Types) -> dict[str, OutOfFold]:
         """Return every learner's margins on what is left after `removed`, (n,)."""
         keys = {name: self._key(name, "margins", examples, removed) for name in self.learners}
-        told = {name: self._margins[key] for name, key in keys.items() if key in self._margins}
-        new = [name for name in keys if name not in told]
+        known = {name: self._margins[key] for name, key in keys.items() if key in self._margins}
+        new = [name for name in keys if name not in known]
         found = cross_fit(
             [self.learners[name] for name in new],
             examples,
@@ -81,10 +81,10 @@ class Fits:
             store=_Parts(self, [(name, keys[name]) for name in new], examples),
         )
         for name, margins in zip(new, found, strict=True):
-            told[name] = check_shape(margins, name, examples)
-        self._remember({key: told[name] for name, key in keys.items()})
+            known[name] = check_shape(margins, name, examples)
+        self._remember({key: known[name] for name, key in keys.items()})
         fold = np.repeat(self.folds, np.diff(examples.first))
-        return {name: OutOfFold(told[name], fold) for name in keys}
+        return {name: OutOfFold(known[name], fold) for name in keys}
 
     def classifier(self, name: str, examples: Examples, removed: Types) -> Classifier:
         """Return the classifier that a learner fits to all that is left after `removed`."""
@@ -102,8 +102,8 @@ class Fits:
     def _key(self, name: str, what: str, examples: Examples, removed: Types) -> str:
         """Name a fit by all that it depends on."""
         learner = self.learners[name]
-        told = (__version__, what, name, type(learner).__module__, learner, self.seeds[name])
-        digest = hashlib.sha256(repr(told).encode())
+        parts = (__version__, what, name, type(learner).__module__, learner, self.seeds[name])
+        digest = hashlib.sha256(repr(parts).encode())
         digest.update(self._ground)
         digest.update(np.ascontiguousarray(removed).tobytes())
         digest.update(self.folds.tobytes() if what == "margins" else b"")
@@ -119,9 +119,9 @@ class Fits:
 
     def _path(self, name: str, key: str) -> Path | None:
         """Return where a fit is kept; nowhere, if its learner's repr may be another's as well."""
-        told = repr(self.learners[name])
-        told_apart = " at 0x" not in told and "..." not in told
-        return self.folder / f"{key}.npz" if self.folder is not None and told_apart else None
+        shown = repr(self.learners[name])
+        is_distinct = " at 0x" not in shown and "..." not in shown
+        return self.folder / f"{key}.npz" if self.folder is not None and is_distinct else None
 
     def stored(self, name: str, key: str, read: Callable[[Stored], T]) -> T | None:
         """Return what is stored under a key, if it can be read."""
@@ -172,8 +172,8 @@ def _digest_of(training: Training) -> bytes:
     tokens, space = training.tokens, training.space
     lists = sorted((name, sorted(words)) for name, words in space.lists.items())
     tags = None if tokens.tags is None else tokens.tags.known
-    told = (training.labels, training.subject, tokens.forms, tags, space.attributes, lists)
-    digest = hashlib.sha256(repr(told).encode())
+    parts = (training.labels, training.subject, tokens.forms, tags, space.attributes, lists)
+    digest = hashlib.sha256(repr(parts).encode())
     tag = np.zeros(0) if tokens.tag is None else tokens.tag
     for array in (tokens.form, tokens.gap, tokens.first, tag, training.truth, space.columns):
         digest.update(array.tobytes())

@@ -115,7 +115,7 @@ def sanitize_greedily(
                 removed = _removed(turns)[0]
                 if turns[-1].member is None:
                     stopped = "finished"
-                    learnt = _learnt(fits, examples, removed, turns[-1].told.attacker)
+                    learnt = _count_on_own_text(fits, examples, removed, turns[-1].record.attacker)
     except KeyboardInterrupt:
         if not any(turn.member for turn in turns):
             raise
@@ -124,14 +124,14 @@ def sanitize_greedily(
     check_left(removed, least_left)
     members = tuple(turn.member for turn in turns if turn.member)
     committee = Committee(training.labels, costs, training.space, members, training.tokeniser)
-    return Loop(committee, tuple(turn.told for turn in turns), removed, when, learnt, stopped)
+    return Loop(committee, tuple(turn.record for turn in turns), removed, when, learnt, stopped)
 
 
 @dataclass(frozen=True, eq=False)
 class _Turn:
     """A pass, the member that it adds, and what that removes, (n,)."""
 
-    told: Pass
+    record: Pass
     member: Member | None
     found: Types
 
@@ -141,12 +141,14 @@ def _removed(turns: Sequence[_Turn]) -> tuple[Types, Types]:
     removed = np.zeros(len(turns[0].found), dtype=np.int16)
     when = removed.copy()
     for turn in turns:
-        when[turn.found > 0] = turn.told.number
+        when[turn.found > 0] = turn.record.number
         removed = np.where(turn.found > 0, turn.found, removed)
     return removed, when
 
 
-def _learnt(fits: Fits, examples: Examples, removed: Types, attacker: Attempt) -> Attempt:
+def _count_on_own_text(
+    fits: Fits, examples: Examples, removed: Types, attacker: Attempt
+) -> Attempt:
     """Count the attacker's classifier on the text that it learnt from."""
     name = attacker.learner
     margins = fits.classifier(name, examples, removed).margins(examples)
@@ -157,14 +159,14 @@ def _turn(fits: Fits, examples: Examples, removed: Types, decision: Decision, nu
     """Try every learner, and the attacker; take the one that lowers T most."""
     looks = fits.margins(examples, removed)
     found: dict[tuple[str, Decision], Types] = {}
-    told: dict[tuple[str, Decision], Attempt] = {}
+    attempts: dict[tuple[str, Decision], Attempt] = {}
     decisions: tuple[Decision, ...] = tuple(dict.fromkeys((decision, "accuracy")))
     for name, look in looks.items():
         for how in decisions:
             found[name, how] = types = look.types(examples, how)
-            told[name, how] = count_attempt(name, how, types, examples)
-    attacker = max((told[name, "accuracy"] for name in looks), key=lambda one: one.accuracy)
-    best = min((told[name, decision] for name in looks), key=lambda one: one.change)
+            attempts[name, how] = count_attempt(name, how, types, examples)
+    attacker = max((attempts[name, "accuracy"] for name in looks), key=lambda one: one.accuracy)
+    best = min((attempts[name, decision] for name in looks), key=lambda one: one.change)
     taken = next((one for one in (best, attacker) if one.change < 0), None)
     left = float(examples.costs @ _of_types(examples, examples.labels))
     harmless = int(((removed > 0) & (fits.training.truth == 0)).sum())
@@ -172,7 +174,7 @@ def _turn(fits: Fits, examples: Examples, removed: Types, decision: Decision, nu
     inspected = (attacker.tp + attacker.fn, int(examples.counted.sum()) // 100)
     turn = Pass(
         number,
-        tuple(told[name, decision] for name in looks),
+        tuple(attempts[name, decision] for name in looks),
         attacker,
         _found(looks[attacker.learner], examples, inspected, fits.training),
         taken,

@@ -65,13 +65,13 @@ def neighbours(
     """Return the log-odds of some tokens and their neighbours, (rows, 3 T), from -1 to 1."""
     document = np.searchsorted(first, rows, side="right")
     start, end = first[document - 1], first[document]
-    told = []
+    columns = []
     for step in (0, -1, 1):
         at = rows + step
         inside = (at >= start) & (at < end)
         there = odds[np.where(inside, at, rows)]
-        told.append(np.where(inside[:, None], np.clip(there, -NEAR, NEAR), -NEAR) / NEAR)
-    return np.concatenate(told, axis=1).astype(np.float32)
+        columns.append(np.where(inside[:, None], np.clip(there, -NEAR, NEAR), -NEAR) / NEAR)
+    return np.concatenate(columns, axis=1).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +91,8 @@ class EnsembleClassifier:
         odds = self.chain.odds(scores[:, :labels], sight.first)
         rows = np.flatnonzero(odds.max(axis=1, initial=self.cut) > self.cut)
         margins = odds - BELOW
-        told = neighbours(odds, rows, sight.first) @ self.beside
-        margins[rows] = scores[rows, labels:] + told + self.bias
+        beside = neighbours(odds, rows, sight.first) @ self.beside
+        margins[rows] = scores[rows, labels:] + beside + self.bias
         return margins
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:

@@ -21,7 +21,7 @@ class Finder(Protocol):
 
     @property
     def checked(self) -> bool:
-        """Return whether a checksum tells what is found from what only looks like it."""
+        """Return whether a checksum distinguishes what is found from look-alikes."""
 
     @property
     def label(self) -> str:
@@ -43,7 +43,7 @@ class Pattern:
     name: str  # what the user calls it
     label: str  # the type that its removals bear
     slices: Callable[[str], Iterable[Slice]]  # finds the (start, end) of each in a normalised text
-    checked: bool = False  # whether a checksum tells it from what only looks like it
+    checked: bool = False  # whether a checksum distinguishes it from look-alikes
 
     @property
     def by(self) -> Reason:

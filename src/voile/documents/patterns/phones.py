@@ -1,6 +1,6 @@
 """Telephone and fax numbers.
 
-A number's form alone tells little: every country groups digits its own way, and made-up or
+A number's form alone says little: every country groups digits its own way, and made-up or
 mistyped numbers keep to no plan. A run of digits counts as a telephone number if it has
 
 - a country's calling code after + or 00 (ITU-T E.164) and 7 to 15 digits in all; or

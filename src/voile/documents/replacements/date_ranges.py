@@ -63,10 +63,10 @@ def _moved_range(text: str, offset: int, read: _Read) -> str | None:
     """Move the dates of a range, of which the second may hold what the first leaves out."""
     for to in _TO.finditer(text):
         left, right = text[: to.start()], text[to.end() :]
-        for parted, told in _RANGES:
+        for parted, write in _RANGES:
             if dates := parted(left, right, read):
                 first, second = (one.moved(offset) for one in dates)
-                return told(first, second, to.group()) if first and second else None
+                return write(first, second, to.group()) if first and second else None
     return None
 
 

@@ -107,7 +107,7 @@ DateOrder = Literal["dmy", "mdy"]
 
 _FIRST_YEAR, _LAST_YEAR = 1801, 2199
 _FIRST_SHORT_YEAR = 1969
-# They stand for "unknown": everybody knows them, so that moved they would tell the offset.
+# They stand for "unknown": everybody knows them, so that moved they would reveal the offset.
 _KNOWN_TO_ALL = frozenset([date(1900, 1, 1), date(1970, 1, 1)])
 _DAYS_A_MONTH, _DAYS_A_YEAR = 30.436875, 365.2425
 
@@ -130,7 +130,7 @@ class WrittenDate:
     # (what, text); `what` is "year", "month", "name", "day", "suffix" or "weekday", or empty for
     # what stays as it is
     pieces: tuple[tuple[str, str], ...]
-    # year, month, day: the month and the day are None where the text does not tell them
+    # year, month, day: the month and the day are None where the text lacks them
     year: int
     month: int | None
     day: int | None

@@ -131,8 +131,8 @@ def name_types(labels: Iterable[str], kinds: Mapping[str, str] | None = None) ->
     >>> sorted(name_types(["PER", "CITY", "WARD"], {"WARD": "name"}))
     ['PER', 'WARD']
     """
-    told = kinds or {}
-    return frozenset(label for label in labels if (told.get(label) or kind_of(label)) == "name")
+    own = kinds or {}
+    return frozenset(label for label in labels if (own.get(label) or kind_of(label)) == "name")
 
 
 def check_kinds(kinds: Mapping[str, str]) -> dict[str, str]:

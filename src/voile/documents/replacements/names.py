@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Language = Literal["english", "spanish"]
 LANGUAGES: tuple[Language, ...] = ("english", "spanish")
 
-# Small words within surnames: they are neither a name by themselves nor told apart from one.
+# Small words within surnames: they are neither a name by themselves nor distinguished from one.
 _PARTICLES = "de del la las los san santa da das do dos di du le van von der den ter zu al el ibn"
 PARTICLES = frozenset(_PARTICLES.split())
 _WORDS = re.compile(r"[^\W\d_]+")

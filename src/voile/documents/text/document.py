@@ -35,8 +35,8 @@ class Document:
 
     Raises
     ------
-    RequestError : a span that is empty, outside the text or over another one; offsets are told,
-        words are not.
+    RequestError : a span that is empty, outside the text or over another one; the message holds
+        offsets and no words.
     """
 
     text: str

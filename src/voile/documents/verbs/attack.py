@@ -67,7 +67,7 @@ def attack(
     lists = read_gazetteers(options.lists)
     scene = _Scene.of(release, truth)
     foreign = None if options.foreign is None else _foreign(options.foreign)
-    told: list[Evidence] = []
+    results: list[Evidence] = []
     own = () if foreign is None else ("foreign",)
     for labels in dict.fromkeys((*options.labels, *own)):
         progress(f"learning from {labels} labels", 0)
@@ -85,7 +85,7 @@ def attack(
             inspections=options.inspections or scene.inspections,
             training=foreign if labels == "foreign" else None,
         )
-        told.append(_plain(found, scene, () if told else scene.findings))
+        results.append(_plain(found, scene, () if results else scene.findings))
     if release.public["policy"]["replace"] == "surrogate":
         progress("linking surrogates", 0)
         linked = link_surrogates(
@@ -95,8 +95,8 @@ def attack(
             kinds=scene.surrogates["kinds"],
             random_state=streams(seed, "linking")[0],
         )
-        told.append(_plain(linked, scene))
-    return tuple(told)
+        results.append(_plain(linked, scene))
+    return tuple(results)
 
 
 @cache
@@ -212,7 +212,7 @@ def _left(
 def _figures(
     published: Corpus, truth: Corpus, subject: NDArray[np.int32], left: NDArray[np.int64]
 ) -> Iterator[Finding]:
-    """Yield the release's own risk and loss, which the truth tells."""
+    """Yield the release's own risk and loss, measured by the truth."""
     tokens = tokenise(document.text for document in truth)
     identifiers = token_labels(tokens, truth, truth.labels) > 0
     replaced = Corpus(

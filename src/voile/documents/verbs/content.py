@@ -116,7 +116,7 @@ def _stored(
     check_saveable([m.classifier for one in committees.values() for m in one.members])
     arrays: dict[str, NDArray[Any]] = {}
     places: dict[int, int] = {}
-    told = []
+    entries = []
     for number, (cost, committee) in enumerate(committees.items()):
         members: list[dict[str, Any]] = []
         for member in committee.members:
@@ -137,8 +137,8 @@ def _stored(
                     "calibration": calibration,
                 }
             )
-        told.append({"miss_cost": cost, "costs": committee.costs.tolist(), "members": members})
-    return arrays, told
+        entries.append({"miss_cost": cost, "costs": committee.costs.tolist(), "members": members})
+    return arrays, entries
 
 
 def _put(arrays: dict[str, NDArray[Any]], prefix: str, thing: Any) -> None:

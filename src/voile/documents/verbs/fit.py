@@ -36,7 +36,7 @@ from voile.keys.random import streams
 from voile.release.kit import Kit
 
 CONTEXT_WEIGHT = 0.2
-"""What a word that only tells of an identifier is worth, of an identifier; unless it is said."""
+"""What a word associated with an identifier is worth, of an identifier; unless a weight says."""
 
 
 class CostlyWarning(UserWarning):
@@ -138,8 +138,8 @@ def _loops(fits: Fits, options: FitOptions, progress: Progress) -> Iterator[tupl
     labels = fits.training.labels
     weights = _weights(options.weight)
     for number, cost in enumerate(sorted(set(options.miss_cost))):
-        told = {t: CONTEXT_WEIGHT for t in labels if t.startswith(PREFIX)} | weights
-        costs = costs_by_type({"": cost, **{t: w * cost for t, w in told.items()}}, labels)
+        factors = {t: CONTEXT_WEIGHT for t in labels if t.startswith(PREFIX)} | weights
+        costs = costs_by_type({"": cost, **{t: w * cost for t, w in factors.items()}}, labels)
         try:
             loop = sanitize_greedily(
                 fits,
@@ -175,14 +175,14 @@ def _figures(
     *,
     repeats: bool,
 ) -> pa.Table:
-    """Tell what the policies kept leave and remove, and which words then point to it."""
+    """Return the figures of the policies kept, and the words that point to what they remove."""
     rows = _points(training, loops, repeats=repeats)
-    told = []
+    figured = []
     for number, row in enumerate(rows[x] for x in kept):
         loop, passes = loops[row["miss_cost"]], row["passes"]
         context = context_figures(training, corpus, loop, passes, repeats=repeats)
-        told.append({"number": number, **row, **context})
-    return pa.Table.from_pylist(told)
+        figured.append({"number": number, **row, **context})
+    return pa.Table.from_pylist(figured)
 
 
 def _weights(given: tuple[str, ...]) -> dict[str, float]:

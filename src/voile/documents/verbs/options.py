@@ -1,4 +1,4 @@
-"""What `fit`, `apply` and `attack` can be told; the command line makes one option of each field."""
+"""Options of `fit`, `apply` and `attack`; the command line makes one option of each field."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Learner = Literal[
 LEARNERS: tuple[Learner, ...] = ("crf", "svm", "adaboost", "ensemble", "consensus")
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 MOST_JOBS = 256
-"""More processes than any machine of these has cores: a slip would stop it."""
+"""More processes than machines have cores: a slip of the finger would stop one."""
 
 
 def _some(jobs: int) -> int:
@@ -57,10 +57,10 @@ class FitOptions(Options):
     miss_cost: tuple[Positive, ...] = Field(
         (1.0, 2.0, 5.0, 10.0, 20.0, 50.0),
         min_length=1,
-        description="how many harmless tokens a missed identifier is worth; a policy for each",
+        description="cost of a missed identifier, in harmless tokens; a committee for each",
     )
     weight: tuple[str, ...] = Field(
-        (), description="TYPE=2: one of this type is worth twice that; may be given again"
+        (), description="TYPE=2: a factor on that cost for one type; repeatable"
     )
     learners: tuple[Learner, ...] = Field(
         ("consensus",),
@@ -68,7 +68,9 @@ class FitOptions(Options):
         description="learners tried in each pass; the most cost-effective is kept",
     )
     cross_fit: int = Field(
-        5, ge=0, description="folds of subjects; 0 judges on the text learnt from, as the paper"
+        5,
+        ge=0,
+        description="number of folds, by subject; 0 judges on the training text, as the paper",
     )
     decision: Literal["cost", "accuracy"] = Field(
         "cost",
@@ -78,58 +80,56 @@ class FitOptions(Options):
     least_left: int = Field(300, ge=1, description="minimum number of remaining tokens")
     lists: Lists = Field(
         (),
-        description="NAME=FILE: names or places, one a line, that the learners are told of; "
-        "may be given again",
+        description="NAME=FILE: names or places, one a line, as features of the learners; "
+        "repeatable",
     )
     context: bool = Field(
-        False, description="words that tell of an identifier become types of their own, CONTEXT_..."
+        False, description="learn words associated with identifiers as types, CONTEXT_..."
     )
-    hold_out: float = Field(
-        0.0, ge=0, lt=1, description="share of subjects set aside before anything is learnt"
-    )
-    jobs: Jobs = Field(-1, description="processes; -1 for as many as processors")
+    hold_out: float = Field(0.0, ge=0, lt=1, description="share of subjects held out of the fit")
+    jobs: Jobs = Field(-1, description="number of processes; -1: one per processor")
     resume: Place | None = Field(
-        None, description="folder of finished fits; one that was interrupted goes on from there"
+        None, description="folder of finished fits, from which an interrupted fit resumes"
     )
 
 
 class ApplyOptions(voile.release.options.ApplyOptions):
-    """What comes in the place of what is removed, and what else is removed."""
+    """What replaces what is removed, and what else is removed."""
 
     replace: Literal["mark", "category", "surrogate"] = Field(
-        "mark", description="what comes in its place: [NAME], a wider category, or a made-up one"
+        "mark", description="replacement: the type, [NAME]; a category; or a made-up value"
     )
     language: Literal["english", "spanish"] = Field(
-        "english", description="of surrogates: their names, months and order of dates"
+        "english", description="language of surrogate names, months and dates"
     )
     date_order: Literal["dmy", "mdy"] | None = Field(
-        None, description="how dates in numbers are read; unread ones become marks [dmy in Spanish]"
+        None, description="order of numeric dates; unreadable ones become marks [dmy in Spanish]"
     )
     days: int = Field(365, ge=1, le=36_500, description="maximum date shift in days")
     ages: Literal["keep", "mark"] = Field(
-        "keep", description="ages up to 89 beside surrogates; older ones are grouped"
+        "keep", description="treatment of ages up to 89 with surrogates; older ones are grouped"
     )
     names: Place | None = Field(
-        None, description="folder of name lists of one's own for surrogates, see documentation"
+        None, description="folder of your own name lists for surrogates; see the guide"
     )
     kind: tuple[str, ...] = Field(
-        (), description="TYPE=name, date, age, number ...: what a type is; may be given again"
+        (), description="TYPE=name, date, age, number ...: the kind of a type; repeatable"
     )
     patterns: tuple[str, ...] = Field(
-        ("all",), description="identifiers removed by pattern: names of patterns, all or none"
+        ("all",), description="patterns of identifiers to remove: their names, all or none"
     )
     record: tuple[str, ...] = Field(
-        (), description="format of record numbers to remove, e.g. MRN-######; may be given again"
+        (), description="format of record numbers to remove, e.g. MRN-######; repeatable"
     )
     deny: Place | None = Field(None, description="file of phrases to remove, one a line")
     allow: Place | None = Field(None, description="file of phrases never to remove, one a line")
     context: bool = Field(
-        False, description="remove the words that point to removed values, by the fit's rules"
+        False, description="remove words that point to removed values, by the fit's rules"
     )
     repeats: bool = Field(
-        True, description="remove every mention of a removed name in the same document"
+        True, description="remove further mentions of a removed name in its document"
     )
-    jobs: Jobs = Field(1, description="processes; -1 for as many as processors")
+    jobs: Jobs = Field(1, description="number of processes; -1: one per processor")
 
     @model_validator(mode="after")
     def _of_surrogates(self) -> ApplyOptions:
@@ -159,28 +159,28 @@ class ApplyOptions(voile.release.options.ApplyOptions):
 
 
 class AttackOptions(Options):
-    """What the adversary trains on, and how many tokens she looks at."""
+    """What the adversary trains on, and how many tokens are inspected."""
 
     inspections: tuple[Annotated[int, Field(ge=1)], ...] = Field(
-        (), description="tokens inspected [as many as identifiers are left, and 1% of tokens]"
+        (), description="number of tokens inspected [identifiers left, and 1% of tokens]"
     )
     labels: tuple[Literal["published", "released", "foreign"], ...] = Field(
         ("published", "released"),
         min_length=1,
-        description="labels to learn from: the publisher's, the adversary's own, another corpus's",
+        description="source of training labels: published, released or foreign text",
     )
     foreign: Place | None = Field(None, description="annotated corpus of another publisher")
     order: Literal["margin", "paper", "negatives"] = Field(
-        "margin", description="what is inspected first"
+        "margin", description="order of inspection"
     )
     learners: tuple[Learner, ...] = Field(
         LEARNERS, min_length=1, description="learners tried; the most accurate attacks"
     )
     lists: Lists = Field(
         (),
-        description="NAME=FILE: names or places, one a line, of the adversary; may be given again",
+        description="NAME=FILE: names or places, one a line, that the adversary has; repeatable",
     )
-    jobs: Jobs = Field(-1, description="processes; -1 for as many as processors")
+    jobs: Jobs = Field(-1, description="number of processes; -1: one per processor")
 
     @model_validator(mode="after")
     def _of_another(self) -> AttackOptions:

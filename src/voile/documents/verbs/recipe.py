@@ -71,7 +71,7 @@ def _patterns(options: ApplyOptions, records: Sequence[str]) -> tuple[Pattern, .
 
 
 def pattern_names(options: ApplyOptions) -> list[str]:
-    """Name what is removed by its form; the user's own formats are not told."""
+    """Name what is removed by its form, but not the user's own formats."""
     built_in = [pattern.name for pattern in _patterns(options, ())]
     return [*built_in, *(["record numbers"] if options.record else [])]
 

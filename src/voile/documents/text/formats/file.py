@@ -23,7 +23,7 @@ class File:
 
     path: Path
     name: str  # what its document is called, where it holds one
-    # whether it is one of several files, so that the name tells their documents apart
+    # whether it is one of several files, so that the name distinguishes their documents
     several: bool = False
     encoding: str | None = None  # of its text; without one UTF-8, or what a byte order mark says
     subject: str | None = None  # the field or column that says whom a document is about

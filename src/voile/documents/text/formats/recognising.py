@@ -109,8 +109,8 @@ def _lines(file: File) -> str:
     tags = [row[-1] for row in tagged if len(row) > 1]
     typed = sum(TAG.fullmatch(tag) is not None for tag in tags)
     harmless = sum(tag in HARMLESS for tag in tags)
-    told = typed or len(tagged) < len(rows)
-    if told and typed + harmless == len(tagged):
+    typed_or_marked = typed or len(tagged) < len(rows)
+    if typed_or_marked and typed + harmless == len(tagged):
         return "conll"
     return "txt" if suffix(file.path) == ".txt" else "table"
 
