@@ -73,7 +73,6 @@ class Tagger:
         return log_odds_of(np.minimum(chances, 1.0))
 
     def _look(self, words: list[str], chances: NDArray[np.float64]) -> None:
-        """Raise each word's chances to the highest that any of its pieces has in any window."""
         torch = library("torch", "transformers")
         pieces = self.tokenizer(
             words,

@@ -227,7 +227,6 @@ def _numbers(inspections: int | Sequence[int]) -> list[int]:
 
 
 def _usual(walks: Sequence[Inspections]) -> list[int]:
-    """Return as many inspections as identifiers are left, and 1% of the tokens."""
     tokens, left = (float(np.mean(part)) for part in zip(*map(count_tokens, walks), strict=True))
     return [max(round(left), 1), max(round(tokens / 100), 1)]
 

@@ -120,7 +120,6 @@ def _subjects(walks: Sequence[Inspections], number: int) -> Iterator[Finding]:
 
 
 def _named(walk: Inspections, number: int) -> Counts:
-    """Return the subjects whose identifiers are among the first so many tokens."""
     return np.unique(walk.subject[walk.is_among(number) & walk.is_identifier])
 
 

@@ -115,7 +115,6 @@ class Worker:
 
     @property
     def _names(self) -> NDArray[np.bool_]:
-        """Return which types are names, (T + 1,)."""
         return np.array([False, *(label in self._recipe.names for label in self._remover.labels)])
 
 

@@ -116,11 +116,7 @@ def boost(
 
 @njit(cache=True, nogil=True)
 def add_up(
-    rows: tuple[Ints, Ints],
-    positive: NDArray[np.int8],
-    weight: Floats,
-    sums: Floats,
-    total: Floats,
+    rows: tuple[Ints, Ints], positive: NDArray[np.int8], weight: Floats, sums: Floats, total: Floats
 ) -> None:
     """Sum the weights of each class, and those in each column, from nothing."""
     sums[:] = 0.0

@@ -95,7 +95,6 @@ def _finite(margins: Margins) -> Margins:
 
 
 def _curve(margins: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Return one type's knots and chances."""
     from scipy.optimize import isotonic_regression
 
     values, place, total = np.unique(margins, return_inverse=True, return_counts=True)

@@ -74,7 +74,6 @@ class CRF:
 def _exported(
     path: Path, labels: NDArray[np.int16], columns: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """Return the weights of CRFsuite's model, of states and of transitions."""
     from pycrfsuite import Tagger
 
     text_file = path.with_suffix(".txt")

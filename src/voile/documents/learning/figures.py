@@ -70,7 +70,6 @@ def policy_figures(
 
 
 def _rate(training: Training, hits: NDArray[np.bool_], of: NDArray[np.bool_]) -> Rate:
-    """Return the rate of some tokens among others, both (n,), by subject."""
     tokens, people = training.tokens, training.people
     return Rate.clustered(
         *(count_by_subject(tokens, which, people).tolist() for which in (hits, of))
@@ -83,7 +82,6 @@ def count_identifiers(training: Training) -> int:
 
 
 def _identifiers(training: Training) -> NDArray[np.bool_]:
-    """Return which tokens identify somebody, (n,)."""
     return np.array([False, *~is_context(training.labels)])[training.truth]
 
 
@@ -189,7 +187,6 @@ def _by_type(training: Training, which: NDArray[np.bool_]) -> list[int]:
 
 
 def _untouched(removed: NDArray[np.bool_], of: NDArray[np.intp]) -> float:
-    """Return the share of sentences or documents from which nothing is removed."""
     touched = np.bincount(of, removed) > 0
     there = np.bincount(of) > 0
     return float((there & ~touched).sum() / max(there.sum(), 1))

@@ -100,7 +100,6 @@ class Fits:
         return self._classifiers[key]
 
     def _key(self, name: str, what: str, examples: Examples, removed: Types) -> str:
-        """Name a fit by all that it depends on."""
         learner = self.learners[name]
         parts = (__version__, what, name, type(learner).__module__, learner, self.seeds[name])
         digest = hashlib.sha256(repr(parts).encode())
@@ -187,7 +186,6 @@ def _looks_at_costs(learner: Learner) -> bool:
 
 
 def _classifier(stored: Stored, learner: str, examples: Examples) -> Classifier:
-    """Read a classifier, and check that it is one for these examples."""
     classifier = saved_type(str(stored["kind"])).from_arrays(stored)
     none = examples.of(np.zeros(len(examples.first) - 1, dtype=np.bool_))
     check_shape(classifier.margins(none), learner, none)

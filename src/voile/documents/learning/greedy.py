@@ -203,7 +203,6 @@ def _found(
 def _member(
     fits: Fits, examples: Examples, removed: Types, taken: Attempt, look: OutOfFold
 ) -> Member:
-    """Fit the learner on all that is left; its calibration is out of fold."""
     classifier = fits.classifier(taken.learner, examples, removed)
     calibration = look.calibration(examples) if taken.decision == "cost" else None
     return Member(taken.learner, classifier, calibration, taken.decision)
@@ -229,7 +228,6 @@ def count_attempt(learner: str, decision: Decision, types: Types, examples: Exam
 
 
 def _of_types(examples: Examples, labels: Types) -> NDArray[np.int64]:
-    """Count the tokens of each type, (T,)."""
     return np.bincount(labels, minlength=examples.types + 1)[1:]
 
 

@@ -107,7 +107,6 @@ class PhraseList:
         return [(spans[first][0], spans[last][1]) for first, last in found]
 
     def _runs(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
-        """Give the first and last token of each phrase."""
         for at in [at for at, word in enumerate(words) if word in self._phrases]:
             for length, rests in self._phrases[words[at]].items():
                 if tuple(words[at + 1 : at + length]) in rests:

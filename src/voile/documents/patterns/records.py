@@ -53,7 +53,6 @@ def record_pattern(format: str, *, label: str = "RECORD") -> Pattern:
 
 
 def _written(plain: str, format: str) -> str:
-    """Write a format as a regular expression."""
     parts = re.findall(r"\\?.", plain, re.DOTALL)
     if not any(part == "#" or part[-1].isdigit() for part in parts):
         raise RequestError(
@@ -65,7 +64,6 @@ def _written(plain: str, format: str) -> str:
 
 
 def _checked(expression: str, format: str) -> str:
-    """Return an expression if it is one and cannot take long."""
     where = f"record format {format}"
     try:
         tree = parser.parse(expression)

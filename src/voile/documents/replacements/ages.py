@@ -84,7 +84,6 @@ def group_ages(value: str, language: Language, *, keep: bool) -> str | None:
 
 
 def _ages(value: str) -> Iterator[_Age]:
-    """Find the numbers of a text, each with its unit."""
     age: _Age | None = None
     for token in _TOKEN.finditer(value):
         word = fold(token.group())

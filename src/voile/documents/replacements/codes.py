@@ -46,7 +46,6 @@ def scramble(draws: Draws, value: str) -> str | None:
 
 
 def _scrambled(pieces: list[str], stream: int) -> str:
-    """Write each piece anew from a large random number."""
     new: list[str] = []
     leading = True
     for piece in pieces:

@@ -234,7 +234,6 @@ def _tells_a_year(match: re.Match[str], language: Language) -> bool:
 
 @lru_cache
 def _layouts(order: DateOrder | None) -> tuple[re.Pattern[str], ...]:
-    """Return the forms of a date, of which the first that fits counts."""
     first, second = ("month", "day") if order == "mdy" else ("day", "month")
     numbers = (
         rf"{_WEEKDAY}(?P<{first}>[0-9]{{1,2}})\s*([-/.])\s*(?P<{second}>[0-9]{{1,2}})\s*\3\s*"
@@ -254,5 +253,4 @@ def _layouts(order: DateOrder | None) -> tuple[re.Pattern[str], ...]:
 
 
 def _whole(amount: float) -> int:
-    """Round to a whole number that is not 0."""
     return round(amount) or (1 if amount > 0 else -1)

@@ -89,7 +89,6 @@ class People:
         return plain in TITLES or between
 
     def _word(self, word: str) -> str | None:
-        """Return a word's surrogate in its capitals, with its possessive."""
         tail = word[-2:] if len(word) > 3 and _POSSESSIVE.fullmatch(word[-2:]) else ""
         stem = word.removesuffix(tail)
         plain = fold(_SHORT.get(stem.lower(), stem))

@@ -92,8 +92,6 @@ _SOURCE: _Ends = (attrgetter("source_start"), attrgetter("source_end"))
 def _across(
     edits: Sequence[Edit], start: int, end: int, here: _Ends, there: _Ends
 ) -> tuple[int, int]:
-    """Take the ends of a range from one text to the other."""
-
     def moved(index: int, place: int) -> int:
         """Move a place that comes after the edits before `index`, and in none."""
         if not index:

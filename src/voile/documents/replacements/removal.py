@@ -140,5 +140,4 @@ def _is_whole(one: Removal) -> bool:
 
 
 def _each_once(*removals: Removal) -> tuple[Reason, ...]:
-    """Return the reasons of all these removals, in order."""
     return tuple(dict.fromkeys(chain.from_iterable(one.by for one in removals)))

@@ -108,7 +108,6 @@ class Surrogates:
         return replace_removals(document.text, runs, new)
 
     def _surrogate(self, kind: str, value: str, draws: Draws, people: People) -> str | None:
-        """Return a value's surrogate, or None where it gets a mark."""
         match kind:
             case "name":
                 return people.rename(value)

@@ -115,8 +115,5 @@ def farthest_from_best(
 def _no_true_positive_at_an_optimum(attacker: Confusion, miss_cost: float | Fraction) -> str | None:
     """Say why FP_A >= L/C need not hold."""
     return first_failure(
-        [
-            (is_local_optimum(attacker, miss_cost), NO_OPTIMUM),
-            (attacker.tp >= 1, NOTHING_FOUND),
-        ]
+        [(is_local_optimum(attacker, miss_cost), NO_OPTIMUM), (attacker.tp >= 1, NOTHING_FOUND)]
     )

@@ -29,10 +29,7 @@ def lemma_1(changes: Sequence[Fraction], before: Fraction, after: Fraction) -> B
 
 
 def theorem_1(
-    changes: Sequence[Fraction],
-    last: Confusion,
-    identifiers: int,
-    miss_cost: float | Fraction,
+    changes: Sequence[Fraction], last: Confusion, identifiers: int, miss_cost: float | Fraction
 ) -> Bound:
     """Bound the passes of GreedySanitize, which ends at a local optimum (Theorem 1).
 
@@ -65,11 +62,7 @@ def theorem_2(attacker: Confusion, miss_cost: float | Fraction) -> Bound:
         reason = "TP_A = 0, a local optimum at any L/C"
         return Bound(name, statement, ">=", exact(miss_cost), vacuous=True, reason=reason)
     return Bound(
-        name,
-        statement,
-        ">=",
-        value=exact(miss_cost),
-        observed=Fraction(attacker.fp, attacker.tp),
+        name, statement, ">=", value=exact(miss_cost), observed=Fraction(attacker.fp, attacker.tp)
     )
 
 

@@ -205,7 +205,6 @@ class _Applying(Applying):
         return _Begun(documents, lacking, gone, places, done)
 
     def _unread_at(self, batch: Batch, row: int, document: Document) -> str | None:
-        """Say why the file of a row could not be read."""
         if document.text != UNREAD or not self._unread:
             return None
         return self._unread.get(batch.rows.column("id")[row].as_py())
@@ -229,10 +228,7 @@ class _Applying(Applying):
         return Made(columns, aside, np.zeros(n, dtype=np.bool_))
 
     def _set_aside_for(
-        self,
-        batch: Batch,
-        whys: Sequence[str | None],
-        gone: Mapping[str, NDArray[np.bool_]],
+        self, batch: Batch, whys: Sequence[str | None], gone: Mapping[str, NDArray[np.bool_]]
     ) -> NDArray[np.bool_]:
         """Note which rows have a text that cannot be worked on, or a lost cell, and why."""
         width, n = len(self._texts), len(batch.numbers)

@@ -46,12 +46,7 @@ UNLEARNT = "The truth has types that the committee never learnt: {types}."
 
 
 def attack(
-    release: Release,
-    truth: Source,
-    options: AttackOptions,
-    *,
-    seed: int | None,
-    progress: Progress,
+    release: Release, truth: Source, options: AttackOptions, *, seed: int | None, progress: Progress
 ) -> tuple[Evidence, ...]:
     """Inspect a release for what is left, in the order of a classifier that the attacker trains.
 
@@ -175,7 +170,6 @@ class _Scene:
 def _pairs(
     release: Release, texts: list[str], source: Corpus
 ) -> Iterator[tuple[PublishedDocument, Any]]:
-    """Yield every released document beside its source."""
     numbers = _table(open_source(release.folder / ROWS), [ROW]).column(0).to_pylist()
     edits = _edits(_table(open_source(release.folder / REMOVALS)))
     shown = _table(release.rows(), texts)
@@ -189,7 +183,6 @@ def _pairs(
 
 
 def _edits(table: pa.Table) -> Mapping[tuple[int, str], tuple[Edit, ...]]:
-    """Return what was replaced, by row and column of the source."""
     found: dict[tuple[int, str], list[Edit]] = {}
     for one in table.to_pylist():
         here, there = (one["published_start"], one["published_end"]), (one["start"], one["end"])

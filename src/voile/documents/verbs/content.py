@@ -153,10 +153,7 @@ def _rising(numbers: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _member(
-    entry: Mapping[str, Any],
-    arrays: Mapping[str, NDArray[Any]],
-    read: dict[str, Any],
-    space: Space,
+    entry: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], read: dict[str, Any], space: Space
 ) -> Member:
     """Read one member back; what several committees share is read once, and so scored once."""
 

@@ -186,7 +186,6 @@ def _figures(
 
 
 def _weights(given: tuple[str, ...]) -> dict[str, float]:
-    """Read TYPE=2."""
     weights = {}
     for one in given:
         label, _, number = one.rpartition("=")
@@ -200,7 +199,6 @@ def _weights(given: tuple[str, ...]) -> dict[str, float]:
 
 
 def _corpus(training: Training) -> dict[str, Any]:
-    """Say of the corpus in numbers."""
     return {
         "labels": list(training.labels),
         "types": np.bincount(training.truth, minlength=len(training.labels) + 1)[1:].tolist(),

@@ -177,8 +177,7 @@ class AttackOptions(Options):
         LEARNERS, min_length=1, description="learners tried; the most accurate attacks"
     )
     lists: Lists = Field(
-        (),
-        description="NAME=FILE: names or places, one a line, that the adversary has; repeatable",
+        (), description="NAME=FILE: names or places, one a line, that the adversary has; repeatable"
     )
     jobs: Jobs = Field(-1, description="number of processes; -1: one per processor")
 

@@ -11,13 +11,7 @@ from voile.core.rounding import for_audience
 from voile.documents.context import is_context
 from voile.documents.learning.quantities import FOUND, LEFT, REMOVED
 from voile.documents.verbs.policies import Policies
-from voile.documents.verbs.report_data import (
-    IN_SAMPLE,
-    STATING,
-    counted,
-    judged_on,
-    report_data,
-)
+from voile.documents.verbs.report_data import IN_SAMPLE, STATING, counted, judged_on, report_data
 from voile.documents.verbs.report_fit import (
     context_section,
     false_positives_section,
@@ -40,15 +34,7 @@ from voile.report.sections import (
     Section,
     codebook,
 )
-from voile.report.wording import (
-    estimate,
-    listed,
-    needs_suppression,
-    said,
-    share,
-    share_of,
-    size,
-)
+from voile.report.wording import estimate, listed, needs_suppression, said, share, share_of, size
 
 ON_RELEASE = "measured on this release"
 TOKENS = "A token is a word, a number or a sign."
@@ -180,7 +166,6 @@ def _strongest(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Fig
 
 
 def _policy(public: Mapping[str, Any]) -> list[str]:
-    """Say what was asked for and done."""
     asked, also = public["policy"], public["constraints"]
     passes = counted(asked["passes"], "pass", "passes")
     learning = ", each learning from what the ones before had left" * (asked["passes"] > 1)
@@ -209,7 +194,6 @@ def _policy(public: Mapping[str, Any]) -> list[str]:
 
 
 def _corpus(data: Mapping[str, Any], audience: Audience) -> Iterator[str]:
-    """Say what the committee learnt from."""
     found = data["found"]
     alpha = share_of(found["identifiers"] / found["tokens"], found["tokens"], audience)
     context = is_context(found["labels"])

@@ -65,7 +65,6 @@ def shape_of(form: str) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _short(shape: str) -> str:
-    """Return a shape without what repeats."""
     return _RUNS.sub(r"\1", shape)
 
 

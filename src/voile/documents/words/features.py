@@ -137,7 +137,6 @@ class Space(Brief):
         return everything._only(keys)
 
     def _only(self, keys: Sequence[tuple[int, NDArray[np.intp]]]) -> Space:
-        """Forget the attributes that no column needs."""
         words = [kept for number, kept in keys if BLOCKS[number][0] == "words"]
         used = np.unique(np.concatenate(words))
         attributes = tuple(self.attributes[x] for x in used)
@@ -274,7 +273,6 @@ class Features:
 
 
 def _columns(extractor: Extractor, block: int) -> tuple[NDArray[np.int64], Ints]:
-    """Return a block's table with columns for attributes, those not kept left out."""
     table = extractor.table(BLOCKS[block][0])
     columns = extractor.space.by_block[block][table.indices]
     kept = columns != NOWHERE

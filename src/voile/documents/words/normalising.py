@@ -30,8 +30,7 @@ _SWAPS = str.maketrans(
 _GREEK = "αγηικνορτυχϲϳάίόύΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹΆΈΊΌ"
 _LIKE = "асеһіјӏкорԛѕԁԝухүѵгёїАВЕКМНОРСТУХІЈЅԚԜԌҮѴЁЇ" + "օոսհՕՏ" + _GREEK
 _LATIN_OF = str.maketrans(
-    _LIKE,
-    "acehijlkopqsdwyxyvrëïABEKMHOPCTYXIJSQWGYVËÏonuhOSaynikvoptuxcjáíóúABEZHIKMNOPTYXCÁÉÍÓ",
+    _LIKE, "acehijlkopqsdwyxyvrëïABEKMHOPCTYXIJSQWGYVËÏonuhOSaynikvoptuxcjáíóúABEZHIKMNOPTYXCÁÉÍÓ"
 )
 _LIKE_WORD = re.compile(rf"(?<![^\W\d_])[^\W\d_{_LIKE}]*+[{_LIKE}][^\W\d_]*+")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
@@ -105,14 +104,12 @@ def normalise(text: str) -> Normalised:
 
 
 def _odd(text: str) -> set[str]:
-    """Return the distinct characters that may not stay as they are."""
     odd = text.encode("utf-8", "surrogatepass").translate(None, _PLAIN)
     return set(odd.decode("utf-8", "surrogatepass"))
 
 
 @lru_cache(maxsize=1 << 16)
 def _fold(cluster: str) -> str:
-    """Fold one character, or one and the marks that join it."""
     if cluster.isspace():
         return "\n" if cluster in "\n\x85\u2028\u2029" else " "
     if len(cluster) == 1 and _hidden(cluster):
@@ -199,8 +196,7 @@ def _clusters(several: str) -> re.Pattern[str]:
     if marks:
         between = f"[{re.escape(hidden)}]*+" if hidden else ""
         parts.insert(
-            0,
-            f"[^{re.escape(hidden + marks)}](?:{between}[{re.escape(marks)}]){{1,{_MARKS}}}+",
+            0, f"[^{re.escape(hidden + marks)}](?:{between}[{re.escape(marks)}]){{1,{_MARKS}}}+"
         )
     return re.compile("|".join(parts))
 

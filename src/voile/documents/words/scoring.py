@@ -40,7 +40,6 @@ class Scorer:
         return out
 
     def _table(self, block: int) -> NDArray[np.float32]:
-        """Return the scores of a block's numbers; of words none is known yet."""
         channel = BLOCKS[block][0]
         size = 0 if channel == "words" else channel_size(channel, self._extractor.space)
         table = np.zeros((size, self._float32.shape[1]), np.float32)
@@ -50,7 +49,6 @@ class Scorer:
         return table
 
     def _grow(self) -> None:
-        """Score the forms that are new."""
         forms = len(self._extractor.classes)
         if forms == self._done:
             return

@@ -9,14 +9,7 @@ from voile.documents.words.tokens import NOWHERE, Tokens
 
 Places = NDArray[np.int32]
 
-SHIFTS = {
-    "here": 0,
-    "before": -1,
-    "after": 1,
-    "two before": -2,
-    "two after": 2,
-    "three before": -3,
-}
+SHIFTS = {"here": 0, "before": -1, "after": 1, "two before": -2, "two after": 2, "three before": -3}
 
 
 def views_of(tokens: Tokens, other: Places) -> dict[str, Places]:

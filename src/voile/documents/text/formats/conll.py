@@ -113,7 +113,6 @@ def read_with_header(file: File) -> Iterator[Document]:
 
 
 def _lines(file: File) -> Iterator[tuple[str, str, list[Token]]]:
-    """Yield each line of the text: its document, its subject and its tokens."""
     lines = rows(file)
     names = next((fields for _, fields in lines if fields), [])
     word, document, subject, pos = _columns(file, names)
@@ -138,8 +137,6 @@ def _lines(file: File) -> Iterator[tuple[str, str, list[Token]]]:
 
 
 def _columns(file: File, names: Sequence[str]) -> tuple[int, int | None, int | None, int | None]:
-    """Find the columns of the token, the document, the subject and the part of speech."""
-
     def place(known: Sequence[str]) -> int | None:
         return next((names.index(name) for name in known if name in names), None)
 

@@ -57,7 +57,6 @@ def read_pdf(file: File) -> Iterator[Document]:
 
 
 def _paragraphs(word: Word) -> Iterator[str]:
-    """Yield the paragraphs of every part that people read."""
     from docx.oxml import parse_xml
 
     parts = {str(part.partname): part for part in word.part.package.iter_parts()}

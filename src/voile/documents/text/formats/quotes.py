@@ -72,12 +72,7 @@ def _is_span(values: Any) -> bool:
 
 
 def place_quotes(
-    text: str,
-    quotes: Sequence[Quote],
-    where: str,
-    *,
-    returns: bool = True,
-    marked: bool = False,
+    text: str, quotes: Sequence[Quote], where: str, *, returns: bool = True, marked: bool = False
 ) -> tuple[Span, ...]:
     r"""Turn quotes into spans of the text; a quote in several pieces is several spans.
 
