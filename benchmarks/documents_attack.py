@@ -24,10 +24,10 @@ from joblib import Parallel, delayed
 
 from voile.core.evidence import Rate
 from voile.documents import Corpus
-from voile.documents.adversary.ground import AttackText
-from voile.documents.adversary.labels import Apprentice, predict
-from voile.documents.adversary.walks import Inspections
-from voile.documents.committee.publishing import publish
+from voile.documents.adversary.attack_text import AttackText
+from voile.documents.adversary.inspections import Inspections
+from voile.documents.adversary.predictions import Apprentice, predict
+from voile.documents.committee.publication import publish
 from voile.documents.learners import learners_of
 from voile.documents.replacements import Removal, make_replacer, merge_neighbours
 

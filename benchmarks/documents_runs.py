@@ -23,11 +23,11 @@ from voile import documents
 from voile.core.progress import silent
 from voile.documents import Corpus
 from voile.documents.committee.committee import Committee, Member, Types
-from voile.documents.committee.publishing import removals_by_text
+from voile.documents.committee.publication import removals_by_text
 from voile.documents.learners import LEARNERS
 from voile.documents.learners.crf import CRF
 from voile.documents.learners.learner import Classifier, Examples, Learner
-from voile.documents.learning.crossfitting import OutOfFold
+from voile.documents.learning.cross_fitting import OutOfFold
 from voile.documents.learning.fits import Fits, prepare_fits
 from voile.documents.learning.greedy import count_attempt, sanitize_greedily
 from voile.documents.learning.training import Training, split_into_folds
@@ -321,5 +321,12 @@ def _digest(*parts: str) -> str:
     return code.hexdigest()[:12]
 
 
-BY_FITS = _digest("words/*.py", "learners/*.py", "crossfitting.py", "folds.py", "training.py")
-BY_LOOP = _digest("greedy.py", "committee.py", "sanitizer.py")
+BY_FITS = _digest(
+    "words/*.py",
+    "learners/*.py",
+    "paper/*.py",
+    "learning/cross_fitting.py",
+    "learning/fits.py",
+    "learning/training.py",
+)
+BY_LOOP = _digest("learning/greedy.py", "committee/committee.py", "sanitizer.py")

@@ -12,7 +12,7 @@ import json
 import pytest
 
 from voile.documents.patterns import PATTERNS, find, patterns_of
-from voile.documents.words.normalising import normalise
+from voile.documents.words.normalisation import normalise
 
 pytestmark = pytest.mark.real
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted  # type: ignore[import-unty
 from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.documents.committee.committee import Committee, Decision
-from voile.documents.committee.publishing import sanitize_texts
+from voile.documents.committee.publication import sanitize_texts
 from voile.documents.learners.learner import Learner
 from voile.documents.learning.fits import prepare_fits
 from voile.documents.learning.greedy import sanitize_greedily

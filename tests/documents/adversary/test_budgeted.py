@@ -12,8 +12,8 @@ from tests.documents.adversary.texts import NAMES, Odds, notes, released
 
 from voile.core.errors import RequestError
 from voile.documents.adversary import BudgetedAttacker, InspectionEvidence
-from voile.documents.adversary.ground import AttackText
-from voile.documents.adversary.labels import draw_subjects, rank_quality
+from voile.documents.adversary.attack_text import AttackText
+from voile.documents.adversary.predictions import draw_subjects, rank_quality
 from voile.documents.text.corpus import Corpus
 from voile.documents.words.tokens import tokenise
 from voile.report.wording import name_of, said

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voile.documents.committee.publishing import publish
+from voile.documents.committee.publication import publish
 from voile.documents.replacements import Marks, Removal
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span

@@ -8,12 +8,12 @@ from tests.documents.learners.made import harmless, made
 
 from voile.documents.learners.adaboost import AdaBoost
 from voile.documents.learners.crf import CRF
-from voile.documents.learners.crossing import (
+from voile.documents.learners.learner import Saveable
+from voile.documents.learners.out_of_fold import (
     classes_by_own_rule,
     deal_subjects,
     margins_out_of_fold,
 )
-from voile.documents.learners.learner import Saveable
 from voile.documents.learners.svm import SVM
 from voile.documents.paper.ensemble import NEAR, Ensemble, neighbours
 from voile.documents.paper.selection import Selection

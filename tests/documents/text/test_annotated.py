@@ -17,7 +17,7 @@ from voile.core.progress import silent
 from voile.data.roles import Roles
 from voile.documents import Corpus, Document, GreedySanitizer
 from voile.documents.text.document import UnannotatedWarning, only_annotated
-from voile.documents.text.reading import DocumentReader
+from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import open_source
 from voile.documents.verbs.attack import attack
 from voile.documents.verbs.options import AttackOptions

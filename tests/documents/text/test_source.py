@@ -22,7 +22,7 @@ from voile.documents import Corpus
 from voile.documents.text import source as sources
 from voile.documents.text.document import Span
 from voile.documents.text.formats.tables import batch_documents
-from voile.documents.text.reading import why_unusable
+from voile.documents.text.reader import why_unusable
 from voile.documents.text.source import (
     UNREAD,
     CorpusSource,

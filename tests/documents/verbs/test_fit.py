@@ -21,7 +21,7 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.documents.learning.training import Training
-from voile.documents.text.reading import DocumentReader
+from voile.documents.text.reader import DocumentReader
 from voile.documents.verbs import fit as fitting
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.fit import CostlyWarning

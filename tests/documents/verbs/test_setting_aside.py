@@ -24,7 +24,7 @@ from tests.documents.flow import (
 from voile.core.progress import silent
 from voile.data.roles import Roles
 from voile.documents.text.document import UnannotatedWarning
-from voile.documents.text.reading import DocumentReader
+from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import UnreadWarning, open_source
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.wing import apply, choose, verify

@@ -11,7 +11,7 @@ from voile.core.errors import RequestError
 from voile.documents.text.document import Document
 from voile.documents.words.attributes import AFFIX, SHAPE, WORD, attributes_of
 from voile.documents.words.features import BLOCKS, CLASSES, Extractor, Space
-from voile.documents.words.scoring import Scorer
+from voile.documents.words.scorer import Scorer
 from voile.documents.words.tokens import GLUED, Forms, add_tags, tokenise
 
 LISTS = {"given": frozenset({"ana", "leo"})}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from voile.core.errors import RequestError
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
-from voile.documents.words.normalising import normalise
+from voile.documents.words.normalisation import normalise
 from voile.documents.words.tokens import (
     BLANK,
     GLUED,

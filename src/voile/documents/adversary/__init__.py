@@ -4,7 +4,7 @@ The adversary has the release and the stated background knowledge, never the kit
 """
 
 from voile.documents.adversary.budgeted import BudgetedAttacker
-from voile.documents.adversary.inspected import InspectionEvidence
-from voile.documents.adversary.linking import link_surrogates
+from voile.documents.adversary.inspection_evidence import InspectionEvidence
+from voile.documents.adversary.linkage import link_surrogates
 
 __all__ = ["BudgetedAttacker", "InspectionEvidence", "link_surrogates"]

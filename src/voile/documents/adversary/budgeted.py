@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
 from voile.core.evidence import Count, Note
-from voile.documents.adversary.ground import AttackText
-from voile.documents.adversary.inspected import InspectionEvidence, draw_curves, find_all
-from voile.documents.adversary.labels import FOLDS, Apprentice, Prediction, predict
-from voile.documents.adversary.left import match_documents
-from voile.documents.adversary.walks import Counts, Inspections, Order, count_tokens
+from voile.documents.adversary.attack_text import AttackText
+from voile.documents.adversary.inspection_evidence import InspectionEvidence, draw_curves, find_all
+from voile.documents.adversary.inspections import Counts, Inspections, Order, count_tokens
+from voile.documents.adversary.predictions import FOLDS, Apprentice, Prediction, predict
+from voile.documents.adversary.remaining import match_documents
 from voile.documents.learners import learners_of
 from voile.documents.learners.learner import Learner
 from voile.documents.learning.training import count_by_subject

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from voile.documents.adversary.left import edits_of
+from voile.documents.adversary.remaining import edits_of
 from voile.documents.replacements.kinds import kind_of
 from voile.documents.text.document import Document
 from voile.documents.words.attributes import is_mark

@@ -18,7 +18,7 @@ from voile.documents.learners.learner import Classifier, Margins
 from voile.documents.replacements.marks import mark
 from voile.documents.text.document import Document
 from voile.documents.words.features import Extractor, Features, Space
-from voile.documents.words.scoring import Scorer
+from voile.documents.words.scorer import Scorer
 from voile.documents.words.tokens import Forms, Tokeniser, Tokens, add_tags, tokenise
 
 Types = NDArray[np.int16]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.core.workers import begin_worker
 from voile.documents.committee.committee import Committee
-from voile.documents.committee.publishing import PublishedDocument, publish, removals_by_text
+from voile.documents.committee.publication import PublishedDocument, publish, removals_by_text
 from voile.documents.committee.repeats import NameWords, find_mentions, mentions_as_removals
 from voile.documents.patterns import Finder, PhraseList, find
 from voile.documents.replacements import Removal, Replacer, join_removals, merge_neighbours

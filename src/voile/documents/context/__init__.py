@@ -4,8 +4,8 @@ Source: Li et al. 2016, the section on context; rules after Chow, Golle, Staddon
 Leaks Using Corpus-Based Association Rules*, 2008, with one word on the left.
 """
 
-from voile.documents.context.correlated import find_associations, is_context, label_context
-from voile.documents.context.pointing import (
+from voile.documents.context.associations import find_associations, is_context, label_context
+from voile.documents.context.pointing_words import (
     PointingWords,
     RuleTrial,
     find_pointing_words,

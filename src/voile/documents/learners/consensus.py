@@ -14,9 +14,9 @@ from voile.documents.learners.adaboost import AdaBoost
 from voile.documents.learners.arrays import pack, take, unpack
 from voile.documents.learners.calibration import fit_regressions
 from voile.documents.learners.crf import CRF, Chain
-from voile.documents.learners.crossing import margins_out_of_fold
 from voile.documents.learners.learner import Arrays, Examples, Learner, Margins, Sight
 from voile.documents.learners.linear import Weights, decide_in_order
+from voile.documents.learners.out_of_fold import margins_out_of_fold
 from voile.documents.learners.svm import SVM
 
 Floats = NDArray[np.float64]

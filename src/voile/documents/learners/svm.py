@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from voile.documents.learners.crossing import classes_by_own_rule, margins_out_of_fold
 from voile.documents.learners.learner import Examples
 from voile.documents.learners.linear import Linear, Weights
+from voile.documents.learners.out_of_fold import classes_by_own_rule, margins_out_of_fold
 
 Labels = NDArray[np.int16]
 

@@ -20,7 +20,7 @@ from voile.data.files.outputs import Output
 from voile.documents.committee.committee import Types, check_margins
 from voile.documents.learners import learners_of, saved_name, saved_type
 from voile.documents.learners.learner import Classifier, Examples, Learner, Margins, Saveable
-from voile.documents.learning.crossfitting import (
+from voile.documents.learning.cross_fitting import (
     OutOfFold,
     check_shape,
     cross_fit,

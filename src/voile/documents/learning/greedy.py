@@ -21,7 +21,7 @@ from voile.documents.committee.committee import (
     types_by_own_rule,
 )
 from voile.documents.learners.learner import Examples
-from voile.documents.learning.crossfitting import OutOfFold
+from voile.documents.learning.cross_fitting import OutOfFold
 from voile.documents.learning.fits import Fits
 from voile.documents.learning.training import Training
 

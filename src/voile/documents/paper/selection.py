@@ -13,7 +13,6 @@ from voile.documents.learners.adaboost import AdaBoost
 from voile.documents.learners.arrays import misfit, take
 from voile.documents.learners.calibration import fit_regressions
 from voile.documents.learners.crf import CRF, Chain
-from voile.documents.learners.crossing import classes_by_own_rule, margins_out_of_fold
 from voile.documents.learners.learner import (
     Arrays,
     Classifier,
@@ -24,6 +23,7 @@ from voile.documents.learners.learner import (
     Sight,
 )
 from voile.documents.learners.linear import Linear
+from voile.documents.learners.out_of_fold import classes_by_own_rule, margins_out_of_fold
 from voile.documents.learners.svm import SVM
 from voile.documents.paper.ensemble import Ensemble, EnsembleClassifier
 

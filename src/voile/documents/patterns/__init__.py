@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from voile.core.errors import RequestError, nearest
-from voile.documents.patterns.listed import PhraseList
 from voile.documents.patterns.network import emails, ips, macs, urls
 from voile.documents.patterns.numbers import cards, dnis, ibans, ssns
 from voile.documents.patterns.pattern import Finder, Pattern, find
 from voile.documents.patterns.phones import phones
+from voile.documents.patterns.phrase_list import PhraseList
 from voile.documents.patterns.records import record_pattern
 
 __all__ = ["PATTERNS", "Finder", "Pattern", "PhraseList", "find", "patterns_of", "record_pattern"]

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from voile.documents.patterns.listed import read_phrases
+from voile.documents.patterns.phrase_list import read_phrases
 from voile.documents.words.tokens import LINE, Tokeniser, tokenise
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from voile.documents.replacements.removal import Reason, Removal
-from voile.documents.words.normalising import Normalised, normalise
+from voile.documents.words.normalisation import Normalised, normalise
 
 Slice: TypeAlias = tuple[int, int]
 

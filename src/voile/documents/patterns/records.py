@@ -28,7 +28,7 @@ from typing import Any
 
 from voile.core.errors import RequestError
 from voile.documents.patterns.pattern import Pattern, Slice
-from voile.documents.words.normalising import normalise
+from voile.documents.words.normalisation import normalise
 
 MOST_WAYS = 500
 _WIDEST = 200

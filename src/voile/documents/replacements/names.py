@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from voile.core.errors import RequestError
-from voile.documents.words.normalising import as_latin
+from voile.documents.words.normalisation import as_latin
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

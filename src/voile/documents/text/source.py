@@ -22,7 +22,7 @@ from voile.documents.text.formats import FORMATS, read_documents
 from voile.documents.text.formats.brat import find_beside
 from voile.documents.text.formats.file import suffix
 from voile.documents.text.formats.quotes import AnnotationError
-from voile.documents.text.formats.recognising import list_files, recognise
+from voile.documents.text.formats.recognition import list_files, recognise
 
 TABLE = "table"
 BY_NAME = (".conll", ".bio", ".iob", ".ann", ".xml", ".json", ".docx", ".pdf")

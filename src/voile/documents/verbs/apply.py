@@ -20,7 +20,7 @@ from voile.data.files.memory import AnyPath
 from voile.documents.committee.workers import Done, Pending, Recipe, Workbench, Worker, Workers
 from voile.documents.replacements import Edit, Reason
 from voile.documents.text.document import Document
-from voile.documents.text.reading import (
+from voile.documents.text.reader import (
     BATCH_ROWS,
     KEPT,
     LOST_CHARACTERS,

@@ -17,9 +17,9 @@ from voile.core.progress import Progress
 from voile.data import Source, open_source
 from voile.data.roles import Roles
 from voile.documents.adversary import BudgetedAttacker, link_surrogates
-from voile.documents.adversary.left import edits_of, match_documents
 from voile.documents.adversary.mentions import compared_words
-from voile.documents.committee.publishing import PublishedDocument
+from voile.documents.adversary.remaining import edits_of, match_documents
+from voile.documents.committee.publication import PublishedDocument
 from voile.documents.learning.quantities import LEFT, REMOVED
 from voile.documents.learning.training import count_by_subject, number_subjects
 from voile.documents.patterns.gazetteers import read_gazetteers
@@ -28,7 +28,7 @@ from voile.documents.replacements.names import LANGUAGES, PARTICLES, builtin_nam
 from voile.documents.replacements.people import TITLES
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span, only_annotated
-from voile.documents.text.reading import DocumentReader
+from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import split_format
 from voile.documents.verbs.apply import BUILT_IN, REMOVALS
 from voile.documents.verbs.options import AttackOptions

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pyarrow.compute as pc
 
 from voile.data import Source
-from voile.documents.text.reading import BATCH_ROWS
+from voile.documents.text.reader import BATCH_ROWS
 
 MARK = re.compile(r"\[[A-Z0-9_]+\]")
 COUNTED = ("documents", "characters", "marks")

@@ -17,7 +17,7 @@ from voile.documents.committee.committee import Committee, Decision, Member
 from voile.documents.learners import check_saveable, saved_name, saved_type
 from voile.documents.learners.arrays import from_table, to_table
 from voile.documents.learners.calibration import Calibration
-from voile.documents.text.reading import DocumentReader
+from voile.documents.text.reader import DocumentReader
 from voile.documents.verbs.policies import Policies, Policy
 from voile.documents.words.features import Space
 from voile.release.kit import Kit

@@ -17,7 +17,7 @@ from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.documents.context.correlated import PREFIX, label_context
+from voile.documents.context.associations import PREFIX, label_context
 from voile.documents.learning.figures import (
     context_figures,
     count_identifiers,
@@ -29,7 +29,7 @@ from voile.documents.learning.greedy import Loop, sanitize_greedily
 from voile.documents.learning.training import Training, costs_by_type
 from voile.documents.patterns.gazetteers import read_gazetteers
 from voile.documents.text.corpus import Corpus
-from voile.documents.text.reading import DocumentReader, text_hashes
+from voile.documents.text.reader import DocumentReader, text_hashes
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.options import FitOptions
 from voile.keys.random import streams

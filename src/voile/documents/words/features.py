@@ -28,7 +28,7 @@ from voile.documents.words.attributes import (
     is_mark,
     shape_of,
 )
-from voile.documents.words.gathering import NOBODY, SEVERAL, append, lengths, meet
+from voile.documents.words.kernels import NOBODY, SEVERAL, append, lengths, meet
 from voile.documents.words.tokens import GLUED, NOWHERE, Forms, Tokens
 from voile.documents.words.views import occurrences, views_of
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
-from voile.documents.words.normalising import normalise
+from voile.documents.words.normalisation import normalise
 
 Ints: TypeAlias = NDArray[np.int32]
 

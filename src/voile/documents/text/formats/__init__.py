@@ -71,7 +71,7 @@ def read_documents(
     Where a file is a document, `aside` takes the name of each that cannot be read, and why, and the
     others are still read. Without it, and in the other formats, the first error ends it.
     """
-    from voile.documents.text.formats.recognising import recognise
+    from voile.documents.text.formats.recognition import recognise
 
     name = recognise(path, encoding) if format is None else format
     if name not in FORMATS:
@@ -99,7 +99,7 @@ def read_documents(
 
 
 def _files(path: Path, known: Format, encoding: str | None, subject: str | None) -> Iterator[File]:
-    from voile.documents.text.formats.recognising import list_files
+    from voile.documents.text.formats.recognition import list_files
 
     folder = path.is_dir()
     found = [one for one in list_files(path) if not folder or suffix(one) in known.suffixes]

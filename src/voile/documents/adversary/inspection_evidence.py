@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from voile.core.evidence import Count, Curve, Evidence, Finding, Note, Rate
-from voile.documents.adversary.ground import AttackText
-from voile.documents.adversary.walks import (
+from voile.documents.adversary.attack_text import AttackText
+from voile.documents.adversary.inspections import (
     Counts,
     Inspections,
     MeanWithInterval,

@@ -11,7 +11,7 @@ from tests.documents.text.formats.writers import put
 from voile.core.errors import RequestError
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.formats import FORMATS
-from voile.documents.text.formats.recognising import recognise
+from voile.documents.text.formats.recognition import recognise
 
 FILES = {
     ("a.jsonl", '{"text": "a", "label": "spam"}'): "jsonl",

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.documents.adversary.texts import notes, released
 
 from voile.core.errors import RequestError
-from voile.documents.adversary.ground import AttackText
-from voile.documents.adversary.left import match_documents
-from voile.documents.committee.publishing import publish
+from voile.documents.adversary.attack_text import AttackText
+from voile.documents.adversary.remaining import match_documents
+from voile.documents.committee.publication import publish
 from voile.documents.replacements import Marks, Removal, Surrogates
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span

@@ -12,7 +12,7 @@ from pathlib import Path
 from voile.core.errors import RequestError, SourceError
 from voile.documents.patterns.pattern import Slice, find
 from voile.documents.replacements.removal import Reason, Removal
-from voile.documents.words.normalising import as_latin, normalise
+from voile.documents.words.normalisation import as_latin, normalise
 
 _TOKEN = re.compile(r"[^\W_]+|\S")
 

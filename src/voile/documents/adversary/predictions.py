@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.documents.adversary.ground import AttackText
+from voile.documents.adversary.attack_text import AttackText
 from voile.documents.learners.learner import Examples, Learner, Margins
-from voile.documents.learning.crossfitting import cross_fit
+from voile.documents.learning.cross_fitting import cross_fit
 
 FOLDS = 5
 CHOOSING = 3

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from voile.documents.words.normalising import as_latin, normalise
+from voile.documents.words.normalisation import as_latin, normalise
 
 HIDDEN = "\u200b\u200d\u00ad\ufeff\u202e\ufe0f\x00\x7f\u3164\u034f"
 ALPHABET = (

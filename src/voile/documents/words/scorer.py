@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.documents.words.features import BLOCKS, Extractor, Features, channel_size
-from voile.documents.words.gathering import add_rows, add_up
+from voile.documents.words.kernels import add_rows, add_weights
 from voile.documents.words.tokens import NOWHERE
 
 
@@ -57,7 +57,9 @@ class Scorer:
             if channel == "words":
                 table = _with_room(self._tables[block], forms)
                 columns = self._extractor.space.by_block[block]
-                add_up(rows.indptr, rows.indices, columns, self._float32, table[self._done : forms])
+                add_weights(
+                    rows.indptr, rows.indices, columns, self._float32, table[self._done : forms]
+                )
                 self._tables[block] = table
         self._done = forms
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError, SourceError
 from voile.documents.patterns import PhraseList
-from voile.documents.patterns.listed import read_phrases
+from voile.documents.patterns.phrase_list import read_phrases
 from voile.documents.replacements.removal import Reason, Removal
 
 words = st.sampled_from(["Ann", "ann", "Lee", "Jo", "-", ".", "x1", "_"])

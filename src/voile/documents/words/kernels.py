@@ -58,7 +58,7 @@ def add_rows(
 
 
 @njit(cache=True, nogil=True)
-def add_up(
+def add_weights(
     indptr: Longs,
     indices: Ints,
     columns: Ints,

@@ -16,8 +16,8 @@ from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.documents.text import reading
-from voile.documents.text.reading import (
+from voile.documents.text import reader as reading
+from voile.documents.text.reader import (
     LONGEST,
     DocumentReader,
     text_hash,

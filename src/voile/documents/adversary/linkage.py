@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from voile.core.evidence import Evidence, Finding, Note, Rate
-from voile.documents.adversary.left import edits_of, match_documents
 from voile.documents.adversary.mentions import Mention, mentions_in, names_of
+from voile.documents.adversary.remaining import edits_of, match_documents
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
 from voile.documents.words.attributes import is_mark

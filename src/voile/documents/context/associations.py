@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
-from voile.documents.context.left import OutsideWords, incidence
+from voile.documents.context.outside import OutsideWords, incidence
 from voile.documents.context.rules import Rules, RuleThresholds, mine_rules
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Span

@@ -15,7 +15,7 @@ from voile.core.workers import begin_worker
 from voile.documents.committee.committee import Types, check_margins, types_by_own_rule
 from voile.documents.learners.calibration import Calibration, decide
 from voile.documents.learners.learner import Examples, Learner, Margins
-from voile.documents.words.gathering import SEVERAL, meet
+from voile.documents.words.kernels import SEVERAL, meet
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.documents.adversary.texts import NAMES, notes, released
 
 from voile.documents.adversary import link_surrogates
-from voile.documents.adversary.linking import ReadDocument, _rare_words
+from voile.documents.adversary.linkage import ReadDocument, _rare_words
 from voile.documents.adversary.mentions import mentions_in
-from voile.documents.committee.publishing import publish
+from voile.documents.committee.publication import publish
 from voile.documents.replacements import Marks, Removal, Surrogates
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span

@@ -10,12 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from voile.core.errors import RequestError
-from voile.documents.context.left import OutsideWords, Places, incidence
+from voile.documents.context.outside import OutsideWords, Places, incidence
 from voile.documents.context.rules import Rules, RuleThresholds, Target, mine_rules
 from voile.documents.replacements.removal import Reason, Removal, merge_neighbours
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Span
-from voile.documents.words.normalising import normalise
+from voile.documents.words.normalisation import normalise
 from voile.documents.words.tokens import Tokeniser
 
 LEAST = RuleThresholds()

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.evidence import Rate
-from voile.documents.adversary.ground import AttackText
-from voile.documents.adversary.labels import Prediction
+from voile.documents.adversary.attack_text import AttackText
+from voile.documents.adversary.predictions import Prediction
 
 Order = Literal["margin", "paper", "negatives"]
 Counts = NDArray[np.int64]

@@ -8,7 +8,7 @@ from tests.documents.made import Told, corpus_of, notes
 
 from voile.core.errors import RequestError
 from voile.documents.committee.committee import Committee, Member
-from voile.documents.committee.publishing import (
+from voile.documents.committee.publication import (
     BATCH,
     PublishedDocument,
     publish_documents,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.documents.adversary.left import edits_of
-from voile.documents.committee.publishing import PublishedDocument
+from voile.documents.adversary.remaining import edits_of
+from voile.documents.committee.publication import PublishedDocument
 from voile.documents.learners.learner import Examples
 from voile.documents.learning.training import split_into_folds
 from voile.documents.text.corpus import Corpus

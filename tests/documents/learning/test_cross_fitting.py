@@ -15,7 +15,7 @@ from voile.core.errors import RequestError
 from voile.documents.learners.calibration import Calibration, decide
 from voile.documents.learners.learner import Examples
 from voile.documents.learners.svm import SVM
-from voile.documents.learning.crossfitting import OutOfFold, cross_fit, drop_rare_columns
+from voile.documents.learning.cross_fitting import OutOfFold, cross_fit, drop_rare_columns
 from voile.documents.learning.training import Training
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from voile.core.errors import RequestError
-from voile.documents.committee.publishing import PublishedDocument
+from voile.documents.committee.publication import PublishedDocument
 from voile.documents.replacements import Edit, PublishedText
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document
