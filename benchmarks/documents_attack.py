@@ -23,7 +23,7 @@ from benchmarks.tables import save
 from joblib import Parallel, delayed
 
 from voile.core.evidence import Rate
-from voile.documents import Corpus
+from voile.documents import Corpus, adversary
 from voile.documents.adversary.attack_text import AttackText
 from voile.documents.adversary.inspections import Inspections
 from voile.documents.adversary.predictions import Apprentice, predict
@@ -135,7 +135,7 @@ def _attack(
 
 def _kept(name: str, what: str, parts: Sequence[Outcome]) -> Path:
     code = Path(__file__).read_bytes() + repr([one.removals for one in parts]).encode()
-    for path in sorted(Path(AttackText.__init__.__code__.co_filename).parent.glob("*.py")):
+    for path in sorted(Path(adversary.__file__).parent.glob("*.py")):
         code += path.read_bytes()
     folder = kept_in(name, FOLDS)
     folder.mkdir(parents=True, exist_ok=True)
