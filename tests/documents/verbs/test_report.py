@@ -84,7 +84,7 @@ def test_the_summary_says_what_was_asked_and_what_is_left(release):
     public = figures(shown(release, (), "public")["summary"])["Identifiers left"]
     assert (public.value, public.interval) == ("under 6.1%", "")
     assert "weighs a missed identifier as 20 harmless tokens." in said(blocks)
-    assert "The committee made 2 passes, each learning from" in said(blocks)
+    assert "The committee of classifiers made 2 passes, each learning from" in said(blocks)
     assert "A mark replaces what was removed." in said(blocks)
     assert (
         "Further mentions of a removed name in its document were removed as well; these figures "
@@ -243,7 +243,7 @@ def test_one_pass_and_no_pass_are_said_as_such(tmp_path):
         release = applied(
             people(), tmp_path / f"{passes}.csv", chosen=by_cost(2.0, passes), repeats=False
         )
-        assert f"The committee {words}" in said(shown(release)["summary"])
+        assert f"The committee of classifiers {words}" in said(shown(release)["summary"])
         assert "Removed as well" not in said(shown(release)["summary"])
 
 
@@ -357,20 +357,3 @@ def test_a_kit_of_one_policy_is_told_in_the_singular():
 def test_what_was_measured_on_the_release_stands_before_what_the_fit_expected(release, evidence):
     order = list(shown(release, evidence))
     assert order.index("singling-out") < order.index("frontier") < order.index("left")
-
-
-def test_findings_of_nothing_that_others_imply_are_left_out(release):
-    """Nothing found in 90 inspections is nothing in 10; of types with nothing left, a sentence."""
-    found = [
-        Finding("identifiers found", Rate(0, 90), at=inspections(90)),
-        Finding("identifiers found", Rate(0, 10), at=inspections(10)),
-        Finding("identifiers left", Rate(5, 50), of="NAME"),
-        Finding("identifiers left", Rate(0, 40), of="DATE"),
-    ]
-    evidence = [Evidence("reading", "singling out", LOOKS, findings=tuple(found))]
-    holder, public = (page(release, evidence, who) for who in ("internal", "public"))
-    for text in (holder, public):
-        assert "90 inspections" in text
-        assert "10 inspections" not in text
-    assert "Nothing is left of DATE." in holder
-    assert "Nothing is left of DATE." not in public

@@ -7,9 +7,7 @@ Leaks Using Corpus-Based Association Rules*, 2008, with one word on the left.
 from voile.documents.context.associations import find_associations, is_context, label_context
 from voile.documents.context.pointing_words import (
     PointingWords,
-    RuleTrial,
     find_pointing_words,
-    try_rules,
 )
 from voile.documents.context.rules import Rule, Rules, RuleThresholds
 
@@ -17,11 +15,9 @@ __all__ = [
     "PointingWords",
     "Rule",
     "RuleThresholds",
-    "RuleTrial",
     "Rules",
     "find_associations",
     "find_pointing_words",
     "is_context",
     "label_context",
-    "try_rules",
 ]

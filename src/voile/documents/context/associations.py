@@ -13,7 +13,6 @@ from voile.documents.context.outside import OutsideWords, incidence
 from voile.documents.context.rules import Rules, RuleThresholds, mine_rules
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Span
-from voile.documents.words.tokens import Tokeniser
 
 PREFIX = "CONTEXT_"
 SEEN = RuleThresholds(subjects=5)
@@ -34,10 +33,9 @@ def find_associations(
     least: RuleThresholds = SEEN,
     *,
     labels: Iterable[str] | None = None,
-    tokeniser: Tokeniser | None = None,
 ) -> Rules:
     """Find the words outside spans whose subjects have identifiers of a type."""
-    return _mined(OutsideWords.of(corpus, tokeniser), corpus, least, labels)
+    return _mined(OutsideWords.of(corpus), corpus, least, labels)
 
 
 def label_context(
@@ -45,8 +43,6 @@ def label_context(
     least: RuleThresholds = SEEN,
     *,
     labels: Iterable[str] | None = None,
-    prefix: str = PREFIX,
-    tokeniser: Tokeniser | None = None,
 ) -> Corpus:
     """Return the corpus with words that are correlated with a type as spans of their own type.
 
@@ -60,7 +56,7 @@ def label_context(
     >>> label_context(corpus, RuleThresholds(subjects=2, chance=1))[0].spans[1:]
     (Span(start=14, end=19, label='CONTEXT_NAME'),)
     """
-    left = OutsideWords.of(corpus, tokeniser)
+    left = OutsideWords.of(corpus)
     rules = _mined(left, corpus, least, labels)
     target_of = np.full(len(left.words), -1)
     words, best = np.unique(rules.pairs[:, 0], return_index=True)  # the first rule is the best
@@ -71,7 +67,7 @@ def label_context(
     for number, document in enumerate(corpus):
         begin, end = left.tokens.first[number : number + 2]
         added = (
-            Span(starts[token], ends[token], prefix + rules.targets[labelled[token]][0])
+            Span(starts[token], ends[token], PREFIX + rules.targets[labelled[token]][0])
             for token in begin + np.flatnonzero(labelled[begin:end] >= 0)
         )
         documents.append(replace(document, spans=(*document.spans, *added)))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from voile.documents.text.corpus import Corpus
-from voile.documents.words.tokens import Forms, Tokeniser, Tokens, token_labels, tokenise
+from voile.documents.words.tokens import Forms, Tokens, token_labels, tokenise
 
 Places = NDArray[np.intp]
 
@@ -29,9 +29,9 @@ class OutsideWords:
     subjects: int  # how many there are
 
     @classmethod
-    def of(cls, corpus: Corpus, tokeniser: Tokeniser | None = None) -> OutsideWords:
+    def of(cls, corpus: Corpus) -> OutsideWords:
         """Read a corpus. Cost: O(characters)."""
-        tokens = tokenise((document.text for document in corpus), None, tokeniser)
+        tokens = tokenise(document.text for document in corpus)
         known = Forms()
         lowered = np.array(known.number(form.casefold() for form in tokens.forms), dtype=np.intp)
         plain = np.array([any(map(str.isalnum, word)) for word in known.known], dtype=np.bool_)

@@ -16,7 +16,6 @@ from voile.documents.replacements.removal import Reason, Removal, merge_neighbou
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Span
 from voile.documents.words.normalisation import normalise
-from voile.documents.words.tokens import Tokeniser
 
 LEAST = RuleThresholds()
 LABEL, BY = "CONTEXT", (Reason("list", "context"),)
@@ -42,21 +41,10 @@ class PointingWords:
         return sum(self.pointed.values()) / max(sum(self.mentions.values()), 1)
 
 
-@dataclass(frozen=True)
-class RuleTrial:
-    """How rules do on subjects that they were not mined from."""
-
-    guesses: int  # a value for a subject, by the words left with that subject
-    right: int  # guesses of a value that was removed there
-    mentions: int  # values removed, counted once for each subject
-
-
 def find_pointing_words(
     corpus: Corpus,
     removals: Sequence[Sequence[Removal]],
     least: RuleThresholds = LEAST,
-    *,
-    tokeniser: Tokeniser | None = None,
 ) -> PointingWords:
     """Find the words left that point to a value removed.
 
@@ -64,9 +52,9 @@ def find_pointing_words(
     words go with which value, and guesses the values of other subjects. Cost: O(words x values) a
     subject.
     """
-    left = _left(corpus, removals, tokeniser)
+    left = outside_removals(corpus, removals)
     values: dict[Target, int] = {}
-    has_value = _values(left, corpus, removals, values, grow=True)
+    has_value = value_incidence(left, corpus, removals, values, grow=True)
     rules = mine_rules(left.incidence, has_value, list(left.words), list(values), least)
     right = ((left.incidence @ rules.matrix) * has_value).tocoo()
     words = np.unique(rules.pairs[:, 0])
@@ -81,28 +69,8 @@ def find_pointing_words(
     )
 
 
-def try_rules(
-    rules: Rules,
-    corpus: Corpus,
-    removals: Sequence[Sequence[Removal]],
-    *,
-    tokeniser: Tokeniser | None = None,
-) -> RuleTrial:
-    """Guess removed values by rules that were mined from other subjects."""
-    left = _left(corpus, removals, tokeniser)
-    values = {target: place for place, target in enumerate(rules.targets)}
-    has_value = _values(left, corpus, removals, values, grow=False)
-    places = np.array([left.words.get(word, -1) for word in rules.words], dtype=np.intp)
-    met = places >= 0
-    pointing = rules.matrix[met]
-    guesses = (left.incidence[:, places[met]] @ pointing).astype(np.bool_)
-    everything = _values(left, corpus, removals, {}, grow=True)
-    return RuleTrial(guesses.nnz, (guesses * has_value.astype(np.bool_)).nnz, everything.nnz)
-
-
-def _left(
-    corpus: Corpus, removals: Sequence[Sequence[Removal]], tokeniser: Tokeniser | None
-) -> OutsideWords:
+def outside_removals(corpus: Corpus, removals: Sequence[Sequence[Removal]]) -> OutsideWords:
+    """Return the words that no removal touches."""
     if len(removals) != len(corpus):
         raise RequestError(
             f"there are {len(corpus)} documents and removals of {len(removals)}",
@@ -110,12 +78,10 @@ def _left(
         )
     gone = (tuple(Span(one.start, one.end, one.label) for one in ones) for ones in removals)
     pairs = zip(corpus, gone, strict=True)
-    return OutsideWords.of(
-        Corpus(replace(document, spans=spans) for document, spans in pairs), tokeniser
-    )
+    return OutsideWords.of(Corpus(replace(document, spans=spans) for document, spans in pairs))
 
 
-def _values(
+def value_incidence(
     left: OutsideWords,
     corpus: Corpus,
     removals: Sequence[Sequence[Removal]],

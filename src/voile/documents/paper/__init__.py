@@ -1,1 +1,1 @@
-"""What is the paper's own: learners that the product offers beside its default."""
+"""The paper's own: learners loaded where they are asked for by name, and an experiment."""

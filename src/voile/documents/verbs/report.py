@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from voile.core.evidence import Evidence, Finding, Note, Rate
+from voile.core.evidence import Evidence, Rate
 from voile.core.rounding import for_audience
 from voile.documents.context import is_context
 from voile.documents.learning.quantities import FOUND, LEFT, REMOVED
@@ -69,7 +68,7 @@ def sections(
         data, public = private.get("story", {}), subject.public
     parts = (
         _summary(data, public, evidence, audience),
-        *evidence_sections([_fold(one, audience) for one in evidence], audience),
+        *evidence_sections(evidence, audience),
         _removers(private) if audience == "internal" else None,
         frontier_section(data, audience),
         passes_section(data, audience),
@@ -171,7 +170,8 @@ def _policy(public: Mapping[str, Any]) -> list[str]:
     learning = ", each learning from what the ones before had left" * (asked["passes"] > 1)
     worth = f"{asked['miss_cost']:g} harmless token{'s' * (asked['miss_cost'] != 1)}"
     lines = [
-        f"The policy weighs a missed identifier as {worth}. The committee made {passes}{learning}. "
+        f"The policy weighs a missed identifier as {worth}. The committee of classifiers made "
+        f"{passes}{learning}. "
         f"{PUTS[asked['replace']].capitalize()} replaces what was removed. {TOKENS}"
     ]
     more = []
@@ -212,28 +212,6 @@ def _corpus(data: Mapping[str, Any], audience: Audience) -> Iterator[str]:
         yield f"The learners used {counted(len(lists), 'list')} of the data holder's{names}."
     if context.any():
         yield OF_CONTEXT
-
-
-def _fold(evidence: Evidence, audience: Audience) -> Evidence:
-    """Leave out findings of nothing that others imply: fewer inspections find nothing either.
-
-    To the data holder, types of which nothing is left are a sentence; to the public each is a row,
-    since which types are shown is decided by their counts.
-    """
-    nothing: set[str] = set()
-    kept: list[Finding] = []
-    for one in evidence.findings:
-        if one.of or one.at is None or one.quantity not in nothing:
-            kept.append(one)
-        if not one.of and one.at is not None and not one.rate.successes:
-            nothing.add(one.quantity)
-    some = {one.of for one in kept if one.rate.successes}
-    types = list(dict.fromkeys(one.of for one in kept if one.of and one.of not in some))
-    if audience == "public" or not types:
-        return replace(evidence, findings=tuple(kept))
-    note = Note("Nothing is left of {types}.", {"types": listed(types)})
-    findings = tuple(one for one in kept if one.of not in types)
-    return replace(evidence, findings=findings, notes=(*evidence.notes, note))
 
 
 def _removers(private: Mapping[str, Any]) -> Section | None:
