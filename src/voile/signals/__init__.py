@@ -1,4 +1,4 @@
-"""Readings that the recipient decodes exactly, and that tell an eavesdropper nothing of a class."""
+"""Readings that the recipient decodes exactly, and that reveal no class to an eavesdropper."""
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@ A function's code loads when it is first asked for, so that `--help` is quick.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from voile.core.lazy import VERBS, lazily
@@ -70,17 +69,17 @@ __all__ = [
     "verify",
 ]
 
-_OWN_VERBS: Mapping[str, str] = {
-    "decode": "decode",
-    "decode_fhir": "fhir",
-    "decode_release": "decode",
-    "encode_fhir": "fhir",
-    "enrol": "enrol",
-    "receive": "receive",
-    "send": "send",
-}
 __getattr__ = lazily(
     __name__,
-    {**VERBS, **{name: f"verbs.{module}" for name, module in _OWN_VERBS.items()}},
+    {
+        **VERBS,
+        "decode": "verbs.decode",
+        "decode_fhir": "verbs.fhir",
+        "decode_release": "verbs.decode",
+        "encode_fhir": "verbs.fhir",
+        "enrol": "verbs.enrol",
+        "receive": "verbs.receive",
+        "send": "verbs.send",
+    },
     package="voile.signals",
 )

@@ -53,7 +53,7 @@ class Clinic:
         with recipient(folder, **options) as end, link(end, broker, login) as line:
             self._ready.set()
             try:
-                collect(end, line, stop=lambda: self._stopped, tell=self.told.append)
+                collect(end, line, stop=lambda: self._stopped, notify=self.told.append)
             except RequestError as error:
                 self.wrong = error
             self.received = end.received
@@ -134,7 +134,7 @@ def test_while_a_broker_is_down_readings_are_spooled_and_go_when_it_is_back(tmp_
     with sender(tmp_path) as device:
         device.take([ONE])
         with link(device, where) as line:
-            forward(device, line, wait=0.6, tell=told.append)
+            forward(device, line, wait=0.6, notify=told.append)
         assert told == ["the broker is away, it cannot be reached: trying again"]
         assert device.counts()["spooled"] == 1
         starter = threading.Timer(1, broker.start)
@@ -177,7 +177,7 @@ def test_live_readings_are_sent_as_they_come_and_a_wrong_one_is_left_out(tmp_pat
                 line.events.put(Taken("A", "calm", (170.0, weight)))
             threading.Timer(0.5, line.events.put, [Taken("A", "calm", (170.0, 72.0))]).start()
             threading.Timer(1, line.events.put, [End()]).start()
-            forward(device, line, live=True, wait=20, tell=told.append)
+            forward(device, line, live=True, wait=20, notify=told.append)
         assert not device.left()
     assert clinic.received == 3
     assert [line["weight"] for line in written(tmp_path)] == [70.0, 71.0, 72.0]
@@ -190,7 +190,7 @@ def test_a_recipient_tells_whose_messages_it_refuses(tmp_path, broker):
     with sender(tmp_path) as device, Clinic(tmp_path, where) as clinic:
         device.take([Taken("stranger", "calm", (170.0, 70.0)), ONE])
         with link(device, where) as line:
-            forward(device, line, wait=20, tell=told.append)
+            forward(device, line, wait=20, notify=told.append)
         assert device.refused == {"stranger": "pseudonym"}
         assert device.counts()["spooled"] == 1
     (said,) = clinic.told
@@ -285,7 +285,9 @@ def test_tls_is_passed_through(tmp_path, tls):
         with link(device, where) as line:
             forward(device, line, wait=20)
         assert not device.left()
-        distrust = pytest.raises(RequestError, match="will not have us: its certificate is not")
+        distrust = pytest.raises(
+            RequestError, match="refuses the connection: its certificate is not"
+        )
         with distrust, link(device, Broker.parse(url)) as line:
             forward(device, line, live=True, wait=20)
     assert clinic.received == 1
@@ -310,7 +312,7 @@ def test_who_has_no_login_is_told_and_who_has_one_is_let_in(tmp_path, make_broke
     with sender(tmp_path) as device, Clinic(tmp_path, where, Login("ward", "sesame")) as clinic:
         device.take([ONE])
         for login in (None, Login("ward", "open")):
-            refusal = pytest.raises(RequestError, match="will not have us: not authorized")
+            refusal = pytest.raises(RequestError, match="refuses the connection: not authorized")
             with refusal, link(device, where, login) as line:
                 forward(device, line, wait=20)
         assert device.counts()["spooled"] == 1

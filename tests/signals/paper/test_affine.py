@@ -14,7 +14,7 @@ from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, mutual_information
 from voile.signals.codec.steps import Affine
 from voile.signals.paper.affine import LearnedAffine, Objective
-from voile.signals.paper.objectives import by_histogram, told_by
+from voile.signals.paper.objectives import by_histogram, leakage_by
 from voile.signals.paper.optimisers import OPTIMISERS
 
 pytestmark = pytest.mark.filterwarnings("ignore:a class has only")
@@ -104,7 +104,7 @@ def test_objectives_agree_on_much_data():
     X, c = shifted(8_000, 2)
     V = (X + np.random.default_rng(3).uniform(-0.005, 0.005, len(X)))[None]
     for beliefs in (everyone(c), (np.array([[0.2, 0.2, 0.6]]), np.ones(1))):
-        told = [told_by(kind, V, c, beliefs)(same(1, 3)) for kind in get_args(Objective)]
+        told = [leakage_by(kind, V, c, beliefs)(same(1, 3)) for kind in get_args(Objective)]
         assert told == pytest.approx([told[1]] * 3, abs=0.08)
 
 
@@ -114,7 +114,7 @@ def test_the_mixture_is_that_of_the_moved_readings():
     V = np.stack([X, np.sin(X) + 0.1 * X])
     maps = [Affine(np.array([[1.0 + k, 0], [0.3 * k, 2.0]]), np.array([k, -k])) for k in range(3)]
     rows, chances = np.array([[0.2, 0.3, 0.5], [0.0, 0.6, 0.4]]), np.array([0.3, 0.7])
-    found = told_by("mixture", V, c, (rows, chances))(maps)
+    found = leakage_by("mixture", V, c, (rows, chances))(maps)
     fits = [GaussianMixture(3, random_state=0).fit(V[:, c == k].T) for k in range(3)]
 
     def density(k, Z):

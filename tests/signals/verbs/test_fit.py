@@ -180,7 +180,7 @@ def test_readings_that_tell_nothing_are_refused():
     )
     shuffled = table.set_column(5, "ill", pa.array(rng.permutation(table["ill"].to_pylist())))
     with pytest.raises(
-        InfeasibleError, match=r"tell nothing of the class .* does not prove"
+        InfeasibleError, match=r"reveal nothing of the class .* does not prove"
     ) as said:
         fitted(shuffled)
     assert "as they are" not in str(said.value)
@@ -211,7 +211,7 @@ def of_time(trend=0.0, swing=1.0, seed=8, n=160, length=12):
 def test_readings_whose_course_alone_tells_the_class_are_never_said_to_be_safe(how):
     """One reading of each tells nothing; the trend, or the swing, tells the class entirely."""
     with pytest.raises(
-        InfeasibleError, match=r"how a subject's readings go on tells (0\.[4-9]|1)"
+        InfeasibleError, match=r"the course of a subject's readings reveals (0\.[4-9]|1)"
     ) as said:
         fitted(of_time(**how), time="when")
     assert "as they are" not in str(said.value)
@@ -253,7 +253,7 @@ def test_the_base_tells_nothing_more():
     columns = Content.of(fitted()).maps["normal"].columns
     whose, u = np.arange(1200), np.random.default_rng(0).uniform(-0.5, 0.5, X.shape)
     made = Trials(tuple(trials(METHODS["normal"], X, c, whose, whose, columns, u=u, seed=1)))
-    told = made.told(0.5)
+    told = made.leakage(0.5)
     for base in ("uniform", "barycentre"):
         clouds = zip(made.sent(base, 0.5), made.folds, strict=True)
         parts = [contributions(points(Z, one.map.spans), one.c) for Z, one in clouds]
@@ -326,13 +326,13 @@ def test_sequences_are_learnt_where_a_column_orders_them():
             "ill": np.where(ill, "yes", "no"),
         }
     )
-    assert Content.of(fitted(table)).sequence_codec is None
+    assert Content.of(fitted(table)).sequence is None
     once = table.filter(pa.array(np.arange(n * length) % length == 0))
-    assert Content.of(fitted(once)).sequence_codec.forgets
+    assert Content.of(fitted(once)).sequence.forgets
     mixed_up = table.take(pa.array(rng.permutation(n * length)))
     kit = fitted(mixed_up, time="when")
     assert kit.id == fitted(table, time="when").id
-    codec = Content.of(kit).sequence_codec
+    codec = Content.of(kit).sequence
     sender, receiver = (Session(codec, "yes", "p0") for _ in range(2))
     sender.send([61.5, 88.0])
     (message,) = sender.pending()

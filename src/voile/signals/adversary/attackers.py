@@ -1,4 +1,4 @@
-"""Those who infer the class from what they overhear: learners, and Bayes with the map's file."""
+"""Attackers who infer the class from messages: learners, and Bayes' rule with the map."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Attacker:
     """How well one attacker distinguishes the classes of people not learned from.
 
     name : the kind of learner.
-    accuracy : when she wants to be right as often as may be; compare with the majority class.
+    accuracy : of guesses that are right as often as possible; compare with the majority class.
     balanced : the mean recall of the classes when each counts alike, with `low` and `high`, its
         95% interval; chance is 1 / classes.
     recall : per class, as for `balanced`.
     auc : per class against the rest; chance is 1/2.
-    bits, bits_low, bits_high : H(C) less her log-loss, and its 95% interval; NaN for an attacker
+    bits, bits_low, bits_high : H(C) less the log-loss, and its 95% interval; NaN for an attacker
         without chances.
     """
 
@@ -100,8 +100,8 @@ def learners(
 ) -> tuple[Attacker, ...]:
     """Let each learner learn from `Z` and its classes, and try it on `fresh`.
 
-    Where she believes `prior`, (n, k) p(c | s), of those she tries, she weighs the chances that
-    she has learnt by it. Support vectors have no chances to weigh.
+    Chances are weighed by `prior`, (n, k) p(c | s) of those tried, where it is given; support
+    vectors have none to weigh.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier  # type: ignore[import-untyped]
     from sklearn.neighbors import KNeighborsClassifier  # type: ignore[import-untyped]
@@ -143,9 +143,8 @@ def _support_vectors(Z: Floats, c: Codes, fresh: Floats, d: Codes) -> Attacker:
 def bayes(map: PrivacyMap, Z: Floats, d: Codes, prior: Floats | None = None) -> Attacker:
     """Let the attacker use Bayes' rule with the densities that the map's own model says.
 
-    She needs all columns to be numbers. Where the model is right nobody does better; at strength
-    1 it says that all classes look alike, and leaves her with what she believed before: `prior`,
-    (n, k) p(c | s), or the shares that the map was fitted to.
+    All columns must be numbers. Where the model is right nobody does better; at strength 1 all
+    classes look alike to it, and the prior stays: `prior`, (n, k) p(c | s), or the map's shares.
     """
     fitted = map.fitted_
     assert fitted is not None  # the audit is of numbers
@@ -158,7 +157,7 @@ def bayes(map: PrivacyMap, Z: Floats, d: Codes, prior: Floats | None = None) -> 
 def by_chances(name: str, chances: Floats, d: Codes, prior: Floats | None = None) -> Attacker:
     """Score an attacker who gives each class a chance, (n, k); the classes of `d` are known.
 
-    Bits are those gained over `prior`, (n, k), what she believed before; None: the shares of `d`.
+    Bits are those gained over `prior`, (n, k), the beliefs beforehand; None: the shares of `d`.
     """
     k = chances.shape[1]
     shares = np.bincount(d, minlength=k) / len(d)

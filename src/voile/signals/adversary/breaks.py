@@ -1,4 +1,4 @@
-"""The standard breaks: ways round a map that hides single readings well."""
+"""The standard breaks: attacks that bypass a map which hides single readings well."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def is_enough(c: Codes, classes: int) -> bool:
 
 @dataclass(frozen=True)
 class Break:
-    """What one way round the map achieves.
+    """What one attack that bypasses the map achieves.
 
     name : of the break.
     messages : how many of each person are overheard.
-    rate : how often she names the right class.
-    baseline : how often she would without what she overheard.
+    rate : how often the right class is named.
+    baseline : the same without any message.
     without : the same with the remedy left off; None where it is not tried.
     promised : whether the wing promises that `rate` is no better than `baseline`.
     """
@@ -113,7 +113,7 @@ def repeats(Z: Floats, c: Codes, seed: int) -> tuple[Rate, Rate]:
 
 
 def features(Z: Floats) -> Floats:
-    """Return per subject what tells of level, swings, and how they go on: (subjects, features)."""
+    """Return features of each subject's level, swings and their course: (subjects, features)."""
     centred, moves = Z - Z.mean(axis=1, keepdims=True), np.diff(Z, axis=1)
     pairs = [(i, j) for i in range(Z.shape[2]) for j in range(i)]
     together = [(V[:, :, i] * V[:, :, j]).mean(axis=1) for V in (centred, moves) for i, j in pairs]

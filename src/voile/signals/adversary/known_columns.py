@@ -13,7 +13,7 @@ from voile.data import Source
 from voile.signals.codec.pieces import Floats
 from voile.signals.readings.forms import NUMBER
 
-COMMONEST = 30  # values of a column of names that are told apart
+COMMONEST = 30  # values of a column of names that are distinguished
 AS_NUMBER = 0.9  # of texts: above this share of numbers, a column is one of numbers
 
 

@@ -75,8 +75,9 @@ def audit(
 ) -> Audit:
     """Attack a fitted map.
 
-    The story: half of the people are known to the adversary with their classes. She learns from
-    their messages what each class looks like, and names the classes of the other half.
+    The story: half of the people are known to the adversary with their classes. From
+    their messages the adversary learns what each class looks like, and names the classes of the
+    other half.
 
     Parameters
     ----------
@@ -86,8 +87,8 @@ def audit(
     c : (n,) classes, all those of the map.
     subjects : (n,) whose reading each is; None: each a person's only one. Attackers of single
         messages hear each subject's first, so that every interval counts subjects; of several
-        messages, those subjects whose class stays. Or `Subjects`: by p(c | s) she weighs what
-        she hears, and what she gains is counted from there; where laws are the subjects' own,
+        messages, those subjects whose class stays. Or `Subjects`: messages are weighed by
+        p(c | s), and what is gained counts from there; where laws are the subjects' own,
         the information is that of all messages for one who knows whose each is and how this
         subject's readings differ.
     lengths : numbers of messages for repeat readings, tried where enough subjects have them.
@@ -137,7 +138,7 @@ def audit(
         Z, c_first, whose = _messages(map, table, labels, known, every), codes, subjects
     else:
         whose = _first(known, first)
-    told = mutual_information(
+    information = mutual_information(
         Z, c_first, whose, permutations=permutations, random_state=random_state
     )
     likeliest = np.full(len(c_tried), np.bincount(codes[first[:half]]).argmax())
@@ -145,7 +146,7 @@ def audit(
         likeliest = beliefs.argmax(axis=1)
     common = int((c_tried == likeliest).sum())
     names = tuple(str(name) for name in map.classes_)
-    return Audit(names, Rate(common, len(c_tried)), found, told, tuple(ways))
+    return Audit(names, Rate(common, len(c_tried)), found, information, tuple(ways))
 
 
 def _messages(

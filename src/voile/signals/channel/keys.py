@@ -68,8 +68,8 @@ class Enrolled:
 
     def mac(self, map: str) -> str:
         """Return the MAC that holds an entry of the file together, under the entry's own key."""
-        told = [VERSION, map, self.subject, self.pseudonym, self.key.generation]
-        return self.key.mac(b"enrolment", json.dumps(told).encode()).hex()
+        entry = [VERSION, map, self.subject, self.pseudonym, self.key.generation]
+        return self.key.mac(b"enrolment", json.dumps(entry).encode()).hex()
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ PATIENCE = 5.0  # seconds for a receipt, before what is under way is handed on a
 LONGEST = 600.0  # of the same, after doubling
 TICK = 0.5  # seconds between two looks at the clock
 
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -54,20 +54,20 @@ def forward(
     *,
     live: bool = False,
     wait: float | None = None,
-    tell: Tell = lambda _: None,
+    notify: Notify = lambda _: None,
 ) -> int:
     """Send all that is spooled, until each reading has its receipt."""
     until = time.monotonic() + (float("inf") if wait is None else wait)
-    told, patience, look, left_out = _Told(tell), _Patience(), 0.0, 0
+    once, patience, look, left_out = _NotifyOnce(notify), _Patience(), 0.0, 0
     link.listen(sender.pseudonyms())
     while (live or sender.left()) and time.monotonic() < until:
         events = link.take(TICK)
         replies = [event for event in events if isinstance(event, Post)]
-        left_out += _take(sender, link, events, tell)
+        left_out += _take(sender, link, events, notify)
         live = live and not any(isinstance(event, End) for event in events)
         patience.heard(replies)
         posts = sender.turn(replies)
-        if _news(events, told):
+        if _is_up(events, once):
             posts = sender.again()
         if time.monotonic() > look:
             look = time.monotonic() + TICK
@@ -75,30 +75,30 @@ def forward(
         link.hand_on(posts)
         patience.handed(posts)
         for pseudonym, reason in sender.refused.items():
-            told(f"{pseudonym}: {SAID[reason]}")
+            once(f"{pseudonym}: {SAID[reason]}")
         if sender.unauthenticated:
-            told(f"replies without a valid MAC are ignored: {_roughly(sender.unauthenticated)}")
+            once(f"replies without a valid MAC are ignored: {_roughly(sender.unauthenticated)}")
     return left_out
 
 
-def _take(sender: Sender, link: Link, events: Iterable[Event], tell: Tell) -> int:
+def _take(sender: Sender, link: Link, events: Iterable[Event], notify: Notify) -> int:
     """Put readings that came among the events on disk; leave out those that cannot be sent."""
     readings = [event for event in events if isinstance(event, Taken)]
     try:
         sender.take(readings)
         wrong = 0
     except RequestError:
-        wrong = sum(not _is_taken(sender, reading, tell) for reading in readings)
+        wrong = sum(not _is_taken(sender, reading, notify) for reading in readings)
     if readings:
         link.listen(sender.pseudonyms())
     return wrong
 
 
-def _is_taken(sender: Sender, reading: Taken, tell: Tell) -> bool:
+def _is_taken(sender: Sender, reading: Taken, notify: Notify) -> bool:
     try:
         return sender.take([reading])
     except RequestError as error:
-        tell(f"a reading is left out: {error}")
+        notify(f"a reading is left out: {error}")
         return False
 
 
@@ -107,24 +107,24 @@ def collect(
     link: Link,
     *,
     stop: Callable[[], bool] = lambda: False,
-    tell: Tell = lambda _: None,
+    notify: Notify = lambda _: None,
 ) -> None:
     """Receive what comes, until `stop` says so; it is asked at least twice a second."""
-    told = _Told(tell)
+    once = _NotifyOnce(notify)
     link.listen("+")
     while not stop():
         events = link.take(TICK)
         posts = [event for event in events if isinstance(event, Post)]
         replies = recipient.turn(posts) if posts else []
-        if _news(events, told):
+        if _is_up(events, once):
             replies += recipient.receipts()
         link.hand_on(replies)
         for (pseudonym, reason), refused in recipient.refused.items():
-            told(f"{pseudonym}: {HEARD[reason]}; the first is number {refused.first}")
+            once(f"{pseudonym}: {HEARD[reason]}; the first is number {refused.first}")
         if recipient.unauthenticated:
-            told(f"messages without a valid MAC are ignored: {_roughly(recipient.unauthenticated)}")
+            once(f"messages without a valid MAC are ignored: {_roughly(recipient.unauthenticated)}")
         if recipient.set_aside:
-            told(f"readings outside the map's range are set aside: {_roughly(recipient.set_aside)}")
+            once(f"readings outside the map's range are set aside: {_roughly(recipient.set_aside)}")
 
 
 def _roughly(number: int) -> str:
@@ -136,33 +136,33 @@ def _roughly(number: int) -> str:
     return f"{10 ** (len(str(number)) - 1):,} or more"
 
 
-class _Told:
-    """Tell each sentence once."""
+class _NotifyOnce:
+    """Report each sentence once."""
 
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
+    def __init__(self, notify: Notify) -> None:
+        self._notify = notify
         self._before: set[str] = set()
 
     def __call__(self, sentence: str) -> None:
         if sentence not in self._before:
             self._before.add(sentence)
-            self._tell(sentence)
+            self._notify(sentence)
 
     def forget(self, start: str) -> None:
         self._before = {one for one in self._before if not one.startswith(start)}
 
 
-def _news(events: Iterable[Event], told: _Told) -> bool:
-    """Tell how the line is; say whether it has just come up."""
+def _is_up(events: Iterable[Event], once: _NotifyOnce) -> bool:
+    """Report the state of the line; say whether it has just come up."""
     up = False
     for event in events:
         match event:
             case Up():
                 up = True
-                told.forget("the broker")
+                once.forget("the broker")
             case Down(why):
                 up = False
-                told(f"the broker is away, {why}: trying again")
+                once(f"the broker is away, {why}: trying again")
             case Denied(why):
-                raise RequestError(f"the broker will not have us: {why}", where="broker")
+                raise RequestError(f"the broker refuses the connection: {why}", where="broker")
     return up

@@ -39,7 +39,7 @@ Key: TypeAlias = tuple[str, str]  # a pseudonym, and the name of a session
 
 @dataclass(frozen=True)
 class Subject:
-    """Whom the clinic knows: her class, what she is called in the output, which key she has."""
+    """A subject that the clinic knows: its class, its name in the output, its key's generation."""
 
     label: str | int
     name: str | int
@@ -94,7 +94,7 @@ class Recipient:
     topic : the first part of all topics.
     encrypt : messages are to be encrypted, and replies are.
     overlap : the last day on which each subject's key of the generation before is taken, too.
-    today : tells the day; another than the system's in tests only.
+    today : gives the day; another than the system's in tests only.
 
     received, set_aside : readings written to either file since this start.
     unauthenticated : messages without a MAC that holds, since this start.
@@ -138,7 +138,7 @@ class Recipient:
             raise
 
     def turn(self, posts: Iterable[Post]) -> list[Post]:
-        """Take in messages; return the replies. All they tell of is on disk."""
+        """Take in messages; return the replies. What they acknowledge is on disk."""
         batch = _Batch()
         try:
             with self.store.transaction():
@@ -161,7 +161,7 @@ class Recipient:
         return batch.refusals + heard
 
     def receipts(self) -> list[Post]:
-        """Return what tells all senders up to where all has come, so that they send the rest."""
+        """Return receipts for all senders, so that they send what has not come."""
         keys = [(str(row[0]), str(row[1])) for row in self.store.run(LATEST)]
         with self.store.reading():
             return [
@@ -184,7 +184,7 @@ class Recipient:
         self.close()
 
     def _key(self, pseudonym: str, generation: int) -> DeviceKey | None:
-        """Return the key that whoever enrolled this pseudonym has given its device."""
+        """Return the key that the device of this pseudonym was given."""
         return DeviceKey.derive(self._secret, pseudonym, generation) if generation else None
 
     def _accepted_generations(self, subject: Subject) -> list[int]:

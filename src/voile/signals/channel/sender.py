@@ -207,7 +207,7 @@ class Sender:
         """Begin new sessions for all; what is under way is sent anew.
 
         For two ends out of step, such as after a backup was loaded. The first message of a session
-        does not stand on what went before: each new session tells of the class as one more reading
+        does not stand on what went before: each new session reveals as much as one more reading
         sent by itself. A reading whose receipt was lost comes a second time.
         """
         with self.store.transaction():

@@ -135,7 +135,7 @@ class Codec:
         """Return how many cells, (d, n), rounding to `places` may move readings apart.
 
         Drawn from so much more than their cell, and again where they leave it, messages are as
-        often at its edge as in its middle: else the right class's map would be told by that.
+        often at its edge as in its middle: else that would reveal the right class's map.
         """
         wide = np.zeros_like(X)
         if self.places is not None:
@@ -326,11 +326,12 @@ def _strings(column: NDArray[Any]) -> NDArray[np.str_]:
 
 
 def rounded(Z: Floats, places: int | None = None) -> Floats:
-    """Round what is sent, so that float64's own lattice does not tell the class.
+    """Round what is sent, so that float64's own lattice does not reveal the class.
 
     A class's map reaches only some of the float64 values near a message, those that stand for a
-    float64 reading; whoever takes a message back and forth by every class's map finds the one
-    that leaves its last bits alone. Of a multiple of `GRAIN`, or a decimal, all maps reach many.
+    float64 reading; an adversary who takes a message back and forth by every class's map finds
+    the one that leaves its last bits alone. Of a multiple of `GRAIN`, or a decimal, all maps
+    reach many.
     """
     if places is None:
         return np.asarray(np.rint(Z / GRAIN) * GRAIN)

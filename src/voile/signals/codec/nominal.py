@@ -1,6 +1,6 @@
 """Nominal columns: one injective assignment of values per class, NumPy alone.
 
-Among all assignments, matching values by their rank of frequency tells least: the entropy of the
+Among all assignments, matching values by their rank of frequency reveals least: the entropy of the
 mixture is Schur-concave, and a sum of vectors is majorised by the sum of the sorted ones, so
 I(Z; C) = H(Z) - H(Z | C) is least there, whatever the shares of the classes.
 """

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 class Place(str):
     """A column of readings, or the classes, and a row of them, as a library's caller counts them.
 
-    It is the text of an error's `where`, and remembers what it counts: whoever read the arrays
-    from a source says it by the source's names.
+    It is the text of an error's `where`, and remembers what it counts: the reader of a
+    source says it by the source's names.
 
     >>> Place(1, 6), Place(row=6), Place(1, 6).called(("pulse", "weight"), "ill")
     ('column 1, row 7', 'c, row 7', 'column weight, row 7')

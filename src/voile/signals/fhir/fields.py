@@ -28,7 +28,7 @@ class Field:
     system : of the code.
     decimals : how values are written: so many places, or "shortest" (70 for 70.0). None: as many
         places as the column's resolution has. It is declared, not found value by value: how one
-        value is written would tell where it lies on its lattice.
+        value is written would reveal where it lies on its lattice.
     """
 
     column: str

@@ -221,5 +221,5 @@ def places_of(lattice: Lattice) -> int:
 
 
 def is_decimals(held: object) -> TypeGuard[Decimals]:
-    """Say whether this tells how values are written."""
+    """Say whether this is a way to write decimals."""
     return held == "shortest" or (isinstance(held, int) and 0 <= held <= MOST)

@@ -1,6 +1,6 @@
 """The values of Observations: where they stand in a text, and what marks an encoded one.
 
-An encoded value is no weight any more, which whoever reads it must know: FHIR has a
+An encoded value is no longer a weight, and every reader must know that: FHIR has a
 `modifierExtension` for what changes the meaning of the element that it stands in.
 """
 
@@ -83,8 +83,8 @@ class Element:
         """Refuse an Observation that repeats the value in words, where it would stay readable."""
         for name in TELLING:
             span = self.observation.get(name)
-            told = NUMBER.findall(self.text, span.start, span.end) if span else []
-            if any(Decimal(one.replace(",", ".")) == abs(Decimal(number)) for one in told):
+            numbers = NUMBER.findall(self.text, span.start, span.end) if span else []
+            if any(Decimal(one.replace(",", ".")) == abs(Decimal(number)) for one in numbers):
                 raise RequestError(
                     f"the value stands in the {name} as well",
                     where=self.place,

@@ -42,8 +42,8 @@ class Shown(NamedTuple):
 class Way(Protocol):
     """Hide readings, and show them again.
 
-    `class_of` gives a subject's class, or refuses her. `hide` takes (n, d) readings of subjects,
-    each subject's in order of time; `show` what `hide` returned, in any order. Columns in `once`
+    `class_of` gives a subject's class, or refuses the subject. `hide` takes (n, d) readings, each
+    subject's in order of time; `show` what `hide` returned, in any order. Columns in `once`
     never change within a subject, and are sent with its first reading alone.
     """
 

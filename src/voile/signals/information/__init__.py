@@ -1,4 +1,4 @@
-"""What messages tell of the class, in bits, to whoever has beliefs of each subject: I(Z; C | S).
+"""What messages reveal of the class, in bits, given beliefs about each subject: I(Z; C | S).
 
 Source: Aranki, Bajcsy, *Private Disclosure of Information in Health Tele-monitoring*, 2015, eq. 1
 and Section 3.3.

@@ -1,4 +1,4 @@
-"""What an adversary thinks of each subject's class before she hears a message: p(c | s)."""
+"""The adversary's beliefs about each subject's class before any message: p(c | s)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ LEAKAGE = (
 )
 
 
-def leakage(told: Information) -> Note:
+def leakage(information: Information) -> Note:
     """Say how many bits of the class one message reveals."""
     names = ("bits", "entropy", "low", "high", "null")
-    return Note(LEAKAGE, {name: getattr(told, name) for name in names})
+    return Note(LEAKAGE, {name: getattr(information, name) for name in names})

@@ -23,15 +23,15 @@ PERMUTATIONS = 100
 
 @dataclass(frozen=True)
 class Information:
-    """What readings tell of the class.
+    """What readings reveal of the class.
 
     Parameters
     ----------
-    bits : the estimate; below 0 by chance where there is nothing to tell.
+    bits : the estimate; below 0 by chance where there is nothing to reveal.
     low, high : its 95% interval, by the spread of the subjects' contributions.
     null : the 95th percentile of the estimate with classes dealt out anew: what nothing looks like.
-    p_value : share of such deals that told as much, from 1 / (deals + 1) up.
-    entropy : H(C), the most there is to tell, in bits.
+    p_value : share of such deals that revealed as much, from 1 / (deals + 1) up.
+    entropy : H(C), the most there is to reveal, in bits.
     """
 
     bits: float
@@ -85,8 +85,8 @@ def mutual_information(
     --------
     >>> rng = np.random.default_rng(0)
     >>> c = np.arange(500) % 2
-    >>> told = mutual_information(rng.normal(size=500) + 20 * c, c, permutations=0)
-    >>> round(told.bits, 2), round(told.entropy, 2)
+    >>> found = mutual_information(rng.normal(size=500) + 20 * c, c, permutations=0)
+    >>> round(found.bits, 2), round(found.entropy, 2)
     (1.0, 1.0)
     """
     deals, ties = streams(random_state, "deals", "ties")
@@ -110,7 +110,7 @@ def mutual_information(
         points, codes, each = points[rows], codes[rows], known.share
     laws = [_law(known.at(part), codes[part], k) for part in parts]
 
-    def told(codes: NDArray[np.intp]) -> Floats:
+    def estimated(codes: NDArray[np.intp]) -> Floats:
         out = np.empty(len(codes))
         for part, (beliefs, chances) in zip(parts, laws, strict=True):
             own = np.unique(codes[part], return_inverse=True)[1]
@@ -118,10 +118,10 @@ def mutual_information(
         return out
 
     deal = [_dealt(codes, known.whose, deals, within=known.own) for _ in range(permutations)]
-    null = np.array([each @ told(one) for one in deal])
+    null = np.array([each @ estimated(one) for one in deal])
     most = [chances @ entr(beliefs).sum(axis=1) / np.log(2) for beliefs, chances in laws]
     entropy = sum(each[part].sum() * one for part, one in zip(parts, most, strict=True))
-    return _summary(told(codes), each, known.whose, null, float(entropy))
+    return _summary(estimated(codes), each, known.whose, null, float(entropy))
 
 
 def _own(
@@ -211,11 +211,11 @@ def _dealt(
 
 
 def _summary(
-    told: Floats, each: Floats, whose: NDArray[np.intp], null: Floats, entropy: float
+    own: Floats, each: Floats, whose: NDArray[np.intp], null: Floats, entropy: float
 ) -> Information:
-    bits = float(each @ told)
+    bits = float(each @ own)
     # the variance of a mean of clusters: each subject's contributions go together
-    sums = np.bincount(whose, each * (told - bits))
+    sums = np.bincount(whose, each * (own - bits))
     error = float(np.sqrt((sums**2).sum()))
     return Information(
         bits=bits,

@@ -1,4 +1,4 @@
-"""What a subject's readings tell of the class by how they go on, even where one tells nothing."""
+"""What the course of a subject's readings reveals of the class, even where one reveals nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voile.keys.random import RandomState
 from voile.signals.codec.pieces import Floats
 from voile.signals.information.mutual import NEIGHBOURS, Information, mutual_information
 
-LENGTH = 3  # readings of a subject from which a trend and a swing can be told
+LENGTH = 3  # readings of a subject from which a trend and a swing can be estimated
 SURE = 0.05  # of all four together
 
 
@@ -22,7 +22,7 @@ def information_over_time(
     moments: NDArray[np.intp],
     random_state: RandomState = 0,
 ) -> Information | None:
-    """Look whether levels, trends, swings or steps of subjects tell their class, each by itself."""
+    """Find whether levels, trends, swings or steps of subjects reveal the class, each alone."""
     n = np.bincount(whose)
     long = np.flatnonzero(n >= LENGTH)
     classes = codes[np.unique(whose, return_index=True)[1]][long]

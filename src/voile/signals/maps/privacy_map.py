@@ -36,8 +36,8 @@ class SignalsWarning(UserWarning):
 class PrivacyMap:
     """Learn one injective map per private class, after which all classes look alike.
 
-    The story: a patient's device sends readings to a clinic that knows her condition, the class.
-    Someone overhears them, knows every map and has as many readings of each class as she likes,
+    The story: a patient's device sends readings to a clinic that knows the condition, the class.
+    An adversary overhears them, knows every map, has any number of readings of each class,
     and guesses the class. The clinic decodes every reading exactly; the guess should be no better
     than one made without the readings.
 
@@ -226,7 +226,7 @@ class PrivacyMap:
         Warns
         -----
         SignalsWarning : a subject has a second reading, here or in an earlier call of this map:
-            each is hidden by itself, but many tell the class by and by.
+            each is hidden by itself, but many gradually reveal the class.
         """
 
         def encode(codec: Codec, X: NDArray[Any], c: NDArray[Any]) -> NDArray[Any]:

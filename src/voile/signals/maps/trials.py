@@ -1,4 +1,4 @@
-"""What a policy's messages tell of the class and what they cost, on subjects held out of the fit.
+"""What a policy's messages reveal of the class and cost, on subjects held out of the fit.
 
 Subjects are dealt into three folds; each fold's readings are sent by maps that the other two were
 fitted to, as an eavesdropper will overhear people whom no map has seen.
@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.evidence import Z95
-from voile.core.measures import Measure
 from voile.signals.codec.codec import Column
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.nominal import Assignment
@@ -30,34 +29,17 @@ APART = 1e3  # between nominal values, in standard deviations of numbers: neighb
 DEALS = 50
 MOST = 30_000  # subjects that estimates rest on: neighbours are looked up for each
 
-RISK = Measure(
-    "risk",
-    "class told",
-    "share",
-    "I(Z; C | S) / I(X; C | S), one reading Z or X of each subject, sent or as it is",
-    generalising="falls",
-    source="Aranki, Bajcsy 2015, eq. 1",
-)
-LOSS = Measure(
-    "loss",
-    "distortion for honest third parties",
-    "share",
-    "root mean square of (z - x) / sd(x), as a share of that at strength 1 of the base that "
-    "distorts most; a nominal value counts 1 where another is sent",
-    generalising="rises",
-)
-
 
 @dataclass(frozen=True)
-class Told:
-    """How many bits of the class something tells, with its 95% interval."""
+class Leakage:
+    """Bits of the class that messages reveal, with their 95% interval."""
 
     bits: float
     low: float
     high: float
 
     @classmethod
-    def of(cls, parts: Floats) -> Told:
+    def of(cls, parts: Floats) -> Leakage:
         """Average the subjects' contributions."""
         bits, error = float(parts.mean()), Z95 * float(parts.std()) / np.sqrt(len(parts))
         return cls(bits, bits - error, bits + error)
@@ -78,8 +60,8 @@ class Trial:
     u: Floats
     beliefs: tuple[Floats, Floats]
 
-    def told(self, cloud: Floats, c: Codes) -> Floats:
-        """Return each subject's part of what messages tell, were these their classes."""
+    def contributions(self, cloud: Floats, c: Codes) -> Floats:
+        """Return each subject's part of the leakage, were these their classes."""
         return contributions(cloud, c, NEIGHBOURS, *self.beliefs)
 
     def sent(self, base: str, strength: float) -> NDArray[Any]:
@@ -133,8 +115,8 @@ def trials(
 ) -> Iterator[Trial]:
     """Fit to two folds of subjects, and hand on the rows `tried` of the third.
 
-    What an adversary thinks beforehand is `prior`, (n, k) p(c | s); None: the shares. Lattices are
-    those of all readings: they tell of scales, not of people.
+    The adversary's beliefs are `prior`, (n, k) p(c | s); None: the shares. Lattices are those of
+    all readings: they depend on scales, not on people.
     """
     n, k = len(table), int(c.max()) + 1
     everyone = Known.of(Subjects(whose, beliefs=prior), n, k)
@@ -176,13 +158,15 @@ class Trials:
         """Return each fold's messages."""
         return [one.sent(base, strength) for one in self.folds]
 
-    def told(self, strength: float) -> Told:
-        """Estimate the bits that messages tell, by Ross's estimator in each fold.
+    def leakage(self, strength: float) -> Leakage:
+        """Estimate the bits that messages reveal, by Ross's estimator in each fold.
 
         Of one base, since what follows the barycentre is one map for all classes (Section 6.2).
         """
         clouds = zip(self._clouds(strength), self.folds, strict=True)
-        return Told.of(np.concatenate([one.told(cloud, one.c) for cloud, one in clouds]))
+        return Leakage.of(
+            np.concatenate([one.contributions(cloud, one.c) for cloud, one in clouds])
+        )
 
     def null(self, strength: float, rng: np.random.Generator, deals: int = DEALS) -> float:
         """Return the 95th percentile of the estimate where classes are dealt out anew."""
@@ -190,13 +174,13 @@ class Trials:
 
         def dealt() -> float:
             pairs = zip(clouds, self.folds, strict=True)
-            parts = [one.told(cloud, rng.permutation(one.c)) for cloud, one in pairs]
+            parts = [one.contributions(cloud, rng.permutation(one.c)) for cloud, one in pairs]
             return float(np.concatenate(parts).mean())
 
         return float(np.quantile([dealt() for _ in range(deals)], 0.95))
 
     def distortion(self, base: str, strength: float) -> float:
-        """Return how far messages lie from readings, in standard deviations of these: `LOSS`."""
+        """Return the root mean square of (z - x) / sd(x); a nominal value that changes counts 1."""
         if strength == 0:  # readings are sent as they are
             return 0.0
         X = np.concatenate([one.plain() for one in self.folds])

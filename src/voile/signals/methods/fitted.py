@@ -31,7 +31,7 @@ class Fitted(Brief):
     layers : per class the triangular maps that take what is left, in the frame, to the law.
     law : (d, len(SCORES)) the value of the common law at each normal score, per column.
     coordinates : per column the curve in which the class is worked on, e.g. a logarithm.
-    epsilon : of differential privacy, that everything here was learnt under; None: not private.
+    epsilon : of differential privacy, under which all of this was fitted; None: not private.
     """
 
     shares: Floats

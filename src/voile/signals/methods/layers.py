@@ -20,7 +20,7 @@ MOST = 1.0  # the largest logarithm of a conditional spread that one column adds
 
 @dataclass(frozen=True)
 class Settings:
-    """How flexible a chain is, and how much is learnt of each class, how much from all together.
+    """How flexible a chain is, and how far each class leans on all together.
 
     degree : of the conditional mean, 1 or more.
     spread : degree of the logarithm of the conditional spread; 0 for one spread.

@@ -40,7 +40,7 @@ class Private:
     """Fit a method to made-up readings, drawn from noisy counts of the real ones.
 
     The story: someone who has the map, and knows everyone's readings but one person's, asks
-    whether that person was there, and with which readings. Whatever she sees in the map is at
+    whether that person was there, and with which readings. Whatever the map shows is at
     most e^epsilon times as likely with the person as without.
 
     What is counted, of one reading of each subject, drawn by protective randomness:
@@ -144,9 +144,9 @@ class Private:
         y = np.empty_like(places)
         for which in range(k):
             y[c == which] = laws.scores(which, places[c == which])
-        told = products(y, c, k)
-        told = told + discrete_laplace(told.shape, scale, self.protective)
-        r = told / GRAIN / CLIPPED / laws.counts[:, None]
+        sums = products(y, c, k)
+        sums = sums + discrete_laplace(sums.shape, scale, self.protective)
+        r = sums / GRAIN / CLIPPED / laws.counts[:, None]
         i, j = np.tril_indices(d, -1)
         out[:, i, j] = out[:, j, i] = np.clip(r, -STRONGEST, STRONGEST)
         return np.stack([_positive(one) for one in out])

@@ -142,7 +142,7 @@ def logs(sample: Sample) -> tuple[Curve, ...]:
     """Return per column a logarithm where all readings are above 0 and it makes them likelier.
 
     Both are compared as normal in each class. The knots start at half the least reading, rounded
-    down to a power of two, and end likewise: no reading can be told from them.
+    down to a power of two, and end likewise: no reading follows from them.
     """
     curves = list(plain(len(sample.cells)))
     for j, x in enumerate(sample.X.T):

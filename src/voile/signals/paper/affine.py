@@ -12,7 +12,7 @@ from voile.keys.random import RandomState, streams
 from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.codec.steps import Affine
 from voile.signals.methods.fitted import Fitted, Sample, normal_law, plain
-from voile.signals.paper.objectives import told_by
+from voile.signals.paper.objectives import leakage_by
 from voile.signals.paper.optimisers import OPTIMISERS
 
 Objective: TypeAlias = Literal["histogram", "mixture", "neighbours"]
@@ -21,7 +21,7 @@ Optimiser: TypeAlias = Literal["local", "evolution", "genetic", "cma"]
 
 @dataclass(frozen=True)
 class LearnedAffine:
-    """Search for z = A x + b per class that tells least; the commonest class stays as it is.
+    """Search for z = A x + b per class that reveals least; the commonest class stays as it is.
 
     Kept to compare with the paper. A is lower triangular with a positive diagonal: among matrices
     that give a normal class the same law, there is one such. Shifts reach two standard deviations
@@ -72,10 +72,10 @@ class LearnedAffine:
         if not size:
             return np.empty(0)
         beliefs = sample.beliefs or (sample.shares[None], np.ones(1))
-        told = told_by(self.objective, V, sample.c, beliefs)
+        leakage = leakage_by(self.objective, V, sample.c, beliefs)
 
         def loss(theta: Floats) -> float:
-            return told(_maps(theta, sample.c, pinned, d))
+            return leakage(_maps(theta, sample.c, pinned, d))
 
         return OPTIMISERS[self.optimiser](loss, size, self.evaluations, rng)
 

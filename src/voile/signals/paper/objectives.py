@@ -1,4 +1,4 @@
-"""What messages tell of the class, I(Z; C | S) in bits, by three estimates that a search lowers."""
+"""What messages reveal of the class, I(Z; C | S) in bits: three estimates for a search."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from voile.signals.codec.steps import Affine
 from voile.signals.information.mutual import NEIGHBOURS, contributions
 
 Beliefs: TypeAlias = tuple[Floats, Floats]  # the distinct p(c | s), (g, k), and p(s) of each, (g,)
-Told: TypeAlias = Callable[[Sequence[Affine]], float]
+Leakage: TypeAlias = Callable[[Sequence[Affine]], float]
 FEWEST = 5  # readings per bin and class aimed at
 MOST_BINS = 10
 REACH = 4.0  # histograms span this many standard deviations each way
 COMPONENTS = 3  # of each class's mixture
 
 
-def told_by(kind: str, V: Floats, c: Codes, beliefs: Beliefs) -> Told:
-    """Return what maps, one a class, make (d, n) readings tell; each class is there."""
+def leakage_by(kind: str, V: Floats, c: Codes, beliefs: Beliefs) -> Leakage:
+    """Return the leakage of (d, n) readings as a function of maps, one a class; each is there."""
     if kind == "mixture":
         return _by_mixture(V, c, beliefs)
 
-    def told(maps: Sequence[Affine]) -> float:
+    def leakage(maps: Sequence[Affine]) -> float:
         Z = np.empty_like(V)
         for which, one in enumerate(maps):
             Z[:, c == which] = one.forward(V[:, c == which])
         return BY_POINTS[kind](Z, c, beliefs)
 
-    return told
+    return leakage
 
 
 def by_histogram(Z: Floats, c: Codes, beliefs: Beliefs) -> float:
@@ -57,7 +57,7 @@ def by_neighbours(Z: Floats, c: Codes, beliefs: Beliefs) -> float:
     return float(contributions(points, c, NEIGHBOURS, *beliefs).mean())
 
 
-def _by_mixture(V: Floats, c: Codes, beliefs: Beliefs) -> Told:
+def _by_mixture(V: Floats, c: Codes, beliefs: Beliefs) -> Leakage:
     """Return the same under mixtures of normals, fitted once: an affine map of one is another.
 
     Averaged over the readings; O(k^2 n) for each evaluation.
@@ -70,7 +70,7 @@ def _by_mixture(V: Floats, c: Codes, beliefs: Beliefs) -> Told:
     laws = [_law(one.weights_, one.means_, one.precisions_cholesky_) for one in fits]
     rows, chances = beliefs
 
-    def told(maps: Sequence[Affine]) -> float:
+    def leakage(maps: Sequence[Affine]) -> float:
         volumes = [float(np.linalg.slogdet(one.matrix)[1]) for one in maps]
         per_class = []
         for which, own in enumerate(owns):
@@ -87,7 +87,7 @@ def _by_mixture(V: Floats, c: Codes, beliefs: Beliefs) -> Told:
         gained = np.where(rows.T > 0, rows.T * np.stack(per_class), 0.0).sum(axis=0)
         return float(chances @ gained) / float(np.log(2))
 
-    return told
+    return leakage
 
 
 def _law(weights: Floats, means: Floats, roots: Floats) -> Callable[[Floats], Floats]:

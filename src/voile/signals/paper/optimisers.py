@@ -49,10 +49,10 @@ def genetic(loss: Loss, size: int, evaluations: int, rng: np.random.Generator) -
 
     class Wheel(Selection):  # type: ignore[misc]
         def _do(self, problem: Any, pop: Any, n_select: int, n_parents: int, **kwargs: Any) -> Any:
-            told = pop.get("F")[:, 0]
-            fitness = told.max() - told + 1e-12
+            bits = pop.get("F")[:, 0]
+            fitness = bits.max() - bits + 1e-12
             draw = kwargs["random_state"]
-            return draw.choice(len(told), (n_select, n_parents), p=fitness / fitness.sum())
+            return draw.choice(len(bits), (n_select, n_parents), p=fitness / fitness.sum())
 
     class Problem(ElementwiseProblem):  # type: ignore[misc]
         def _evaluate(self, x: Any, out: Any, *args: Any, **kwargs: Any) -> None:

@@ -32,7 +32,7 @@ def rank_moments(times: Sequence[pa.Array], column: str) -> NDArray[np.intp]:
     missing = pc.is_null(moments, nan_is_null=True)
     if pc.any(missing, min_count=0).as_py():
         raise RequestError(
-            "a row has no time, so that its place in order cannot be told",
+            "a row has no time, so its place in the order is unknown",
             where=f"column {column}",
             instead="fill it in, or leave the row out",
         )
@@ -77,7 +77,7 @@ def _read(text: pa.Array, where: str) -> pa.Array:
         except pa.ArrowInvalid:
             pass
     raise RequestError(
-        "the order of time cannot be told: not all values are numbers, nor all ISO dates",
+        "the order of time is unknown: not all values are numbers, nor all ISO dates",
         where=where,
         instead=REMEDY,
     )

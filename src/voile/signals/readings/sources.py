@@ -28,7 +28,7 @@ FEW_EACH = 2  # subjects a class, on average: below, a column holds a value for 
 
 @dataclass(frozen=True, eq=False)
 class Rows(Brief):
-    """Readings in an order that their source's does not tell.
+    """Readings in an order that does not follow the source's.
 
     table : (n, d) float64; objects where a column is nominal.
     labels : (n,) text, the classes.
@@ -176,7 +176,7 @@ class Reading(Brief):
             raise RequestError(
                 f"{len(classes) or 'no'} columns have the role private",
                 where="roles",
-                instead="give it to the one column of classes that readings shall not tell",
+                instead="give it to the one column of classes that readings must not reveal",
             )
         PrivateSettings.of(self.roles, self.private)
         if self.roles.subject is None:
@@ -208,7 +208,7 @@ class Reading(Brief):
         """Read all rows that have a class, a subject and every reading.
 
         Where `strict`, rows of those held out are left alone, and a cell that its column cannot
-        hold is refused. Order: by subject, time and readings, so that the source's tells nothing.
+        hold is refused. Order: by subject, time and readings, so that the source's reveals nothing.
         """
         seen, numbers, times, read = [], [], [], 0
         for batch, number in self._batches(source, strict=strict):
@@ -246,8 +246,8 @@ class Reading(Brief):
             number = np.arange(first, first + len(batch))
             first += len(batch)
             if strict:
-                learnt = ~self.hold_out.held(batch, int(number[0]) if len(number) else 0)
-                batch, number = batch.filter(pa.array(learnt)), number[learnt]
+                used = ~self.hold_out.held(batch, int(number[0]) if len(number) else 0)
+                batch, number = batch.filter(pa.array(used)), number[used]
             yield batch, number
 
     def _refuse_strange(self, seen: Seen, number: NDArray[np.int64], name: str) -> None:

@@ -2,7 +2,7 @@
 
 The map of single readings takes each to d normal scores. Of one subject these go together: a
 level that stays, and swings that fade. Given what went before, the next scores are normal, of a
-mean and spread that a few numbers tell; taken off, what is sent is new to whoever heard the rest.
+mean and spread that a few numbers give; taken off, what is sent is new to all who heard the rest.
 """
 
 from __future__ import annotations

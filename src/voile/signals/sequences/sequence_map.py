@@ -1,4 +1,4 @@
-"""`SequenceMap`: learn how readings of one subject go on, so that many tell no more than one."""
+"""`SequenceMap`: learn how readings of one subject go on, so that many reveal no more than one."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ EDGE = 1e-4  # how near to 1 the share of a level, or of what is kept, may come
 class SequenceMap:
     """Learn one sequential map per private class, for readings sent again and again.
 
-    The story: someone overhears all messages of one subject. Each by itself tells nothing, but
-    thirty show how the subject's readings swing, and that tells the class. So each reading is
+    The story: someone overhears all messages of one subject. Each by itself reveals nothing,
+    but thirty show how the subject's readings swing, and that reveals the class. So each reading is
     sent as what is new in it, given those before: its law is the same for every class.
 
     Parameters
@@ -45,7 +45,7 @@ class SequenceMap:
     random_state : of the fit.
     memory : learn what the readings of one subject have to do with each other. Without it, each
         is sent by itself: for subjects who send once, of whom nothing else is known. From a
-        subject's second message on the class is told by and by.
+        subject's second message on the class is gradually revealed.
 
     Attributes
     ----------

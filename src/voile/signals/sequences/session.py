@@ -74,8 +74,8 @@ class Session:
     c : the subject's class.
     name : of this session, public, the same at both ends; another for each session of a map.
     ahead : how many messages may be under way unacknowledged, >= 1, the same at both ends. With
-        1, each is new to whoever heard the others; with more, those under way together do not
-        stand on each other, and tell of the class as readings sent one by one do.
+        1, each is new to all who heard the others; with more, those under way together do not
+        stand on each other, and reveal as much of the class as readings sent one by one.
     protective : the dither's randomness; another than the system's in tests only.
 
     Save the sender's end before a message is handed on, and the recipient's before its receipt
@@ -143,7 +143,7 @@ class Session:
     def pending(self) -> tuple[Message, ...]:
         """Return the messages to hand on now, or again: those not acknowledged, at most `ahead`.
 
-        The same bytes each time, so that repeating one tells nothing.
+        The same bytes each time, so that repeating one reveals nothing.
         """
         while self._waiting and len(self._out) < self.ahead:
             values = self._waiting.pop(0)

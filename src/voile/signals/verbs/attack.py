@@ -66,8 +66,8 @@ def attack(
     """Infer the class from what is overheard: one message of each person, then several.
 
     The adversary has the release and the classes of half of its people; ``truth``, the source,
-    says these and scores her. She is never given the kit, unless ``public_map`` says that she
-    knows its maps: then Bayes' rule, the rounding lattice, invariants and known plaintext are
+    gives these and scores the attack. The adversary has the kit only where ``public_map`` names
+    it: then Bayes' rule, the rounding lattice, invariants and known plaintext are
     tried as well. People held out of the kit, or in a ``control`` file, are then sent by the maps
     as a control: those whom a map was fitted to it hides better than others.
     """
@@ -77,14 +77,14 @@ def attack(
     people = scene.people(halves)
     number = int(learn.integers(1 << 31))
     progress("overhearing one message", 0)
-    told = mutual_information(
+    information = mutual_information(
         people.Z,
         people.c,
         None if people.prior is None else Subjects(people.whose, beliefs=people.prior),
         permutations=options.permutations,
         random_state=deals,
     )
-    found = [_single(scene, people, number, told)]
+    found = [_single(scene, people, number, information)]
     progress("reading what was not sent", 0)
     found.append(_before(scene, people, number))
     if options.knows:
@@ -106,17 +106,17 @@ def _attackers(
         yield bayes(map, Z, c, prior)
 
 
-def _single(scene: Scene, people: People, seed: int, told: Information) -> Evidence:
+def _single(scene: Scene, people: People, seed: int, information: Information) -> Evidence:
     half = people.half
     tried = people.Z[half:], people.c[half:], people.after
     found = list(_attackers(scene, people, *tried, seed=seed))
     fresh = scene.fresh()
     control = [] if fresh is None else list(_attackers(scene, people, *fresh, seed=seed))
     findings = []
-    thought: tuple[Attacker, ...] = ()
+    prior: tuple[Attacker, ...] = ()
     if people.after is not None:
-        thought = (by_chances("prior beliefs alone", people.after, tried[1], people.after),)
-    alone = thought[0].recall if thought else (None,) * len(scene.classes)
+        prior = (by_chances("prior beliefs alone", people.after, tried[1], people.after),)
+    alone = prior[0].recall if prior else (None,) * len(scene.classes)
     least = (people.majority, *alone)
     for place, each in enumerate(found):
         other = control[place].findings(scene.classes, ()) if control else ()
@@ -131,10 +131,10 @@ def _single(scene: Scene, people: People, seed: int, told: Information) -> Evide
         findings=tuple(findings),
         curves=tuple(overheard(scene.forms, people.X, people.table, people.c, scene.classes)),
         notes=(
-            leakage(told),
-            *([BELIEVING] if thought else []),
+            leakage(information),
+            *([BELIEVING] if prior else []),
             *([HELD_OUT] if control else []),
-            *(one.note() for one in (*found, *thought)),
+            *(one.note() for one in (*found, *prior)),
         ),
     )
 
@@ -153,7 +153,7 @@ def _before(scene: Scene, people: People, seed: int) -> Evidence:
 
 
 def _knowing(scene: Scene, people: People, seed: int) -> Evidence:
-    """Let her know kept columns too: what hides a class of all need not hide it of boys of ten."""
+    """Give the adversary kept columns too: a class hidden overall may show among boys of ten."""
     half, c = people.half, people.c
     K = known_columns(scene.truth, scene.options.knows, people.number)
     both = np.concatenate([K, people.Z], axis=1)

@@ -58,7 +58,7 @@ class Policy:
         try:
             policy = cls(str(data["method"]), str(data["base"]), float(data["strength"]))
         except (KeyError, TypeError, ValueError):
-            raise RequestError("the policy says no method, base or strength") from None
+            raise RequestError("the policy lacks a method, base or strength") from None
         for what, said, known in (
             ("method", policy.method, list(methods)),
             ("base", policy.base, list(get_args(Base))),
@@ -79,14 +79,14 @@ class Policy:
 
 @dataclass(frozen=True, eq=False)
 class Content(Brief):
-    """A fitted family: maps, the frontier over their strengths and bases, and what readings tell.
+    """A fitted family: maps, the frontier over their strengths and bases, and what readings reveal.
 
     reading : which columns are read, and how.
     maps : per method its map, from which a codec of any base and strength is made.
-    sequence : the map of a subject's sequences, where they were learnt.
+    sequence : the map of a subject's sequences, where one was fitted.
     frontier : its policies, places in `figures`.
     figures : a table of the frontier's policies: `ESTIMATES`, then method, base and strength.
-    before : what the readings themselves tell: bits, low, high, entropy; subjects and classes.
+    before : what the readings themselves reveal: bits, low, high, entropy; subjects and classes.
     found : how the fit ended.
     """
 
@@ -105,7 +105,7 @@ class Content(Brief):
 
     @property
     def risks(self) -> Mapping[str, NDArray[np.float64]]:
-        """What messages tell of the class, as a share of what readings do."""
+        """What messages reveal of the class, as a share of what readings do."""
         return {"relative_risk": self.frontier.risk}
 
     def policy(self, number: int) -> Policy:
@@ -127,17 +127,12 @@ class Content(Brief):
         return self.map(self.policy(number)).codec_
 
     @property
-    def sequence_codec(self) -> SequenceCodec | None:
-        """What both ends of a `Session` need; None where no sequences were learnt."""
-        return self.sequence
-
-    @property
     def visibility(self) -> Visibility:
         """Whether some entry may be one person's value: ``private`` then, else ``shareable``."""
         nominal = any(not all(one.spans) for one in self.maps.values())
         named = any(form.settings.ordinal is not None for form in self.reading.forms)
-        told = "uniform" in self.maps or nominal or named or self.reading.hold_out.share > 0
-        return "private" if told else "shareable"
+        personal = "uniform" in self.maps or nominal or named or self.reading.hold_out.share > 0
+        return "private" if personal else "shareable"
 
     def to_kit(self) -> Kit:
         """Return the kit, which says of itself what it holds of people."""
@@ -159,13 +154,13 @@ class Content(Brief):
         return Kit(KIND, self.visibility, facts, tables)
 
     def holds(self) -> list[str]:
-        """Say what the kit holds of people, and how far that is protected."""
+        """List what the kit stores about people, and how far that is protected."""
         each = "means and spreads, or scales, per class"
         said = [f"{method}: {HOLDS.get(method, each)}" for method in self.maps]
         if any(not isinstance(c, Lattice) for one in self.maps.values() for c in one.columns):
             said.append("nominal columns: every value, however rare")
         if self.reading.hold_out.share:
-            said.append("the key that tells who was held out")
+            said.append("the key that determines who was held out")
         known = {one.fitted_.epsilon for one in self.maps.values() if one.fitted_} - {None}
         if not known:
             return [*said, "differentially private: none of it"]

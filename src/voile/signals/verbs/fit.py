@@ -1,4 +1,4 @@
-"""The wing's first two verbs: fit learns the maps and weighs their strengths, choose picks one."""
+"""The wing's first two verbs: fit the maps and compare their strengths; choose one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from voile.signals.information.subjects import Known, Subjects
 from voile.signals.maps.privacy_map import PrivacyMap, SignalsWarning
 from voile.signals.maps.registry import METHODS
 from voile.signals.maps.stored import StoredMap
-from voile.signals.maps.trials import MOST, Told, Trials, trials
+from voile.signals.maps.trials import MOST, Leakage, Trials, trials
 from voile.signals.methods.fitted import Method
 from voile.signals.methods.private import Private
 from voile.signals.readings.sources import Reading, Rows, check_classes, without_copies
@@ -42,7 +42,7 @@ from voile.signals.verbs.options import FitOptions
 def fit(
     source: Source, roles: Roles, options: FitOptions, *, seed: int | None, progress: Progress
 ) -> Kit:
-    """Learn a map for each class, and what every strength of it would tell and cost.
+    """Fit a map for each class, and estimate what every strength of it would reveal and cost.
 
     Rows without a class, a subject or a whole reading are left out, with a warning. Memory
     O(readings); the kit keeps no reading.
@@ -55,7 +55,7 @@ def fit(
     progress("reading", 0)
     read = reading.read(source)
     if read.left_out:
-        _warn(f"{read.left_out:,} rows lack a class, a subject or a reading, and taught nothing")
+        _warn(f"{read.left_out:,} rows lack a class, a subject or a reading, and were left out")
     rows = without_copies(read)
     check_classes(rows, reading.private)
     prior = _prior(options.beliefs, rows, reading)
@@ -75,16 +75,16 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
 
 @dataclass(frozen=True)
 class _Point:
-    """A policy that was tried: what it tells, and how far it moves readings."""
+    """A policy that was tried: what it reveals, and how far it moves readings."""
 
     policy: Policy
-    told: Told
+    leakage: Leakage
     distortion: float
 
 
 @dataclass(eq=False)
 class _Fitting:
-    """One run of fit: the readings, and what is learnt of them."""
+    """One run of fit: the readings, and what is fitted to them."""
 
     reading: Reading
     rows: Rows
@@ -99,7 +99,7 @@ class _Fitting:
     before: dict[str, Any] = field(default_factory=dict)
 
     def content(self) -> Content:
-        """Learn the maps, try every policy, and keep those that no other beats.
+        """Fit the maps, try every policy, and keep those that no other beats.
 
         Ctrl-C loses the method under way, and nothing else.
         """
@@ -115,7 +115,7 @@ class _Fitting:
                     raise
                 stopped = "interrupted"
                 break
-        risk = [point.told.bits / self.before["bits"] for point in self.points]
+        risk = [point.leakage.bits / self.before["bits"] for point in self.points]
         loss = [point.distortion / self.largest for point in self.points]
         frontier = Frontier.of(
             np.clip(risk, 0, 1), np.clip(loss, 0, 1), np.arange(len(self.points))
@@ -136,12 +136,12 @@ class _Fitting:
         return np.sort(self.rng.permutation(one_each)[:MOST])
 
     def _method(self, method: str, u: Floats, tried: NDArray[np.intp]) -> None:
-        """Learn one method's map, and try all its strengths and bases."""
-        self.progress(f"learning, {method}", 0)
-        map = self._learnt(method)
+        """Fit one method's map, and try all its strengths and bases."""
+        self.progress(f"fitting, {method}", 0)
+        map = self._fitted(method)
         rows, c = self.rows, np.searchsorted(map.classes_, self.rows.labels)
         made = trials(
-            self._meant(method),
+            self._method_asked(method),
             rows.table,
             c,
             rows.whose,
@@ -153,11 +153,11 @@ class _Fitting:
         )
         trial = Trials(tuple(made))
         if not self.before:
-            self.before = self._told_before(trial, tried, c[tried], len(map.classes_))
+            self.before = self._unprotected(trial, tried, c[tried], len(map.classes_))
         points, bases = [], self.options.bases
         for strength in self.options.strengths:
             self.progress(f"weighing, {method}", strength, 1.0)
-            found = trial.told(strength)
+            found = trial.leakage(strength)
             for base in bases:
                 apart = trial.distortion(base, strength)
                 points.append(_Point(Policy(method, base, strength), found, apart))
@@ -166,16 +166,16 @@ class _Fitting:
         self.points += points
         self.largest = max(self.largest, whole)
 
-    def _meant(self, method: str) -> Method:
+    def _method_asked(self, method: str) -> Method:
         """Return the method, under differential privacy where that was asked for."""
         epsilon = self.options.epsilon
         if epsilon is None:
             return METHODS[method]
         return Private(epsilon, self.reading.bounds, METHODS[method])
 
-    def _learnt(self, method: str) -> StoredMap:
+    def _fitted(self, method: str) -> StoredMap:
         map = PrivacyMap(
-            self._meant(method), resolution=self.reading.resolutions, random_state=self.seed
+            self._method_asked(method), resolution=self.reading.resolutions, random_state=self.seed
         )
         try:
             whose = Subjects(self.rows.whose, beliefs=self.prior)
@@ -184,21 +184,21 @@ class _Fitting:
             raise self.reading.named(error, self.rows) from None
         return StoredMap(map.classes_, map.codec(base="normal", strength=1.0).columns, map.fitted_)
 
-    def _told_before(
+    def _unprotected(
         self, trial: Trials, tried: NDArray[np.intp], c: NDArray[np.intp], classes: int
     ) -> dict[str, Any]:
-        """Say what the readings themselves tell, and what estimates are worth."""
-        told, null = trial.told(0.0), trial.null(0.0, self.rng)
-        if told.bits <= null:
+        """Estimate what the readings themselves reveal, and what chance alone would show."""
+        leakage, null = trial.leakage(0.0), trial.null(0.0, self.rng)
+        if leakage.bits <= null:
             raise self._nothing(trial.folds[0].map.spans)
-        thought = Known.of(
+        known = Known.of(
             Subjects(self.rows.whose, beliefs=self.prior), len(self.rows.whose), classes
         )
-        beliefs, chances = thought.at(tried).distinct(c, classes)
+        beliefs, chances = known.at(tried).distinct(c, classes)
         return {
-            "bits": told.bits,
-            "bits_low": told.low,
-            "bits_high": told.high,
+            "bits": leakage.bits,
+            "bits_low": leakage.low,
+            "bits_high": leakage.high,
             "entropy": float(chances @ entr(beliefs).sum(axis=1) / np.log(2)),
             "null": null,
             "subjects": len(c),
@@ -206,26 +206,26 @@ class _Fitting:
         }
 
     def _nothing(self, spans: Sequence[bool]) -> InfeasibleError:
-        """Say that single readings tell nothing: never that they may be sent as they are."""
+        """Refuse where single readings reveal nothing; it does not say that they are safe."""
         rows = self.rows
         codes = np.unique(rows.labels, return_inverse=True)[1]
         X = rows.table[:, np.flatnonzero(spans)].astype(np.float64)
         found = information_over_time(X, codes, rows.whose, rows.moments, self.rng)
         if found:
             return InfeasibleError(
-                "one reading of each subject tells nothing of the class that could be measured, "
-                "but how a subject's readings go on tells "
+                "one reading of each subject reveals nothing of the class that could be measured, "
+                "but the course of a subject's readings reveals "
                 f"{found.bits:.2g} of {found.entropy:.2g} bits",
                 instead="let nobody but the recipient see them: encrypt them from end to end",
             )
         return InfeasibleError(
-            "the readings tell nothing of the class that could be measured, which does not prove "
-            "that they tell nothing",
+            "the readings reveal nothing of the class that could be measured, which does not prove "
+            "that they reveal nothing",
             instead="fit to more subjects, with --time where they have several readings",
         )
 
     def _sequence(self) -> SequenceCodec | None:
-        """Learn how a subject's readings go on, where a column says in which order they are.
+        """Fit the course of a subject's readings, where a column gives their order.
 
         Where everybody has one reading, each is sent by itself.
         """
@@ -233,12 +233,12 @@ class _Fitting:
         memory = len(rows.whose) > rows.whose[-1] + 1
         if self.options.epsilon is not None:
             if memory:
-                _warn("sequences cannot be learnt under differential privacy, and were not")
+                _warn("sequences cannot be fitted under differential privacy, and were not")
             return None
         if memory and self.reading.time is None:
             _warn(
-                "subjects have several readings, of which many tell more than one: "
-                "give --time COLUMN to learn sequences, for send and receive"
+                "subjects have several readings, and many reveal more than one: "
+                "give --time COLUMN to fit sequences, for send and receive"
             )
             return None
         map = SequenceMap(
@@ -247,7 +247,7 @@ class _Fitting:
             random_state=self.seed,
             memory=memory,
         )
-        self.progress("learning sequences", 0)
+        self.progress("fitting sequences", 0)
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings(
@@ -256,12 +256,12 @@ class _Fitting:
                 return map.fit(rows.table, rows.labels, rows.whose).codec_
         except RequestError as error:
             if memory:
-                _warn(f"sequences were not learnt: {self.reading.named(error, self.rows)}")
+                _warn(f"sequences were not fitted: {self.reading.named(error, self.rows)}")
             return None
 
 
 def _prior(table: Data | None, rows: Rows, reading: Reading) -> Floats | None:
-    """Read what an eavesdropper thinks of each row's subject, (n, k); None: nothing of her own."""
+    """Read the eavesdropper's beliefs about each row's subject, (n, k); None: the shares."""
     if table is None:
         return None
     classes = np.unique(rows.labels).tolist()
@@ -269,14 +269,14 @@ def _prior(table: Data | None, rows: Rows, reading: Reading) -> Floats | None:
 
 
 def _figures(points: Sequence[_Point], frontier: Frontier) -> pa.Table:
-    """Return a row for each policy: what it tells, in bits first, and what it costs."""
-    told = [point.told for point in points]
+    """Return a row for each policy: what it reveals, in bits first, and what it costs."""
+    leakages = [point.leakage for point in points]
     return pa.table(
         {
             "number": np.arange(len(points)),
-            "bits": [one.bits for one in told],
-            "bits_low": [one.low for one in told],
-            "bits_high": [one.high for one in told],
+            "bits": [one.bits for one in leakages],
+            "bits_low": [one.low for one in leakages],
+            "bits_high": [one.high for one in leakages],
             "risk": frontier.risk,
             "loss": frontier.loss,
             "distortion": [point.distortion for point in points],
@@ -288,13 +288,14 @@ def _figures(points: Sequence[_Point], frontier: Frontier) -> pa.Table:
 
 
 def _check_bits(content: Content, most: float | None) -> None:
-    """Refuse a frontier on which nothing tells as little as was asked for."""
+    """Refuse a frontier on which nothing reveals as little as was asked for."""
     if most is None:
         return
     least = min(content.figures["bits_high"].to_pylist())
     if least > most:
         raise InfeasibleError(
-            f"no policy tells {most:g} bits at most, 95% sure; the closest tells up to {least:.3g}",
+            f"no policy reveals {most:g} bits or less with 95% confidence; the closest reveals "
+            f"up to {least:.3g}",
             instead="ask for more, try another method, or fit to more subjects",
         )
 

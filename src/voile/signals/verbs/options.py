@@ -18,35 +18,35 @@ TENTHS = tuple(tenth / 10 for tenth in range(11))
 
 
 class FitOptions(Options):
-    """Which maps are learnt, and which policies are compared."""
+    """Which maps are fitted, and which policies are compared."""
 
     method: tuple[Method, ...] = Field(
-        (), description="how maps are learnt; may be given again [transport]"
+        (), description="method by which maps are fitted. Repeatable [transport]"
     )
-    base: tuple[Base, ...] = Field(
-        (), description="what messages look like; may be given again [all three are tried]"
-    )
+    base: tuple[Base, ...] = Field((), description="appearance of messages. Repeatable [all three]")
     strength: tuple[Share, ...] = Field(
-        (), description="how far maps go, 0 to 1; may be given again [every tenth is tried]"
+        (), description="strength of the maps, 0 to 1. Repeatable [every tenth]"
     )
     time: str | None = Field(
-        None, description="column that orders a subject's readings: then sequences are learnt too"
+        None, description="column that orders a subject's readings; sequences are then fitted too"
     )
     epsilon: float | None = Field(
         None,
         gt=0,
-        description="learn maps under differential privacy; the roles file gives bounds",
+        description="differential privacy of the maps; the roles file gives bounds",
     )
     beliefs: Data | None = Field(
         None,
-        description="table of what an eavesdropper thinks of each subject beforehand: a column of "
-        "subjects, and one of chances for each class",
+        description="table of the eavesdropper's prior beliefs: a column of subjects, and one of "
+        "probabilities for each class",
     )
     bits: float | None = Field(
-        None, ge=0, description="refuse unless some policy tells at most so many bits, 95% sure"
+        None,
+        ge=0,
+        description="fail unless some policy reveals at most this many bits, with 95% confidence",
     )
     hold_out: float = Field(
-        0.0, ge=0, lt=1, description="share of subjects set aside before anything is learnt"
+        0.0, ge=0, lt=1, description="share of subjects set aside before the fit"
     )
 
     @property
@@ -56,7 +56,7 @@ class FitOptions(Options):
 
     @property
     def bases(self) -> tuple[Base, ...]:
-        """The bases tried, each once; the first is what strength 0 is told by."""
+        """The bases tried, each once; the first names the policy of strength 0."""
         return tuple(dict.fromkeys(self.base)) or ("barycentre", "normal", "uniform")
 
     @property
@@ -69,10 +69,10 @@ class ApplyOptions(Pseudonymous):
     """How the release is written."""
 
     missing: Literal["set-aside", "pass"] = Field(
-        "set-aside", description="what becomes of rows with a missing or infinite reading"
+        "set-aside", description="treatment of rows with a missing or infinite reading"
     )
     places: int | None = Field(
-        None, ge=0, le=12, description="decimal places of what is sent, else float64 at its finest"
+        None, ge=0, le=12, description="decimal places of messages [float64]"
     )
     no_pseudonyms: bool = Field(
         False, description="name subjects anew for this release alone, without a secret"
@@ -80,19 +80,19 @@ class ApplyOptions(Pseudonymous):
 
 
 class AttackOptions(Options):
-    """What the adversary holds and knows."""
+    """The adversary's background knowledge."""
 
-    public_map: Path | None = Field(
-        None, description="kit whose maps the adversary knows, of every class"
-    )
+    public_map: Path | None = Field(None, description="kit whose maps the adversary knows")
     knows: tuple[str, ...] = Field((), description="kept columns that the adversary knows as well")
     control: Data | None = Field(None, description="people who are not in the release")
     beliefs: Data | None = Field(
         None,
-        description="table of what the adversary thinks of each subject beforehand: a column of "
-        "subjects, and one of chances for each class",
+        description="table of the adversary's prior beliefs: a column of subjects, and one of "
+        "probabilities for each class",
     )
-    permutations: int = Field(100, ge=0, description="permutations for the bits of no leakage")
+    permutations: int = Field(
+        100, ge=0, description="permutations that estimate the bits of no leakage"
+    )
 
 
 class DecodeOptions(Options):

@@ -55,7 +55,7 @@ def receive(
     ) as recipient:
         with Link(broker, login, recipient) as link, _stop(options.idle) as stop:
             reporter.say(f"{out}: receiving; Ctrl-C ends it")
-            collect(recipient, link, stop=lambda: stop(recipient.received), tell=reporter.insist)
+            collect(recipient, link, stop=lambda: stop(recipient.received), notify=reporter.insist)
         return _ended(reporter, recipient, out)
 
 

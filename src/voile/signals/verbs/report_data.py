@@ -1,4 +1,4 @@
-"""What the report tells of a frontier, of the policy chosen on it, and of what is overheard."""
+"""What the report needs of a kit, gathered so that it can be written without the kit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STATING = Stating(at_least=frozenset({"bits_low"}))
 
 
 def story_of(content: Content, policy: Policy | None, number: int | None) -> dict[str, Any]:
-    """Gather it, so that a report can be written later without the kit."""
+    """Gather the report's data; of the policy applied, and of its number unless it was edited."""
     figures = content.figures.to_pydict()
     story: dict[str, Any] = {
         "frontier": figures,

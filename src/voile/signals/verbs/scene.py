@@ -1,4 +1,4 @@
-"""Everything that an attack is given: what is overheard, the truth, and who is where."""
+"""Everything that an attack is given: what is overheard, the truth, and whose row is whose."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class People:
 
     X : (n, d) readings. table : (n, d) messages. Z : (n, features) messages as numbers.
     c : (n,) classes. whose : (n,) subjects. number : (n,) rows of the truth.
-    prior : (n, k) what she thinks of each beforehand; None: the shares of those she learns from.
+    prior : (n, k) the adversary's beliefs; None: the shares of those learned from.
     """
 
     X: NDArray[Any]
@@ -49,20 +49,17 @@ class People:
 
     @property
     def half(self) -> int:
-        """How many of them she learns from."""
+        """How many of them the adversary learns from."""
         return len(self.c) // 2
 
     @property
     def after(self) -> Floats | None:
-        """What she thinks of those on whom she is tried."""
+        """The adversary's beliefs about those on whom the attack is tried."""
         return None if self.prior is None else self.prior[self.half :]
 
     @property
     def majority(self) -> Rate:
-        """How often who hears nothing is right: of the others' classes, the commonest or likeliest.
-
-        Commonest it is among those she learns from; likeliest where she thinks of each something.
-        """
+        """How often naming the commonest class of the known half, or the likeliest, is right."""
         half = self.half
         if self.after is not None:
             guess = self.after.argmax(axis=1)
@@ -79,7 +76,7 @@ class Scene:
     table : (n, d) their messages. Z : (n, features) the same as numbers.
     c : (n,) numbers of their classes.
     classes : the classes, sorted.
-    map : what she is said to know; None where she is not.
+    map : what the adversary knows of it; None: nothing.
     """
 
     release: Release
@@ -211,7 +208,7 @@ def _messages(release: Release, reading: Reading) -> tuple[NDArray[Any], NDArray
 
 
 def _public_map(release: Release, options: AttackOptions) -> StoredMap | None:
-    """Return the map that she is said to know: the one that the release was sent by."""
+    """Return the map that the adversary knows: the one that the release was sent by."""
     if options.public_map is None:
         return None
     content = Content.of(Kit.load(options.public_map, KIND))

@@ -73,7 +73,7 @@ def send(
         with Link(broker, login, sender) as link:
             if live:
                 Thread(target=_listen, args=(rows, link, reporter), daemon=True).start()
-            wrong = forward(sender, link, live=live, wait=options.wait, tell=reporter.insist)
+            wrong = forward(sender, link, live=live, wait=options.wait, notify=reporter.insist)
         return _ended(reporter, sender, rows.lost, spool, len(rows.lost) + wrong)
 
 
@@ -122,7 +122,7 @@ class _Rows:
     def _order(
         self, whole: pa.Table, rows: NDArray[np.int64], tables: Sequence[NDArray[Any]]
     ) -> NDArray[np.int64]:
-        """Return the good rows, in the order of time by which fit learnt."""
+        """Return the good rows, in the order of time that fit used."""
         if not len(rows) or not self._reading.time:
             return rows
         moments = rank_moments(whole[self._reading.time].take(rows).chunks, self._reading.time)
