@@ -24,13 +24,13 @@ from voile.signals.channel import (
     Broker,
     Enrolment,
     Link,
+    Outgoing,
     Recipient,
     Sender,
-    Taken,
     collect,
     forward,
 )
-from voile.signals.channel.recipient import READINGS, Column, Subject
+from voile.signals.channel.recipient import READINGS, ReadingLimits, Subject
 
 CHILDREN, LENGTH = 200, 40
 CASES = ((200, 1), (200, 4), (20, 1), (1, 1), (1, 50))  # children, messages of each under way
@@ -44,18 +44,18 @@ def enrolment(codec: SequenceCodec) -> Enrolment:
     return Enrolment.of(Secret(SECRET), codec.mark, {f"P{n}": 1 for n in range(CHILDREN)})
 
 
-def taken(children: int, names: dict[str, str]) -> list[Taken]:
+def taken(children: int, names: dict[str, str]) -> list[Outgoing]:
     """Readings of so many children, in turns."""
     X, c, whose = sequences(children, LENGTH, 3)
     order = np.argsort(np.tile(np.arange(LENGTH), children), kind="stable")
-    return [Taken(names[f"P{whose[n]}"], int(c[n]), tuple(X[n].tolist())) for n in order]
+    return [Outgoing(names[f"P{whose[n]}"], int(c[n]), tuple(X[n].tolist())) for n in order]
 
 
 def clinic(folder: Path, url: str, subjects: dict[str, Subject], ready, stop) -> None:
     """Receive in a process of its own."""
     with np.load(folder / "map.npz") as arrays:
         codec = SequenceCodec.from_arrays(arrays)
-    columns = [Column(name) for name in COLUMNS]
+    columns = [ReadingLimits(name) for name in COLUMNS]
     recipient = Recipient(folder / "clinic", codec, subjects, columns, Secret(SECRET))
     with recipient, Link(Broker.parse(url), None, recipient) as link:
         link.listen("+")
@@ -64,7 +64,7 @@ def clinic(folder: Path, url: str, subjects: dict[str, Subject], ready, stop) ->
         collect(recipient, link, stop=stop.is_set)
 
 
-def ours(url: str, codec: SequenceCodec, readings: list[Taken], ahead: int) -> tuple[float, int]:
+def ours(url: str, codec: SequenceCodec, readings: list[Outgoing], ahead: int) -> tuple[float, int]:
     """Send all; return messages a second until the last receipt, and how many came wrong."""
     subjects = {one.pseudonym: Subject(one.label, one.pseudonym) for one in readings}
     with tempfile.TemporaryDirectory() as place:
@@ -86,7 +86,7 @@ def ours(url: str, codec: SequenceCodec, readings: list[Taken], ahead: int) -> t
         return len(readings) / spent, wrong(folder / "clinic" / READINGS, readings)
 
 
-def wrong(path: Path, readings: list[Taken]) -> int:
+def wrong(path: Path, readings: list[Outgoing]) -> int:
     """Count what is lost, came twice or is other than what was sent."""
     sent = {who: [] for who in {one.pseudonym for one in readings}}
     for one in readings:
@@ -125,7 +125,7 @@ def listener(port: int, number: int, ready, done) -> None:
     client.loop_stop()
 
 
-def rival(port: int, readings: list[Taken]) -> float:
+def rival(port: int, readings: list[Outgoing]) -> float:
     """Publish the readings as they are, kept nowhere; return messages a second."""
     from paho.mqtt import client as mqtt
 

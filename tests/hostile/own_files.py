@@ -191,7 +191,7 @@ def _write_fields(folder: Path) -> None:
 
 
 def _encode(scratch: Path) -> None:
-    encode(scratch / "readings.ndjson", scratch / "out.ndjson", made.way(), made.FIELDS)
+    encode(scratch / "readings.ndjson", scratch / "out.ndjson", made.scheme(), made.FIELDS)
 
 
 def _of(wing: Wing) -> dict[str, Files]:

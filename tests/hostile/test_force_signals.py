@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.signals import clinic
-from tests.signals.fhir.made import FIELDS, observation, way
+from tests.signals.fhir.made import FIELDS, observation, scheme
 
 from voile.core.errors import RequestError
 from voile.core.progress import silent
@@ -38,7 +38,7 @@ def writers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Callable[...,
         decode(kit, chosen, release, classes, out, force=force, progress=silent)
 
     def encoded(out: Path, *, force: bool) -> None:
-        encode(source, out, way(), FIELDS, force=force)
+        encode(source, out, scheme(), FIELDS, force=force)
 
     return {"decode": decoded, "encode-fhir": encoded}
 

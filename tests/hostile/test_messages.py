@@ -32,17 +32,17 @@ from tests.signals.channel.ends import (
 from tests.signals.days import fitted
 
 from voile.core.errors import VoileError
-from voile.signals.channel import Broker, Enrolment, Link, Taken, collect, forward
+from voile.signals.channel import Broker, Enrolment, Link, Outgoing, collect, forward
 from voile.signals.channel.envelope import LEAST, LONGEST, Header
 from voile.signals.channel.keys import DeviceKey
 from voile.signals.channel.posts import HEARD, Letter, Post
-from voile.signals.channel.recipient import READINGS, SET_ASIDE, Column, Subject
+from voile.signals.channel.recipient import READINGS, SET_ASIDE, ReadingLimits, Subject
 from voile.signals.channel.store import FILE
 from voile.signals.sequences.messages import Message, Receipt, beginning, chain
 
 A_TURN = 40  # posts that come together
 WHO = {"A": Subject("calm", "Anna's"), "B": Subject("wild", 17)}
-COLUMNS = [Column("height", bounds=(50, 250)), Column("weight")]
+COLUMNS = [ReadingLimits("height", bounds=(50, 250)), ReadingLimits("weight")]
 ODD: tuple[object, ...] = (
     *(None, True, False, 0, 1, -1, 1 << 31, 1 << 63, 1 << 64, -(1 << 64), 10**400),
     *(0.0, -0.0, 5e-324, 2.0**52, 2.0**53, 1e15, 1e300, 1.7e308, math.nan, math.inf, -math.inf),
@@ -146,8 +146,8 @@ def test_no_message_ends_the_recipient_or_keeps_another_device_s_readings_from_i
     clinic = recipient(tmp_path, columns=COLUMNS, **how)
     turns = cases(2000) // A_TURN
     weights = [80.0 + t % 7 for t in range(turns)]
-    ill.take([Taken("A", "calm", (170.0, 70.0 + t % 9), {"a": t}) for t in range(turns)])
-    good.take([Taken("B", "wild", (160.0, weight)) for weight in weights])
+    ill.take([Outgoing("A", "calm", (170.0, 70.0 + t % 9), {"a": t}) for t in range(turns)])
+    good.take([Outgoing("B", "wild", (160.0, weight)) for weight in weights])
     for turn in range(turns):
         if ill.refused:
             ill.begin_again()
@@ -212,7 +212,7 @@ def test_no_reply_ends_the_sender_or_takes_a_reading_from_its_spool(tmp_path):
     rng = random.Random(7)
     device, clinic = sender(tmp_path), recipient(tmp_path)
     turns = cases(1500) // A_TURN
-    device.take([Taken("A", "calm", (170.0, 70.0 + t % 9)) for t in range(turns)])
+    device.take([Outgoing("A", "calm", (170.0, 70.0 + t % 9)) for t in range(turns)])
     seen = []
     for turn in range(turns):
         if device.refused:
@@ -236,8 +236,8 @@ def folders(tmp_path_factory):
     """Both ends' folders in the midst of their work: messages under way, readings that wait."""
     folder = tmp_path_factory.mktemp("ends")
     with sender(folder, ahead=3) as device, recipient(folder) as clinic:
-        device.take([Taken("A", "calm", (170.0, 70.0 + t), {"time": f"t{t}"}) for t in range(9)])
-        device.take([Taken("B", "wild", (160.0, 60.0))])
+        device.take([Outgoing("A", "calm", (170.0, 70.0 + t), {"time": f"t{t}"}) for t in range(9)])
+        device.take([Outgoing("B", "wild", (160.0, 60.0))])
         posts = device.turn(clinic.turn(device.turn()))
         clinic.turn([*posts[::2], *posts[:0:-2]])
     return folder
@@ -339,8 +339,8 @@ def test_a_clinic_at_a_real_broker_lives_through_hostile_messages_that_the_broke
     rng, where = random.Random(11), Broker.parse(broker.url)
     (tmp_path / "ill").mkdir()
     with sender(tmp_path) as device, sender(tmp_path / "ill") as ill:
-        device.take([Taken("B", "wild", (160.0, 70.0 + t % 9)) for t in range(30)])
-        ill.take([Taken("A", "calm", (170.0, 70.0))])
+        device.take([Outgoing("B", "wild", (160.0, 70.0 + t % 9)) for t in range(30)])
+        ill.take([Outgoing("A", "calm", (170.0, 70.0))])
         (template,) = ill.turn()
         client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, protocol=mqtt.MQTTv5)
         client.connect("127.0.0.1", broker.port)

@@ -17,15 +17,15 @@ from voile.signals.channel import (
     Broker,
     Enrolment,
     Link,
+    Outgoing,
     Recipient,
     Sender,
-    Taken,
     collect,
     forward,
 )
-from voile.signals.channel.recipient import Column, Subject
+from voile.signals.channel.recipient import ReadingLimits, Subject
 
-COLUMNS = (Column("height"), Column("weight"))
+COLUMNS = (ReadingLimits("height"), ReadingLimits("weight"))
 
 
 def codec_of(folder: Path) -> SequenceCodec:
@@ -35,7 +35,7 @@ def codec_of(folder: Path) -> SequenceCodec:
 
 def send(folder: Path, broker: Broker) -> None:
     readings = json.loads((folder / "readings.json").read_text())
-    taken = [Taken(who, label, tuple(point), beside) for who, label, point, beside in readings]
+    taken = [Outgoing(who, label, tuple(point), beside) for who, label, point, beside in readings]
     enrolment = Enrolment.read(folder / "enrolment")
     with Sender(folder / "spool", codec_of(folder), enrolment, ahead=4) as sender:
         sender.take(taken, once="readings")

@@ -8,19 +8,19 @@ import numpy as np
 from tests.signals.days import days, fitted
 
 from voile.keys.secret import Secret
-from voile.signals.channel import Enrolment, Recipient, Sender, Taken
+from voile.signals.channel import Enrolment, Outgoing, Recipient, Sender
 from voile.signals.channel.envelope import LEAST, Header, Sealer
 from voile.signals.channel.keys import MAC, DeviceKey, Enrolled
 from voile.signals.channel.posts import Reply
-from voile.signals.channel.recipient import READINGS, Column, Subject
+from voile.signals.channel.recipient import READINGS, ReadingLimits, Subject
 
-COLUMNS = [Column("height"), Column("weight")]
+COLUMNS = [ReadingLimits("height"), ReadingLimits("weight")]
 KEPT = ("time", "a")
 SECRET_BYTES = b"the clinic's, 32 bytes or longer"
 SECRET = Secret(SECRET_BYTES)
 DEVICES = ("A", "B", "stranger", *(f"S{one}" for one in range(20)))
 WHO = {"A": Subject("calm", "Anna's"), "B": Subject("wild", 17)}
-ONE = Taken("A", "calm", (170.0, 70.0))
+ONE = Outgoing("A", "calm", (170.0, 70.0))
 
 
 def enrolled(codec, *pseudonyms, generation=1):
@@ -78,7 +78,7 @@ def of_days(n, length, seed):
     rows = np.argsort(np.tile(np.arange(length), n), kind="stable")
     subjects = {f"S{one}": Subject(str(c[whose == one][0]), int(one)) for one in range(n)}
     taken = [
-        Taken(f"S{whose[row]}", str(c[row]), tuple(X[row].tolist()), {"time": f"t{row}"})
+        Outgoing(f"S{whose[row]}", str(c[row]), tuple(X[row].tolist()), {"time": f"t{row}"})
         for row in rows
     ]
     return taken, subjects

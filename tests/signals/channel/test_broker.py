@@ -26,10 +26,10 @@ from tests.signals.channel.ends import (
 from tests.signals.days import fitted
 
 from voile.core.errors import RequestError
-from voile.signals.channel import Broker, Link, Login, Taken, collect, forward, live
+from voile.signals.channel import Broker, Link, Login, Outgoing, collect, forward, live
 from voile.signals.channel.envelope import LONGEST
 from voile.signals.channel.link import HELD, ROOM, Up
-from voile.signals.channel.live import End
+from voile.signals.channel.live import EndOfReadings
 from voile.signals.channel.posts import Post
 from voile.signals.channel.recipient import READINGS
 
@@ -86,7 +86,7 @@ def test_readings_go_over_mqtt_5_on_a_topic_a_pseudonym_at_quality_1_in_a_lastin
     where = Broker.parse(broker.url)
     ward = {"topic": "ward/7"}
     with sender(tmp_path, **ward) as device, Clinic(tmp_path, where, **ward) as clinic:
-        device.take([ONE, Taken("B", "wild", (160.0, 60.0))])
+        device.take([ONE, Outgoing("B", "wild", (160.0, 60.0))])
         with link(device, where) as line:
             forward(device, line, wait=20)
         assert not device.left()
@@ -174,9 +174,9 @@ def test_live_readings_are_sent_as_they_come_and_a_wrong_one_is_left_out(tmp_pat
     with sender(tmp_path) as device, Clinic(tmp_path, where) as clinic:
         with link(device, where) as line:
             for weight in (70.0, 70.05, 71.0):
-                line.events.put(Taken("A", "calm", (170.0, weight)))
-            threading.Timer(0.5, line.events.put, [Taken("A", "calm", (170.0, 72.0))]).start()
-            threading.Timer(1, line.events.put, [End()]).start()
+                line.events.put(Outgoing("A", "calm", (170.0, weight)))
+            threading.Timer(0.5, line.events.put, [Outgoing("A", "calm", (170.0, 72.0))]).start()
+            threading.Timer(1, line.events.put, [EndOfReadings()]).start()
             forward(device, line, live=True, wait=20, notify=told.append)
         assert not device.left()
     assert clinic.received == 3
@@ -188,7 +188,7 @@ def test_live_readings_are_sent_as_they_come_and_a_wrong_one_is_left_out(tmp_pat
 def test_a_recipient_tells_whose_messages_it_refuses(tmp_path, broker):
     where, told = Broker.parse(broker.url), []
     with sender(tmp_path) as device, Clinic(tmp_path, where) as clinic:
-        device.take([Taken("stranger", "calm", (170.0, 70.0)), ONE])
+        device.take([Outgoing("stranger", "calm", (170.0, 70.0)), ONE])
         with link(device, where) as line:
             forward(device, line, wait=20, notify=told.append)
         assert device.refused == {"stranger": "pseudonym"}

@@ -26,7 +26,7 @@ from tests.signals.channel.ends import (
 from tests.signals.days import fitted
 
 from voile.core.errors import RequestError
-from voile.signals.channel import Recipient, Sender, Taken
+from voile.signals.channel import Outgoing, Recipient, Sender
 from voile.signals.channel.posts import Post
 from voile.signals.channel.recipient import READINGS, Subject
 from voile.signals.channel.store import FILE
@@ -74,7 +74,7 @@ def test_what_is_on_disk_is_its_owners_alone_and_gone_after_the_receipt(tmp_path
     old = os.umask(0)
     try:
         device, clinic = sender(tmp_path), recipient(tmp_path)
-        device.take([Taken("A", "calm", (170.0, 123.4), {"time": "needle"})])
+        device.take([Outgoing("A", "calm", (170.0, 123.4), {"time": "needle"})])
         clinic.turn(device.turn())
     finally:
         os.umask(old)
@@ -110,7 +110,7 @@ def test_a_reading_is_on_disk_before_it_is_handed_on(tmp_path):
 
 def test_a_turn_that_fails_leaves_both_ends_as_they_were(tmp_path, monkeypatch):
     device, clinic = sender(tmp_path), recipient(tmp_path)
-    device.take([ONE, Taken("A", "calm", (170.0, 70.5))])
+    device.take([ONE, Outgoing("A", "calm", (170.0, 70.5))])
     posts = device.turn()
     with monkeypatch.context() as patch:
         patch.setattr(clinic.store, "note", None)
@@ -186,7 +186,7 @@ def test_what_was_written_of_a_turn_that_did_not_end_is_taken_off(tmp_path):
 
 def test_a_gap_asks_again_and_what_is_there_is_not_sent_twice(tmp_path):
     device, clinic = sender(tmp_path, ahead=3), recipient(tmp_path)
-    device.take([Taken("A", "calm", (170.0, 70.0 + t)) for t in range(3)])
+    device.take([Outgoing("A", "calm", (170.0, 70.0 + t)) for t in range(3)])
     first, second, third = device.turn()
     (reply,) = clinic.turn([first, third])
     assert reply_of(reply).again
@@ -202,7 +202,7 @@ def test_a_gap_asks_again_and_what_is_there_is_not_sent_twice(tmp_path):
 
 def test_a_subject_that_is_enrolled_no_more_keeps_its_readings_and_stops_nobody(tmp_path):
     with sender(tmp_path) as device:
-        device.take([ONE, Taken("B", "wild", (160.0, 60.0))])
+        device.take([ONE, Outgoing("B", "wild", (160.0, 60.0))])
         device.turn()
     codec = fitted().codec_
     device = Sender(tmp_path / "spool", codec, enrolled(codec, "B"))
@@ -230,17 +230,32 @@ def test_a_file_is_taken_once(tmp_path):
 @pytest.mark.parametrize(
     ("reading", "message"),
     [
-        (Taken("A", "calm", (170.0,)), "row 2: a reading has 1 columns, not 2"),
-        (Taken("A", "calm", (170.0, float("nan"))), "row 2, column 1: a reading is missing"),
-        (Taken("A", "calm", (170.05, 70.0)), "row 2, column 0: a reading contradicts"),
-        (Taken("A", "odd", (170.0, 70.0)), "row 2, its class: the map has not seen a class"),
-        (Taken("A", "wild", (170.0, 70.0)), "row 2, its class: a subject is of another class"),
-        (Taken("a/b", "calm", (170.0, 70.0)), "row 2, pseudonym: a subject is not enrolled"),
-        (Taken("", "calm", (170.0, 70.0)), "row 2, pseudonym: a subject is not enrolled"),
-        (Taken("A", "calm", (170.0, 70.0), {"a": [1]}), "row 2: what goes beside"),
-        (Taken("A", "calm", (170.0, 70.0), {"a": float("inf")}), "row 2: what goes beside"),
-        (Taken("A", "calm", (170.0, 70.0), {"a": "\ud800"}), "row 2: what goes beside"),
-        (Taken("A", "calm", (170.0, 70.0), {"a": "x" * 40_000}), "row 2: .* is too long"),
+        (Outgoing("A", "calm", (170.0,)), "row 2: a reading has 1 columns, not 2"),
+        (
+            Outgoing("A", "calm", (170.0, float("nan"))),
+            "row 2, column 1: a reading is missing",
+        ),
+        (Outgoing("A", "calm", (170.05, 70.0)), "row 2, column 0: a reading contradicts"),
+        (
+            Outgoing("A", "odd", (170.0, 70.0)),
+            "row 2, its class: the map has not seen a class",
+        ),
+        (
+            Outgoing("A", "wild", (170.0, 70.0)),
+            "row 2, its class: a subject is of another class",
+        ),
+        (
+            Outgoing("a/b", "calm", (170.0, 70.0)),
+            "row 2, pseudonym: a subject is not enrolled",
+        ),
+        (Outgoing("", "calm", (170.0, 70.0)), "row 2, pseudonym: a subject is not enrolled"),
+        (Outgoing("A", "calm", (170.0, 70.0), {"a": [1]}), "row 2: what goes beside"),
+        (
+            Outgoing("A", "calm", (170.0, 70.0), {"a": float("inf")}),
+            "row 2: what goes beside",
+        ),
+        (Outgoing("A", "calm", (170.0, 70.0), {"a": "\ud800"}), "row 2: what goes beside"),
+        (Outgoing("A", "calm", (170.0, 70.0), {"a": "x" * 40_000}), "row 2: .* is too long"),
     ],
 )
 def test_of_readings_with_a_wrong_one_none_is_taken(tmp_path, reading, message):
@@ -255,7 +270,7 @@ def test_a_reading_that_its_session_refuses_is_set_aside_and_the_rest_goes_on(tm
     codec = fitted(0).codec_
     device, clinic = sender(tmp_path, codec=codec), recipient(tmp_path, codec=codec)
     points = ((170.0, 70.0), (171.0, 70.0), (170.0, 71.0))
-    device.take([Taken("A", "calm", point) for point in points])
+    device.take([Outgoing("A", "calm", point) for point in points])
     posts = device.turn()
     while posts:
         posts = device.turn(clinic.turn(posts))

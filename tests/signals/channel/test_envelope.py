@@ -28,14 +28,14 @@ from tests.signals.days import fitted
 from voile.core.errors import RequestError
 from voile.keys.pseudonyms import pseudonym
 from voile.keys.secret import Secret
-from voile.signals.channel import Enrolment, Sender, Taken
+from voile.signals.channel import Enrolment, Outgoing, Sender
 from voile.signals.channel.envelope import LEAST, Header
 from voile.signals.channel.keys import MAC, DeviceKey, Enrolled
 from voile.signals.channel.posts import Post
 from voile.signals.channel.recipient import Subject
 from voile.signals.sequences.messages import chain
 
-DAYS = [Taken("A", "calm", (170.0, 70.0 + t), {"time": f"day {t}"}) for t in range(4)]
+DAYS = [Outgoing("A", "calm", (170.0, 70.0 + t), {"time": f"day {t}"}) for t in range(4)]
 
 
 def talk(device, clinic):
@@ -135,7 +135,7 @@ def test_an_envelope_is_whole_and_of_at_most_64_kib():
 def test_broker_access_alone_forges_no_reading(tmp_path):
     """From overheard traffic: the digest continued, the next number, a value of one's own."""
     device, clinic = sender(tmp_path), recipient(tmp_path)
-    device.take([Taken("A", "calm", (170.0, 70.0 + t % 3)) for t in range(20)])
+    device.take([Outgoing("A", "calm", (170.0, 70.0 + t % 3)) for t in range(20)])
     heard = [post for post in talk(device, clinic) if len(post.payload) != LEAST + 96]
     on, last = Header.unpacked(heard[-1].payload[MAC:LEAST]), json.loads(heard[-1].payload[LEAST:])
     check = chain(last["check"], tuple(last["values"]))
@@ -153,7 +153,7 @@ def test_broker_access_alone_forges_no_reading(tmp_path):
 
 def test_a_first_message_tampered_with_is_noticed_at_once_and_the_true_one_taken(tmp_path):
     device, clinic = sender(tmp_path), recipient(tmp_path)
-    device.take([Taken("A", "calm", (170.0, 88.7))])
+    device.take([Outgoing("A", "calm", (170.0, 88.7))])
     (post,) = device.turn()
     content = json.loads(post.payload[LEAST:])
     values = [content["values"][0], content["values"][1] + 0.5]
@@ -279,7 +279,7 @@ def test_a_stolen_key_is_shut_out_at_once_overlap_or_not(tmp_path):
     subjects = {"A": Subject("calm", "Anna's", 3), "B": Subject("wild", 17, 2)}
     how = {"subjects": subjects, "overlap": date.max}
     device, clinic = sender(tmp_path), recipient(tmp_path, **how)
-    device.take([ONE, Taken("B", "wild", (160.0, 60.0))])
+    device.take([ONE, Outgoing("B", "wild", (160.0, 60.0))])
     device.turn(clinic.turn(device.turn()))
     assert device.refused == {"A": "key"}
     assert [line["subject"] for line in written(tmp_path)] == [17]
@@ -297,7 +297,7 @@ def test_a_stolen_device_speaks_for_no_other_subject(tmp_path):
     assert DeviceKey.derive(SECRET, "B").hex() not in text
     with Sender(tmp_path / "spool", fitted().codec_, stolen) as device:
         with pytest.raises(RequestError, match="a subject is not enrolled"):
-            device.take([Taken("B", "wild", (160.0, 60.0))])
+            device.take([Outgoing("B", "wild", (160.0, 60.0))])
         device.take([ONE])
         (post,) = device.turn()
     own = sealer("receipts")

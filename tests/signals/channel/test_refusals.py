@@ -20,12 +20,12 @@ from tests.signals.channel.ends import (
 from tests.signals.days import fitted
 
 from voile.signals import Session
-from voile.signals.channel import Taken
+from voile.signals.channel import Outgoing
 from voile.signals.channel import recipient as recipient_module
 from voile.signals.channel.envelope import FORMAT, LEAST, LONGEST, Header
 from voile.signals.channel.keys import DeviceKey
 from voile.signals.channel.posts import Letter, Post, Reply
-from voile.signals.channel.recipient import AT_HAND, READINGS, SET_ASIDE, Column, Subject
+from voile.signals.channel.recipient import AT_HAND, READINGS, SET_ASIDE, ReadingLimits, Subject
 from voile.signals.sequences.messages import Message, Receipt, beginning
 
 
@@ -70,7 +70,7 @@ def test_messages_of_an_unknown_pseudonym_are_refused_and_stay_spooled(tmp_path)
 def test_an_end_loaded_from_a_backup_is_found_out_and_begins_again(tmp_path):
     """The clinic lost a reading that the device was told had come: refused, until asked to."""
     device, clinic = sender(tmp_path), recipient(tmp_path)
-    device.take([Taken("A", "calm", (170.0, 70.0 + t)) for t in range(3)])
+    device.take([Outgoing("A", "calm", (170.0, 70.0 + t)) for t in range(3)])
     posts = device.turn(clinic.turn(device.turn()))
     clinic.close()
     (tmp_path / "clinic").rename(tmp_path / "lost")
@@ -89,7 +89,7 @@ def test_an_end_loaded_from_a_backup_is_found_out_and_begins_again(tmp_path):
 
 def test_a_device_loaded_from_a_backup_is_found_out(tmp_path):
     device, clinic = sender(tmp_path), recipient(tmp_path)
-    device.take([ONE, Taken("A", "calm", (170.0, 71.0))])
+    device.take([ONE, Outgoing("A", "calm", (170.0, 71.0))])
     posts = device.turn()
     state = json.loads(device.store.run("SELECT state FROM ends")[0][0])
     # the same session, another dither: as if the first message had been made anew
@@ -182,7 +182,7 @@ def test_values_that_no_map_sends_are_refused_whatever_they_would_mean(tmp_path,
 def test_a_reading_outside_the_range_is_set_aside_and_its_receipt_says_nothing_of_it(tmp_path):
     """Of a device that is broken or in other hands: 1e15 on the line is weights of 10^15 kg."""
     device, clinic = sender(tmp_path), recipient(tmp_path)
-    device.take([ONE, Taken("A", "calm", (170.0, 71.0))])
+    device.take([ONE, Outgoing("A", "calm", (170.0, 71.0))])
     (post,) = device.turn()
     check = json.loads(post.payload[LEAST:])["check"]
     (reply,) = clinic.turn([sealed(post, packed(values=[0.0, 1e15], check=check))])
@@ -198,10 +198,13 @@ def test_a_reading_outside_the_range_is_set_aside_and_its_receipt_says_nothing_o
 
 
 def test_a_reading_outside_the_bounds_or_words_of_its_column_is_set_aside(tmp_path):
-    columns = [Column("height", bounds=(100, 180)), Column("weight", words=["low"] * 71)]
+    columns = [
+        ReadingLimits("height", bounds=(100, 180)),
+        ReadingLimits("weight", words=["low"] * 71),
+    ]
     device, clinic = sender(tmp_path, ahead=9), recipient(tmp_path, columns=columns)
     points = ((170.0, 70.0), (180.1, 70.0), (170.0, 71.0), (170.0, -1.0), (180.0, 65.0))
-    device.take([Taken("A", "calm", point) for point in points])
+    device.take([Outgoing("A", "calm", point) for point in points])
     clinic.turn(device.turn())
     assert [line["number"] for line in written(tmp_path)] == [1, 5]
     assert [line["weight"] for line in written(tmp_path)] == ["low"] * 2
@@ -294,7 +297,7 @@ def test_the_other_ends_words_are_never_shown():
 def test_all_answers_have_one_length(tmp_path):
     """A receipt, one that asks for more, and each refusal."""
     device, clinic = sender(tmp_path, ahead=3), recipient(tmp_path)
-    device.take([Taken("A", "calm", (170.0, 70.0 + t)) for t in range(3)])
+    device.take([Outgoing("A", "calm", (170.0, 70.0 + t)) for t in range(3)])
     first, _, third = device.turn()
     hostile = [sealed(first, b""), sealed(first, map="0" * 16), sealed(first, encrypt=True)]
     hostile += [sealed(Post("stranger", first.payload)), sealed(first, format=9)]
@@ -309,13 +312,13 @@ def test_all_answers_have_one_length(tmp_path):
 def test_columns_that_the_kit_does_not_keep_are_refused(tmp_path, name):
     """A device in other hands writes no name of its own into the clinic's file."""
     device, clinic = sender(tmp_path), recipient(tmp_path, kept=["time", "ward"])
-    device.take([Taken("A", "calm", (170.0, 70.0), {"time": "now", name: "a text of its own"})])
+    device.take([Outgoing("A", "calm", (170.0, 70.0), {"time": "now", name: "a text of its own"})])
     assert refusal(device, clinic, device.turn()) == "kept"
 
 
 def test_kept_columns_come_beside_the_reading_or_are_left_out(tmp_path):
     device, clinic = sender(tmp_path, ahead=2), recipient(tmp_path, kept=["time", "ward"])
-    device.take([Taken("A", "calm", (170.0, 70.0), one) for one in ({"time": "now"}, {})])
+    device.take([Outgoing("A", "calm", (170.0, 70.0), one) for one in ({"time": "now"}, {})])
     clinic.turn(device.turn())
     assert [line.get("time") for line in written(tmp_path)] == ["now", None]
     device.close()
@@ -336,7 +339,7 @@ def test_sessions_without_end_fill_no_disk_or_memory_and_none_is_forgotten(tmp_p
     monkeypatch.setattr(recipient_module, "MOST", 20)
     codec = fitted().codec_
     device, clinic = sender(tmp_path), recipient(tmp_path)
-    device.take([Taken("A", "calm", (170.0, 70.0 + t)) for t in range(3)])
+    device.take([Outgoing("A", "calm", (170.0, 70.0 + t)) for t in range(3)])
     (second,) = device.turn(clinic.turn(device.turn()))
     flood = [beginning_of(codec) for _ in range(50)]
     assert len(clinic.turn([*flood[:30], second, *flood[30:]])) == 51

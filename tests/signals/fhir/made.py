@@ -6,12 +6,12 @@ from tests.signals.days import days, fitted
 
 from voile.core.errors import RequestError
 from voile.signals import PrivacyMap
-from voile.signals.codec.limits import Column
-from voile.signals.fhir import Field, Sequences, Singles, decode, encode
+from voile.signals.codec.limits import ReadingLimits
+from voile.signals.fhir import Field, SequenceScheme, SingleScheme, decode, encode
 
 FIELDS = (Field("height", "8302-2", "cm"), Field("weight", "29463-7", "kg"))
 NAMES = [field.column for field in FIELDS]
-COLUMNS = [Column(name) for name in NAMES]
+COLUMNS = [ReadingLimits(name) for name in NAMES]
 CLASSES = {"Patient/0": "calm", "Patient/1": "wild", "Patient/2": "wild"}
 
 
@@ -21,12 +21,12 @@ def class_of(subject):
     return CLASSES[subject]
 
 
-def way(invariants=()):
+def scheme(invariants=()):
     """Sequences, or where there is None readings by themselves."""
     if invariants is None:
         map = PrivacyMap(method="normal", random_state=0).fit(*days(300, 1, 1)[:2])
-        return Singles(map.codec_, map.codec_, "the map", class_of)
-    return Sequences(fitted(*invariants).codec_, class_of)
+        return SingleScheme(map.codec_, map.codec_, "the map", class_of)
+    return SequenceScheme(fitted(*invariants).codec_, class_of)
 
 
 def quantity(value, field):

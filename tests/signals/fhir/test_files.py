@@ -22,14 +22,14 @@ from tests.signals.fhir.made import (
     encoded,
     observation,
     panel,
+    scheme,
     there_and_back,
-    way,
 )
 
 from voile.core.errors import RequestError
 from voile.keys.random import Protective
 from voile.signals import PrivacyMap
-from voile.signals.fhir import Counts, Field, Sequences, Singles, decode, encode
+from voile.signals.fhir import Field, FileSummary, SequenceScheme, SingleScheme, decode, encode
 from voile.signals.fhir.observations import URL
 
 EVERY = pytest.mark.parametrize("invariants", [None, (), (0,)])
@@ -79,7 +79,7 @@ def unmarked(element):
 def test_a_file_comes_back_to_the_byte_and_only_values_and_marks_are_other(
     tmp_path, invariants, text
 ):
-    counts, sent = there_and_back(tmp_path, text, way(invariants))
+    counts, sent = there_and_back(tmp_path, text, scheme(invariants))
     before, after = values(text), values(sent)
     assert counts.values == len(before) == len(after)
     for old, new in zip(before, after, strict=True):
@@ -87,7 +87,7 @@ def test_a_file_comes_back_to_the_byte_and_only_values_and_marks_are_other(
         assert old["valueQuantity"]["value"] != new["valueQuantity"]["value"]
         (mark,) = [one for one in new["modifierExtension"] if one["url"] == URL]
         said = {part["url"]: part for part in mark["extension"]}
-        assert said["map"]["valueString"] == way(invariants).mark
+        assert said["map"]["valueString"] == scheme(invariants).mark
         assert said["field"]["valueString"] in NAMES
         assert said["number"]["valueUnsignedInt"] >= 1
 
@@ -95,7 +95,7 @@ def test_a_file_comes_back_to_the_byte_and_only_values_and_marks_are_other(
 @EVERY
 def test_what_is_not_exchanged_keeps_every_byte(tmp_path, invariants):
     """Marks and numbers cut out by another way than the code's leave the source's own bytes."""
-    _, sent = there_and_back(tmp_path, NDJSON, way(invariants))
+    _, sent = there_and_back(tmp_path, NDJSON, scheme(invariants))
     mark = rf'\{{"url":"{URL}","extension":\[(?:\{{[^{{}}]*\}},?)*\]\}}'
     sent = re.sub(rf'"modifierExtension":\[{mark}\],', "", sent)
     sent = re.sub(rf",{mark}", "", sent)
@@ -105,17 +105,17 @@ def test_what_is_not_exchanged_keeps_every_byte(tmp_path, invariants):
 
 @EVERY
 def test_it_stays_valid_fhir(tmp_path, invariants):
-    _, sent = there_and_back(tmp_path / "lines", NDJSON, way(invariants))
+    _, sent = there_and_back(tmp_path / "lines", NDJSON, scheme(invariants))
     for line in sent.splitlines():
         if '"Observation"' in line:
             Observation.model_validate_json(line)
-    _, sent = there_and_back(tmp_path / "bundle", bundle(LINES), way(invariants))
+    _, sent = there_and_back(tmp_path / "bundle", bundle(LINES), scheme(invariants))
     Bundle.model_validate_json(sent)
 
 
 def test_what_is_sent_is_what_a_session_sends_in_order_of_time(tmp_path):
     """The naive twin: readings by hand in order of time, through a session of one's own."""
-    sent = there_and_back(tmp_path, NDJSON, way())[1]
+    sent = there_and_back(tmp_path, NDJSON, scheme())[1]
     numbers = {}
     for element, line in zip(values(sent), values(NDJSON), strict=True):
         held = {part["url"]: part for part in element["modifierExtension"][-1]["extension"]}
@@ -136,7 +136,7 @@ def test_sent_numbers_have_full_precision(tmp_path):
     """What a single map sends of known dither is in the file to the last bit."""
     map = PrivacyMap(method="normal", random_state=0).fit(*days(300, 1, 1)[:2])
     codec = map.codec_
-    how = Singles(codec, codec, "m", class_of, protective=Protective.for_tests(1))
+    how = SingleScheme(codec, codec, "m", class_of, protective=Protective.for_tests(1))
     (tmp_path / "source").write_text(LINES[4])
     encode(tmp_path / "source", tmp_path / "sent", how, FIELDS)
     (whole,) = observations((tmp_path / "sent").read_text())
@@ -148,14 +148,14 @@ def test_sent_numbers_have_full_precision(tmp_path):
 def test_an_invariant_may_stand_anywhere_and_is_sent_the_same_each_time(tmp_path):
     height = [observation("170.0", FIELDS[0], time="2023"), LINES[1], LINES[8]]
     weights = [observation(f"7{t}.5", FIELDS[1], time=f"2024-03-0{t}") for t in range(1, 6)]
-    counts, sent = there_and_back(tmp_path, "\n".join(weights + height), way((0,)))
-    assert counts == Counts(values=8, readings=5, subjects=1, others=0)
+    counts, sent = there_and_back(tmp_path, "\n".join(weights + height), scheme((0,)))
+    assert counts == FileSummary(values=8, readings=5, subjects=1, others=0)
     assert len({one["valueQuantity"]["value"] for one in values(sent)[5:]}) == 1
     changed = observation("170.1", FIELDS[0], time="2025")
     with pytest.raises(RequestError, match="source, line 2: an invariant has changed"):
-        there_and_back(tmp_path / "b", f"{LINES[1]}\n{changed}", way((0,)))
+        there_and_back(tmp_path / "b", f"{LINES[1]}\n{changed}", scheme((0,)))
     with pytest.raises(RequestError, match="that never change, and no others"):
-        there_and_back(tmp_path / "c", f"{LINES[1]}\n{LINES[4]}", way((0,)))
+        there_and_back(tmp_path / "c", f"{LINES[1]}\n{LINES[4]}", scheme((0,)))
 
 
 @pytest.mark.parametrize(
@@ -164,23 +164,23 @@ def test_an_invariant_may_stand_anywhere_and_is_sent_the_same_each_time(tmp_path
 )
 def test_numbers_come_back_as_they_were_written(tmp_path, numbers, decimals):
     fields = [Field(f.column, f.code, f.unit, decimals=decimals) for f in FIELDS]
-    there_and_back(tmp_path, panel(*numbers), way(), fields)
+    there_and_back(tmp_path, panel(*numbers), scheme(), fields)
 
 
 def test_values_of_other_codes_are_kept_where_asked_and_contained_ones_are_found(tmp_path):
     report = f'{{"resourceType":"DiagnosticReport","contained":[{LINES[4]}]}}'
     text = f"{report}\n{changed('29463-7', '3141-9').replace('8302-2', '1')}\n"
-    counts, sent = there_and_back(tmp_path, text, way(), others="keep")
-    assert counts == Counts(values=2, readings=1, subjects=1, others=2)
+    counts, sent = there_and_back(tmp_path, text, scheme(), others="keep")
+    assert counts == FileSummary(values=2, readings=1, subjects=1, others=2)
     assert sent.splitlines()[1] == text.splitlines()[1]
 
 
 def test_a_server_that_writes_it_anew_changes_no_value(tmp_path):
     """Members in another order, other blanks: the readings are the same."""
-    sent = encoded(tmp_path, WEIGHTS, way())
+    sent = encoded(tmp_path, WEIGHTS, scheme())
     lines = [json.dumps(json.loads(line), sort_keys=True) for line in reversed(sent.splitlines())]
     (tmp_path / "sent").write_text("\n".join(lines))
-    decode(tmp_path / "sent", tmp_path / "again", way(), COLUMNS)
+    decode(tmp_path / "sent", tmp_path / "again", scheme(), COLUMNS)
     again = [json.loads(line) for line in (tmp_path / "again").read_text().splitlines()]
     assert again == [json.loads(line) for line in reversed(WEIGHTS.splitlines())]
 
@@ -193,6 +193,6 @@ def test_bulk(tmp_path):
         own = {"subject": str(whose[row]), "time": f"2024-03-{row % 10 + 1:02}"}
         lines += [observation(x, field, **own) for x, field in zip(X[row], FIELDS, strict=True)]
     known = {f"Patient/{one}": str(c[whose == one][0]) for one in range(40)}
-    how = Sequences(fitted(0).codec_, known.__getitem__)
+    how = SequenceScheme(fitted(0).codec_, known.__getitem__)
     counts, _ = there_and_back(tmp_path, "\n".join(lines), how)
-    assert counts == Counts(values=800, readings=400, subjects=40, others=0)
+    assert counts == FileSummary(values=800, readings=400, subjects=40, others=0)

@@ -6,17 +6,17 @@ import json
 import re
 
 import pytest
-from tests.signals.fhir.made import COLUMNS, WEIGHTS, encoded, way
+from tests.signals.fhir.made import COLUMNS, WEIGHTS, encoded, scheme
 
-from voile.signals.codec.limits import Column
-from voile.signals.fhir import Counts, decode
+from voile.signals.codec.limits import ReadingLimits
+from voile.signals.fhir import FileSummary, decode
 
 LAST = 3  # a session's last value is one that no later message vouches for
 
 
 def decoded(folder, invariants, columns=COLUMNS):
     """Decode what was sent; return the counts, its lines, and those set aside."""
-    counts = decode(folder / "sent", folder / "again", way(invariants), columns)
+    counts = decode(folder / "sent", folder / "again", scheme(invariants), columns)
     aside = (folder / "again.set-aside.jsonl").read_text().splitlines()
     return counts, (folder / "again").read_text().splitlines(), [json.loads(one) for one in aside]
 
@@ -30,7 +30,7 @@ def mixed(whole, sent, invariants):
 @pytest.mark.parametrize("invariants", [None, (), (0,)])
 @pytest.mark.parametrize("value", ["1e12", "-1e12", "300.0"])
 def test_a_forged_value_stays_encoded_and_every_other_decodes(tmp_path, invariants, value):
-    sent = encoded(tmp_path, WEIGHTS, way(invariants)).splitlines()
+    sent = encoded(tmp_path, WEIGHTS, scheme(invariants)).splitlines()
     *before, number = re.finditer('"value": ([-0-9.e]+)', sent[LAST])
     assert before
     sent[LAST] = sent[LAST][: number.start(1)] + value + sent[LAST][number.end(1) :]
@@ -39,15 +39,15 @@ def test_a_forged_value_stays_encoded_and_every_other_decodes(tmp_path, invarian
     assert again[:LAST] == WEIGHTS.splitlines()[:LAST]
     assert again[LAST] == mixed(WEIGHTS.splitlines()[LAST], sent[LAST], invariants)
     values = 7 if invariants else 6
-    assert counts == Counts(values, readings=3, subjects=1, others=0, set_aside=1)
+    assert counts == FileSummary(values, readings=3, subjects=1, others=0, set_aside=1)
     assert (line["place"], line["subject"], line["number"]) == ("sent, line 4", "Patient/1", 4)
     assert line["decoded"].keys() == {"height", "weight"}
 
 
 @pytest.mark.parametrize("invariants", [None, (), (0,)])
 def test_what_no_bound_or_word_of_a_column_holds_is_set_aside(tmp_path, invariants):
-    sent = encoded(tmp_path, WEIGHTS, way(invariants)).splitlines()
-    bounded = [Column("height"), Column("weight", bounds=(60, 60.1))]
+    sent = encoded(tmp_path, WEIGHTS, scheme(invariants)).splitlines()
+    bounded = [ReadingLimits("height"), ReadingLimits("weight", bounds=(60, 60.1))]
     counts, again, aside = decoded(tmp_path, invariants, bounded)
     whole = WEIGHTS.splitlines()
     assert again[:2] == whole[:2]
@@ -61,5 +61,5 @@ def test_what_no_bound_or_word_of_a_column_holds_is_set_aside(tmp_path, invarian
 
 
 def test_nothing_is_set_aside_of_an_honest_file(tmp_path):
-    encoded(tmp_path, WEIGHTS, way())
+    encoded(tmp_path, WEIGHTS, scheme())
     assert decoded(tmp_path, ())[2] == []

@@ -14,8 +14,8 @@ from tests.signals.fhir.made import (
     encoded,
     observation,
     panel,
+    scheme,
     there_and_back,
-    way,
 )
 
 from voile.core.errors import RequestError, SourceError
@@ -25,7 +25,7 @@ from voile.signals.fhir import decode, encode
 @pytest.mark.parametrize("number", ["71", "71.50", "7.15e1", "71.500000000000001"])
 def test_a_number_written_otherwise_is_refused(tmp_path, number):
     with pytest.raises(RequestError, match="line 1: weight is not written with decimals: 1"):
-        there_and_back(tmp_path, panel("170.0", number) + "\n", way())
+        there_and_back(tmp_path, panel("170.0", number) + "\n", scheme())
 
 
 KG = '"unit":"kg", "system": "http://unitsofmeasure.org",  "code":"kg"'
@@ -61,7 +61,7 @@ KG = '"unit":"kg", "system": "http://unitsofmeasure.org",  "code":"kg"'
 )  # fmt: skip
 def test_what_cannot_be_encoded_is_refused_in_a_sentence_without_the_value(tmp_path, text, message):
     with pytest.raises(RequestError, match=message) as caught:
-        there_and_back(tmp_path, text + "\n", way())
+        there_and_back(tmp_path, text + "\n", scheme())
     assert caught.value.exit_code == 2
     assert "71.5" not in str(caught.value)
     assert not (tmp_path / "sent").exists()
@@ -72,19 +72,19 @@ def test_what_cannot_be_encoded_is_refused_in_a_sentence_without_the_value(tmp_p
 )
 def test_what_is_no_fhir_is_refused(tmp_path, text):
     with pytest.raises(RequestError):
-        there_and_back(tmp_path, text, way())
+        there_and_back(tmp_path, text, scheme())
     with pytest.raises(SourceError, match="line 2: is no FHIR in JSON"):
-        there_and_back(tmp_path / "b", f"{LINES[4]}\n{text or '{'}\n", way())
+        there_and_back(tmp_path / "b", f"{LINES[4]}\n{text or '{'}\n", scheme())
 
 
 def test_a_file_that_is_no_utf_8_or_is_not_there_is_refused(tmp_path):
     (tmp_path / "source").write_bytes(b'{"a":"\xff"}\n')
     with pytest.raises(SourceError, match="not UTF-8"):
-        encode(tmp_path / "source", tmp_path / "out", way(), FIELDS)
+        encode(tmp_path / "source", tmp_path / "out", scheme(), FIELDS)
     with pytest.raises(SourceError, match="cannot be read"):
-        encode(tmp_path / "absent", tmp_path / "out", way(), FIELDS)
+        encode(tmp_path / "absent", tmp_path / "out", scheme(), FIELDS)
     with pytest.raises(RequestError, match="1 fields of 2 columns"):
-        encode(tmp_path / "absent", tmp_path / "out", way(), FIELDS[:1])
+        encode(tmp_path / "absent", tmp_path / "out", scheme(), FIELDS[:1])
 
 
 @pytest.mark.parametrize(
@@ -104,18 +104,18 @@ def test_a_file_that_is_no_utf_8_or_is_not_there_is_refused(tmp_path):
     ],
 )  # fmt: skip
 def test_what_cannot_be_decoded_for_certain_is_refused(tmp_path, spoil, message):
-    lines = encoded(tmp_path, WEIGHTS, way()).splitlines()
+    lines = encoded(tmp_path, WEIGHTS, scheme()).splitlines()
     (tmp_path / "sent").write_text("\n".join(spoil(lines)))
     with pytest.raises(RequestError, match=message):
-        decode(tmp_path / "sent", tmp_path / "again", way(), COLUMNS)
+        decode(tmp_path / "sent", tmp_path / "again", scheme(), COLUMNS)
     assert not (tmp_path / "again").exists()
 
 
 def test_what_is_encoded_is_not_encoded_again_and_another_map_decodes_nothing(tmp_path):
-    encoded(tmp_path, WEIGHTS, way())
+    encoded(tmp_path, WEIGHTS, scheme())
     with pytest.raises(RequestError, match="encoded already"):
-        encode(tmp_path / "sent", tmp_path / "twice", way(), FIELDS)
+        encode(tmp_path / "sent", tmp_path / "twice", scheme(), FIELDS)
     with pytest.raises(RequestError, match="of another map"):
-        decode(tmp_path / "sent", tmp_path / "again", way((0,)), COLUMNS)
+        decode(tmp_path / "sent", tmp_path / "again", scheme((0,)), COLUMNS)
     with pytest.raises(RequestError, match="is there already"):
-        encode(tmp_path / "source", tmp_path / "sent", way(), FIELDS)
+        encode(tmp_path / "source", tmp_path / "sent", scheme(), FIELDS)

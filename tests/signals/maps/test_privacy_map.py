@@ -8,10 +8,10 @@ from tests.signals.made_up import METHODS, fitted, readings
 
 from voile.core.errors import RequestError
 from voile.signals import PrivacyMap, SignalsWarning, mutual_information
-from voile.signals.methods.layers import Settings
+from voile.signals.methods.layers import Chain
 from voile.signals.methods.transport import Transport
 
-QUICK = Transport(Settings(degree=3))
+QUICK = Transport(Chain(degree=3))
 
 
 def changed(X, at, value):

@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from voile.signals import PrivacyMap, mutual_information
 from voile.signals.methods.fitted import Sample
-from voile.signals.methods.layers import Settings
+from voile.signals.methods.layers import Chain
 from voile.signals.methods.smoothing import SPACING, curve_of, grid_over, tails
 from voile.signals.methods.transport import FOLDS, Transport, fit_chain, folds, log_likelihood, logs
 
@@ -60,7 +60,7 @@ def test_likelihood_is_a_density():
     """It integrates to 1 over the plane."""
     X, c = bent_bands(300, 4)
     own = X[c == 0].T
-    frames, layers = fit_chain(own, np.zeros(own.shape[1], int), Settings(depth=2))
+    frames, layers = fit_chain(own, np.zeros(own.shape[1], int), Chain(depth=2))
     x, y = (np.linspace(v.min() - 25, v.max() + 25, 500) for v in own)
     plane = np.stack(np.meshgrid(x, y, indexing="ij")).reshape(2, -1)
     parts = [log_likelihood(plane[:, [i]], frames[0], layers[0]) for i in (0, 1000)]
@@ -84,7 +84,7 @@ def test_a_small_class_with_the_pool_s_shape_leans_on_it():
     fresh = rng.exponential(size=3000)[None]
     by = {}
     for kappa in (0.01, 300.0):
-        frames, layers = fit_chain(Y, c, Settings(kappa=kappa))
+        frames, layers = fit_chain(Y, c, Chain(kappa=kappa))
         by[kappa] = log_likelihood(fresh, frames[1], layers[1]) / 3000
     assert by[300.0] > by[0.01] + 0.02
 
@@ -115,7 +115,7 @@ def test_logs_are_taken_of_what_is_positive_and_skewed_and_their_ends_are_round(
 
 def test_settings_given_are_not_chosen_anew():
     X, c = bent_bands(300, 8)
-    map = PrivacyMap(Transport(Settings(depth=3, degree=1, spread=0))).fit(X, c)
+    map = PrivacyMap(Transport(Chain(depth=3, degree=1, spread=0))).fit(X, c)
     assert [len(chain) for chain in map.fitted_.layers] == [3, 3]
     orders = [layer.order.tolist() for layer in map.fitted_.layers[0]]
     assert orders == [[0, 1], [1, 0], [0, 1]]

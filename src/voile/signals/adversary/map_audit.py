@@ -20,7 +20,7 @@ from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.codec.place import CLASSES
 from voile.signals.information.leakage import leakage
 from voile.signals.information.mutual import Information, mutual_information
-from voile.signals.information.subjects import Known, Subjects, Whose
+from voile.signals.information.subjects import CheckedSubjects, Subjects, Whose
 from voile.signals.maps.privacy_map import PrivacyMap
 from voile.signals.sequences.sequence_map import SequenceMap
 
@@ -107,7 +107,7 @@ def audit(
         raise RequestError(f"there are {len(table)} readings and {len(labels)} classes")
     codes = _codes(map, labels)
     mix, learn = streams(random_state, "halves", "learners")
-    known = Known.of(subjects, len(table), len(map.classes_))
+    known = CheckedSubjects.of(subjects, len(table), len(map.classes_))
     runs = _runs(known.whose, mix)
     first = np.array([run[0] for run in runs])
     seed = int(learn.integers(1 << 31))
@@ -150,7 +150,7 @@ def audit(
 
 
 def _messages(
-    map: PrivacyMap, X: Floats, c: NDArray[np.generic], known: Known, rows: Codes
+    map: PrivacyMap, X: Floats, c: NDArray[np.generic], known: CheckedSubjects, rows: Codes
 ) -> Floats:
     """Encode some rows, each by its subject's codec where subjects have their own."""
     if map.levels_ is None:
@@ -163,7 +163,7 @@ def _messages(
     return Z
 
 
-def _first(known: Known, rows: Codes) -> Subjects:
+def _first(known: CheckedSubjects, rows: Codes) -> Subjects:
     """Return p(s) and p(c | s) of subjects by one reading each."""
     weights = np.bincount(known.whose, known.share)[known.whose[rows]]
     beliefs = None if known.beliefs is None else known.beliefs[rows]

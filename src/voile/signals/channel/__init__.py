@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from voile.signals.channel.link import Link
     from voile.signals.channel.live import collect, forward
     from voile.signals.channel.recipient import Recipient
-    from voile.signals.channel.sender import Sender, Taken
+    from voile.signals.channel.sender import Outgoing, Sender
 
 __all__ = [
     "Broker",
     "Enrolment",
     "Link",
     "Login",
+    "Outgoing",
     "Recipient",
     "Sender",
-    "Taken",
     "collect",
     "forward",
 ]
@@ -39,7 +39,7 @@ __getattr__ = lazily(
         "Login": "broker",
         "Recipient": "recipient",
         "Sender": "sender",
-        "Taken": "sender",
+        "Outgoing": "sender",
         "collect": "live",
         "forward": "live",
     },

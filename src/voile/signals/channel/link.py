@@ -50,7 +50,7 @@ class Denied:
     why: str
 
 
-class AnEnd(Protocol):
+class ChannelEnd(Protocol):
     """What a line asks of the end that it is for."""
 
     store: Store
@@ -76,7 +76,7 @@ class Link:
         self,
         broker: Broker,
         login: Login | None,
-        end: AnEnd,
+        end: ChannelEnd,
         *,
         longest: int = 60,
     ) -> None:

@@ -10,7 +10,7 @@ from voile.core.errors import RequestError
 from voile.signals.channel.link import Denied, Down, Event, Link, Up
 from voile.signals.channel.posts import HEARD, SAID, Post
 from voile.signals.channel.recipient import Recipient
-from voile.signals.channel.sender import Sender, Taken
+from voile.signals.channel.sender import Outgoing, Sender
 
 PATIENCE = 5.0  # seconds for a receipt, before what is under way is handed on again
 LONGEST = 600.0  # of the same, after doubling
@@ -20,7 +20,7 @@ Notify = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class End:
+class EndOfReadings:
     """No more readings will be put among the events."""
 
 
@@ -64,7 +64,7 @@ def forward(
         events = link.take(TICK)
         replies = [event for event in events if isinstance(event, Post)]
         left_out += _take(sender, link, events, notify)
-        live = live and not any(isinstance(event, End) for event in events)
+        live = live and not any(isinstance(event, EndOfReadings) for event in events)
         patience.heard(replies)
         posts = sender.turn(replies)
         if _is_up(events, once):
@@ -83,7 +83,7 @@ def forward(
 
 def _take(sender: Sender, link: Link, events: Iterable[Event], notify: Notify) -> int:
     """Put readings that came among the events on disk; leave out those that cannot be sent."""
-    readings = [event for event in events if isinstance(event, Taken)]
+    readings = [event for event in events if isinstance(event, Outgoing)]
     try:
         sender.take(readings)
         wrong = 0
@@ -94,7 +94,7 @@ def _take(sender: Sender, link: Link, events: Iterable[Event], notify: Notify) -
     return wrong
 
 
-def _is_taken(sender: Sender, reading: Taken, notify: Notify) -> bool:
+def _is_taken(sender: Sender, reading: Outgoing, notify: Notify) -> bool:
     try:
         return sender.take([reading])
     except RequestError as error:

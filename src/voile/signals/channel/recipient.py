@@ -16,10 +16,10 @@ from voile.signals.channel.keys import DeviceKey
 from voile.signals.channel.lines import Lines
 from voile.signals.channel.posts import Letter, Post, Reply
 from voile.signals.channel.store import Store
-from voile.signals.codec.limits import Column
+from voile.signals.codec.limits import ReadingLimits
 from voile.signals.sequences.messages import Receipt
 from voile.signals.sequences.sequence_codec import SequenceCodec
-from voile.signals.sequences.session import Reading, Session
+from voile.signals.sequences.session import ReceivedReading, Session
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS sessions (
@@ -106,7 +106,7 @@ class Recipient:
         folder: str | os.PathLike[str],
         codec: SequenceCodec,
         subjects: Mapping[str, Subject],
-        columns: Sequence[Column],
+        columns: Sequence[ReadingLimits],
         secret: Secret,
         *,
         kept: Collection[str] = (),
@@ -259,7 +259,7 @@ class Recipient:
         header = header._replace(number=reply.receipt.number, format=FORMAT)
         return self.sealer.seal(pseudonym, own, header, reply.packed())
 
-    def _write(self, key: Key, letter: Letter, reading: Reading, batch: _Batch) -> None:
+    def _write(self, key: Key, letter: Letter, reading: ReceivedReading, batch: _Batch) -> None:
         """Make the line of a reading, for the file in which it belongs."""
         pairs = list(zip(self.columns, reading.values, strict=True))
         named = {column.name: column.shown(v) for column, v in pairs}

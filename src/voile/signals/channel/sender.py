@@ -34,7 +34,7 @@ WAITING = "pseudonym = ? AND number IS NULL AND unfit IS NULL"
 
 
 @dataclass(frozen=True)
-class Taken:
+class Outgoing:
     """A reading to send."""
 
     pseudonym: str
@@ -104,7 +104,7 @@ class Sender:
         self._look = {str(row[0]) for row in rows}  # those who may have something to hand on
         self.refused.update(self._unenrolled())
 
-    def take(self, readings: Iterable[Taken], *, once: str = "") -> bool:
+    def take(self, readings: Iterable[Outgoing], *, once: str = "") -> bool:
         """Put readings on disk, all or none."""
         with self.store.transaction():
             if once and self.store.fact(f"taken {once}"):
@@ -123,7 +123,7 @@ class Sender:
         self._look |= labels.keys()
         return True
 
-    def _spool(self, reading: Taken, labels: dict[str, str]) -> None:
+    def _spool(self, reading: Outgoing, labels: dict[str, str]) -> None:
         """Look at a reading, and write it and its subject's class down."""
         pseudonym = reading.pseudonym
         if pseudonym not in self._keys:

@@ -28,7 +28,7 @@ GRAIN = 2.0**-44  # what is sent is a multiple of it: see `rounded`
 TRIES = 64  # draws of the dither for one whose rounded message would not come back
 MOST_PLACES = 12
 FARTHEST = 4.25  # normal score beyond which curves go on straight
-Column: TypeAlias = Lattice | Assignment
+Scale: TypeAlias = Lattice | Assignment
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Codec:
     """
 
     classes: NDArray[Any]
-    columns: tuple[Column, ...]
+    columns: tuple[Scale, ...]
     steps: tuple[tuple[Step, ...], ...]
     places: int | None = None
 
@@ -298,8 +298,8 @@ class Codec:
         return codec
 
 
-def _read_columns(arrays: Mapping[str, NDArray[Any]]) -> tuple[Column, ...]:
-    columns: list[Column] = []
+def _read_columns(arrays: Mapping[str, NDArray[Any]]) -> tuple[Scale, ...]:
+    columns: list[Scale] = []
     while any(key.startswith(f"column.{len(columns)}.") for key in arrays):
         key = f"column.{len(columns)}"
         if f"{key}.lattice" in arrays:

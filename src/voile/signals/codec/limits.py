@@ -18,7 +18,7 @@ RANGE = 8.0
 
 
 @dataclass(frozen=True)
-class Column:
+class ReadingLimits:
     """A column of decoded readings."""
 
     name: str

@@ -12,18 +12,26 @@ from voile.core.lazy import lazily
 
 if TYPE_CHECKING:
     from voile.signals.fhir.fields import Field, read_fields
-    from voile.signals.fhir.files import Counts, decode, encode
-    from voile.signals.fhir.ways import Sequences, Singles
+    from voile.signals.fhir.files import FileSummary, decode, encode
+    from voile.signals.fhir.schemes import SequenceScheme, SingleScheme
 
-__all__ = ["Counts", "Field", "Sequences", "Singles", "decode", "encode", "read_fields"]
+__all__ = [
+    "Field",
+    "FileSummary",
+    "SequenceScheme",
+    "SingleScheme",
+    "decode",
+    "encode",
+    "read_fields",
+]
 
 __getattr__ = lazily(
     __name__,
     {
-        "Counts": "files",
+        "FileSummary": "files",
         "Field": "fields",
-        "Sequences": "ways",
-        "Singles": "ways",
+        "SequenceScheme": "schemes",
+        "SingleScheme": "schemes",
         "decode": "files",
         "encode": "files",
         "read_fields": "fields",

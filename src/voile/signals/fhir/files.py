@@ -19,18 +19,18 @@ from voile.core.errors import RequestError, SourceError
 from voile.data.files.atomic import Staging
 from voile.data.files.outputs import READINGS, READINGS_FORMAT, SET_ASIDE, manifest_of
 from voile.release.manifest import manifest_path
-from voile.signals.codec.limits import Column
+from voile.signals.codec.limits import ReadingLimits
 from voile.signals.fhir.fields import Field
 from voile.signals.fhir.gather import Messages, Readings
 from voile.signals.fhir.observations import Element, elements
+from voile.signals.fhir.schemes import Scheme
 from voile.signals.fhir.spans import BrokenError, Edit, edited, members, whole
-from voile.signals.fhir.ways import Way
 
 Others: TypeAlias = Literal["refuse", "keep"]
 
 
 @dataclass(frozen=True)
-class Counts:
+class FileSummary:
     """What was done with a file."""
 
     values: int
@@ -43,12 +43,12 @@ class Counts:
 def encode(
     source: str | os.PathLike[str],
     out: str | os.PathLike[str],
-    way: Way,
+    scheme: Scheme,
     fields: Sequence[Field],
     *,
     others: Others = "refuse",
     force: bool = False,
-) -> Counts:
+) -> FileSummary:
     """Encode the readings of a file; everything else stays as it is, to the byte.
 
     A reading is a value of each field, of one subject at one time, in one Observation or several;
@@ -59,10 +59,10 @@ def encode(
     What stays readable: interpretations, reference ranges, times, and all resources that are no
     Observations. Memory: some 500 bytes a value, and the largest line.
     """
-    if len(fields) != len(way.lattices):
-        raise RequestError(f"there are {len(fields)} fields of {len(way.lattices)} columns")
+    if len(fields) != len(scheme.lattices):
+        raise RequestError(f"there are {len(fields)} fields of {len(scheme.lattices)} columns")
     path = Path(source)
-    readings, left = Readings(fields, way), 0
+    readings, left = Readings(fields, scheme), 0
     for element in _elements_of(path):
         j = element.field(fields) if element.has_value() else None
         if j is not None:
@@ -86,17 +86,17 @@ def encode(
             yield element.marked(tag)
 
     _rewrite(path, Path(out), edits, force=force)
-    return Counts(len(readings.spots), len(readings.rows), readings.subjects, left)
+    return FileSummary(len(readings.spots), len(readings.rows), readings.subjects, left)
 
 
 def decode(
     source: str | os.PathLike[str],
     out: str | os.PathLike[str],
-    way: Way,
-    columns: Sequence[Column],
+    scheme: Scheme,
+    columns: Sequence[ReadingLimits],
     *,
     force: bool = False,
-) -> Counts:
+) -> FileSummary:
     """Decode what `encode` wrote, to the byte.
 
     Whoever holds the map can send any number, and every number decodes to something. A reading
@@ -105,7 +105,7 @@ def decode(
     `OUT.set-aside.jsonl`, a line each.
     """
     path = Path(source)
-    messages, left = Messages(columns, way), 0
+    messages, left = Messages(columns, scheme), 0
     for element in _elements_of(path):
         if mark := element.mark():
             messages.add(element, mark)
@@ -123,7 +123,7 @@ def decode(
     _rewrite(path, Path(out), edits, force=force, set_aside=aside)
     exchanged = len(decoded.values) - decoded.values.count(None)
     readings = len(messages.rows) - len(aside)
-    return Counts(exchanged, readings, messages.subjects, left, len(aside))
+    return FileSummary(exchanged, readings, messages.subjects, left, len(aside))
 
 
 def _elements_of(path: Path) -> Iterator[Element]:

@@ -12,10 +12,10 @@ import numpy as np
 
 from voile.core.errors import RequestError
 from voile.signals.codec.lattice import Lattice
-from voile.signals.codec.limits import Column
+from voile.signals.codec.limits import ReadingLimits
 from voile.signals.fhir.fields import MOST, Decimals, Field
 from voile.signals.fhir.observations import Element, Mark, written
-from voile.signals.fhir.ways import Sent, Way
+from voile.signals.fhir.schemes import Scheme, Sent
 from voile.signals.sequences.messages import is_sound
 from voile.signals.sequences.session import on_lattice
 
@@ -26,8 +26,8 @@ Tag: TypeAlias = dict[str, str | int]
 class _Rows:
     """Values by the reading that they are of, and by the order in which they came."""
 
-    def __init__(self, columns: Sequence[str], way: Way) -> None:
-        self.columns, self.way = tuple(columns), way
+    def __init__(self, columns: Sequence[str], scheme: Scheme) -> None:
+        self.columns, self.scheme = tuple(columns), scheme
         self.spots: list[tuple[Key, int]] = []
         self.rows: dict[Key, dict[int, float]] = {}
         self.places: dict[Key, str] = {}
@@ -50,7 +50,7 @@ class _Rows:
 
     def _check_class(self, subject: str, place: str) -> None:
         try:
-            self.way.class_of(subject)
+            self.scheme.class_of(subject)
         except RequestError as error:
             raise RequestError(error.what, where=place, instead=error.instead) from None
         self._known.add(subject)
@@ -70,12 +70,12 @@ class _Rows:
 class Readings(_Rows):
     """The readings of a file that is to be encoded."""
 
-    def __init__(self, fields: Sequence[Field], way: Way) -> None:
-        super().__init__([one.column for one in fields], way)
+    def __init__(self, fields: Sequence[Field], scheme: Scheme) -> None:
+        super().__init__([one.column for one in fields], scheme)
         self._fields = fields
         self._decimals = [
             places_of(lattice) if one.decimals is None else one.decimals
-            for one, lattice in zip(fields, way.lattices, strict=True)
+            for one, lattice in zip(fields, scheme.lattices, strict=True)
         ]
         self._seen: Counter[tuple[str, str, int]] = Counter()
         self._moments: dict[Key, float] = {}
@@ -86,14 +86,14 @@ class Readings(_Rows):
         span, place = element.quantity(self._fields[j]), element.place
         number = element.text[span.start : span.end]
         element.check_silence(number)
-        v = on_lattice(self.way.lattices[j], float(number), place)
+        v = on_lattice(self.scheme.lattices[j], float(number), place)
         if written(v, self._decimals[j]) != number:
             raise RequestError(
                 f"{self.columns[j]} is not written with decimals: {self._decimals[j]}",
                 where=place,
                 instead="declare how all its values are written",
             )
-        if j in self.way.once:
+        if j in self.scheme.once:
             if self._fixed.setdefault(element.subject, {}).setdefault(j, v) != v:
                 raise RequestError("an invariant has changed", where=place)
             self.spots.append(((element.subject, "", 0), j))
@@ -112,15 +112,17 @@ class Readings(_Rows):
             row.update(self._fixed.get(key[0], {}))
         keys = sorted(self.rows, key=lambda key: (key[0], self._moments[key]))
         points = np.array([self.point(key) for key in keys])
-        sent = dict(zip(keys, self.way.hide([key[0] for key in keys], points), strict=True))
+        sent = dict(zip(keys, self.scheme.hide([key[0] for key in keys], points), strict=True))
         first = {key[0]: sent[key] for key in reversed(keys)}
         if self._fixed.keys() - first.keys():
             raise RequestError("a subject has readings that never change, and no others")
-        spots = [(first[key[0]] if j in self.way.once else sent[key], j) for key, j in self.spots]
+        spots = [
+            (first[key[0]] if j in self.scheme.once else sent[key], j) for key, j in self.spots
+        ]
         return iter([(one.values[j], self._tag(one, j)) for one, j in spots])
 
     def _tag(self, sent: Sent, j: int) -> Tag:
-        own: Tag = {"field": self.columns[j], "map": self.way.mark, "number": sent.number}
+        own: Tag = {"field": self.columns[j], "map": self.scheme.mark, "number": sent.number}
         steps: Tag = {"session": sent.session, "check": sent.check} if sent.session else {}
         return {**own, **steps, "decimals": self._decimals[j]}
 
@@ -135,8 +137,8 @@ class Decoded(NamedTuple):
 class Messages(_Rows):
     """The messages of a file that is to be decoded."""
 
-    def __init__(self, columns: Sequence[Column], way: Way) -> None:
-        super().__init__([column.name for column in columns], way)
+    def __init__(self, columns: Sequence[ReadingLimits], scheme: Scheme) -> None:
+        super().__init__([column.name for column in columns], scheme)
         self._limits = columns
         self._checks: dict[Key, str] = {}
         self._decimals: list[Decimals] = []
@@ -144,7 +146,7 @@ class Messages(_Rows):
     def add(self, element: Element, mark: Mark) -> None:
         """Take a value with what marks it."""
         held, place = mark.held, element.place
-        if held.get("map") != self.way.mark:
+        if held.get("map") != self.scheme.mark:
             raise RequestError("a value is of another map", where=place)
         number, decimals = held.get("number"), held.get("decimals")
         quantity = element.get("valueQuantity")
@@ -160,7 +162,7 @@ class Messages(_Rows):
         j = self.columns.index(held["field"])
         key = (element.subject, str(held.get("session", "")), number)
         known = self.rows.get(key, {}).get(j)
-        if known is not None and (j not in self.way.once or known != z):
+        if known is not None and (j not in self.scheme.once or known != z):
             raise RequestError("two values are of one reading", where=place)
         check = str(held.get("check", ""))
         if self._checks.setdefault(key, check) != check:
@@ -174,9 +176,9 @@ class Messages(_Rows):
             raise RequestError("no value is marked as encoded", where="the source")
         keys, sent = list(self.rows), []
         for key in keys:
-            point = self.point(key, self.way.once if key[2] > 1 else frozenset())
+            point = self.point(key, self.scheme.once if key[2] > 1 else frozenset())
             sent.append(Sent(key[2], point, key[1], self._checks[key]))
-        X, outside = self.way.show([key[0] for key in keys], sent)
+        X, outside = self.scheme.show([key[0] for key in keys], sent)
         for column, values in zip(self._limits, X.T, strict=True):
             outside = outside | column.is_outside(values)
         points = dict(zip(keys, X.tolist(), strict=True))

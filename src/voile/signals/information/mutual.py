@@ -15,7 +15,7 @@ from voile.keys.random import RandomState, streams
 from voile.signals.codec.given import as_labels, as_table
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.place import CLASSES
-from voile.signals.information.subjects import Known, Whose
+from voile.signals.information.subjects import CheckedSubjects, Whose
 
 NEIGHBOURS = 3
 PERMUTATIONS = 100
@@ -97,7 +97,7 @@ def mutual_information(
         raise RequestError("a reading is missing or infinite", where="Z")
     codes = np.unique(labels, return_inverse=True)[1]
     k = int(codes.max()) + 1
-    known = Known.of(subjects, len(codes), k)
+    known = CheckedSubjects.of(subjects, len(codes), k)
     if np.bincount(codes).min() <= neighbours:
         raise RequestError(f"a class has only {np.bincount(codes).min()} readings", where=CLASSES)
     spread = table.std(axis=0)
@@ -125,8 +125,8 @@ def mutual_information(
 
 
 def _own(
-    codes: NDArray[np.intp], known: Known, neighbours: int
-) -> tuple[NDArray[np.intp], Known, list[NDArray[np.intp]]]:
+    codes: NDArray[np.intp], known: CheckedSubjects, neighbours: int
+) -> tuple[NDArray[np.intp], CheckedSubjects, list[NDArray[np.intp]]]:
     """Keep what each subject can be judged by: the rows, what is known of them, those of each."""
     counts = np.zeros((len(known.names), int(codes.max()) + 1), dtype=np.intp)
     np.add.at(counts, (known.whose, codes), 1)
@@ -142,7 +142,7 @@ def _own(
     return rows, kept, np.split(by_subject, np.cumsum(np.bincount(kept.whose))[:-1])
 
 
-def _law(known: Known, codes: NDArray[np.intp], k: int) -> tuple[Floats, Floats]:
+def _law(known: CheckedSubjects, codes: NDArray[np.intp], k: int) -> tuple[Floats, Floats]:
     """Return the distinct beliefs about the classes that are there, and p(s) of each."""
     beliefs, chances = known.distinct(codes, k)
     some = beliefs[:, np.unique(codes)]

@@ -41,7 +41,7 @@ Whose: TypeAlias = "ArrayLike | Subjects | None"
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class CheckedSubjects:
     """The same, checked and numbered.
 
     names : (m,) the subjects, sorted.
@@ -58,7 +58,7 @@ class Known:
     own: bool
 
     @classmethod
-    def of(cls, subjects: Whose, n: int, classes: int) -> Known:
+    def of(cls, subjects: Whose, n: int, classes: int) -> CheckedSubjects:
         """Check the subjects of n readings; None: each reading is a person's only one."""
         if subjects is None:
             subjects = Subjects(np.arange(n))
@@ -88,12 +88,12 @@ class Known:
         rows, which = np.unique(self.beliefs, axis=0, return_inverse=True)
         return rows, np.bincount(which.ravel(), self.share).astype(np.float64)
 
-    def at(self, rows: NDArray[np.intp]) -> Known:
+    def at(self, rows: NDArray[np.intp]) -> CheckedSubjects:
         """Return what is known of some of the readings, one or more of each subject's."""
         share = self.share[rows]
         beliefs = None if self.beliefs is None else self.beliefs[rows]
         names, whose = np.unique(self.names[self.whose[rows]], return_inverse=True)
-        return Known(names, whose, share / share.sum(), beliefs, self.own)
+        return CheckedSubjects(names, whose, share / share.sum(), beliefs, self.own)
 
 
 def _rows(given: ArrayLike, shape: tuple[int, ...], first: NDArray[np.intp]) -> Floats:

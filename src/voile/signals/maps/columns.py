@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.signals.codec.codec import Column
+from voile.signals.codec.codec import Scale
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.nominal import NOMINAL, Assignment
 from voile.signals.codec.place import Place
-from voile.signals.information.subjects import Known
+from voile.signals.information.subjects import CheckedSubjects
 
 if TYPE_CHECKING:
     from voile.signals.methods.fitted import Sample
@@ -23,7 +23,7 @@ Resolution: TypeAlias = "float | str | Sequence[float | str | None] | None"
 
 def columns_of(
     table: NDArray[Any], codes: NDArray[np.intp], classes: int, resolution: Resolution
-) -> tuple[Column, ...]:
+) -> tuple[Scale, ...]:
     """Return each column's lattice or assignment."""
     return tuple(
         _column(table[:, j], codes, classes, one, Place(j))
@@ -42,7 +42,7 @@ def _resolutions(said: Resolution, d: int) -> list[float | str | None]:
 
 def _column(
     x: NDArray[Any], codes: NDArray[np.intp], classes: int, said: float | str | None, where: Place
-) -> Column:
+) -> Scale:
     if said == NOMINAL or (said is None and any(isinstance(value, str) for value in x)):
         if not all(isinstance(value, str) for value in x):
             raise RequestError("a nominal value is missing or not text", where=where)
@@ -67,7 +67,7 @@ def _column(
 
 
 def sample_of(
-    table: NDArray[Any], columns: Sequence[Column], codes: NDArray[np.intp], known: Known
+    table: NDArray[Any], columns: Sequence[Scale], codes: NDArray[np.intp], known: CheckedSubjects
 ) -> Sample:
     """Return the numeric columns, each reading moved onto its lattice."""
     from voile.signals.methods.fitted import Sample

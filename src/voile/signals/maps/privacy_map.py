@@ -16,7 +16,7 @@ from voile.signals.codec.codec import MOST_PLACES, Codec
 from voile.signals.codec.given import as_given, as_labels, as_table
 from voile.signals.codec.nominal import Assignment
 from voile.signals.codec.place import CLASSES
-from voile.signals.information.subjects import Known, Whose
+from voile.signals.information.subjects import CheckedSubjects, Whose
 from voile.signals.maps.columns import Resolution, columns_of, sample_of
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class PrivacyMap:
         if labels.shape != (len(table),):
             raise RequestError(f"there are {len(table)} readings and {len(labels)} classes")
         classes, codes = np.unique(labels, return_inverse=True)
-        known = Known.of(subjects, len(table), len(classes))
+        known = CheckedSubjects.of(subjects, len(table), len(classes))
         check_sizes(classes, codes, known.whose)
         kinds = columns_of(table, codes, len(classes), self.resolution)
         sample = sample_of(table, kinds, codes, known)
@@ -147,7 +147,7 @@ class PrivacyMap:
             self._check_places(table, labels, sample)
         return self
 
-    def _check_private(self, known: Known) -> None:
+    def _check_private(self, known: CheckedSubjects) -> None:
         """Refuse what differential privacy would not cover."""
         if known.own or any(isinstance(kind, Assignment) for kind in self._kinds):
             what = "own laws and nominal columns are not differentially private"
@@ -157,7 +157,7 @@ class PrivacyMap:
             what = "a resolution found in the data is not differentially private"
             raise RequestError(what, instead="declare one for each column")
 
-    def _levels(self, sample: Sample, known: Known) -> Levels:
+    def _levels(self, sample: Sample, known: CheckedSubjects) -> Levels:
         """Fit what is known of each subject's scores, as they are sent."""
         from voile.signals.maps.levels import pooled
         from voile.signals.methods.fitted import SCORES

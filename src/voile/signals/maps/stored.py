@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
-from voile.signals.codec.codec import Codec, Column
+from voile.signals.codec.codec import Codec, Scale
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.nominal import Assignment
 from voile.signals.codec.steps import Affine, Arrays, Curve, KnotheRosenblatt, Step
@@ -39,7 +39,7 @@ class StoredMap(Brief):
     )
 
     classes_: NDArray[Any]
-    columns: tuple[Column, ...]
+    columns: tuple[Scale, ...]
     fitted_: Fitted | None
     base: str = "normal"
     strength: float = 1.0

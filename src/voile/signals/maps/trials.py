@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.evidence import Z95
-from voile.signals.codec.codec import Column
+from voile.signals.codec.codec import Scale
 from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.nominal import Assignment
 from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.information.mutual import NEIGHBOURS, contributions
-from voile.signals.information.subjects import Known, Subjects
+from voile.signals.information.subjects import CheckedSubjects, Subjects
 from voile.signals.maps.columns import sample_of
 from voile.signals.maps.stored import StoredMap
 from voile.signals.methods.fitted import Method, Sample
@@ -86,7 +86,7 @@ class Trial:
             out[:, j] = self._codes(column, everyone, j) if nominal else self.X[:, j]
         return out
 
-    def _codes(self, column: Column, rows: Codes, j: int) -> Codes:
+    def _codes(self, column: Scale, rows: Codes, j: int) -> Codes:
         assert isinstance(column, Assignment)
         return np.asarray(np.searchsorted(column.values, self.X[rows, j].astype(str)))
 
@@ -107,7 +107,7 @@ def trials(
     c: Codes,
     whose: Codes,
     tried: Codes,
-    columns: Sequence[Column],
+    columns: Sequence[Scale],
     *,
     u: Floats,
     seed: int,
@@ -119,7 +119,7 @@ def trials(
     all readings: they depend on scales, not on people.
     """
     n, k = len(table), int(c.max()) + 1
-    everyone = Known.of(Subjects(whose, beliefs=prior), n, k)
+    everyone = CheckedSubjects.of(Subjects(whose, beliefs=prior), n, k)
     fold = folds(Sample(np.empty((n, 0)), c, whose, np.empty(0)), seed)
     for out in range(FOLDS):
         rest = np.flatnonzero(fold != out)
@@ -131,7 +131,7 @@ def trials(
         yield Trial(StoredMap(np.arange(k), own, fitted), table[rows], c[rows], u[rows], beliefs)
 
 
-def _renewed(column: Column, values: NDArray[Any], c: Codes) -> Column:
+def _renewed(column: Scale, values: NDArray[Any], c: Codes) -> Scale:
     """Fit a nominal column to these rows alone; values that they lack come last of all."""
     if isinstance(column, Lattice):
         return column

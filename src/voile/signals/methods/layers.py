@@ -19,7 +19,7 @@ MOST = 1.0  # the largest logarithm of a conditional spread that one column adds
 
 
 @dataclass(frozen=True)
-class Settings:
+class Chain:
     """How flexible a chain is, and how far each class leans on all together.
 
     degree : of the conditional mean, 1 or more.
@@ -44,7 +44,7 @@ class Settings:
 
 
 def fit_layer(
-    W: Floats, c: NDArray[np.intp], order: NDArray[np.int64], grid: Floats, how: Settings
+    W: Floats, c: NDArray[np.intp], order: NDArray[np.int64], grid: Floats, how: Chain
 ) -> tuple[KnotheRosenblatt, ...]:
     """Fit each class's triangular map to the standard normal law."""
     d, g, classes = len(W), len(grid), int(c.max()) + 1
@@ -118,7 +118,7 @@ def _log_spread(B: Floats, v: Floats, prior: Floats, kappa: float) -> Floats:
     return theta[1:]
 
 
-def _curves(v: Floats, owns: Sequence[NDArray[np.intp]], grid: Floats, how: Settings) -> Floats:
+def _curves(v: Floats, owns: Sequence[NDArray[np.intp]], grid: Floats, how: Chain) -> Floats:
     """Return each class's map of v to a normal score, (classes, g), leaning on the pool's."""
     pool = how.kappa * tails(v, grid, _bandwidth(len(v), how)) + normal_tails(grid)
     rows = []
@@ -129,5 +129,5 @@ def _curves(v: Floats, owns: Sequence[NDArray[np.intp]], grid: Floats, how: Sett
     return np.stack(rows)
 
 
-def _bandwidth(n: int, how: Settings) -> float:
+def _bandwidth(n: int, how: Chain) -> float:
     return min(how.bandwidth / math.pow(n, 0.2), 0.95)

@@ -13,7 +13,7 @@ from voile.keys.random import RandomState, streams
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.steps import Affine, Curve, KnotheRosenblatt
 from voile.signals.methods.fitted import Fitted, Sample, normal_law, plain
-from voile.signals.methods.layers import Settings, fit_layer
+from voile.signals.methods.layers import Chain, fit_layer
 from voile.signals.methods.smoothing import grid_over
 
 FOLDS = 3
@@ -43,7 +43,7 @@ class Transport:
         three folds of subjects, held out in turn.
     """
 
-    settings: Settings | None = None
+    settings: Chain | None = None
 
     def fit(self, sample: Sample, random_state: RandomState) -> Fitted:
         """Fit; O(n d^2 + classes d g^2) for each of about ten choices, two folds each."""
@@ -57,16 +57,16 @@ class Transport:
 
 def choose(
     Y: Floats, sample: Sample, splits: NDArray[np.intp], choices: Choices | None = None
-) -> Settings:
+) -> Chain:
     """Improve one kind of setting after another; of one column, those of several do not count."""
-    known: dict[Settings, float] = {}
+    known: dict[Chain, float] = {}
 
-    def score(how: Settings) -> float:
+    def score(how: Chain) -> float:
         if how not in known:
             known[how] = held_out(Y, sample.c, splits, how)
         return known[how]
 
-    best = Settings()
+    best = Chain()
     if choices is None:
         choices = CHOICES if len(Y) > 1 else CHOICES[2:4]
     for kind in choices:
@@ -75,7 +75,7 @@ def choose(
 
 
 def fit_chain(
-    Y: Floats, c: NDArray[np.intp], how: Settings
+    Y: Floats, c: NDArray[np.intp], how: Chain
 ) -> tuple[tuple[Affine, ...], tuple[tuple[KnotheRosenblatt, ...], ...]]:
     """Return per class the frame and the layers of a chain; Y is (d, n)."""
     owns = [np.flatnonzero(c == k) for k in range(int(c.max()) + 1)]
@@ -105,7 +105,7 @@ def triangular_frame(Y: Floats, order: NDArray[np.int64]) -> Affine:
     return Affine(root, Y.mean(axis=1))
 
 
-def held_out(Y: Floats, c: NDArray[np.intp], splits: NDArray[np.intp], how: Settings) -> float:
+def held_out(Y: Floats, c: NDArray[np.intp], splits: NDArray[np.intp], how: Chain) -> float:
     """Return the mean log-likelihood of readings by maps fitted to the other folds."""
     total = 0.0
     for fold in range(TRIED):

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from voile.core.errors import RequestError
 from voile.data.roles import Roles
-from voile.signals.codec.limits import Column
+from voile.signals.codec.limits import ReadingLimits
 from voile.signals.codec.nominal import NOMINAL
 
 LARGEST = 2.0**52  # beyond any reading on its lattice
@@ -106,9 +106,9 @@ class Form:
         return _names(column) if self.settings.nominal else _numbers(column)
 
     @property
-    def decoded(self) -> Column:
+    def decoded(self) -> ReadingLimits:
         """What its readings can be once they are decoded."""
-        return Column(self.column, self.settings.ordinal or (), self.settings.bounds)
+        return ReadingLimits(self.column, self.settings.ordinal or (), self.settings.bounds)
 
     def is_outside(self, values: NDArray[Any], type_: pa.DataType) -> NDArray[np.bool_]:
         """Say of each decoded value, (n,), whether no reading in a column of this type can be so.
@@ -118,7 +118,7 @@ class Form:
         if self.settings.nominal:
             return np.zeros(len(values), dtype=np.bool_)
         numbers = values.astype(np.float64)
-        held = Column(self.column, bounds=_ends(type_))
+        held = ReadingLimits(self.column, bounds=_ends(type_))
         return np.asarray(self.decoded.is_outside(numbers) | held.is_outside(numbers))
 
     def restored(self, values: NDArray[Any], blank: NDArray[np.bool_], type_: pa.DataType) -> Any:

@@ -15,7 +15,7 @@ from voile.signals.codec.pieces import Floats
 from voile.signals.codec.steps import Affine, Bend, KnotheRosenblatt, Step
 
 Point: TypeAlias = Sequence[float]
-Rows: TypeAlias = list[list[tuple[int, float]]]  # of a matrix: column and weight of each term
+SparseRows: TypeAlias = list[list[tuple[int, float]]]  # of a matrix: column and weight of each term
 Tables: TypeAlias = list[tuple[float, float, float, float, float]]
 
 
@@ -71,12 +71,12 @@ class _Affine:
         return times(self.back, [x - b for x, b in zip(v, self.shift, strict=True)])
 
 
-def terms(matrix: Floats) -> Rows:
+def terms(matrix: Floats) -> SparseRows:
     """Return the terms of each row that are not 0."""
     return [[(i, w) for i, w in enumerate(row) if w] for row in matrix.tolist()]
 
 
-def times(rows: Rows, v: Point) -> list[float]:
+def times(rows: SparseRows, v: Point) -> list[float]:
     """Multiply term by term: `sum` rounds otherwise from one Python to the next."""
     out = []
     for row in rows:

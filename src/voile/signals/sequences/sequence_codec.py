@@ -23,12 +23,12 @@ from voile.signals.codec.lattice import Lattice
 from voile.signals.codec.pieces import Floats
 from voile.signals.codec.place import CLASSES
 from voile.signals.codec.steps import Arrays, KnotheRosenblatt
-from voile.signals.sequences.scalar import Path, Point, Rows, Triangular, terms, times
+from voile.signals.sequences.scalar import Path, Point, SparseRows, Triangular, terms, times
 
 T = TypeVar("T")
 
 
-class Belief(NamedTuple):
+class LevelState(NamedTuple):
     """What is known of one direction of one subject's scores."""
 
     level: float
@@ -36,7 +36,7 @@ class Belief(NamedTuple):
     last: float | None
 
 
-State: TypeAlias = Sequence[Belief]
+State: TypeAlias = Sequence[LevelState]
 
 
 class Forecast(NamedTuple):
@@ -60,11 +60,11 @@ class Direction:
     between: float
     kept: float
 
-    def begin(self) -> Belief:
+    def begin(self) -> LevelState:
         """Return what is known before the first reading."""
-        return Belief(0.0, self.between, None)
+        return LevelState(0.0, self.between, None)
 
-    def forecast(self, belief: Belief, ahead: int = 1) -> Forecast:
+    def forecast(self, belief: LevelState, ahead: int = 1) -> Forecast:
         """Return the law of the score `ahead` >= 1 readings after the latest one known."""
         if belief.last is None:
             return Forecast(0.0, 1.0)
@@ -73,17 +73,17 @@ class Direction:
         mean = kept * belief.last + new * belief.level
         return Forecast(mean, sqrt(new * new * belief.doubt + noise))
 
-    def learn(self, belief: Belief, score: float) -> Belief:
+    def learn(self, belief: LevelState, score: float) -> LevelState:
         """Return what is known once the next score is."""
         b = self.between
         if belief.last is None:
-            return Belief(b * score, b * (1 - b), score)
+            return LevelState(b * score, b * (1 - b), score)
         kept, noise = self._once
         new = 1 - kept
         variance = new * new * belief.doubt + noise
         gain = belief.doubt * new / variance
         surprise = score - kept * belief.last - new * belief.level
-        return Belief(belief.level + gain * surprise, belief.doubt * noise / variance, score)
+        return LevelState(belief.level + gain * surprise, belief.doubt * noise / variance, score)
 
     @cached_property
     def _once(self) -> tuple[float, float]:
@@ -124,7 +124,7 @@ class Dynamics:
         return tuple(Direction(between, kept) for between, kept in pairs)
 
     @cached_property
-    def _rows(self) -> tuple[Rows, Rows]:
+    def _rows(self) -> tuple[SparseRows, SparseRows]:
         return terms(self.turn), terms(self.turn.T)
 
     def turned(self, scores: Point) -> list[float]:
@@ -191,10 +191,12 @@ class SequenceCodec:
         return tuple(column for column in self.codec.columns if isinstance(column, Lattice))
 
     @cached_property
-    def law(self) -> tuple[Law, ...]:
+    def law(self) -> tuple[SequenceLaw, ...]:
         """The law of each class's sequences, for one reading at a time."""
         parts = zip(self.codec.steps, self.dynamics, self.sharpening, strict=True)
-        return tuple(Law(Path(steps), each, Triangular(sharp)) for steps, each, sharp in parts)
+        return tuple(
+            SequenceLaw(Path(steps), each, Triangular(sharp)) for steps, each, sharp in parts
+        )
 
     @cached_property
     def mark(self) -> str:
@@ -254,7 +256,7 @@ class Outlook(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class SequenceLaw:
     """How one class's sequences become new normal scores, and back, a reading at a time."""
 
     path: Path

@@ -20,12 +20,12 @@ from voile.signals.codec.steps import Affine, Bend, KnotheRosenblatt
 from voile.signals.maps.columns import Resolution, columns_of
 from voile.signals.maps.privacy_map import check_sizes
 from voile.signals.methods.fitted import Sample
-from voile.signals.methods.layers import Settings, fit_layer
+from voile.signals.methods.layers import Chain, fit_layer
 from voile.signals.methods.smoothing import grid_over
 from voile.signals.methods.transport import CHOICES, choose, fit_chain, folds, logs
 from voile.signals.sequences.sequence_codec import Dynamics, SequenceCodec
 
-SHARPENING = Settings(degree=3, spread=3)
+SHARPENING = Chain(degree=3, spread=3)
 EDGE = 1e-4  # how near to 1 the share of a level, or of what is kept, may come
 
 
@@ -60,7 +60,7 @@ class SequenceMap:
         self,
         invariants: Sequence[int] = (),
         resolution: Resolution = None,
-        settings: Settings | None = None,
+        settings: Chain | None = None,
         random_state: RandomState = None,
         memory: bool = True,
     ) -> None:

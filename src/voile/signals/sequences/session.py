@@ -23,14 +23,14 @@ from voile.signals.sequences.messages import (
     whole,
 )
 from voile.signals.sequences.scalar import Point
-from voile.signals.sequences.sequence_codec import Belief, Outlook, SequenceCodec, State
+from voile.signals.sequences.sequence_codec import LevelState, Outlook, SequenceCodec, State
 
 FORMAT = 1
 Values = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReceivedReading:
     """A reading that has come.
 
     number : from 1 up.
@@ -44,7 +44,7 @@ class Reading:
     outside: bool = False
 
 
-class Base(NamedTuple):
+class SharedState(NamedTuple):
     """What both ends know once the first `number` readings have come.
 
     number : how many have come.
@@ -121,7 +121,7 @@ class Session:
         self._protective = protective or Protective()
         self._names = tuple(f"column {j}" for j in codec.order)
         # the bases that messages under way may stand on, the latest last
-        self._bases = [Base(0, beginning(name, codec.mark), (), self._law.begin())]
+        self._bases = [SharedState(0, beginning(name, codec.mark), (), self._law.begin())]
         self._waiting: list[Values] = []  # the sender's: not yet made into messages
         self._out: list[tuple[Message, Values]] = []  # the sender's: not yet acknowledged
         self._early: dict[int, tuple[Message, Values]] = {}  # the recipient's: beyond a gap
@@ -173,7 +173,7 @@ class Session:
             check = chain(check, message.values)
         return Receipt(self.name, base.number + len(self._out), check)
 
-    def receive(self, message: Message) -> Reading | None:
+    def receive(self, message: Message) -> ReceivedReading | None:
         """Return the reading that a message carries; None if it had come before."""
         if message.session != self.name:
             raise RequestError("a message is of another session")
@@ -199,7 +199,7 @@ class Session:
         while (number := bases[-1].number + 1) in early:
             bases.append(self._after(bases[-1], *early.pop(number)))
         self._early, self._bases = early, bases[-self.ahead :]
-        return Reading(message.number, self._shown(values), outside)
+        return ReceivedReading(message.number, self._shown(values), outside)
 
     def receipt(self) -> Receipt:
         """Return what to hand back: up to where all has come."""
@@ -240,7 +240,7 @@ class Session:
                 )
         return message
 
-    def _read(self, base: Base, outlook: Outlook | None, sent: Values) -> Point:
+    def _read(self, base: SharedState, outlook: Outlook | None, sent: Values) -> Point:
         """Return what is said, invariants first, within the rounding cells."""
         k, path = self.codec.invariants, self._law.path
         if not k:
@@ -253,13 +253,13 @@ class Session:
         held = path.forward([*fixed, *([0.0] * len(sent))])[:k]
         return [*moved, *path.inverse([*held, *self._law.show(outlook, sent)])[k:]]
 
-    def _after(self, base: Base, message: Message, values: Values) -> Base:
+    def _after(self, base: SharedState, message: Message, values: Values) -> SharedState:
         """Return what is known once one more reading has come."""
         k = self.codec.invariants
         # of the rounded reading, which both ends know to the last bit
         scores = self._law.path.forward(values)[k:]
         state = self._law.learn(base.state, scores)
-        return Base(base.number + 1, chain(base.check, message.values), values[:k], state)
+        return SharedState(base.number + 1, chain(base.check, message.values), values[:k], state)
 
     def _nearest(self, point: Point) -> Values:
         return tuple(
@@ -307,12 +307,16 @@ class Session:
             raise RequestError("this is no saved session") from wrong
         return session
 
-    def _base(self, number: object, check: str, fixed: object, state: Sequence[object]) -> Base:
+    def _base(
+        self, number: object, check: str, fixed: object, state: Sequence[object]
+    ) -> SharedState:
         """Rebuild a base, or raise an error."""
         held, k = numbers(fixed), self.codec.invariants
         if len(held) not in (0, k) or len(state) != len(self.codec.order) - k:
             raise ValueError("a base is of other columns")
-        return Base(whole(number), str(check), held, tuple(_belief(each) for each in state))
+        return SharedState(
+            whole(number), str(check), held, tuple(_level_state(each) for each in state)
+        )
 
     def _point(self, values: object) -> Values:
         """Rebuild a reading, or raise an error."""
@@ -321,12 +325,12 @@ class Session:
         return point
 
 
-def _belief(saved: object) -> Belief:
+def _level_state(saved: object) -> LevelState:
     level, doubt, last = saved if isinstance(saved, list | tuple) else ()
     mean, variance = numbers([level, doubt])
     if variance < 0:
         raise ValueError("a variance lies below 0")
-    return Belief(mean, variance, None if last is None else numbers([last])[0])
+    return LevelState(mean, variance, None if last is None else numbers([last])[0])
 
 
 def on_lattice(lattice: Lattice, v: float, where: str) -> float:

@@ -12,9 +12,16 @@ from voile.data.files.outputs import SET_ASIDE
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.own_verbs import Ended, Reporter, open_reported
-from voile.signals.fhir import Counts, Sequences, Singles, decode, encode, read_fields
+from voile.signals.fhir import (
+    FileSummary,
+    SequenceScheme,
+    SingleScheme,
+    decode,
+    encode,
+    read_fields,
+)
 from voile.signals.fhir.files import Others
-from voile.signals.fhir.ways import Way
+from voile.signals.fhir.schemes import Scheme
 from voile.signals.maps.stored import mark_of
 from voile.signals.readings.sources import Reading
 from voile.signals.verbs.content import KIND, Content, Policy
@@ -40,10 +47,10 @@ def encode_fhir(
     encoding: str | None,
 ) -> Ended:
     """Encode the readings of a file, and change no other byte."""
-    reading, way = _way(options, reporter, kit, table, encoding)
+    reading, scheme = _scheme(options, reporter, kit, table, encoding)
     fields = read_fields(options.fields, reading.columns)
     others: Others = "keep" if options.keep_others else "refuse"
-    counts = encode(source, out, way, fields, others=others, force=force)
+    counts = encode(source, out, scheme, fields, others=others, force=force)
     ended = _ended(reporter, out, "encoded", counts)
     if options.policy is not None and counts.readings > counts.subjects:
         reporter.insist(APART)
@@ -62,35 +69,35 @@ def decode_fhir(
     encoding: str | None,
 ) -> Ended:
     """Decode what `encode_fhir` encoded."""
-    reading, way = _way(options, reporter, kit, table, encoding)
+    reading, scheme = _scheme(options, reporter, kit, table, encoding)
     columns = [form.decoded for form in reading.forms]
-    counts = decode(source, out, way, columns, force=force)
+    counts = decode(source, out, scheme, columns, force=force)
     if counts.set_aside:
         aside = f"{out}{SET_ASIDE}"
         reporter.insist(f"{count(counts.set_aside, 'reading')} outside the range, in {aside}")
     return _ended(reporter, out, "decoded", counts)
 
 
-def _way(
+def _scheme(
     options: DecodeFhirOptions,
     reporter: Reporter,
     kit: str,
     table: str | None,
     encoding: str | None,
-) -> tuple[Reading, Way]:
+) -> tuple[Reading, Scheme]:
     """Return what the kit reads, and how it hides readings of the known subjects."""
     opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
     if options.policy is None:
         content, sequences = sequences_of(kit)
         known = _ClassOf(subjects_in(opened, content.reading, content.classes))
-        return content.reading, Sequences(sequences, known)
+        return content.reading, SequenceScheme(sequences, known)
     fitted, chosen = Kit.load(Path(kit), KIND), Chosen.read(options.policy)
     chosen.check(fitted)
     content = Content.of(fitted)
     map = content.map(Policy.from_data(chosen.policy, content.maps))
     known = _ClassOf(subjects_in(opened, content.reading, content.classes))
     scores = map.codec(base="normal", strength=1.0)
-    return content.reading, Singles(map.codec_, scores, mark_of(map.codec_), known)
+    return content.reading, SingleScheme(map.codec_, scores, mark_of(map.codec_), known)
 
 
 class _ClassOf:
@@ -107,7 +114,7 @@ class _ClassOf:
         return self._known[subject].label
 
 
-def _ended(reporter: Reporter, out: Path, done: str, counts: Counts) -> Ended:
+def _ended(reporter: Reporter, out: Path, done: str, counts: FileSummary) -> Ended:
     readings, subjects = count(counts.readings, "reading"), count(counts.subjects, "subject")
     reporter.say(f"{out}: {readings} of {subjects} {done}")
     if counts.others:

@@ -25,7 +25,7 @@ from voile.release.kit import Kit
 from voile.signals.codec.pieces import Floats
 from voile.signals.information.beliefs import Beliefs
 from voile.signals.information.over_time import information_over_time
-from voile.signals.information.subjects import Known, Subjects
+from voile.signals.information.subjects import CheckedSubjects, Subjects
 from voile.signals.maps.privacy_map import PrivacyMap, SignalsWarning
 from voile.signals.maps.registry import METHODS
 from voile.signals.maps.stored import StoredMap
@@ -191,7 +191,7 @@ class _Fitting:
         leakage, null = trial.leakage(0.0), trial.null(0.0, self.rng)
         if leakage.bits <= null:
             raise self._nothing(trial.folds[0].map.spans)
-        known = Known.of(
+        known = CheckedSubjects.of(
             Subjects(self.rows.whose, beliefs=self.prior), len(self.rows.whose), classes
         )
         beliefs, chances = known.at(tried).distinct(c, classes)

@@ -20,9 +20,9 @@ from voile.core.wording import count
 from voile.data import Source
 from voile.release.kit import Kit
 from voile.release.own_verbs import Ended, Reporter, open_reported
-from voile.signals.channel import Enrolment, Link, Sender, Taken, forward
+from voile.signals.channel import Enrolment, Link, Outgoing, Sender, forward
 from voile.signals.channel.broker import line_of
-from voile.signals.channel.live import End
+from voile.signals.channel.live import EndOfReadings
 from voile.signals.readings.moments import order_rows, rank_moments
 from voile.signals.verbs.content import Content
 from voile.signals.verbs.options import SendOptions
@@ -99,7 +99,7 @@ class _Rows:
             digest.update(json.dumps(batch.to_pylist(), default=str).encode())
         return digest.hexdigest()
 
-    def of(self, source: Source) -> Iterator[Taken]:
+    def of(self, source: Source) -> Iterator[Outgoing]:
         """Yield the readings of a source, in the order of time where there is a column of it."""
         if missing := [name for name in self.columns if name not in source.columns]:
             raise RequestError(f"there is no column {missing[0]}", where=source.name)
@@ -129,7 +129,9 @@ class _Rows:
         alike = np.zeros(len(rows), dtype=np.intp)  # readings go as time goes, whosever they are
         return rows[order_rows(np.concatenate(tables), alike, moments, rows)]
 
-    def of_batch(self, batch: pa.RecordBatch, what: str, numbers: Sequence[int]) -> Iterator[Taken]:
+    def of_batch(
+        self, batch: pa.RecordBatch, what: str, numbers: Sequence[int]
+    ) -> Iterator[Outgoing]:
         """Yield the readings of some rows, which are called `what` and so numbered."""
         seen = self._reading.see(batch)
         good = np.flatnonzero(seen.good)
@@ -142,7 +144,7 @@ class _Rows:
                 remedy = "enrol it for this device with voile signals enrol"
                 raise RequestError("a subject is not enrolled", where=where, instead=remedy)
             with_it = {key: _plain(value) for key, value in beside[row].items()}
-            yield Taken(whose, str(seen.labels[row]), tuple(point), with_it, where)
+            yield Outgoing(whose, str(seen.labels[row]), tuple(point), with_it, where)
 
 
 def _plain(value: Any) -> Any:
@@ -157,7 +159,7 @@ def _listen(rows: _Rows, link: Link, reporter: Reporter) -> None:
             if why := _left_out(rows, link, number, line):
                 reporter.insist(f"line {number:,}: {why}; left out")
     finally:
-        link.events.put(End())
+        link.events.put(EndOfReadings())
 
 
 def _left_out(rows: _Rows, link: Link, number: int, line: bytes) -> str:

@@ -39,7 +39,7 @@ class Shown(NamedTuple):
     outside: NDArray[np.bool_]
 
 
-class Way(Protocol):
+class Scheme(Protocol):
     """Hide readings, and show them again.
 
     `class_of` gives a subject's class, or refuses the subject. `hide` takes (n, d) readings, each
@@ -59,7 +59,7 @@ class Way(Protocol):
         """Return the readings."""
 
 
-class Singles:
+class SingleScheme:
     """Each reading by itself, by a map of single readings."""
 
     def __init__(
@@ -102,7 +102,7 @@ class Singles:
         return Shown(X, outside)
 
 
-class Sequences:
+class SequenceScheme:
     """Each reading given those before it, by a map of sequences: one session a subject and file."""
 
     def __init__(
