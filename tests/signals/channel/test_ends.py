@@ -328,7 +328,7 @@ class Barrier:
 sys.meta_path.insert(0, Barrier())
 import numpy as np
 from voile.signals import Codec, SequenceCodec
-from voile.signals.channel import Broker, Enrolment, Link, Sender, Taken
+from voile.signals.channel import Broker, Enrolment, Link, Sender, Outgoing
 from voile.signals.fhir import Sequences, encode
 
 with np.load(sys.argv[1], allow_pickle=False) as arrays:
@@ -337,7 +337,7 @@ single = codec.codec
 assert single.decode(single.encode([[170.0, 70.0]], ["calm"]), ["calm"]).tolist() == [[170.0, 70.0]]
 with Sender(sys.argv[2], codec, Enrolment.read(sys.argv[3])) as sender:
     Link(Broker("127.0.0.1", 1), None, sender)
-    sender.take([Taken("A", "calm", (170.0, 70.0))])
+    sender.take([Outgoing("A", "calm", (170.0, 70.0))])
     sys.stdout.buffer.write(sender.turn()[0].payload)
 """
 
