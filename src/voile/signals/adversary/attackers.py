@@ -23,28 +23,18 @@ DOUBT = 1e-4  # added to each chance, so that one wrong certainty does not decid
 
 @dataclass(frozen=True)
 class Attacker:
-    """How well one attacker distinguishes the classes of people not learned from.
+    """How well one attacker distinguishes the classes of people not learned from."""
 
-    name : the kind of learner.
-    accuracy : of guesses that are right as often as possible; compare with the majority class.
-    balanced : the mean recall of the classes when each counts alike, with `low` and `high`, its
-        95% interval; chance is 1 / classes.
-    recall : per class, as for `balanced`.
-    auc : per class against the rest; chance is 1/2.
-    bits, bits_low, bits_high : H(C) less the log-loss, and its 95% interval; NaN for an attacker
-        without chances.
-    """
-
-    name: str
-    accuracy: Rate
-    balanced: float
-    low: float
-    high: float
-    recall: tuple[Rate, ...]
-    auc: tuple[float, ...]
-    bits: float
-    bits_low: float
-    bits_high: float
+    name: str  # the kind of learner
+    accuracy: Rate  # of guesses that are right as often as possible
+    balanced: float  # mean recall, each class counting alike; chance is 1 / classes
+    low: float  # of its 95% interval
+    high: float  # of the same
+    recall: tuple[Rate, ...]  # per class, as for `balanced`
+    auc: tuple[float, ...]  # per class against the rest; chance is 1/2
+    bits: float  # H(C) less the log-loss; NaN for an attacker without chances
+    bits_low: float  # of its 95% interval
+    bits_high: float  # of the same
 
     @property
     def is_blind(self) -> bool:

@@ -27,22 +27,14 @@ def is_enough(c: Codes, classes: int) -> bool:
 
 @dataclass(frozen=True)
 class Break:
-    """What one attack that bypasses the map achieves.
+    """What one attack that bypasses the map achieves."""
 
-    name : of the break.
-    messages : how many of each person are overheard.
-    rate : how often the right class is named.
-    baseline : the same without any message.
-    without : the same with the remedy left off; None where it is not tried.
-    promised : whether the wing promises that `rate` is no better than `baseline`.
-    """
-
-    name: str
-    rate: Rate
-    baseline: Rate
-    without: Rate | None = None
-    promised: bool = True
-    messages: int = 1
+    name: str  # of the break
+    rate: Rate  # how often the right class is named
+    baseline: Rate  # the same without any message
+    without: Rate | None = None  # the same with the remedy left off; None where it is not tried
+    promised: bool = True  # whether the wing promises that `rate` is no better than `baseline`
+    messages: int = 1  # how many of each person are overheard
 
     @property
     def title(self) -> str:

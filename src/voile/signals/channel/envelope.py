@@ -83,19 +83,13 @@ class Envelope:
 
 @dataclass(frozen=True)
 class Sealer:
-    """How one end seals what it posts, and authenticates what it hears.
+    """How one end seals what it posts, and authenticates what it hears."""
 
-    hears, posts : the box that this end listens at, and the one that it posts to.
-    key_of : gives the key of a pseudonym and generation; None where this end has none.
-    topic : the first part of all topics.
-    encrypt : whether contents are sealed.
-    """
-
-    hears: Box
-    posts: Box
-    key_of: KeyOf
-    topic: str
-    encrypt: bool
+    hears: Box  # the box that this end listens at
+    posts: Box  # the box that it posts to
+    key_of: KeyOf  # gives the key of a pseudonym and generation; None where this end has none
+    topic: str  # the first part of all topics
+    encrypt: bool  # whether contents are sealed
 
     def __post_init__(self) -> None:
         if not self.topic or any(sign in self.topic for sign in "+#\0"):

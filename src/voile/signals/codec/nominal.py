@@ -21,14 +21,10 @@ NOMINAL = "nominal"  # what is declared of such a column, where others have a re
 
 @dataclass(frozen=True, eq=False)
 class Assignment(Brief):
-    """Which value stands for which, in each class.
+    """Which value stands for which, in each class."""
 
-    values : (m,) strings, all values of the column, sorted.
-    sent : (classes, m) a permutation per class: value i of class c is sent as value sent[c, i].
-    """
-
-    values: NDArray[np.str_]
-    sent: NDArray[np.int64]
+    values: NDArray[np.str_]  # (m,) strings, all values of the column, sorted
+    sent: NDArray[np.int64]  # (classes, m): value i of class c is sent as value sent[c, i]
 
     @classmethod
     def of(cls, column: NDArray[np.str_], classes: NDArray[np.intp], n: int) -> Assignment:

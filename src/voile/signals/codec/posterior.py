@@ -18,15 +18,10 @@ OFF = 1e-6  # what chances may miss of 1
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """What n messages may mean.
+    """What n messages may mean."""
 
-    chances : (n, k) p(c | z, s) of each class.
-    readings : (k, n, d) what each message says if it is of that class; of objects where a column
-        is nominal. Reading k of message i has the chance [i, k].
-    """
-
-    chances: Floats
-    readings: NDArray[Any]
+    chances: Floats  # (n, k) p(c | z, s) of each class
+    readings: NDArray[Any]  # (k, n, d) of each class: reading k of message i has chance [i, k]
 
 
 def chances_of(prior: ArrayLike, n: int, k: int) -> Floats:

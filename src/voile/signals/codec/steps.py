@@ -198,21 +198,15 @@ class KnotheRosenblatt:
     z_j = curve_j((v_j - sum of mean_ji(z_i)) * product of scale_ji(z_i)), i before j. Its
     inverse needs no order: all z are known.
 
-    order : (d,) which column comes when.
-    grid : (g,) rising, where all tables are held.
-    mean : (d, d, g) additive conditional mean of column j at column i's z.
-    scale : (d, d, g), above 0, one over the conditional spread.
-    curve : (d, g), each row rising: the marginal map of what remains.
-
     Source: Knothe 1957, Rosenblatt 1952.
     """
 
     kind: ClassVar[str] = "kr"
-    order: NDArray[np.int64]
-    grid: Floats
-    mean: Floats
-    scale: Floats
-    curve: Floats
+    order: NDArray[np.int64]  # (d,) which column comes when
+    grid: Floats  # (g,) rising, where all tables are held
+    mean: Floats  # (d, d, g) additive conditional mean of column j at column i's z
+    scale: Floats  # (d, d, g), above 0, one over the conditional spread
+    curve: Floats  # (d, g), each row rising: the marginal map of what remains
     _curves: list[Curve] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -22,19 +22,15 @@ Decimals: TypeAlias = int | Literal["shortest"]
 class Field:
     """What a column's readings are in FHIR.
 
-    column : its name, which marks encoded values.
-    code : of the Observation or the component, such as "29463-7".
-    unit : the UCUM code of the unit that the map was fitted in, such as "kg".
-    system : of the code.
     decimals : how values are written: so many places, or "shortest" (70 for 70.0). None: as many
         places as the column's resolution has. It is declared, not found value by value: how one
-        value is written would reveal where it lies on its lattice.
+        value is written would reveal where it lies on its lattice
     """
 
-    column: str
-    code: str
-    unit: str
-    system: str = LOINC
+    column: str  # its name, which marks encoded values
+    code: str  # of the Observation or the component, such as "29463-7"
+    unit: str  # the UCUM code of the unit that the map was fitted in, such as "kg"
+    system: str = LOINC  # of the code
     decimals: Decimals | None = None
 
     def __post_init__(self) -> None:

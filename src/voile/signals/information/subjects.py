@@ -42,20 +42,13 @@ Whose: TypeAlias = "ArrayLike | Subjects | None"
 
 @dataclass(frozen=True, eq=False)
 class CheckedSubjects:
-    """The same, checked and numbered.
+    """The same, checked and numbered."""
 
-    names : (m,) the subjects, sorted.
-    whose : (n,) the number of each reading's subject.
-    share : (n,) each reading's part of its subject's p(s); of sum 1.
-    beliefs : (n, k), or None: p(c).
-    own : as in `Subjects`.
-    """
-
-    names: NDArray[Any]
-    whose: NDArray[np.intp]
-    share: Floats
-    beliefs: Floats | None
-    own: bool
+    names: NDArray[Any]  # (m,) the subjects, sorted
+    whose: NDArray[np.intp]  # (n,) the number of each reading's subject
+    share: Floats  # (n,) each reading's part of its subject's p(s); of sum 1
+    beliefs: Floats | None  # (n, k), or None: p(c)
+    own: bool  # as in `Subjects`
 
     @classmethod
     def of(cls, subjects: Whose, n: int, classes: int) -> CheckedSubjects:

@@ -20,14 +20,11 @@ class Levels:
     """The law of each subject's next score in each class: normal, by columns.
 
     Private: it holds numbers of each person.
-
-    names : (m,) subjects, sorted.
-    mean, spread : (m, k, d) of subject, class and score column; `spread` is above 0.
     """
 
-    names: NDArray[Any]
-    mean: Floats
-    spread: Floats
+    names: NDArray[Any]  # (m,) subjects, sorted
+    mean: Floats  # (m, k, d) of subject, class and score column
+    spread: Floats  # (m, k, d) of the same, above 0
 
     def steps(self, subject: object) -> tuple[Affine, ...] | None:
         """Return per class what takes a subject's scores to normal ones; None if not known."""

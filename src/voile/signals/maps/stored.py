@@ -26,21 +26,16 @@ TEXT = "text"
 
 @dataclass(frozen=True, eq=False)
 class StoredMap(Brief):
-    """A fitted map made of its parts: another strength or base costs no other fit.
-
-    classes_ : (k,) sorted. columns : per column its lattice or assignment.
-    fitted_ : of the numeric columns; None where there are none.
-    base, strength : as in `PrivacyMap`.
-    """
+    """A fitted map made of its parts: another strength or base costs no other fit."""
 
     shows = (
         "base",
         "strength",
     )
 
-    classes_: NDArray[Any]
-    columns: tuple[Scale, ...]
-    fitted_: Fitted | None
+    classes_: NDArray[Any]  # (k,) sorted
+    columns: tuple[Scale, ...]  # per column its lattice or assignment
+    fitted_: Fitted | None  # of the numeric columns; None where there are none
     base: str = "normal"
     strength: float = 1.0
 

@@ -47,18 +47,13 @@ class Leakage:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Readings of subjects held out of a map, one each.
+    """Readings of subjects held out of a map, one each."""
 
-    map : fitted to the other folds. X : (n, d) readings. c : (n,) classes.
-    u : (n, d) where within its rounding cell each reading is sent from, -1/2 to 1/2.
-    beliefs : the distinct p(c | s) of these subjects, (g, k), and p(s) of each, (g,).
-    """
-
-    map: StoredMap
-    X: NDArray[Any]
-    c: Codes
-    u: Floats
-    beliefs: tuple[Floats, Floats]
+    map: StoredMap  # fitted to the other folds
+    X: NDArray[Any]  # (n, d) readings
+    c: Codes  # (n,) classes
+    u: Floats  # (n, d) where within its rounding cell each reading is sent from, -1/2 to 1/2
+    beliefs: tuple[Floats, Floats]  # distinct p(c | s), (g, k), and p(s) of each, (g,)
 
     def contributions(self, cloud: Floats, c: Codes) -> Floats:
         """Return each subject's part of the leakage, were these their classes."""

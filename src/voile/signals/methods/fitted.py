@@ -24,22 +24,19 @@ SCORES = np.linspace(-FARTHEST, FARTHEST, 171)
 class Fitted(Brief):
     """Say how each class becomes the same law.
 
-    shares : (k,) shares of the classes, sum 1.
     frames : per class the affine map from the common law to its readings: mean and spread. All
         matrices symmetric and positive, or all triangular in one order of the columns with a
-        positive diagonal, so that whatever lies between two frames is a frame.
-    layers : per class the triangular maps that take what is left, in the frame, to the law.
-    law : (d, len(SCORES)) the value of the common law at each normal score, per column.
-    coordinates : per column the curve in which the class is worked on, e.g. a logarithm.
-    epsilon : of differential privacy, under which all of this was fitted; None: not private.
+        positive diagonal, so that whatever lies between two frames is a frame
     """
 
-    shares: Floats
+    shares: Floats  # (k,) shares of the classes, sum 1
     frames: tuple[Affine, ...]
-    layers: tuple[tuple[KnotheRosenblatt, ...], ...]
-    law: Floats
-    coordinates: tuple[Curve, ...]
-    epsilon: float | None = None
+    layers: tuple[
+        tuple[KnotheRosenblatt, ...], ...
+    ]  # per class; they take what is left, in the frame, to the law
+    law: Floats  # (d, len(SCORES)) the value of the common law at each normal score, per column
+    coordinates: tuple[Curve, ...]  # per column the curve to work in, e.g. a logarithm
+    epsilon: float | None = None  # of differential privacy; None: not private
 
     def barycentre(self) -> Affine:
         """Return the mean frame, each class weighing its share."""
@@ -52,20 +49,13 @@ class Fitted(Brief):
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """What a map is fitted to.
+    """What a map is fitted to."""
 
-    X : (n, d) readings, each on its column's lattice.
-    c : (n,) classes, 0 to k - 1, each there.
-    subjects : (n,) whose reading it is, 0 to the number of subjects - 1.
-    cells : (d,) the width of each column's rounding cell.
-    beliefs : the distinct p(c | s) of an adversary, (g, k), and p(s) of each, (g,); None: p(c).
-    """
-
-    X: Floats
-    c: NDArray[np.intp]
-    subjects: NDArray[np.intp]
-    cells: Floats
-    beliefs: tuple[Floats, Floats] | None = None
+    X: Floats  # (n, d) readings, each on its column's lattice
+    c: NDArray[np.intp]  # (n,) classes, 0 to k - 1, each there
+    subjects: NDArray[np.intp]  # (n,) whose reading it is, 0 to the number of subjects - 1
+    cells: Floats  # (d,) the width of each column's rounding cell
+    beliefs: tuple[Floats, Floats] | None = None  # distinct p(c | s), (g, k), and p(s), (g,)
 
     @property
     def shares(self) -> Floats:

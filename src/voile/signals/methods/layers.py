@@ -20,22 +20,14 @@ MOST = 1.0  # the largest logarithm of a conditional spread that one column adds
 
 @dataclass(frozen=True)
 class Chain:
-    """How flexible a chain is, and how far each class leans on all together.
+    """How flexible a chain is, and how far each class leans on all together."""
 
-    degree : of the conditional mean, 1 or more.
-    spread : degree of the logarithm of the conditional spread; 0 for one spread.
-    bandwidth : of a class with n readings, times n^(-1/5), > 0; large for normal marginals.
-    kappa : readings that the pooled curves count as, > 0; large for classes all of one shape.
-    depth : layers, each with the columns in the reverse order of the last, >= 1.
-    backwards : start with the last column.
-    """
-
-    degree: int = 5
-    spread: int = 2
-    bandwidth: float = 1.0
-    kappa: float = 20.0
-    depth: int = 1
-    backwards: bool = False
+    degree: int = 5  # of the conditional mean, 1 or more
+    spread: int = 2  # degree of the logarithm of the conditional spread; 0 for one spread
+    bandwidth: float = 1.0  # times n^(-1/5), > 0; large for normal marginals
+    kappa: float = 20.0  # readings that the pooled curves count as, > 0
+    depth: int = 1  # layers, each with the columns in the reverse order of the last, >= 1
+    backwards: bool = False  # start with the last column
 
     def order(self, d: int, turn: int) -> NDArray[np.int64]:
         """Return the order of d columns in layer number `turn`."""

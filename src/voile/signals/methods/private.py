@@ -172,14 +172,10 @@ def products(y: Floats, c: NDArray[np.intp], k: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class _Laws:
-    """Noisy laws of places between the bounds, 0 to 1.
+    """Noisy laws of places between the bounds, 0 to 1."""
 
-    counts : (k,) noisy sizes of the classes, 1 or more.
-    cumulative : (k, d, bins + 1) distribution functions at the bins' edges, rising.
-    """
-
-    counts: Floats
-    cumulative: Floats
+    counts: Floats  # (k,) noisy sizes of the classes, 1 or more
+    cumulative: Floats  # (k, d, bins + 1) distribution functions at the bins' edges, rising
 
     @classmethod
     def of(cls, noisy: Floats, scale: float) -> _Laws:

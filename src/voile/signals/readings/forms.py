@@ -55,16 +55,11 @@ class ReadingSettings(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """What the cells of a column hold.
+    """What the cells of a column hold."""
 
-    values : (n,) float64, NaN where there is no finite number; of nominal columns text, "" there.
-    missing : (n,) bool: null, not a number, or infinite.
-    strange : (n,) bool: what the column cannot hold, such as text among numbers.
-    """
-
-    values: NDArray[Any]
-    missing: NDArray[np.bool_]
-    strange: NDArray[np.bool_]
+    values: NDArray[Any]  # (n,) float64, NaN where there is none; of nominal columns text
+    missing: NDArray[np.bool_]  # (n,) bool: null, not a number, or infinite
+    strange: NDArray[np.bool_]  # (n,) bool: what the column cannot hold, such as text among numbers
 
 
 @dataclass(frozen=True)

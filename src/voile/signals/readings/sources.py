@@ -28,24 +28,15 @@ FEW_EACH = 2  # subjects a class, on average: below, a column holds a value for 
 
 @dataclass(frozen=True, eq=False)
 class Rows(Brief):
-    """Readings in an order that does not follow the source's.
+    """Readings in an order that does not follow the source's."""
 
-    table : (n, d) float64; objects where a column is nominal.
-    labels : (n,) text, the classes.
-    whose : (n,) the number of each reading's subject, from 0 up; a subject's in order of time.
-    moments : (n,) where each stands in time, 0 where no column says so.
-    number : (n,) each row's place in the source, from 0.
-    names : of the subjects, by their numbers.
-    left_out : rows without a class, a subject or a whole reading.
-    """
-
-    table: NDArray[Any]
-    labels: NDArray[np.str_]
-    whose: NDArray[np.intp]
-    moments: NDArray[np.intp]
-    number: NDArray[np.int64]
-    names: NDArray[np.str_]
-    left_out: int
+    table: NDArray[Any]  # (n, d) float64; objects where a column is nominal
+    labels: NDArray[np.str_]  # (n,) text, the classes
+    whose: NDArray[np.intp]  # (n,) numbers of subjects, each one's in order of time
+    moments: NDArray[np.intp]  # (n,) where each stands in time, 0 where no column says so
+    number: NDArray[np.int64]  # (n,) each row's place in the source, from 0
+    names: NDArray[np.str_]  # of the subjects, by their numbers
+    left_out: int  # rows without a class, a subject or a whole reading
 
     def take(self, rows: NDArray[Any]) -> Rows:
         """Return some of the rows."""
@@ -94,20 +85,14 @@ class Seen(Brief):
 
 @dataclass(frozen=True)
 class Reading(Brief):
-    """Say which rows and columns of a source are read, and how.
-
-    roles : of every column.
-    columns : of readings; a map stands on their order, which a kit's roles do not keep.
-    hold_out : who is set aside.
-    time : the column that orders a subject's readings, where there is one.
-    """
+    """Say which rows and columns of a source are read, and how."""
 
     shows = ("columns",)
 
-    roles: Roles
-    columns: tuple[str, ...]
-    hold_out: HoldOut
-    time: str | None = None
+    roles: Roles  # of every column
+    columns: tuple[str, ...]  # of readings, in the map's order
+    hold_out: HoldOut  # who is set aside
+    time: str | None = None  # the column that orders a subject's readings, where there is one
 
     @cached_property
     def forms(self) -> tuple[Form, ...]:

@@ -18,20 +18,13 @@ CHECK = re.compile(r"[0-9a-f]{16}|")
 
 @dataclass(frozen=True)
 class Message:
-    """One reading under way.
+    """One reading under way."""
 
-    session : the session's name, public.
-    number : from 1 up, one a reading; the same again where a message is sent again.
-    after : how many acknowledged readings it stands on, below `number`.
-    check : the digest of the messages that carried these; see `chain`.
-    values : what is sent of the reading; with the invariants in front while `after` is 0.
-    """
-
-    session: str
-    number: int
-    after: int
-    check: str
-    values: tuple[float, ...]
+    session: str  # the session's name, public
+    number: int  # from 1 up, one a reading; the same again where a message is sent again
+    after: int  # how many acknowledged readings it stands on, below `number`
+    check: str  # the digest of the messages that carried these; see `chain`
+    values: tuple[float, ...]  # of the reading; invariants in front while `after` is 0
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data, whose JSON text keeps every float64 as it is."""

@@ -50,15 +50,12 @@ class Forecast(NamedTuple):
 class Direction:
     """A score y_t = a + e_t: the subject's level, and swings of which a share is kept.
 
-    between : variance of the level a, 0 to below 1; the swings' is 1 - between.
-    kept : the correlation of one swing with the next, -1 to 1, both left out.
-
     The score of a moment is known exactly, so that only the level is in doubt: the state is three
     numbers, and each reading costs O(1). This is the Kalman filter of (a, e_t), reduced.
     """
 
-    between: float
-    kept: float
+    between: float  # variance of the level a, 0 to below 1; the swings' is 1 - between
+    kept: float  # the correlation of one swing with the next, -1 to 1, both left out
 
     def begin(self) -> LevelState:
         """Return what is known before the first reading."""
@@ -99,15 +96,11 @@ class Direction:
 
 @dataclass(frozen=True, eq=False)
 class Dynamics:
-    """How one class's scores go on: turned so that directions go on each by itself.
+    """How one class's scores go on: turned so that directions go on each by itself."""
 
-    turn : (m, m) a rotation of the m varying scores.
-    between, kept : (m,) of each direction; see `Direction`.
-    """
-
-    turn: Floats
-    between: Floats
-    kept: Floats
+    turn: Floats  # (m, m) a rotation of the m varying scores
+    between: Floats  # (m,) of each direction; see `Direction`
+    kept: Floats  # (m,) of the same
 
     def __post_init__(self) -> None:
         m = len(self.between)

@@ -31,32 +31,20 @@ Values = tuple[float, ...]
 
 @dataclass(frozen=True)
 class ReceivedReading:
-    """A reading that has come.
+    """A reading that has come."""
 
-    number : from 1 up.
-    values : in the source's order.
-    outside : whether it lies outside the map's range: `RANGE` normal scores of its class, given
-        the columns before. Then the device is broken or lies; nobody but the clinic is to know.
-    """
-
-    number: int
-    values: Values
-    outside: bool = False
+    number: int  # from 1 up
+    values: Values  # in the source's order
+    outside: bool = False  # whether it lies outside the map's range; only the clinic is to know
 
 
 class SharedState(NamedTuple):
-    """What both ends know once the first `number` readings have come.
+    """What both ends know once the first `number` readings have come."""
 
-    number : how many have come.
-    check : the digest of their messages.
-    fixed : the subject's invariants; empty before the first reading.
-    state : what is known of the scores to come.
-    """
-
-    number: int
-    check: str
-    fixed: Values
-    state: State
+    number: int  # how many have come
+    check: str  # the digest of their messages
+    fixed: Values  # the subject's invariants; empty before the first reading
+    state: State  # what is known of the scores to come
 
 
 class Session:

@@ -79,24 +79,15 @@ class Policy:
 
 @dataclass(frozen=True, eq=False)
 class Content(Brief):
-    """A fitted family: maps, the frontier over their strengths and bases, and what readings reveal.
+    """A fitted family: its maps, the frontier over strengths and bases, and what readings reveal."""
 
-    reading : which columns are read, and how.
-    maps : per method its map, from which a codec of any base and strength is made.
-    sequence : the map of a subject's sequences, where one was fitted.
-    frontier : its policies, places in `figures`.
-    figures : a table of the frontier's policies: `ESTIMATES`, then method, base and strength.
-    before : what the readings themselves reveal: bits, low, high, entropy; subjects and classes.
-    found : how the fit ended.
-    """
-
-    reading: Reading
-    maps: Mapping[str, StoredMap]
-    sequence: SequenceCodec | None
-    frontier: Frontier
-    figures: pa.Table
-    before: Mapping[str, Any]
-    found: Mapping[str, Any]
+    reading: Reading  # which columns are read, and how
+    maps: Mapping[str, StoredMap]  # per method
+    sequence: SequenceCodec | None  # the map of a subject's sequences, where one was fitted
+    frontier: Frontier  # its policies, places in `figures`
+    figures: pa.Table  # of the policies: `ESTIMATES`, then method, base and strength
+    before: Mapping[str, Any]  # what the readings themselves reveal
+    found: Mapping[str, Any]  # how the fit ended
 
     @property
     def classes(self) -> list[str]:

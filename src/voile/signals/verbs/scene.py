@@ -32,20 +32,15 @@ from voile.signals.verbs.options import AttackOptions
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """One message of each subject, the subjects mixed.
+    """One message of each subject, the subjects mixed."""
 
-    X : (n, d) readings. table : (n, d) messages. Z : (n, features) messages as numbers.
-    c : (n,) classes. whose : (n,) subjects. number : (n,) rows of the truth.
-    prior : (n, k) the adversary's beliefs; None: the shares of those learned from.
-    """
-
-    X: NDArray[Any]
-    table: NDArray[Any]
-    Z: Floats
-    c: Codes
-    whose: Codes
-    number: NDArray[np.int64]
-    prior: Floats | None
+    X: NDArray[Any]  # (n, d) readings
+    table: NDArray[Any]  # (n, d) messages
+    Z: Floats  # (n, features) messages as numbers
+    c: Codes  # (n,) classes
+    whose: Codes  # (n,) subjects
+    number: NDArray[np.int64]  # (n,) rows of the truth
+    prior: Floats | None  # (n, k) the adversary's beliefs; None: the shares of those learned from
 
     @property
     def half(self) -> int:
@@ -70,25 +65,18 @@ class People:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A release beside the truth.
-
-    rows : of the truth, those that were sent, in each subject's order.
-    table : (n, d) their messages. Z : (n, features) the same as numbers.
-    c : (n,) numbers of their classes.
-    classes : the classes, sorted.
-    map : what the adversary knows of it; None: nothing.
-    """
+    """A release beside the truth."""
 
     release: Release
     truth: Source
     options: AttackOptions
     reading: Reading
-    rows: Rows
-    table: NDArray[Any]
-    Z: Floats
-    c: Codes
-    classes: tuple[str, ...]
-    map: StoredMap | None
+    rows: Rows  # of the truth, those that were sent, in each subject's order
+    table: NDArray[Any]  # (n, d) their messages
+    Z: Floats  # (n, features) the same as numbers
+    c: Codes  # (n,) numbers of their classes
+    classes: tuple[str, ...]  # the classes, sorted
+    map: StoredMap | None  # what the adversary knows of it; None: nothing
 
     @classmethod
     def of(cls, release: Release, truth: Source, options: AttackOptions) -> Scene:
