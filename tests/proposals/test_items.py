@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from voile.cli.run import run
 from voile.data import open_source
 from voile.data.roles import Roles
-from voile.itemsets.rows.sources import Reading
+from voile.itemsets.rows.sources import RowReader
 from voile.proposals.items import examine_items, holds_lists
 
 N = 120
@@ -145,7 +145,7 @@ def test_what_is_proposed_is_read_without_a_complaint(data):
     source = open_source(pa.table(table))
     roles = Roles.model_validate(tomllib.loads(examine_items(source).to_toml()))
     labels = roles.of("label")
-    reading = Reading.all_of(roles)
+    reading = RowReader.all_of(roles)
     if not roles.of("items"):
         return
     reading.check(source)

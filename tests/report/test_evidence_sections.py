@@ -203,3 +203,12 @@ def test_a_table_of_nothing_but_0_is_a_sentence_alone():
     one = evidence(*(Finding("found", Rate(0, 100), of=x) for x in "ab"))
     assert not shown(Grid, one)
     assert "0% throughout" in text(one)
+
+
+def test_a_quantity_of_nothing_but_0_is_a_sentence_beside_the_table_of_the_others():
+    none, at = Rate(0, 100), [Note("{n} known", {"n": n}) for n in (1, 2)]
+    left = [Finding("left", none, control=Rate(0, 50), at=x) for x in at]
+    one = evidence(*left, *(Finding("right", MANY, at=x) for x in at))
+    (grid,), (_, sentence) = shown(Grid, one), shown(Prose, one)
+    assert grid.columns == ("condition", "right")
+    assert sentence.paragraphs == ("0% throughout, 95% upper bound 3.7% or less: left.",)

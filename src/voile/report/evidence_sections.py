@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
-from voile.core.evidence import Count, Evidence, Finding, Rate
+from voile.core.evidence import Count, Evidence, Finding
 from voile.core.evidence import Heading as Question
 from voile.core.rounding import rounded
 from voile.report.sections import (
@@ -184,19 +184,42 @@ def _parts(cells: Cells, kind: str) -> list[int]:
 
 
 def _folded(corner: str, cells: Cells, audience: Audience, caption: str) -> Iterator[Grid | Prose]:
-    """Lay findings out; of several rows of nothing but 0%, one sentence."""
-    rates: dict[str, list[Rate]] = {}
-    for (row, _), one in cells.items():
-        rates.setdefault(row, []).extend(x for x in (one.rate, one.baseline, one.control) if x)
-    none = [row for row, found in rates.items() if not any(x.successes for x in found)]
-    none = [row for row in none if all(x.trials for x in rates[row])] if none[1:] else []
-    if len(none) < len(rates):
-        shown = {key: one for key, one in cells.items() if key[0] not in none}
-        yield _grid(corner, shown, audience, caption)
-    if none:
-        most = max(x.interval()[1] for row in none for x in rates[row])
-        bound = share(rounded(most, "up") if audience == "public" else most)
-        yield Prose((f"0% throughout, 95% upper bound {bound} or less: {listed(none)}.",))
+    """Lay findings out; quantities, and rows, of nothing but 0% are a sentence each."""
+    sentences = []
+    for axis in (1, 0):
+        nothing = _nothing(cells, axis)
+        cells = {key: one for key, one in cells.items() if key[axis] not in nothing}
+        if nothing:
+            most = max(nothing.values())
+            bound = share(rounded(most, "up") if audience == "public" else most)
+            names = listed(list(nothing))
+            sentences.append(f"0% throughout, 95% upper bound {bound} or less: {names}.")
+    if cells:
+        yield _grid(corner, cells, audience, caption)
+    if sentences:
+        yield Prose(tuple(sentences))
+
+
+def _nothing(cells: Cells, axis: int) -> Mapping[str, float]:
+    """Return the quantities (or rows, `axis` 0) of nothing but 0%, with the largest upper bound.
+
+    One row alone stays in its table, and so does a quantity that is alone.
+    """
+    groups: dict[str, list[Finding]] = {}
+    for key, one in cells.items():
+        groups.setdefault(key[axis], []).append(one)
+    none = {
+        name: max(one.rate.interval()[1] for one in found)
+        for name, found in groups.items()
+        if all(map(_found_nothing, found))
+    }
+    several = len(groups) > 1 and len(cells) > len(groups) if axis else len(none) > 1
+    return none if several else {}
+
+
+def _found_nothing(one: Finding) -> bool:
+    rates = [x for x in (one.rate, one.baseline, one.control) if x]
+    return all(x.trials and not x.successes for x in rates)
 
 
 def _grid(corner: str, cells: Cells, audience: Audience, caption: str) -> Grid:

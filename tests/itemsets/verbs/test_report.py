@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+import os
+import subprocess
+import sys
+from dataclasses import asdict, replace
 
 import pyarrow as pa
 import pytest
@@ -12,7 +15,7 @@ from voile.core.evidence import Curve, Evidence, Finding, Note, Rate
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
-from voile.itemsets.verbs.lookup import Knowledge
+from voile.itemsets.verbs.lookup import ONE_LEFT, ONE_LEFT_BEFORE, Knowledge
 from voile.itemsets.verbs.options import ApplyOptions, FitOptions
 from voile.itemsets.verbs.report import sections
 from voile.itemsets.wing import apply, choose, fit
@@ -24,9 +27,14 @@ BASKETS = ["tea milk"] * 6 + ["tea"] * 4 + ["milk"] * 9 + ["gin"] * 7 + ["gin te
 
 
 @pytest.fixture(scope="module")
-def release(tmp_path_factory):
+def kit():
     read = open_source(pa.table({"basket": BASKETS}))
-    kit = fit(read, ROLES, FitOptions(k=(5,)), seed=1, progress=silent)
+    return fit(read, ROLES, FitOptions(k=(5,)), seed=1, progress=silent)
+
+
+@pytest.fixture(scope="module")
+def release(kit, tmp_path_factory):
+    read = open_source(pa.table({"basket": BASKETS}))
     chosen = choose(kit, Choice(max_risk=0.2))
     out = tmp_path_factory.mktemp("release") / "r.csv"
     return apply(kit, chosen, read, out, ApplyOptions(), force=False, progress=silent)
@@ -45,7 +53,7 @@ def test_rare_itemsets_and_supports_are_for_the_holder_alone(release):
     blocks = shown(release, audience="internal")
     rare = [block for block in blocks if "basket=gin, basket=tea" in json.dumps(asdict(block))]
     assert [(block.audience, block.rows[0][-1]) for block in rare] == [("internal", "2")]
-    kept = [b for b in blocks if isinstance(b, Grid) and b.columns[:2] == ("feature", "subjects")]
+    kept = [b for b in blocks if isinstance(b, Grid) and b.columns[:2] == ("feature", "people")]
     assert [block.audience for block in kept] == ["internal"]
     public = [b for b in shown(release, audience="public") if _is_public(b)]
     told = json.dumps([asdict(block) for block in public])
@@ -53,7 +61,7 @@ def test_rare_itemsets_and_supports_are_for_the_holder_alone(release):
 
 
 def test_it_says_how_far_from_the_best_the_choice_is(release):
-    assert "No set is worth more." in json.dumps(
+    assert "Optimality gap: 0%, proved." in json.dumps(
         [asdict(block) for block in shown(release, audience="public")]
     )
 
@@ -75,7 +83,7 @@ def reached(tmp_path, times, k, audience):
 @pytest.mark.parametrize("audience", ["public", "internal"])
 def test_the_k_that_was_reached_is_shown_beside_the_one_asked_for(tmp_path, audience):
     figure, policy = reached(tmp_path, 14, 11, audience)
-    assert (figure.label, figure.value) == ("Reached", "k = 14")
+    assert (figure.label, figure.value) == ("Smallest group", "k = 14")
     assert figure.meaning.endswith("; k = 11 was promised")
     assert policy.startswith("policy 1: k = 14 (11 asked for), 2 features")
 
@@ -83,7 +91,7 @@ def test_the_k_that_was_reached_is_shown_beside_the_one_asked_for(tmp_path, audi
 @pytest.mark.parametrize("audience", ["public", "internal"])
 def test_a_k_that_was_just_reached_is_shown_once(tmp_path, audience):
     figure, policy = reached(tmp_path, 11, 11, audience)
-    assert (figure.label, figure.value) == ("Promised", "k = 11")
+    assert (figure.label, figure.value) == ("Smallest group promised", "k = 11")
     assert "promised" not in figure.meaning
     assert policy.startswith("policy 1: k = 11, 2 features")
 
@@ -134,3 +142,66 @@ def test_findings_stand_in_a_row_for_each_thing_known(release):
         "A note.",
     )
     assert sum(isinstance(b, Bullets) and "A note." in b.items for b in blocks) == 1
+
+
+def test_what_was_measured_stands_before_what_the_fit_expected(release):
+    keys = [part.key for part in sections(release, [evidence()], audience="internal")]
+    assert keys[:3] == ["summary", "singling-out", "frontier"]
+
+
+def left_alone(name, successes, count):
+    note = Knowledge(count, identifying=True, absent=False).note
+    return Finding(name, Rate(successes, 100), at=note)
+
+
+def test_the_worst_attack_is_on_the_first_screen(release):
+    found = [left_alone(ONE_LEFT, n, n // 10) for n in (20, 30)]
+    found += [left_alone(ONE_LEFT_BEFORE, n, (n - 30) // 10) for n in (50, 60)]
+    attacks = [replace(evidence(), findings=tuple(found))]
+    figures = shown(release, attacks, audience="public")[0].figures
+    (figure,) = (one for one in figures if one.label == "Singled out")
+    assert (figure.value, figure.interval) == ("30%", "21% to 40%")
+    assert figure.meaning.endswith(
+        "3 most identifying items known to the adversary; in the source 60%"
+    )
+
+    few = [replace(one, rate=Rate(one.rate.successes // 10, 100)) for one in found[:2]]
+    attacks = [replace(evidence(), findings=(*few, *found[2:]))]
+    (_, figure, *_) = shown(release, attacks, audience="public")[0].figures
+    assert (figure.value, figure.interval) == ("at most 17%", "")
+    assert "in the source 60%" in figure.meaning
+
+
+CHOOSE = "choose(Kit.load(place), Choice(policy=1))"
+KIT = "sections(Kit.load(place), (), audience='public')"
+RELEASE = "sections(Release.open(place), (), audience='internal')"
+WITHOUT = """
+import sys
+from voile.itemsets.wing import choose, sections
+from voile.release.choice import Choice
+from voile.release.kit import Kit
+from voile.release.manifest import Release
+place = sys.argv[1]
+{}
+print(*[name for name in ("numba", "sklearn", "scipy") if name in sys.modules])
+"""
+
+
+@pytest.mark.parametrize("code", [CHOOSE, KIT, RELEASE])
+def test_choosing_and_reporting_load_no_kernel_and_nothing_that_learns(
+    kit, release, tmp_path, code
+):
+    kit.save(tmp_path / "kit")
+    ran = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            WITHOUT.format(code),
+            release.path if code == RELEASE else tmp_path / "kit",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    assert (ran.returncode, ran.stdout.split(), ran.stderr) == (0, [], "")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.interruption import ctrl_c
-from voile.itemsets.kernels.maximal import Mining, mine
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.searches.run import Limit, Run
+
+if TYPE_CHECKING:
+    from voile.itemsets.kernels.maximal import Mining
 
 LARGEST = 20
 STEPS = 4096
@@ -21,6 +25,8 @@ def explore(run: Run) -> None:
     this leaves out most feasible sets, and needs far longer than `greedy`: exponential in the
     features at worst. An evaluation is one itemset examined.
     """
+    from voile.itemsets.kernels.maximal import mine
+
     if run.constraint.absences or run.constraint.m is not None:
         raise RequestError("the method maximal knows neither m nor absences", instead="use greedy")
     order = np.argsort(run.rows.supports[run.candidates], kind="stable")
@@ -43,6 +49,8 @@ def explore(run: Run) -> None:
 
 def _begin(rows: Incidence, k: int) -> Mining:
     """Return a search that begins; no frequent itemset is longer than the k-th longest row."""
+    from voile.itemsets.kernels.maximal import Mining
+
     features, patterns = len(rows.features), len(rows.own)
     sizes = np.repeat(np.diff(rows.starts), np.minimum(rows.own + np.diff(rows.shared_starts), k))
     longest = int(np.sort(sizes)[-k]) if len(sizes) >= k else 0

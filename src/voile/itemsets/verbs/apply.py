@@ -21,7 +21,7 @@ from voile.itemsets.rows.sources import unlabelled
 from voile.itemsets.verbs.certify import certify
 from voile.itemsets.verbs.content import Content, Policy
 from voile.itemsets.verbs.options import ApplyOptions
-from voile.itemsets.verbs.report_data import STATING, story_of
+from voile.itemsets.verbs.report_data import STATING, report_data
 from voile.keys.secret import Secret
 from voile.release.apply import Applying, Batch, Made
 from voile.release.choice import Chosen
@@ -214,7 +214,7 @@ class _Applying(Applying):
         """Keep the cuts of the fit for the attack, and what the report says of other policies."""
         return {
             "forms": [{**form.to_data(), "values": None} for form in self._content.forms],
-            "story": story_of(self._content, self.chosen.number),
+            "story": report_data(self._content, self.chosen.number),
         }
 
     def _items(self, shown: Mapping[str, NDArray[np.bool_]] | None = None) -> list[dict[str, Any]]:

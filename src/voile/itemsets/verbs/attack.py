@@ -19,7 +19,14 @@ from voile.data.roles import Roles
 from voile.itemsets.rows.forms import Form, Intervals, released_form
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.sources import RowReader, Rows
-from voile.itemsets.verbs.lookup import Knowledge, LookUp, look_up, published
+from voile.itemsets.verbs.lookup import (
+    ONE_LEFT,
+    ONE_LEFT_BEFORE,
+    Knowledge,
+    LookUp,
+    look_up,
+    published,
+)
 from voile.itemsets.verbs.options import AttackOptions
 from voile.keys.random import streams
 from voile.release.manifest import CONTROL, Release
@@ -230,13 +237,13 @@ def _look_up(scene: Scene, rng: np.random.Generator, *, absent: bool) -> Evidenc
 
 def _left_alone(knows: Knowledge, before: Rate, after: Rate, control: Rate) -> Iterator[Finding]:
     yield Finding(
-        "one person left before",
+        ONE_LEFT_BEFORE,
         before,
-        meaning="Nobody else in the source fits what is known, had it been given away as it is.",
+        meaning="Nobody else in the source fits what is known.",
         at=knows.note,
     )
     yield Finding(
-        "one person left",
+        ONE_LEFT,
         after,
         control=control,
         meaning="Nobody else in the release fits what is known.",

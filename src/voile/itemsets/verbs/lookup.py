@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from voile.core.evidence import Note
 from voile.itemsets.rows.incidence import Incidence
 
+ONE_LEFT, ONE_LEFT_BEFORE = "one person left", "one person left before"
+
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 

@@ -1,17 +1,18 @@
-"""The wing's sections of the report, as data."""
+"""The wing's sections of the report, as data: what was measured, then what the fit expected."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from voile.core.evidence import Evidence
+from voile.core.evidence import Evidence, Rate
 from voile.core.rounding import for_audience, rounded
 from voile.itemsets.verbs.content import Content
-from voile.itemsets.verbs.report_data import STATING, story_of
+from voile.itemsets.verbs.lookup import ONE_LEFT, ONE_LEFT_BEFORE
+from voile.itemsets.verbs.report_data import STATING, report_data
 from voile.release.kit import Kit
 from voile.release.manifest import Release
-from voile.report.evidence_sections import evidence_sections
+from voile.report.evidence_sections import evidence_sections, shown_findings
 from voile.report.sections import (
     Audience,
     Bar,
@@ -25,18 +26,31 @@ from voile.report.sections import (
     frontier_chart,
 )
 from voile.report.suppression import is_few
-from voile.report.wording import share, share_of
+from voile.report.wording import estimate, is_hidden, listed, said, share, share_of
+
+Data = Mapping[str, Any]
 
 SIZES = ("1", "2 to 4", "5 to 10", "11 to 49", "50 to 199", "200 and more")
-RISK = "risk, 1 / k", "100% = somebody is alone with what an adversary may know"
-LOSS = "use lost", "100% = nothing left"
+RISK = "risk (1 / k)", "100% = a person is singled out by items"
+LOSS = "utility lost", "100% = no feature is published"
+LEFT_OUT = {
+    "blocked": "that would complete a rare itemset",
+    "rare": "that are too rare by themselves",
+    "worthless": "without use for the label",
+    "absent": "that no row has",
+}
+SMALLEST = {
+    "anonymity": "people who share all items that the adversary may know",
+    "exact_anonymity": "people with identical rows",
+    "label_diversity": "distinct labels among the people who share all items of a row",
+}
 LIMITS = (
-    "An adversary who also knows which items a person lacks may find most people, whatever k is, "
-    "unless absences were asked for: see the share of unique rows.",
+    "An adversary who also knows which items a person lacks may single out most people, whatever "
+    "k is, unless the policy counts absences: see the share of unique rows.",
     "The features were chosen by looking at the labels, so the choice itself reveals something.",
     "Kept columns and the label stand beside the items, and can distinguish people as well.",
-    "Rows added later can break what held: certify every release anew.",
-    "Two releases of the same people with other features can be joined by what they share.",
+    "Rows added later can break the promise: certify every release anew.",
+    "Two releases of the same people with different features can be joined by what they share.",
 )
 
 
@@ -49,124 +63,126 @@ def sections(
     count of people below 11.
     """
     if isinstance(subject, Kit):
-        found = story_of(Content.of(subject), None)
-        story: Mapping[str, Any] = for_audience(found, audience, STATING)
-        public: Mapping[str, Any] = {}
-        counted: Mapping[str, Any] = {}
-    else:
-        private = subject.private or {}
-        story = for_audience(private.get("story", {}), audience, STATING)
-        counted = for_audience(private.get("figures", {}), audience, STATING)
-        public = subject.public
-    parts = [
-        _summary(story, public, counted, audience),
-        _frontier(story),
-        _features(story),
-        _groups(story, audience),
+        data = for_audience(report_data(Content.of(subject), None), audience, STATING)
+        return (_kit_summary(data, audience), *_expected(data, audience), _limits())
+    private = subject.private or {}
+    data = for_audience(private.get("story", {}), audience, STATING)
+    counted = for_audience(private.get("figures", {}), audience, STATING)
+    return (
+        _summary(data, subject.public, counted, evidence, audience),
         *evidence_sections(evidence, audience),
-        _codebook(public),
-        Section("limits", "What this does not protect from", (Bullets(LIMITS),)),
-    ]
-    return tuple(part for part in parts if part is not None)
+        *(_expected(data, audience) if data else ()),
+        _codebook(subject.public),
+        _limits(),
+    )
 
 
-def _knows(m: int | None, *, absences: bool) -> str:
-    thing = "the items that a person has and lacks" if absences else "the items that a person has"
-    return thing if m is None else f"{thing}, {m} at most of all that"
+def _limits() -> Section:
+    return Section("limits", "What this does not protect from", (Bullets(LIMITS),))
+
+
+def _kit_summary(data: Data, audience: Audience) -> Section:
+    before, found = data["before"], data["found"]
+    unique = share_of(before["unique_share"], before["subjects"], audience)
+    lines = (
+        f"{len(data['frontier']['risk']):,} policies were found that no other beats in both "
+        f"risk and loss (method: {found['method']}, {found['stopped']}).",
+        f"With all {before['features']:,} features, {unique} of the rows are unique.",
+    )
+    return Section("summary", "In short", (Prose(lines),), first=True)
 
 
 def _summary(
-    story: Mapping[str, Any],
-    public: Mapping[str, Any],
-    counted: Mapping[str, Any],
-    audience: Audience,
+    data: Data, public: Data, counted: Data, evidence: Sequence[Evidence], audience: Audience
 ) -> Section:
-    if not public:
-        before, found = story["before"], story["found"]
-        said = (
-            f"{len(story['frontier']['risk']):,} policies were found that no other beats in both "
-            f"risk and loss (method: {found['method']}, {found['stopped']}).",
-            f"Published as they are, {before['features']:,} features leave "
-            f"{share_of(before['unique_share'], before['subjects'], audience)} of the rows unique.",
-        )
-        return Section("summary", "In short", (Prose(said),), first=True)
-    asked, figures = public["constraints"], public["figures"]
+    """Show what was measured on the release, then what the fit expected of it."""
+    figures, chosen = public["figures"], data.get("chosen")
     features = sum(len(column["values"]) for column in public["policy"])
-    of = f"of {story['before']['features']:,} in the source" if story else "of the source's"
-    shown = [
-        _least_shared(asked, counted, audience),
-        Figure("Features published", f"{features:,}", of),
-    ]
-    if "loss" in figures:
-        shown.append(Figure("Use lost", share(figures["loss"]), "0%: all features; 100%: none"))
+    shown = [_least_shared(public["constraints"], counted, audience)]
+    shown += _singled_out(evidence, audience)
     if "unique_share" in figures:
-        shown.append(
-            Figure(
-                "Unique rows",
-                share(figures["unique_share"]),
-                "of rows, for an adversary who knows all items that a person has and lacks",
-            )
-        )
-    told = audience == "internal"  # one row more or less draws other folds, and another AUC
-    if told and (story.get("chosen") or {}).get("auc_svm") is not None:
-        shown.append(_classifies(story["chosen"], story["before"]))
-    blocks: list[Any] = [Figures(tuple(shown))]
-    if story.get("chosen"):
-        blocks.append(Prose(_chosen(story)))
-    return Section("summary", "In short", tuple(blocks), first=True)
+        meaning = "no other person has exactly the same items"
+        shown.append(Figure("Unique rows", share(figures["unique_share"]), meaning))
+    of = f"of {data['before']['features']:,} in the source" if data else "of the source's"
+    shown.append(Figure("Features published", f"{features:,}", of))
+    if "loss" in figures:
+        meaning = "expected by the fit; 0% with all features, 100% with none"
+        shown.append(Figure("Utility lost", share(figures["loss"]), meaning))
+    internal = audience == "internal"  # one row more or less draws other folds, and another AUC
+    if internal and chosen and chosen.get("auc_svm") is not None:
+        shown.append(_classification(chosen, data["before"]))
+    prose = (Prose(tuple(_chosen(chosen, data["found"]))),) if chosen else ()
+    return Section("summary", "In short", (Figures(tuple(shown)), *prose), first=True)
 
 
-def _least_shared(
-    asked: Mapping[str, Any], counted: Mapping[str, Any], audience: Audience
-) -> Figure:
+def _least_shared(asked: Data, counted: Data, audience: Audience) -> Figure:
     """Report the k that the release reaches; to the public the one promised where that is few."""
     k, reached = asked["k"], int(counted.get("anonymity", 0))
-    knows = _knows(asked["m"], absences=asked["absences"])
-    shared = f"people at least share whatever an adversary knows of {knows}"
+    items = "items that a person has and lacks" if asked["absences"] else "a person's items"
+    known = f"any of {items}" if asked["m"] is None else f"any {asked['m']:,} of {items}"
+    shared = f"the fewest people who match what an adversary may know: {known}"
     if reached <= k or (audience == "public" and is_few(reached)):
-        return Figure("Promised", f"k = {k:,}", shared)
-    return Figure("Reached", f"k = {reached:,}", f"{shared}; k = {k:,} was promised")
+        return Figure("Smallest group promised", f"k = {k:,}", shared)
+    return Figure("Smallest group", f"k = {reached:,}", f"{shared}; k = {k:,} was promised")
 
 
-def _classifies(chosen: Mapping[str, Any], before: Mapping[str, Any]) -> Figure:
+def _singled_out(evidence: Sequence[Evidence], audience: Audience) -> Iterator[Figure]:
+    """Report the case in which most people were singled out, beside the same on the source."""
+    found = [one for attack in evidence for one in shown_findings(attack, audience)]
+    rates = {(one.quantity, said(one.at, audience)): one.rate for one in found if one.at}
+    cases = [
+        (_rank(rate, audience), _rank(before, audience), at, rate, before)
+        for (quantity, at), rate in rates.items()
+        if quantity == ONE_LEFT and (before := rates.get((ONE_LEFT_BEFORE, at))) and rate.trials
+    ]
+    if cases:
+        at, rate, before = max(cases, key=lambda case: case[:2])[2:]
+        value, interval = estimate(rate, audience)
+        meaning = (
+            f"of the people attacked, in the worst case tried: {at} known to the adversary; "
+            f"in the source {estimate(before, audience)[0]}"
+        )
+        yield Figure("Singled out", value, meaning, interval)
+
+
+def _rank(rate: Rate, audience: Audience) -> tuple[float, bool]:
+    """Rank a rate by what its audience is shown: which of two small counts is larger is not."""
+    hidden = is_hidden(rate, audience)
+    return (round(rate.value) if hidden else rate.value), hidden
+
+
+def _classification(chosen: Data, before: Data) -> Figure:
     low, high = (chosen[f"auc_svm_{end}"] for end in ("low", "high"))
     beside = "" if before.get("auc_svm") is None else f"; with all features {before['auc_svm']:.3f}"
-    return Figure(
-        "Classifies, AUC",
-        f"{chosen['auc_svm']:.3f}",
-        f"{low:.3f} to {high:.3f}, by linear support vectors, cross-validated{beside}",
-    )
+    meaning = f"of a linear support vector machine at the fit, cross-validated{beside}"
+    return Figure("AUC", f"{chosen['auc_svm']:.3f}", meaning, f"{low:.3f} to {high:.3f}")
 
 
-def _chosen(story: Mapping[str, Any]) -> tuple[str, ...]:
-    chosen, found = story["chosen"], story["found"]
-    return (
-        f"The features were chosen for {found['utility']} (method: {found['method']}, "
-        f"{found['stopped']}). {_proved(chosen['utility'], chosen['bound'])}",
-        f"Features left out: {chosen['blocked']:,} by some rare itemset, {chosen['rare']:,} too "
-        f"rare by themselves, {chosen['worthless']:,} without use, {chosen['absent']:,} that no "
-        "row has.",
-    )
+def _chosen(chosen: Data, found: Data) -> Iterator[str]:
+    how = f"(method: {found['method']}, {found['stopped']})"
+    gap = _gap(chosen["utility"], chosen["bound"])
+    yield f"Features chosen by {found['utility'].replace('-', ' ')} {how}. {gap}"
+    out = [f"{chosen[name]:,} {why}" for name, why in LEFT_OUT.items() if chosen[name]]
+    if out:
+        yield f"Features left out: {listed(out)}."
 
 
-def _proved(utility: float, bound: float) -> str:
+def _gap(utility: float, bound: float) -> str:
     """State the optimality gap of the features chosen.
 
-    >>> _proved(2.0, 2.5)
-    'Optimality gap: at most 25%. No set that meets this k is proved to be better by more.'
+    >>> _gap(2.0, 2.5)
+    'Optimality gap: at most 25%, proved.'
     """
     if bound <= utility * (1 + 1e-9):
-        return "No set is worth more."
+        return "Optimality gap: 0%, proved. No set that keeps to this k has a larger utility."
     if not utility:
-        return "They are worth nothing by it."
-    more = share(rounded(bound / utility - 1, "up"))
-    return f"Proved: nothing that may be shared at this k is worth over {more} more."
+        return "Their utility is 0."
+    return f"Optimality gap: at most {share(rounded(bound / utility - 1, 'up'))}, proved."
 
 
-def _frontier(story: Mapping[str, Any]) -> Section | None:
-    if not story:
-        return None
-    shown = story["frontier"]
+def _expected(data: Data, audience: Audience) -> Iterator[Section]:
+    """Show the fit's frontier, groups before and after, and the chosen policy's features."""
+    shown = data["frontier"]
     described = tuple(
         f"policy {n}: k = {_reached(asked, round(1 / risk))}, {features:,} features, "
         f"loss {share(loss)}" + ("" if auc is None else f", AUC {auc:.3f}")
@@ -176,8 +192,11 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
             strict=True,
         )
     )
-    chart = frontier_chart(story, described, RISK, LOSS)
-    return Section("frontier", "Risk-utility frontier", (chart,))
+    chart = frontier_chart(data, described, RISK, LOSS)
+    yield Section("frontier", "Risk-utility frontier", (chart,))
+    yield _groups(data, audience)
+    if data.get("chosen"):
+        yield _features(data)
 
 
 def _reached(asked: int, reached: int) -> str:
@@ -189,104 +208,72 @@ def _reached(asked: int, reached: int) -> str:
     return f"{reached:,}" + f" ({asked:,} asked for)" * (reached != asked)
 
 
-def _features(story: Mapping[str, Any]) -> Section | None:
-    if not story.get("chosen"):
-        return None
-    kept = Grid(
-        ("feature", "subjects", "worth"),
-        tuple(
-            (name, f"{support:,}", "–" if weight is None else f"{weight:.4g}")
-            for name, support, weight in story["kept"]
-        ),
-        "Features published, those worth most first",
-        (1, 2),
-        "internal",
-    )
-    left = Grid(
-        ("left out", "worth", "the rare itemset that keeps it out", "subjects"),
-        tuple(
-            (
-                one["feature"],
-                f"{one['worth']:.4g}",
-                _itemset(one["itemset"], one["present"]),
-                f"{one['support']:,}",
-            )
-            for one in story["blocked"]
-        ),
-        "Left out though worth most, and why",
-        (1, 3),
-        "internal",
-    )
-    plain = Prose(
-        (
-            "A feature is left out when, together with those published, it would make an itemset "
-            "that occurs for too few; the data holder's own report names them.",
-        )
-    )
-    return Section("features", "Features kept and left out", (plain, kept, left))
-
-
-def _groups(story: Mapping[str, Any], audience: Audience) -> Section | None:
-    if not story:
-        return None
-    before, chosen = story["before"], story.get("chosen")
-    told = [("before", before)] + ([("after", chosen)] if chosen else [])
-    groups = tuple(
-        (size, tuple(Bar(name, shares["sizes"][x]) for name, shares in told))
+def _groups(data: Data, audience: Audience) -> Section:
+    """Show how many people share what an adversary may know, with all features and the chosen."""
+    states = {"all features": data["before"]}
+    if data.get("chosen"):
+        states["published"] = data["chosen"]
+    columns = ("at the fit", *states)
+    names = {"unique rows": "unique_share", "empty rows": "empty_share"}
+    rows = [
+        (title, *(share_of(one[name], one["subjects"], audience) for one in states.values()))
+        for title, name in names.items()
+    ]
+    least = [
+        (title, *(f"{one[name]:,}" for one in states.values()))
+        for name, title in SMALLEST.items()
+        if all(one.get(name) is not None for one in states.values())
+    ]
+    bars = tuple(
+        (size, tuple(Bar(name, one["sizes"][x]) for name, one in states.items()))
         for x, size in enumerate(SIZES)
     )
-    chart = BarChart(
-        groups,
-        "share of rows",
-        "By how many people have all that a row has: larger is safer",
-        "internal",
-    )
-    rows = tuple(
-        (
-            title,
-            *(share_of(shares[name], shares["subjects"], audience) for _, shares in told),
-        )
-        for title, name in (
-            ("unique rows", "unique_share"),
-            ("rows of which nothing is left", "empty_share"),
-        )
-    )
-    columns = ("what", *(name for name, _ in told))
-    grid = Grid(columns, rows, "Before and after")
-    return Section("groups", "How many look alike", (grid, _least(columns, told), chart))
-
-
-def _least(columns: tuple[str, ...], told: Sequence[tuple[str, Mapping[str, Any]]]) -> Grid:
-    names = {
-        "anonymity": "people who share whatever the promise's adversary may know",
-        "exact_anonymity": "people with one and the same row",
-        "label_diversity": "labels among those who have all that a row has",
-    }
-    rows = tuple(
-        (title, *(f"{shares[name]:,}" for _, shares in told))
-        for name, title in names.items()
-        if all(shares.get(name) is not None for _, shares in told)
-    )
     numeric = tuple(range(1, len(columns)))
-    return Grid(columns, rows, "The least there are of any row", numeric, "internal")
+    sizes = "Rows by the number of people who share all their items: more is safer"
+    blocks = (
+        Grid(columns, tuple(rows), "Share of rows", numeric),
+        Grid(columns, tuple(least), "Smallest groups", numeric, "internal"),
+        BarChart(bars, "share of rows", sizes, "internal"),
+    )
+    return Section("groups", "People who look alike", blocks)
 
 
-def _codebook(public: Mapping[str, Any]) -> Section | None:
-    if not public:
-        return None
+def _features(data: Data) -> Section:
+    kept = tuple(
+        (name, f"{support:,}", "–" if weight is None else f"{weight:.4g}")
+        for name, support, weight in data["kept"]
+    )
+    left = tuple(
+        (
+            one["feature"],
+            f"{one['worth']:.4g}",
+            _itemset(one["itemset"], one["present"]),
+            f"{one['support']:,}",
+        )
+        for one in data["blocked"]
+    )
+    blocked = ("left out", "utility", "rare itemset that blocks it", "people")
+    blocks = (
+        Prose(
+            (
+                "A feature is left out if it would complete, with those published, an itemset that "
+                "too few people share. The internal report names these itemsets.",
+            )
+        ),
+        Grid(("feature", "people", "utility"), kept, "Features published", (1, 2), "internal"),
+        Grid(blocked, left, "Best features left out", (1, 3), "internal"),
+    )
+    return Section("features", "Features published and left out", blocks)
+
+
+def _codebook(public: Data) -> Section:
     values = {column["column"]: len(column["values"]) for column in public["policy"]}
     rows = tuple(
-        (
-            c["column"],
-            c["role"],
-            c["what"],
-            f"{values[c['column']]:,}" if c["column"] in values else "",
-        )
+        (c["column"], c["role"], c["what"], f"{n:,}" if (n := values.get(c["column"])) else "")
         for c in public["columns"]
     )
-    grid = Grid(
-        ("column", "role", "in the release", "features"), rows, "What became of each column", (3,)
-    )
+    columns = ("column", "role", "in the release", "features")
+    grid = Grid(columns, rows, "What became of each column", (3,))
     return Section("codebook", "Codebook", (grid,))
 
 

@@ -18,10 +18,10 @@ SHOWN = ("number", "risk", "loss", "k", "features", "auc_svm", "auc_logistic", "
 MOST = 40
 
 
-def story_of(content: Content, number: int | None) -> dict[str, Any]:
+def report_data(content: Content, number: int | None) -> dict[str, Any]:
     """Gather the report's data on a frontier and, where a `number` is given, on that policy."""
     figures = content.figures.to_pydict()
-    story: dict[str, Any] = {
+    data: dict[str, Any] = {
         "frontier": {name: figures[name] for name in SHOWN if name in figures},
         "before": dict(content.before),
         "found": dict(content.found),
@@ -29,11 +29,11 @@ def story_of(content: Content, number: int | None) -> dict[str, Any]:
     }
     if number is not None:
         row = content.figures.slice(number, 1).to_pylist()[0]
-        story["chosen"] = row
-        story["kept"] = _kept(content, number)
+        data["chosen"] = row
+        data["kept"] = _kept(content, number)
         blocked = content.blocked.to_pylist()
-        story["blocked"] = [one for one in blocked if one["number"] == number]
-    return story
+        data["blocked"] = [one for one in blocked if one["number"] == number]
+    return data
 
 
 def _kept(content: Content, number: int) -> list[list[Any]]:
