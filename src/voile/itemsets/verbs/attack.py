@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
-from voile.core.errors import RequestError
 from voile.core.evidence import Curve, Evidence, Finding, Note, Rate
 from voile.core.progress import Progress
-from voile.data import Source, open_source
-from voile.data.roles import Roles
-from voile.itemsets.rows.forms import Form, Intervals, released_form
+from voile.data import Source
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.rows.sources import RowReader, Rows
-from voile.itemsets.verbs.lookup import (
-    ONE_LEFT,
-    ONE_LEFT_BEFORE,
-    Knowledge,
-    LookUp,
-    look_up,
-    published,
-)
+from voile.itemsets.verbs.lookup import ONE_LEFT, ONE_LEFT_BEFORE, Knowledge, LookUp, look_up
 from voile.itemsets.verbs.options import AttackOptions
+from voile.itemsets.verbs.scene import Scene
 from voile.keys.random import streams
-from voile.release.manifest import CONTROL, Release
+from voile.release.manifest import Release
 
+TIMES = ("before", "after")
+HAS, LACKS = ({"has": "has", "fits": "has them all"}, {"has": "lacks", "fits": "has none of them"})
 STORY = (
     "The adversary knows that a person is in the data and some of what the person {has}: items "
     "drawn at random or the most identifying ones. The adversary looks up every row that {fits}, "
@@ -60,8 +48,7 @@ def attack(
     the kit, or in a ``control`` file.
     """
     release.check_hash()
-    scene = Scene(release, truth, options)
-    scene.check()
+    scene = Scene.of(release, truth, options)
     present, absent, inferring = streams(seed, "items", "absences", "labels")
     progress("looking up items", 0)
     found = [_look_up(scene, present, absent=False)]
@@ -73,272 +60,112 @@ def attack(
     return tuple(found)
 
 
-@dataclass(frozen=True, eq=False)
-class Scene:
-    """What an attack is given: the rows of the release and of the source, and which correspond."""
+class _Case(NamedTuple):
+    """What was found with one knowledge: findings, and for before and after what curves show."""
 
-    release: Release
-    truth: Source
-    options: AttackOptions
-
-    def check(self) -> None:
-        """Refuse what cannot be scored."""
-        if self.release.private is None:
-            raise RequestError(
-                "the private folder that scores an attack is not beside the release",
-                where=str(self.release.folder),
-            )
-        self.release.check_truth(self.true.incidence.n_rows, self.truth.name)
-
-    @cached_property
-    def _private(self) -> dict[str, Any]:
-        return dict(self.release.private or {})
-
-    @cached_property
-    def _reading(self) -> RowReader:
-        return RowReader.all_of(Roles.model_validate(self._private["roles"]))
-
-    @cached_property
-    def _forms(self) -> tuple[Form, ...]:
-        """The source's forms: its own values, and the cuts of the fit."""
-        cuts = {form["column"]: form for form in self._private["forms"] if "cuts" in form}
-        return tuple(
-            Intervals.between(form.column, tuple(cuts[form.column]["cuts"]))
-            if form.column in cuts
-            else form
-            for form in self._reading.learn(self.truth)
-        )
-
-    @cached_property
-    def true(self) -> Rows:
-        """The source's rows; a cell that cannot be read counts as empty."""
-        return self._reading.read(self.truth, self._forms, strict=False)
-
-    @cached_property
-    def shown(self) -> Rows:
-        """The released rows."""
-        source = self.release.rows()
-        forms = [released_form(data) for data in self.release.public["policy"]]
-        label = self._reading.label
-        labelled = label if label in source.columns else None
-        tokens = self._numbers("rows.parquet", "person")
-        return self._reading.read_released(source, forms, labelled, tokens)
-
-    def _numbers(self, name: str, column: str) -> NDArray[np.int64] | None:
-        path = self.release.folder / name
-        if not path.exists():
-            raise RequestError(
-                "the private folder that scores an attack is not whole", where=str(path)
-            )
-        source = open_source(path)
-        if column not in source.columns:
-            return None
-        table = pa.Table.from_batches(source.batches([column]), source.schema([column]))
-        return np.asarray(table.column(column).to_numpy(), dtype=np.int64)
-
-    @cached_property
-    def _place(self) -> NDArray[np.intp]:
-        place = np.empty(self.true.incidence.n_rows, dtype=np.intp)
-        place[self.true.number] = np.arange(len(place))
-        return place
-
-    @cached_property
-    def targets(self) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
-        """The released rows, by their place in the source, and each one's released pattern."""
-        rows = self._numbers("rows.parquet", "row")
-        assert rows is not None
-        return self._place[rows[self.shown.number]], self.shown.incidence.pattern
-
-    @cached_property
-    def control(self) -> tuple[Incidence, NDArray[np.intp], NDArray[np.object_] | None]:
-        """People who are not in the release: their rows, which of them count, their labels."""
-        if self.options.control is not None:
-            source = open_source(self.options.control)
-            rows = self._reading.read(source, self._forms, strict=False)
-            return rows.incidence, np.arange(rows.incidence.n_rows), rows.labels
-        held = self._numbers(CONTROL, "row")
-        assert held is not None
-        return self.true.incidence, self._place[held], self.true.labels
-
-    @cached_property
-    def _published(self) -> dict[int, NDArray[np.intp]]:
-        shown, (others, *_) = self.shown.incidence, self.control
-        return {id(rows): published(rows, shown) for rows in (self.true.incidence, others)}
-
-    def seen(self, known: NDArray[np.intp], rows: Incidence | None = None) -> NDArray[np.intp]:
-        """Return which of the items known of a person are published."""
-        found = self._published[id(self.true.incidence if rows is None else rows)][known]
-        return found[found >= 0]
-
-    def mask(self, rows: Incidence) -> NDArray[np.bool_]:
-        """Return which features of the source, or of the control, are published."""
-        return self._published[id(rows)] >= 0
-
-    def useful(
-        self, knows: Knowledge, known: NDArray[np.intp], row: int, rng: np.random.Generator
-    ) -> NDArray[np.intp]:
-        """Return the knowledge against the release: random items as known, or identifying ones."""
-        true = self.true.incidence
-        return knows.of(true, row, rng, self.mask(true)) if knows.identifying else known
-
-    def drawn(self, rng: np.random.Generator, among: int) -> NDArray[np.intp]:
-        """Draw the people to attack."""
-        return rng.permutation(among)[: self.options.targets]
+    findings: tuple[Finding, ...]
+    alone: tuple[Rate, Rate]
+    left: tuple[float, float]
 
 
 def _look_up(scene: Scene, rng: np.random.Generator, *, absent: bool) -> Evidence:
-    true, shown = scene.true.incidence, scene.shown.incidence
-    targets, own = scene.targets
-    others, outside, _ = scene.control
-    findings, curves = [], []
+    findings: list[Finding] = []
+    curves: list[Curve] = []
     for identifying in (False, True):
-        alone: list[tuple[Rate, Rate]] = []
-        left: list[tuple[Any, ...]] = []
-        for count in sorted(set(scene.options.items)):
-            knows = Knowledge(count, identifying, absent)
-            after, before = [], []
-            drawn = scene.drawn(rng, len(targets))
-            for x in drawn:
-                known = knows.of(true, targets[x], rng)
-                useful = scene.useful(knows, known, targets[x], rng)
-                after.append(look_up(shown, scene.seen(useful), absent=absent, own=int(own[x])))
-                mine = int(true.pattern[targets[x]])
-                before.append(look_up(true, known, absent=absent, own=mine))
-            strangers = outside[scene.drawn(rng, len(outside))]
-            control = [
-                look_up(
-                    shown,
-                    scene.seen(knows.of(others, row, rng, scene.mask(others)), others),
-                    absent=absent,
-                )
-                for row in strangers
-            ]
-            whose = true.subjects_of(targets[drawn])
-            alone.append((_alone(before, whose), _alone(after, whose)))
-            findings += [
-                *_left_alone(knows, *alone[-1], _alone(control, others.subjects_of(strangers))),
-                _right(knows, after, whose, rng, shown.n_subjects),
-            ]
-            left.append(tuple(np.median([s.left for s in x] or [0]) for x in (before, after)))
-        counts = tuple(float(c) for c in sorted(set(scene.options.items)))
-        curves += list(_curves(counts, alone, identifying=identifying, absent=absent))
-        curves += list(_left(counts, left, identifying=identifying, absent=absent))
-    fits = {"has": "lacks", "fits": "has none of them"}
+        knowledge = [Knowledge(count, identifying, absent) for count in scene.counts]
+        cases = [_case(scene, knows, rng) for knows in knowledge]
+        findings += [one for case in cases for one in case.findings]
+        curves += _curves(knowledge, cases)
     return Evidence(
         attack="absences" if absent else "items",
         heading="singling out",
-        story=Note(STORY, fits if absent else {"has": "has", "fits": "has them all"}),
-        knows=tuple(c["column"] for c in scene.release.public["policy"]),
+        story=Note(STORY, LACKS if absent else HAS),
+        knows=_columns(scene),
         findings=tuple(findings),
         curves=tuple(curves),
         notes=NOTES,
     )
 
 
-def _left_alone(knows: Knowledge, before: Rate, after: Rate, control: Rate) -> Iterator[Finding]:
-    yield Finding(
-        ONE_LEFT_BEFORE,
-        before,
-        meaning="Nobody else in the source fits what is known.",
-        at=knows.note,
+def _case(scene: Scene, knows: Knowledge, rng: np.random.Generator) -> _Case:
+    """Look up people who are released, in the source and in the release, and people who are not."""
+    true, shown, absent = scene.true.incidence, scene.shown.incidence, knows.absent
+    targets, own = scene.targets
+    others, outside, _ = scene.control
+    drawn = scene.drawn(rng, len(targets))
+    before, after = [], []
+    for x in drawn:
+        row = targets[x]
+        known = useful = knows.of(true, row, rng)
+        if knows.identifying:
+            useful = knows.of(true, row, rng, scene.mask(true))
+        after.append(look_up(shown, scene.seen(useful, true), absent=absent, own=int(own[x])))
+        before.append(look_up(true, known, absent=absent, own=int(true.pattern[row])))
+    strangers = outside[scene.drawn(rng, len(outside))]
+    masks = scene.mask(others)
+    known_of = (scene.seen(knows.of(others, row, rng, masks), others) for row in strangers)
+    control = [look_up(shown, known, absent=absent) for known in known_of]
+    persons = true.subjects_of(targets[drawn])
+    alone = _alone(before, persons), _alone(after, persons)
+    chances, blind = rng.random((2, len(after)))
+    right = (one.is_among and u * one.left < 1 for one, u in zip(after, chances, strict=True))
+    findings = (
+        Finding(
+            ONE_LEFT_BEFORE,
+            alone[0],
+            meaning="Nobody else in the source fits what is known.",
+            at=knows.note,
+        ),
+        Finding(
+            ONE_LEFT,
+            alone[1],
+            control=_alone(control, others.subjects_of(strangers)),
+            meaning="Nobody else in the release fits what is known.",
+            at=knows.note,
+        ),
+        Finding(
+            "right person",
+            Rate.by_subject(right, persons),
+            baseline=Rate.by_subject(blind * shown.n_subjects < 1, persons),
+            meaning="The adversary draws one of those who fit.",
+            at=knows.note,
+        ),
     )
-    yield Finding(
-        ONE_LEFT,
-        after,
-        control=control,
-        meaning="Nobody else in the release fits what is known.",
-        at=knows.note,
-    )
+    return _Case(findings, alone, (_middle(before), _middle(after)))
 
 
-def _right(
-    knows: Knowledge,
-    sights: list[LookUp],
-    whose: list[int],
-    rng: np.random.Generator,
-    subjects: int,
-) -> Finding:
-    """Report how often the person drawn among those who fit is the right one."""
-    drawn = rng.random((2, len(sights)))
-    right = (s.is_among and u * s.left < 1 for s, u in zip(sights, drawn[0], strict=True))
-    return Finding(
-        "right person",
-        Rate.by_subject(right, whose),
-        baseline=Rate.by_subject(drawn[1] * subjects < 1, whose),
-        meaning="The adversary draws one of those who fit.",
-        at=knows.note,
-    )
+def _alone(found: list[LookUp], persons: list[int]) -> Rate:
+    return Rate.by_subject((one.left == 1 for one in found), persons)
 
 
-def _alone(sights: list[LookUp], whose: list[int]) -> Rate:
-    return Rate.by_subject((sight.left == 1 for sight in sights), whose)
+def _middle(found: list[LookUp]) -> float:
+    return float(np.median([one.left for one in found] or [0]))
 
 
-def _curves(
-    counts: tuple[float, ...], alone: list[tuple[Rate, Rate]], *, identifying: bool, absent: bool
-) -> Iterator[Curve]:
-    kind = "most identifying" if identifying else "random"
-    thing = "absences" if absent else "items"
-    for name, rates in zip(("before", "after"), zip(*alone, strict=True), strict=True):
-        ends = [rate.interval() for rate in rates]
-        yield Curve(
-            f"{name}, {kind} {thing}",
-            f"{thing} known",
-            "share of people of whom one is left",
-            counts,
-            tuple(rate.value if rate.trials else 0.0 for rate in rates),
-            tuple(low for low, _ in ends),
-            tuple(high for _, high in ends),
-        )
+def _curves(knowledge: list[Knowledge], cases: list[_Case]) -> Iterator[Curve]:
+    counts = tuple(float(knows.count) for knows in knowledge)
+    things = "absences" if knowledge[0].absent else "items"
+    kind = f"{knowledge[0].kind} {things}"
+    for name, rates in zip(TIMES, zip(*(case.alone for case in cases), strict=True), strict=True):
+        low, high = zip(*(rate.interval() for rate in rates), strict=True)
+        shares = tuple(rate.value if rate.trials else 0.0 for rate in rates)
+        unit = "share of people of whom one is left"
+        yield Curve(f"{name}, {kind}", f"{things} known", unit, counts, shares, low, high)
+    for name, left in zip(TIMES, zip(*(case.left for case in cases), strict=True), strict=True):
+        unit = "people left, for the middle one of those attacked"
+        yield Curve(f"people left {name}, {kind}", f"{things} known", unit, counts, left)
 
 
-def _left(
-    counts: tuple[float, ...], left: list[tuple[Any, ...]], *, identifying: bool, absent: bool
-) -> Iterator[Curve]:
-    kind = "most identifying" if identifying else "random"
-    thing = "absences" if absent else "items"
-    for name, people in zip(("before", "after"), zip(*left, strict=True), strict=True):
-        middle = tuple(float(x) for x in people)
-        yield Curve(
-            f"people left {name}, {kind} {thing}",
-            f"{thing} known",
-            "people left, for the middle one of those attacked",
-            counts,
-            middle,
-        )
+def _columns(scene: Scene) -> tuple[str, ...]:
+    return tuple(column["column"] for column in scene.release.public["policy"])
 
 
 def _guess(scene: Scene, rng: np.random.Generator) -> Evidence:
     """Guess a person's label by the most frequent one among those who fit."""
-    true, shown, labels = scene.true.incidence, scene.shown.incidence, scene.shown.labels
-    targets, _ = scene.targets
-    _, _, outside_labels = scene.control
-    assert labels is not None
-    table, names = _by_pattern(shown, labels)
-    most = names[int(table.sum(axis=0).argmax())]
-    findings = []
-    for count in sorted(set(scene.options.items)):
-        knows = Knowledge(count, identifying=False, absent=False)
-        drawn = scene.drawn(rng, len(targets))
-        guessed = [
-            _majority(shown, table, names, scene.seen(knows.of(true, targets[x], rng)))
-            for x in drawn
-        ]
-        whose = true.subjects_of(targets[drawn])
-        findings.append(
-            Finding(
-                "label guessed rightly",
-                Rate.by_subject(
-                    (g == labels[x] for g, x in zip(guessed, drawn, strict=True)), whose
-                ),
-                baseline=Rate.by_subject((labels[x] == most for x in drawn), whose),
-                control=(
-                    None if outside_labels is None else _control(scene, knows, rng, (table, names))
-                ),
-                at=knows.note,
-                advantage=True,
-            )
-        )
+    findings = [
+        _guessed(scene, Knowledge(count, identifying=False, absent=False), rng)
+        for count in scene.counts
+    ]
     return Evidence(
         attack="label",
         heading="inference",
@@ -346,7 +173,7 @@ def _guess(scene: Scene, rng: np.random.Generator) -> Evidence:
             "The adversary knows some of what a person has, drawn at random, and that the person "
             "is in the release, and guesses the most frequent label of the rows that have it all."
         ),
-        knows=tuple(c["column"] for c in scene.release.public["policy"]),
+        knows=_columns(scene),
         findings=tuple(findings),
         notes=(
             Note(
@@ -358,36 +185,34 @@ def _guess(scene: Scene, rng: np.random.Generator) -> Evidence:
     )
 
 
-def _control(
-    scene: Scene, knows: Knowledge, rng: np.random.Generator, known: tuple[Any, Any]
-) -> Rate:
-    others, outside, labels = scene.control
+def _guessed(scene: Scene, knows: Knowledge, rng: np.random.Generator) -> Finding:
+    true, labels = scene.true.incidence, scene.shown.labels
+    targets, _ = scene.targets
+    others, outside, outside_labels = scene.control
     assert labels is not None
-    there = outside[np.array([labels[x] is not None for x in outside], dtype=np.bool_)]
-    drawn = there[scene.drawn(rng, len(there))]
-    shown = scene.shown.incidence
-    hit = (
-        _majority(shown, *known, scene.seen(knows.of(others, row, rng), others)) == labels[row]
-        for row in drawn
+    table, names = scene.labels_by_pattern
+    most = names[int(table.sum(axis=0).argmax())]
+
+    def right(rows: Incidence, row: int, label: str) -> bool:
+        known = scene.seen(knows.of(rows, row, rng), rows)
+        patterns = look_up(scene.shown.incidence, known, absent=False).patterns
+        counted = table[patterns] if len(patterns) else table
+        return bool(names[int(counted.sum(axis=0).argmax())] == label)
+
+    drawn = scene.drawn(rng, len(targets))
+    persons = true.subjects_of(targets[drawn])
+    rate = Rate.by_subject([right(true, targets[x], labels[x]) for x in drawn], persons)
+    control = None
+    if outside_labels is not None:
+        labelled = outside[np.array([outside_labels[x] is not None for x in outside], np.bool_)]
+        strangers = labelled[scene.drawn(rng, len(labelled))]
+        hits = [right(others, row, outside_labels[row]) for row in strangers]
+        control = Rate.by_subject(hits, others.subjects_of(strangers))
+    return Finding(
+        "label guessed rightly",
+        rate,
+        baseline=Rate.by_subject((labels[x] == most for x in drawn), persons),
+        control=control,
+        at=knows.note,
+        advantage=True,
     )
-    return Rate.by_subject(hit, others.subjects_of(drawn))
-
-
-def _by_pattern(
-    rows: Incidence, labels: NDArray[np.object_]
-) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
-    names, number = np.unique(labels.astype(str), return_inverse=True)
-    table = np.zeros((len(rows.own), len(names)), dtype=np.int64)
-    np.add.at(table, (rows.pattern, number), 1)
-    return table, names.astype(object)
-
-
-def _majority(
-    shown: Incidence,
-    table: NDArray[np.int64],
-    names: NDArray[np.object_],
-    known: NDArray[np.intp],
-) -> str:
-    patterns = look_up(shown, known, absent=False).patterns
-    counted = table[patterns] if len(patterns) else table
-    return str(names[int(counted.sum(axis=0).argmax())])

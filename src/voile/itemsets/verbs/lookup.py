@@ -33,11 +33,16 @@ class Knowledge:
     absent: bool
 
     @property
+    def kind(self) -> str:
+        """Which items are known."""
+        return "most identifying" if self.identifying else "random"
+
+    @property
     def note(self) -> Note:
         """The condition of a finding: how many of which items are known."""
-        kind = "most identifying" if self.identifying else "random"
         thing = f"{'absence' if self.absent else 'item'}{'' if self.count == 1 else 's'}"
-        return Note("{count} {kind} {thing}", {"count": self.count, "kind": kind, "thing": thing})
+        values = {"count": self.count, "kind": self.kind, "thing": thing}
+        return Note("{count} {kind} {thing}", values)
 
     def of(
         self, rows: Incidence, row: int, rng: np.random.Generator, among: Mask | None = None

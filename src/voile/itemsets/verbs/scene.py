@@ -1,0 +1,143 @@
+"""The scene of an attack: the released rows, the source's, and which of them correspond."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.data import Source, open_source
+from voile.data.roles import Roles
+from voile.itemsets.rows.forms import Form, Intervals, released_form
+from voile.itemsets.rows.incidence import Incidence
+from voile.itemsets.rows.sources import RowReader, Rows
+from voile.itemsets.verbs.lookup import published
+from voile.itemsets.verbs.options import AttackOptions
+from voile.release.manifest import CONTROL, Release
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What an attack is given: the rows of the release and of the source, and which correspond."""
+
+    release: Release
+    truth: Source
+    options: AttackOptions
+
+    private: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, release: Release, truth: Source, options: AttackOptions) -> Scene:
+        """Refuse what cannot be scored."""
+        if release.private is None:
+            raise RequestError(
+                "the private folder that scores an attack is not beside the release",
+                where=str(release.folder),
+            )
+        scene = cls(release, truth, options, release.private)
+        release.check_truth(scene.true.incidence.n_rows, truth.name)
+        return scene
+
+    @cached_property
+    def _reader(self) -> RowReader:
+        return RowReader.all_of(Roles.model_validate(self.private["roles"]))
+
+    @cached_property
+    def _forms(self) -> tuple[Form, ...]:
+        """The source's forms: its own values, and the cuts of the fit."""
+        cuts = {
+            form["column"]: tuple(form["cuts"]) for form in self.private["forms"] if "cuts" in form
+        }
+        learnt = {form.column: form for form in self._reader.learn(self.truth)}
+        fitted = {name: Intervals.between(name, cuts[name]) for name in learnt if name in cuts}
+        return tuple({**learnt, **fitted}.values())
+
+    @cached_property
+    def true(self) -> Rows:
+        """The source's rows; a cell that cannot be read counts as empty."""
+        return self._reader.read(self.truth, self._forms, strict=False)
+
+    @cached_property
+    def shown(self) -> Rows:
+        """The released rows."""
+        source = self.release.rows()
+        forms = [released_form(data) for data in self.release.public["policy"]]
+        label = self._reader.label
+        labelled = label if label in source.columns else None
+        tokens = self._numbers("rows.parquet", "person")
+        return self._reader.read_released(source, forms, labelled, tokens)
+
+    def _numbers(self, name: str, column: str) -> NDArray[np.int64] | None:
+        path = self.release.folder / name
+        if not path.exists():
+            raise RequestError(
+                "the private folder that scores an attack is not whole", where=str(path)
+            )
+        source = open_source(path)
+        if column not in source.columns:
+            return None
+        table = pa.Table.from_batches(source.batches([column]), source.schema([column]))
+        return np.asarray(table.column(column).to_numpy(), dtype=np.int64)
+
+    @cached_property
+    def _place(self) -> NDArray[np.intp]:
+        place = np.empty(self.true.incidence.n_rows, dtype=np.intp)
+        place[self.true.number] = np.arange(len(place))
+        return place
+
+    @cached_property
+    def targets(self) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+        """The released rows, by their place in the source, and each one's released pattern."""
+        rows = self._numbers("rows.parquet", "row")
+        assert rows is not None
+        return self._place[rows[self.shown.number]], self.shown.incidence.pattern
+
+    @cached_property
+    def control(self) -> tuple[Incidence, NDArray[np.intp], NDArray[np.object_] | None]:
+        """People who are not in the release: their rows, which of them count, their labels."""
+        if self.options.control is not None:
+            source = open_source(self.options.control)
+            rows = self._reader.read(source, self._forms, strict=False)
+            return rows.incidence, np.arange(rows.incidence.n_rows), rows.labels
+        held = self._numbers(CONTROL, "row")
+        assert held is not None
+        return self.true.incidence, self._place[held], self.true.labels
+
+    @cached_property
+    def _published(self) -> dict[int, NDArray[np.intp]]:
+        shown, (others, *_) = self.shown.incidence, self.control
+        return {id(rows): published(rows, shown) for rows in (self.true.incidence, others)}
+
+    def seen(self, known: NDArray[np.intp], rows: Incidence) -> NDArray[np.intp]:
+        """Return which of the items known of a person in these rows are published."""
+        found = self._published[id(rows)][known]
+        return found[found >= 0]
+
+    def mask(self, rows: Incidence) -> NDArray[np.bool_]:
+        """Return which features of the source, or of the control, are published."""
+        return self._published[id(rows)] >= 0
+
+    @property
+    def counts(self) -> list[int]:
+        """The numbers of items known to try."""
+        return sorted(set(self.options.items))
+
+    def drawn(self, rng: np.random.Generator, among: int) -> NDArray[np.intp]:
+        """Draw the people to attack."""
+        return rng.permutation(among)[: self.options.targets]
+
+    @cached_property
+    def labels_by_pattern(self) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
+        """(patterns, labels) how many released rows there are, and the labels."""
+        labels, rows = self.shown.labels, self.shown.incidence
+        assert labels is not None
+        names, number = np.unique(labels.astype(str), return_inverse=True)
+        table = np.zeros((len(rows.own), len(names)), dtype=np.int64)
+        np.add.at(table, (rows.pattern, number), 1)
+        return table, names.astype(object)
