@@ -123,6 +123,13 @@ def test_no_point_is_farther_below_the_chord_than_the_knee(pairs):
     assert below[found.knee().index] == pytest.approx(below.max())
 
 
+@given(st.lists(st.floats(0, 1), min_size=4, max_size=4, unique=True).map(sorted))
+def test_of_points_on_their_chord_the_first_is_the_knee(ends):
+    one, two, three, four = ends
+    assert frontier([(one, four), (two, three)]).knee().index == 0
+    assert frontier([(three, two), (four, one)]).knee().index == 0
+
+
 def test_dominating_needs_one_score_to_be_lower():
     found = frontier([(0.1, 0.9), (0.5, 0.5), (0.9, 0.1)])
     assert found.dominating(0.5, 0.5).tolist() == []

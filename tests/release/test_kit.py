@@ -286,10 +286,11 @@ def test_what_is_no_policy_file_is_refused(tmp_path, text, said):
             Chosen.read(absent)
 
 
-def test_a_policy_file_that_says_nothing_of_it_was_not_edited(tmp_path):
+def test_the_first_policy_is_chosen_by_its_number_and_was_not_edited(tmp_path):
     path = tmp_path / "policy.toml"
-    path.write_text(f"{FILE}choice = {{knee = true}}\nfigures = {{}}\npolicy = {{}}\n")
-    assert not Chosen.read(path).edited
+    path.write_text(f"{FILE}number = 0\nchoice = {{policy = 0}}\nfigures = {{}}\npolicy = {{}}\n")
+    chosen = Chosen.read(path)
+    assert (chosen.number, chosen.choice, chosen.edited) == (0, Choice(policy=0), False)
 
 
 def test_a_kit_that_lacks_what_its_wing_wrote_is_refused():
