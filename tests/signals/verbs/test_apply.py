@@ -154,6 +154,8 @@ def test_pseudonyms_last_as_long_as_their_key(kit, tmp_path, monkeypatch):
     assert len(names(keyed[0])) == 240
     told = [one["what"] for one in keyed[0].public["columns"] if one["column"] == "pseudonym"]
     assert told == ["pseudonym, keyed by a secret"]
+    alone = names(applied(kit, tmp_path / "alone.csv", no_pseudonyms=True))
+    assert not alone & names(keyed[0])
 
 
 def test_the_dither_is_drawn_anew_for_every_release(kit, tmp_path):

@@ -26,6 +26,19 @@ def in_batches(table, rows=50):
     return pa.concat_tables(table.slice(at, rows) for at in range(0, len(table), rows))
 
 
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (people().drop_columns("pulse"), "there is no column pulse"),
+        (people(more=[1] * 240), "column more has no role"),
+    ],
+)
+def test_other_columns_than_fitted_are_refused(kit, tmp_path, table, said):
+    with pytest.raises(RequestError, match=said):
+        applied(kit, tmp_path / "sent.csv", table)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_those_held_out_are_neither_sent_nor_noted(tmp_path):
     kit = fitted(hold_out=0.3)
     release = applied(kit, tmp_path / "sent.csv")

@@ -97,8 +97,9 @@ class _Applying(Applying):
         self._scores = map.codec(base="normal", strength=1.0)
         self._passes = options.missing == "pass"
         secret = options.secret(self._reading.subject)
-        self._lasts = secret is not None and not options.no_pseudonyms
-        self._secret = secret if secret and self._lasts else Secret(Protective().bytes(32))
+        lasting = None if options.no_pseudonyms else secret
+        self._lasts = lasting is not None
+        self._secret = lasting or Secret(Protective().bytes(32))
         self._classes: dict[str, tuple[int, str]] = {}
         self._heard: set[str] = set()  # whose message is in the release
         self._certificate = Certificate()
