@@ -169,6 +169,17 @@ def test_who_is_held_out_stays_where_the_name_was_lost(tmp_path):
     assert numbers(release) == []
 
 
+def test_a_cell_that_those_held_out_lost_is_no_reason_to_list(tmp_path):
+    kit, rows = fitted(people(), hold_out=0.4), people()
+    whole = applied(rows, tmp_path / "whole.csv", kit=kit)
+    held = {row["row"] for row in read(whole.folder / "control.parquet")}
+    assert held
+    ward = [["w\ufffd" if row in held else "w" for row in range(len(rows))]]
+    lost = rows.set_column(rows.column_names.index("ward"), "ward", ward)
+    counts = applied(lost, tmp_path / "lost.csv", kit=kit).private["counts"]
+    assert (counts["set_aside"], counts["set_aside_by"]) == (0, [])
+
+
 def test_nothing_is_learnt_from_a_row_of_which_a_cell_was_lost(tmp_path):
     """Its spans may be of other characters, its label another, its person somebody else."""
     rows = table(

@@ -84,6 +84,13 @@ def test_a_class_that_the_map_has_not_seen_is_named_by_its_row(kit, tmp_path):
         applied(kit, tmp_path / "sent.csv", in_batches(people(ill=ill)))
 
 
+def test_text_among_numbers_is_set_aside(kit, tmp_path):
+    weight = [str(x) for x in people()["weight"].to_pylist()]
+    weight[4] = "heavy"
+    release = applied(kit, tmp_path / "sent.csv", people(weight=weight))
+    assert lines_of(release.folder / "set-aside.csv") == [["4", "weight", "no number"]]
+
+
 def test_a_name_that_the_map_has_not_seen_is_set_aside(tmp_path):
     kit = fitted(None, roles(ward={"role": "reading", "nominal": True}))
     ward = people()["ward"].to_pylist()
