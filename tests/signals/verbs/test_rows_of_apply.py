@@ -84,6 +84,19 @@ def test_a_class_that_the_map_has_not_seen_is_named_by_its_row(kit, tmp_path):
         applied(kit, tmp_path / "sent.csv", in_batches(people(ill=ill)))
 
 
+@pytest.mark.parametrize("nominal", [False, True])
+def test_a_reading_off_by_a_bit_is_the_multiple_that_it_stands_for(tmp_path, nominal):
+    """Off by a millionth of the resolution it is none, as 70.123 is."""
+    said = roles(ward={"role": "reading", "nominal": True}) if nominal else None
+    kit, weight = fitted(None, said), people()["weight"].to_pylist()
+    weight[4:7] = 701 * 0.1, 70.1 + 5e-8, 70.1 + 2e-7
+    assert weight[4] != 70.1
+    release = applied(kit, tmp_path / "sent.csv", people(weight=pa.array(weight)), keep_order=True)
+    assert lines_of(release.folder / "set-aside.csv") == [["6", "weight", "no multiple of 0.1"]]
+    back = decoded(kit, release, tmp_path / "back.parquet")["weight"].to_pylist()
+    assert back[4:6] == [70.1, 70.1]
+
+
 def test_text_among_numbers_is_set_aside(kit, tmp_path):
     weight = [str(x) for x in people()["weight"].to_pylist()]
     weight[4] = "heavy"

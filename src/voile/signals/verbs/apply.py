@@ -152,9 +152,9 @@ class _Applying(Applying):
         """Encode the readings of each row; set aside those that cannot be."""
         seen = self._reading.see(batch.rows)
         lost = self._set_aside_of(batch, seen)
-        blank = seen.missing & batch.counted & ~lost if self._passes else np.zeros_like(lost)
+        blank = seen.missing & batch.counted & ~lost
         rows = np.flatnonzero(batch.counted & ~lost & ~blank)
-        table, labels = seen.table(rows), seen.labels[rows].astype(str)
+        table, labels = self._on_lattices(seen.table(rows)), seen.labels[rows].astype(str)
         self._check_classes(labels, batch.numbers[rows])
         Z, far = carried(self._codec, table, labels, self.protective)
         if far.any():
@@ -173,6 +173,13 @@ class _Applying(Applying):
         made[PSEUDONYM] = names
         columns = [made[n] if n in made else batch.rows.column(n) for n in self._shown]
         return Made(columns, lost, np.zeros_like(lost))
+
+    def _on_lattices(self, table: NDArray[Any]) -> NDArray[Any]:
+        """Return readings as the multiples that they stand for: sums may be off by a bit."""
+        for j, column in enumerate(self._codec.columns):
+            if isinstance(column, Lattice):
+                table[:, j] = column.nearest(table[:, j].astype(np.float64))
+        return table
 
     def _set_aside_of(self, batch: Batch, seen: Seen) -> NDArray[np.bool_]:
         """Note why rows cannot be released, each once, and say which they are."""
