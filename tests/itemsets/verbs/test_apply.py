@@ -7,7 +7,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from voile.core.errors import InfeasibleError
+from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
@@ -17,6 +17,7 @@ from voile.itemsets.wing import apply, choose, fit, verify
 from voile.release.choice import Choice
 
 WORDS = {"role": "items", "as": "words"}
+TOWN = ["Pau"] * 6
 
 
 def source(baskets, **columns):
@@ -62,6 +63,21 @@ def test_who_it_is_never_leaves_whatever_its_role(tmp_path):
     read = source(["tea"] * 6, **kept)
     release = written(kit, choose(kit, Choice(max_risk=0.2)), read, tmp_path / "r.csv")
     assert release.path.read_text().splitlines()[0] == "basket,town"
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"), [({}, "no column town"), ({"town": TOWN, "more": TOWN}, "column more")]
+)
+def test_other_columns_than_fitted_are_refused(tmp_path, columns, said):
+    kit = kit_of(["tea"] * 6, roles(town="keep"), k=5, town=TOWN)
+    with pytest.raises(RequestError, match=said):
+        written(
+            kit,
+            choose(kit, Choice(max_risk=0.2)),
+            source(["tea"] * 6, **columns),
+            tmp_path / "r.csv",
+        )
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_row_without_a_label_is_set_aside(tmp_path):
