@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.evidence import Note
+from voile.core.evidence import Note, Value
 from voile.itemsets.rows.incidence import Incidence
 
 ONE_LEFT, ONE_LEFT_BEFORE = "one person left", "one person left before"
@@ -41,7 +41,7 @@ class Knowledge:
     def note(self) -> Note:
         """The condition of a finding: how many of which items are known."""
         thing = f"{'absence' if self.absent else 'item'}{'' if self.count == 1 else 's'}"
-        values = {"count": self.count, "kind": self.kind, "thing": thing}
+        values: dict[str, Value] = {"count": self.count, "kind": self.kind, "thing": thing}
         return Note("{count} {kind} {thing}", values)
 
     def of(

@@ -79,7 +79,7 @@ class Policy:
 
 @dataclass(frozen=True, eq=False)
 class Content(Brief):
-    """A fitted family: its maps, the frontier over strengths and bases, and what readings reveal."""
+    """A fitted family: its maps, the frontier over strengths and bases, what readings reveal."""
 
     reading: Reading  # which columns are read, and how
     maps: Mapping[str, StoredMap]  # per method
