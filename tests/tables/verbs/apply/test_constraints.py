@@ -99,6 +99,15 @@ def test_a_group_that_the_fit_did_not_see_is_released_only_where_nothing_is_prom
     assert (release.private["counts"]["suppressed"] > 0) is bool(asked)
 
 
+@pytest.mark.parametrize(("people", "told"), [(10, None), (11, 11)])
+def test_the_least_group_is_public_where_it_is_of_no_few(patients, tmp_path, people, told):
+    kit = fitted(patients, roles(seen="drop"))
+    coarsest = choose(kit, Choice(policy=0))
+    release = run(kit, patients.slice(0, people), tmp_path / "out.csv", chosen=coarsest)
+    assert release.private["figures"]["k"] == people
+    assert release.public["figures"].get("k") == told
+
+
 @pytest.fixture(scope="module")
 def strict(patients):
     asked = {"k": 5, "max_risk": 0.25, "l_diversity": 2, "suppress": 0.3}

@@ -14,13 +14,14 @@ from voile.core.errors import RequestError
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
+from voile.release.choice import Choice
 from voile.release.manifest import Release
 from voile.report.wording import share
 from voile.tables.verbs.options import ApplyOptions
 from voile.tables.verbs.report import sections
 from voile.tables.verbs.verify import verify
 from voile.tables.verbs.wording import format_expected
-from voile.tables.wing import apply
+from voile.tables.wing import apply, choose
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::voile.tables.policies.safe_harbor.SafeHarborWarning"
@@ -195,6 +196,12 @@ def test_the_report_counts_the_people_of_this_release_not_those_of_the_fit(
     assert f"re-identify about {found} of the {people} people in the release" in said.paragraphs[0]
     assert shown.figures[0].meaning == f"of {people} in the release"
     assert shown.figures[3].value == share(figures["unique_with_kept"] / figures["subjects"])
+
+
+def test_a_share_that_comes_to_nobody_is_public(kit, patients, key_file, tmp_path):
+    coarsest = choose(kit, Choice(policy=0))
+    release = run(kit, patients, tmp_path / "out.csv", chosen=coarsest, key_file=key_file)
+    assert release.public["figures"]["share_under_11"] == 0
 
 
 def test_a_share_that_comes_to_few_of_this_release_is_not_in_public(
