@@ -182,6 +182,7 @@ def test_columns_called_as_ours_are_released(patients, tmp_path):
 def test_an_empty_source_gives_an_empty_release(kit, patients, key_file, tmp_path):
     release = run(kit, patients.slice(0, 0), tmp_path / "out.csv", key_file=key_file)
     assert read(release.path).num_rows == release.private["counts"]["read"] == 0
+    assert not {"k", "k_map"} & release.public["figures"].keys()
     assert all(holds is not False for _, holds in verify(release))
 
 
