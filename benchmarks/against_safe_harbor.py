@@ -62,7 +62,7 @@ class Pair:
     @classmethod
     def read(cls) -> Pair:
         here = folder("tennessee")
-        space = PolicySpace(here / "adult.parquet", here / "population.parquet", QUASI)
+        space = PolicySpace.of(here / "adult.parquet", here / "population.parquet", QUASI)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SafeHarborWarning)
             rule = safe_harbor(space)

@@ -26,7 +26,7 @@ QUASI = (
 
 def main() -> None:
     arx = folder("arx-adult")
-    space = PolicySpace(
+    space = PolicySpace.of(
         str(arx / "adult.csv.gz"),
         quasi=QUASI,
         settings={c: {"hierarchy": str(arx / f"adult_hierarchy_{c}.csv")} for c in QUASI},

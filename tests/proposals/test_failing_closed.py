@@ -135,7 +135,7 @@ def test_dates_are_generalised_in_the_form_they_have():
     assert found["when"].settings == {"by": "year"}
     assert found["admission date"].role == "drop"
     assert "several forms" in found["admission date"].why
-    space = PolicySpace(
+    space = PolicySpace.of(
         pa.table(table),
         quasi=["seen", "when"],
         settings={name: found[name].settings for name in ("seen", "when")},

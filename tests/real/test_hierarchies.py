@@ -50,6 +50,6 @@ def test_every_value_of_the_table_is_in_its_tree(data_set):
     settings = {
         name: {"hierarchy": folder / f"adult_hierarchy_{name}.csv"} for name in table.column_names
     }
-    space = PolicySpace(table, quasi=table.column_names, settings=settings)
+    space = PolicySpace.of(table, quasi=table.column_names, settings=settings)
     assert space.counts.subjects == 30_162
     assert space.n_bits == sum(size - 1 for size, _ in LEVELS.values())

@@ -30,7 +30,7 @@ def folder(data_set):
 
 @pytest.fixture(scope="module")
 def space(folder):
-    return PolicySpace(folder / "adult.parquet", folder / "population.parquet", QUASI)
+    return PolicySpace.of(folder / "adult.parquet", folder / "population.parquet", QUASI)
 
 
 def test_the_pair_has_its_known_figures(space):

@@ -186,11 +186,11 @@ def test_branches_that_make_no_tree_are_refused(tmp_path, text, said):
 def test_branches_order_a_domain_from_the_roles_file(tmp_path):
     sample = pa.table({"state": ["Texas", "Maine", "Tennessee", "Ontario", None]})
     settings = {"state": {"parents": str(parents(tmp_path, BRANCHES))}}
-    (domain,) = PolicySpace(sample, quasi=["state"], settings=settings).domains
+    (domain,) = PolicySpace.of(sample, quasi=["state"], settings=settings).domains
     assert domain.values == ("Tennessee", "Texas", "Maine", "Ontario", None)
     assert domain.levels[1] == (False, True, True, True)
     with pytest.raises(RequestError, match="1 values of the data are not in the order or hier"):
-        PolicySpace(pa.table({"state": ["Texas", "USA"]}), quasi=["state"], settings=settings)
+        PolicySpace.of(pa.table({"state": ["Texas", "USA"]}), quasi=["state"], settings=settings)
 
 
 @given(trees(), st.data())
@@ -214,7 +214,7 @@ def test_levels_that_are_not_there_are_refused():
     for wrong in ({"finest": 4}, {"finest": -1}, {"finest": 3, "coarsest": 1}):
         with pytest.raises(RequestError, match=r"no levels from .*; levels are 0 .* to 3"):
             level_cuts(domain, **wrong)
-    flat = PolicySpace(pa.table({"x": ["a", "b"]}), quasi=["x"]).domains[0]
+    flat = PolicySpace.of(pa.table({"x": ["a", "b"]}), quasi=["x"]).domains[0]
     with pytest.raises(RequestError, match="column x: levels are asked for, and no hierarchy"):
         level_cuts(flat, finest=0)
 
@@ -225,7 +225,7 @@ def test_a_columns_settings_keep_policies_between_two_levels(tmp_path):
     sample = pa.table({"state": [row[0] for row in TREE], "sex": ["f", "m", "f", "m", "f"]})
 
     def space(**settings):
-        return PolicySpace(
+        return PolicySpace.of(
             sample,
             quasi=["sex", "state"],
             settings={"state": {"hierarchy": str(tree), **settings}},
@@ -244,4 +244,4 @@ def test_a_columns_settings_keep_policies_between_two_levels(tmp_path):
     with pytest.raises(RequestError, match="both to keep and to drop"):
         space(finest=1, keep_cuts=["Tennessee"])
     with pytest.raises(RequestError, match="column sex: levels are asked for, and no hierarchy"):
-        PolicySpace(sample, quasi=["sex"], settings={"sex": {"finest": 1}})
+        PolicySpace.of(sample, quasi=["sex"], settings={"sex": {"finest": 1}})

@@ -159,7 +159,7 @@ def test_safe_harbor_scores_the_same_under_every_order_that_keeps_it(files, orde
         }
     )
     settings = {"zip": {"order": setting(order, files)}}
-    space = PolicySpace(sample, population, ["zip", "sex"], settings=settings)
+    space = PolicySpace.of(sample, population, ["zip", "sex"], settings=settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SafeHarborWarning)
         figures = space.disclosure(safe_harbor(space))
@@ -174,7 +174,9 @@ def test_safe_harbor_scores_the_same_under_every_order_that_keeps_it(files, orde
 @pytest.mark.parametrize("order", FREE[2:], ids=str)
 def test_an_order_that_does_not_keep_it_says_so_and_what_to_take_instead(files, order):
     table = pa.table({"zip": [*PEOPLE], "people": [*PEOPLE.values()]})
-    space = PolicySpace(table, table, ["zip"], settings={"zip": {"order": setting(order, files)}})
+    space = PolicySpace.of(
+        table, table, ["zip"], settings={"zip": {"order": setting(order, files)}}
+    )
     said = r"column zip: .* this order of ZIP codes tears \d of 4 .* apart.*zip3-population"
     with pytest.raises(RequestError, match=said):
         safe_harbor(space)
@@ -208,7 +210,7 @@ def test_whole_numbers_are_ordered_without_the_values_between_them(tmp_path):
     path = write(tmp_path / "by.csv", ("site", "beds"), (1, 30), ("03", 10), (4, 20))
     sample = pa.table({"site": [1, 3, 4, None]})
     settings = {"site": {"order": {"by": path}}}
-    space = PolicySpace(sample, quasi=["site"], settings=settings)
+    space = PolicySpace.of(sample, quasi=["site"], settings=settings)
     assert space.domains[0].values == ("3", "4", "1", None)
     assert space.counts.sample.tolist() == [1, 1, 1, 1]
 

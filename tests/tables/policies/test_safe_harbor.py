@@ -27,7 +27,7 @@ def zips(people, *, vintage="population", settings=None):
     codes = [code for code in people if code is not None]
     sample = pa.table({"zip": [*people]})
     population = pa.table({"zip": [*people], "people": [*people.values()]})
-    space = PolicySpace(sample, population, ["zip"], settings={"zip": settings or {}})
+    space = PolicySpace.of(sample, population, ["zip"], settings={"zip": settings or {}})
     assert len(codes) > 1
     return safe_harbor(space, vintage=vintage)
 
@@ -39,7 +39,7 @@ def quiet(*args, **more):
 
 
 def test_89_stays_and_90_groups():
-    space = PolicySpace(pa.table({"age": [87, 88, 89, 90, 91, 105, None]}), quasi=["age"])
+    space = PolicySpace.of(pa.table({"age": [87, 88, 89, 90, 91, 105, None]}), quasi=["age"])
     groups = intervals(safe_harbor(space), "age")
     assert groups[:4] == [[87], [88], [89], [90, 91, 105]]
     assert groups[4:] == [[None]]
@@ -47,12 +47,12 @@ def test_89_stays_and_90_groups():
 
 def test_ages_are_found_by_their_name_and_are_whole_years():
     sample = pa.table({"wage": [1, 95, 96], "patient_age": [1, 95, 96]})
-    space = PolicySpace(sample, quasi=["wage", "patient_age"])
+    space = PolicySpace.of(sample, quasi=["wage", "patient_age"])
     policy = safe_harbor(space)
     assert len(policy.intervals["wage"]) == 3
     assert [len(g) for g in intervals(policy, "patient_age")] == [1, 2]
     assert len(safe_harbor(space, age_column="wage").intervals["patient_age"]) == 3
-    words = PolicySpace(pa.table({"age": ["young", "old"]}), quasi=["age"])
+    words = PolicySpace.of(pa.table({"age": ["young", "old"]}), quasi=["age"])
     assert "no column of ages was found" in safe_harbor(words).notes
     with pytest.raises(RequestError, match="column age: ages must be whole years"):
         safe_harbor(words, age_column="age")
@@ -133,7 +133,7 @@ def test_small_areas_may_mingle_in_their_group():
 
 
 def test_areas_are_not_read_off_numbers():
-    space = PolicySpace(pa.table({"code": [501, 37010]}), quasi=["code"])
+    space = PolicySpace.of(pa.table({"code": [501, 37010]}), quasi=["code"])
     with pytest.raises(RequestError, match=r"column code: .* the values are no text; .* as text"):
         safe_harbor(space, zip_column="code")
 
@@ -141,7 +141,7 @@ def test_areas_are_not_read_off_numbers():
 def test_a_column_called_zip_goes_before_other_five_digit_codes():
     sample = pa.table({"site": ["10001", "10002"], "zip": ["37010", "37011"]})
     people = pa.table({**{n: sample.column(n) for n in ("site", "zip")}, "people": [30_000] * 2})
-    policy = safe_harbor(PolicySpace(sample, people, ["site", "zip"]))
+    policy = safe_harbor(PolicySpace.of(sample, people, ["site", "zip"]))
     assert len(policy.intervals["zip"]) == 1
     assert len(policy.intervals["site"]) == 2
     assert "no column of ages was found" in policy.notes
@@ -149,7 +149,7 @@ def test_a_column_called_zip_goes_before_other_five_digit_codes():
 
 def test_dates_become_years():
     days = ["1999-12-31", "2000-01-01", "2000-12-31", None]
-    policy = safe_harbor(PolicySpace(pa.table({"seen": days}), quasi=["seen"]))
+    policy = safe_harbor(PolicySpace.of(pa.table({"seen": days}), quasi=["seen"]))
     groups = intervals(policy, "seen")
     assert [{str(v)[:4] for v in group} for group in groups] == [{"1999"}, {"2000"}, {"None"}]
     assert "seen: dates become years" in policy.notes
@@ -157,7 +157,7 @@ def test_dates_become_years():
 
 def test_years_of_birth_over_89_are_grouped_on_a_day():
     births = [dt.date(year, 6, 1) for year in (1910, 1922, 1923, 1924, 1950)]
-    space = PolicySpace(pa.table({"birth_date": births}), quasi=["birth_date"])
+    space = PolicySpace.of(pa.table({"birth_date": births}), quasi=["birth_date"])
     groups = intervals(safe_harbor(space, on=dt.date(2013, 7, 1)), "birth_date")
     assert [group[-1] for group in groups] == ["1923-06-01", "1924-06-01", "1950-06-01"]
     unsaid = safe_harbor(space)
@@ -166,7 +166,7 @@ def test_years_of_birth_over_89_are_grouped_on_a_day():
 
 
 def test_other_columns_stay_and_unknown_ones_are_refused():
-    space = PolicySpace(pa.table({"sex": ["f", "m"], "race": ["a", "b"]}), quasi=["sex", "race"])
+    space = PolicySpace.of(pa.table({"sex": ["f", "m"], "race": ["a", "b"]}), quasi=["sex", "race"])
     assert safe_harbor(space).bits.all()
     with pytest.raises(RequestError, match="zipcode is not a quasi-identifier"):
         safe_harbor(space, zip_column="zipcode")
@@ -174,6 +174,6 @@ def test_other_columns_stay_and_unknown_ones_are_refused():
 
 def test_without_a_population_a_dated_list_says_which_areas_are_small():
     sample = pa.table({"zip": ["03601", "37010", "37301"], "age": [1, 2, 3]})
-    policy = safe_harbor(PolicySpace(sample, quasi=["zip", "age"]))
+    policy = safe_harbor(PolicySpace.of(sample, quasi=["zip", "age"]))
     assert len(policy.intervals["zip"]) == 3
     assert any("list of the 2010 census" in note for note in policy.notes)

@@ -36,7 +36,7 @@ def drawn(data, space):
 
 
 def space_of(rows, **more):
-    return PolicySpace(table(rows), quasi=["age", "sex"], **more)
+    return PolicySpace.of(table(rows), quasi=["age", "sex"], **more)
 
 
 @settings(deadline=None, max_examples=25)
@@ -92,7 +92,7 @@ def test_each_rule_forbids_its_groups():
     people = pa.table({"x": [0, 1, 2], "people": [20, 4, 20]})
 
     def allowed(**rules):
-        space = PolicySpace(
+        space = PolicySpace.of(
             sample, people, ["x"], sensitive="ill", constraints=Constraints(**rules)
         )
         return space.groups(space.policy(space.bottom))[2].tolist()
@@ -116,7 +116,7 @@ def test_cuts_are_kept_and_dropped_as_the_settings_say():
     sample = pa.table({"age": [0, 1, 2, 3], "sex": ["f", "m", "f", "m"]})
 
     def space(**settings):
-        return PolicySpace(sample, quasi=["age", "sex"], settings={"age": settings})
+        return PolicySpace.of(sample, quasi=["age", "sex"], settings={"age": settings})
 
     rules = space(keep_cuts=[1], drop_cuts=[0, "2"]).constraints
     assert rules.required.tolist() == [False, True, False, False]
@@ -132,33 +132,33 @@ def test_cuts_are_kept_and_dropped_as_the_settings_say():
 def test_a_population_is_one_table_several_or_none():
     sample = pa.table({"age": [0, 1, 1], "sex": ["f", "m", "m"]})
     both = pa.table({"age": [0, 1], "sex": ["f", "m"], "n": [10, 20]})
-    known = PolicySpace(sample, both, ["age", "sex"], people="n")
+    known = PolicySpace.of(sample, both, ["age", "sex"], people="n")
     assert known.people_by_value("age").tolist() == [10, 20]
     ages = pa.table({"age": [0, 1], "people": [10, 20]})
     sexes = pa.table({"sex": ["f", "m"], "people": [10, 20]})
-    margins = PolicySpace(
+    margins = PolicySpace.of(
         sample, [ages, sexes], ["age", "sex"], settings={"sex": {"order": "natural"}}
     )
     by_sex = dict(zip(margins.domains[1].values, margins.people_by_value("sex"), strict=True))
     assert by_sex == pytest.approx({"f": 10, "m": 20})
-    assert PolicySpace(sample, quasi=["age", "sex"]).people_by_value("age").tolist() == [1, 2]
+    assert PolicySpace.of(sample, quasi=["age", "sex"]).people_by_value("age").tolist() == [1, 2]
 
 
 def test_records_that_the_population_lacks_are_refused_or_counted_by_the_sample():
     sample = pa.table({"age": [0, 1, 1]})
     people = pa.table({"age": [0], "people": [10]})
     with pytest.raises(RequestError, match="2 records in 1 groups have no people"):
-        PolicySpace(sample, people, ["age"])
-    space = PolicySpace(sample, people, ["age"], population_gap="sample")
+        PolicySpace.of(sample, people, ["age"])
+    space = PolicySpace.of(sample, people, ["age"], population_gap="sample")
     assert space.people_by_value("age").tolist() == [10, 2]
 
 
 def test_columns_that_are_not_there_are_refused():
     sample = pa.table({"age": [0, 1], "name": ["a", "b"]})
     with pytest.raises(RequestError, match="subject nam is not a column; did you mean name"):
-        PolicySpace(sample, quasi=["age"], subject="nam")
+        PolicySpace.of(sample, quasi=["age"], subject="nam")
     with pytest.raises(RequestError, match="sensitive column ill"):
-        PolicySpace(sample, quasi=["age"], sensitive="ill")
+        PolicySpace.of(sample, quasi=["age"], sensitive="ill")
 
 
 PATIENTS = pa.table(
@@ -172,7 +172,7 @@ PATIENTS = pa.table(
 
 
 def test_outcomes_are_counted_by_combination_and_by_subject():
-    space = PolicySpace(
+    space = PolicySpace.of(
         PATIENTS,
         pa.table({"age": [29, 30, 31, 32], "people": [5, 9, 9, 9]}),
         quasi=["age"],
@@ -187,10 +187,10 @@ def test_outcomes_are_counted_by_combination_and_by_subject():
 
 
 def test_mutual_information_is_asked_for_by_name():
-    space = PolicySpace(PATIENTS, quasi=["age"], loss="mutual-information", outcomes=["ill"])
+    space = PolicySpace.of(PATIENTS, quasi=["age"], loss="mutual-information", outcomes=["ill"])
     policies = np.array([[1, 1], [0, 1], [0, 0]], dtype=bool)
     risk, loss = space.evaluate(policies)
-    plain = PolicySpace(PATIENTS, quasi=["age"])
+    plain = PolicySpace.of(PATIENTS, quasi=["age"])
     # Rows 3, 1, 1 with an illness each: merging the first two loses what tells 3 from 1.
     source = -(0.6 * np.log(0.6) + 0.4 * np.log(0.2))
     left = -(0.8 * np.log(0.8) + 0.2 * np.log(0.2))
@@ -202,7 +202,7 @@ def test_an_error_in_a_measure_names_the_column():
     grows = GroupMeasure(
         "grows", "", "", "", generalising="falls", each=lambda groups: groups.group**2
     )
-    space = PolicySpace(PATIENTS, quasi=["age"], risk=grows)
+    space = PolicySpace.of(PATIENTS, quasi=["age"], risk=grows)
     with pytest.raises(RequestError, match=r"grows declares .* when cut \d of age was merged"):
         space.evaluate(space.top[None])
 
@@ -220,10 +220,10 @@ def test_an_error_in_a_measure_names_the_column():
 )
 def test_refuses_measures_and_outcomes(more, says):
     with pytest.raises(RequestError, match=says):
-        PolicySpace(PATIENTS, quasi=["age"], **more)
+        PolicySpace.of(PATIENTS, quasi=["age"], **more)
 
 
 def test_refuses_an_outcome_of_too_many_values():
     rows = pa.table({"age": [1, 2] * 60, "id": list(range(120))})
     with pytest.raises(RequestError, match="id has 120 values and at most 100 are counted"):
-        PolicySpace(rows, quasi=["age"], loss="mutual-information", outcomes=["id"])
+        PolicySpace.of(rows, quasi=["age"], loss="mutual-information", outcomes=["id"])

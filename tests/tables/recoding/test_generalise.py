@@ -20,7 +20,7 @@ PEOPLE = pa.table(
 
 
 def policy():
-    space = PolicySpace(PEOPLE, quasi=["age"])
+    space = PolicySpace.of(PEOPLE, quasi=["age"])
     return space.policy(np.isin(np.arange(49), [17, 34]))
 
 

@@ -92,7 +92,7 @@ def naive(groups, rows, who, population):
 @settings(deadline=None, max_examples=25)
 @given(ROWS, st.integers(0, 2**5 - 1), st.booleans(), st.booleans())
 def test_the_certificate_equals_a_naive_count(rows, bits, bounds, by_subject):
-    space = PolicySpace(PEOPLE.drop_columns("people"), PEOPLE, ["age", "sex"])
+    space = PolicySpace.of(PEOPLE.drop_columns("people"), PEOPLE, ["age", "sex"])
     policy = space.policy(np.array([bits >> i & 1 for i in range(5)], dtype=np.bool_))
     table, groups, published = release_of(space, policy, rows, bounds=bounds)
     who = [row[3] for row in rows] if by_subject else list(range(len(rows)))
@@ -127,7 +127,7 @@ def certified(table, people=None, **more):
 
 def whole():
     """Publish the most general policy, of which every value is shown."""
-    space = PolicySpace(PEOPLE.drop_columns("people"), quasi=["age", "sex"])
+    space = PolicySpace.of(PEOPLE.drop_columns("people"), quasi=["age", "sex"])
     shown = [np.ones(len(domain), dtype=np.bool_) for domain in space.domains]
     return Published.of(space.policy(space.top), shown)
 

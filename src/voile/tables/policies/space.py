@@ -32,43 +32,35 @@ Settings = Mapping[str, Mapping[str, Any]]
 class PolicySpace:
     """All policies over a table's quasi-identifiers, scored against a population.
 
-    Reads the data once, by GROUP BY where it lives; keeps only distinct combinations.
+    `of` reads the data; this takes what was read.
 
     Parameters
     ----------
-    sample : the table to release: a path, a database table, or a frame (see `open_source`).
-    population : a table that counts people by all quasi-identifiers or some of them; several such
-        tables are margins, fitted by iterative proportional fitting; None counts the sample
-        itself, so that g is a group's size in the release.
-    quasi : its quasi-identifiers, at least one; none may be a float.
-    subject : column whose equal values are one person.
-    people : column of the population tables that counts, whole numbers >= 0.
-    sensitive : a column whose values in each group are counted, for l-diversity.
-    fraction : in (0, 1), share of the population that the sample is of, where no table is given.
-    settings : by column, what `QuasiSettings` takes: kind, order, hierarchy, cuts to keep...
+    domains : of the quasi-identifiers, in order. counts : of their combinations.
     constraints : which policies are allowed.
-    population_gap : ``error`` refuses records whose group the population lacks; ``sample`` counts
-        such a group as large as it is in the sample.
-    risk, loss : the measures, by name or as `GroupMeasure`s; None is eq. 2 and eq. 4. See
-        `measure_named`.
-    outcomes : columns that a measure looks at, as `mutual-information` does.
-
-    Raises
-    ------
-    RequestError : a column that is not there, a float, a domain of one value, a population
-        without counts or with negative ones, records it lacks, more combinations than memory.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> sample = pa.table({"age": [30, 31, 30], "sex": ["f", "m", "m"]})
-    >>> space = PolicySpace(sample, quasi=["age", "sex"])
-    >>> space.n_bits, space.evaluate(np.array([space.bottom, space.top]))[0].round(3).tolist()
-    (2, [1.0, 0.333])
+    population : where the counts of people come from.
+    risk, loss : the measures; None is eq. 2 and eq. 4.
     """
 
     def __init__(
         self,
+        domains: Sequence[Domain],
+        counts: Counts,
+        constraints: Constraints,
+        population: Population,
+        *,
+        risk: GroupMeasure | None = None,
+        loss: GroupMeasure | None = None,
+    ) -> None:
+        self.domains = tuple(domains)
+        self.counts = counts
+        self.constraints = constraints
+        self.population = population
+        self.risk, self.loss = risk or matches(), loss or information()
+
+    @classmethod
+    def of(
+        cls,
         sample: Any,
         population: Any = None,
         quasi: Sequence[str] = (),
@@ -83,7 +75,41 @@ class PolicySpace:
         risk: str | GroupMeasure | None = None,
         loss: str | GroupMeasure | None = None,
         outcomes: Sequence[str] = (),
-    ) -> None:
+    ) -> PolicySpace:
+        """Count a table once, by GROUP BY where it lives; keep distinct combinations only.
+
+        Parameters
+        ----------
+        sample : the table to release: a path, a database table, or a frame (see `open_source`).
+        population : a table that counts people by all quasi-identifiers or some of them; several
+            such tables are margins, fitted by iterative proportional fitting; None counts the
+            sample itself, so that g is a group's size in the release.
+        quasi : its quasi-identifiers, at least one; none may be a float.
+        subject : column whose equal values are one person.
+        people : column of the population tables that counts, whole numbers >= 0.
+        sensitive : a column whose values in each group are counted, for l-diversity.
+        fraction : in (0, 1), share of the population that the sample is of, without a table.
+        settings : by column, what `QuasiSettings` takes: kind, order, hierarchy, cuts to keep...
+        constraints : which policies are allowed.
+        population_gap : ``error`` refuses records whose group the population lacks; ``sample``
+            counts such a group as large as it is in the sample.
+        risk, loss : the measures, by name or as `GroupMeasure`s; None is eq. 2 and eq. 4. See
+            `measure_named`.
+        outcomes : columns that a measure looks at, as `mutual-information` does.
+
+        Raises
+        ------
+        RequestError : a column that is not there, a float, a domain of one value, a population
+            without counts or with negative ones, records it lacks, more combinations than memory.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> sample = pa.table({"age": [30, 31, 30], "sex": ["f", "m", "m"]})
+        >>> space = PolicySpace.of(sample, quasi=["age", "sex"])
+        >>> space.n_bits, space.evaluate(np.array([space.bottom, space.top]))[0].round(3).tolist()
+        (2, [1.0, 0.333])
+        """
         if isinstance(outcomes, str):
             raise RequestError("outcomes is one text", instead="give a list of columns")
         risk_of, loss_of = measure_named("risk", risk), measure_named("loss", loss)
@@ -111,48 +137,18 @@ class PolicySpace:
         by_outcome = combinations.count_outcomes(source, domains, codes, outcomes, subject)
         counts = combinations.join(domains, codes, count, joined, by_value, by_outcome)
         limits = with_cuts(domains, constraints or Constraints(), settings or {})
-        self._set(domains, counts, limits, joined, risk_of(counts), loss_of(counts))
-        if outcomes and not (sees_outcomes(self.risk) or sees_outcomes(self.loss)):
+        measures = {"risk": risk_of(counts), "loss": loss_of(counts)}
+        if outcomes and not any(map(sees_outcomes, measures.values())):
             raise RequestError(
                 "outcomes are named and neither risk nor loss looks at them",
                 instead="ask for the loss mutual-information",
             )
-
-    def _set(
-        self,
-        domains: Sequence[Domain],
-        counts: Counts,
-        constraints: Constraints,
-        how: Population,
-        risk: GroupMeasure,
-        loss: GroupMeasure,
-    ) -> None:
-        self.domains = tuple(domains)
-        self.counts = counts
-        self.constraints = constraints
-        self.population = how
-        self.risk, self.loss = risk, loss
-
-    @classmethod
-    def of(
-        cls,
-        domains: Sequence[Domain],
-        counts: Counts,
-        constraints: Constraints,
-        how: Population,
-        *,
-        risk: GroupMeasure | None = None,
-        loss: GroupMeasure | None = None,
-    ) -> PolicySpace:
-        """Build a space from what one was made of, without data."""
-        space = cls.__new__(cls)
-        space._set(domains, counts, constraints, how, risk or matches(), loss or information())
-        return space
+        return cls(domains, counts, limits, joined, **measures)
 
     def without_constraints(self) -> PolicySpace:
         """Return the same space, nothing of which is suppressed or forbidden."""
         measures = {"risk": self.risk, "loss": self.loss}
-        return PolicySpace.of(self.domains, self.counts, Constraints(), self.population, **measures)
+        return PolicySpace(self.domains, self.counts, Constraints(), self.population, **measures)
 
     @property
     def quasi(self) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ def generalise(
 
     >>> from voile.tables.policies.space import PolicySpace
     >>> people = pa.table({"age": [30, 31, 45], "name": ["a", "b", "c"]})
-    >>> space = PolicySpace(people, quasi=["age"])
+    >>> space = PolicySpace.of(people, quasi=["age"])
     >>> generalise(space.policy(space.top), people).to_pydict()
     {'age': ['any', 'any', 'any']}
     """

@@ -250,7 +250,7 @@ class Content(Brief):
         constraints = read_constraints(facts["constraints"], n_bits)
         risk = _measure_of("risk", measures, counts)
         loss = _measure_of("loss", measures, counts)
-        space = PolicySpace.of(domains, counts, constraints, population, risk=risk, loss=loss)
+        space = PolicySpace(domains, counts, constraints, population, risk=risk, loss=loss)
         roles, held = Roles.model_validate(facts["roles"]), facts["hold_out"]
         if {d.column for d in domains} != set(roles.of("quasi")):
             raise DamagedError("the kit's domains are not those of its roles")

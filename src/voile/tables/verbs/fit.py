@@ -103,7 +103,7 @@ def fit(
 
 def _space(source: Source, roles: Roles, options: FitOptions, sensitive: str | None) -> PolicySpace:
     """Count the source and the population."""
-    return PolicySpace(
+    return PolicySpace.of(
         source,
         list(options.population) or None,
         roles.of("quasi"),
