@@ -148,3 +148,8 @@ def test_the_most_telling_items_are_the_rarest_she_has():
     assert Knowledge(1, identifying=True, absent=False).of(rows, 0, rng, among).tolist() == [1]
     random = Knowledge(9, identifying=False, absent=False).of(rows, 0, rng)
     assert sorted(random.tolist()) == [0, 1, 2]
+
+
+def test_a_subject_with_two_patterns_is_one_person():
+    rows = Incidence.of(np.array([[1, 0], [0, 1], [1, 1]]), subjects=["a", "a", "b"])
+    assert people(rows, np.array([0, 1])) == 1

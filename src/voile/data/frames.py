@@ -109,7 +109,7 @@ def frame_kind(thing: object) -> Frame | None:
         return "lazy polars"
     if nw.dependencies.is_duckdb_relation(thing):
         return "duckdb"
-    if isinstance(thing, Mapping):
+    if isinstance(thing, Mapping) and not hasattr(thing, "shape"):  # SciPy's DOK is a dictionary
         return "dictionary"
     if isinstance(thing, np.ndarray) and thing.dtype.names:
         return "numpy"

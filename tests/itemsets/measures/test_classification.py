@@ -164,3 +164,10 @@ def test_interrupted_it_keeps_what_was_found(monkeypatch):
     assert kit.facts["stopped"] == "interrupted"
     assert kit.tables["frontier"].column("auc_svm").null_count == kit.facts["policies"]
     assert kit.tables["frontier"].column("loss").equals(whole.tables["frontier"].column("loss"))
+
+
+def test_the_area_and_whom_each_row_is_ranked_against():
+    scores, of = np.array([0.1, 0.5, 0.9]), np.array([[1, 1, 0], [0, 1, 2]])
+    area, beaten = classification._area(scores, of)
+    assert round(area, 3) == 0.917
+    assert beaten.round(2).tolist() == [[1.0, 0.83, 0.33], [0.25, 0.75, 1.0]]

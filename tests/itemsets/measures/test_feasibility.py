@@ -152,3 +152,10 @@ def test_candidates_are_what_may_be_shared_alone(table, seed, k, absences):
     except InfeasibleError:
         found = []
     assert found == alone
+
+
+def test_a_feature_that_may_not_join_has_a_blocker():
+    rows = Incidence.of(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 1]]))
+    state = Feasible(rows, Constraint(k=2))
+    assert state.extend([0, 2, 1]).tolist() == [0, 1]
+    assert state.blocker(2) == Blocker(features=(2, 0), present=(True, True), support=1)

@@ -16,6 +16,7 @@ from voile.itemsets.measures.utility import (
     hamdist,
     hamdist_weights,
     mutual_information,
+    size,
     weights_for,
 )
 
@@ -110,3 +111,8 @@ def test_utilities_that_cannot_be_used_are_refused(table_1, utility, says):
     rows = table_1.incidence.project([0, 1, 2])
     with pytest.raises(RequestError, match=says):
         weights_for(utility, rows, None)
+
+
+def test_without_labels_a_feature_is_worth_its_share_of_ones_or_one():
+    assert coverage(np.array([[1, 0], [1, 1], [0, 1], [1, 0]])).tolist() == [0.6, 0.4]
+    assert size(np.array([[1, 0], [1, 1]])).tolist() == [1.0, 1.0]

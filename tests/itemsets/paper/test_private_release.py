@@ -182,3 +182,8 @@ def test_refuses_two_rows_of_one_subject(release):
     y[:2] = [0, 1]
     with pytest.raises(RequestError, match="4 rows are of 3 subjects"):
         release(features=1).fit_transform(X, y, subjects=[1, 1, 2, 3])
+
+
+def test_half_of_epsilon_is_for_the_picks_and_a_smallest_class_bounds_the_scores():
+    assert Split.of(1.0, 4) == Split(pick=0.125, marginals=0.5)
+    assert score_sensitivity(np.array([20, 50])) == 0.05

@@ -244,3 +244,12 @@ def test_a_long_table_gives_the_rows_that_its_lists_would(purchases, tmp_path, k
     assert long.number.tolist() == wide.number.tolist()
     assert long.labels.tolist() == wide.labels.tolist()
     assert long.incidence.n_subjects == wide.incidence.n_subjects == 130
+
+
+def test_a_record_is_a_row_in_the_order_of_ids():
+    table = pa.table({"basket": [7, 4, 7], "item": ["tea", "rum", "milk"]})
+    records = Records(open_source(table), record="basket", item="item")
+    assert [row for batch in records.batches() for row in batch.to_pylist()] == [
+        {"basket": 4, "item": ["rum"]},
+        {"basket": 7, "item": ["tea", "milk"]},
+    ]

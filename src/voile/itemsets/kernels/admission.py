@@ -8,8 +8,8 @@ import numpy as np
 
 from voile.core.compiled import compiled, inner
 from voile.itemsets.kernels.containment import support
-from voile.itemsets.kernels.groups import UNLIMITED, Counts, Groups, Items, subjects
-from voile.itemsets.kernels.partition import Classes, holders_of, local, others, share, tidy
+from voile.itemsets.kernels.groups import UNLIMITED, Counts, Groups, Items, holders_of, subjects
+from voile.itemsets.kernels.partition import Classes, local, others, share, tidy
 from voile.itemsets.kernels.parts import rarest_part
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from voile.core.compiled import compiled, inner
 from voile.itemsets.kernels.containment import holds
-from voile.itemsets.kernels.groups import Counts, Groups, Items, marks_for, subjects
+from voile.itemsets.kernels.groups import Counts, Groups, Items, holders_of, marks_for, subjects
 
 AT_ONCE = 8
 
@@ -44,7 +44,7 @@ def common(
 @inner
 def weigh(groups: Groups, x: int, weight: float, overlap: Floats) -> None:
     """Add to the overlap of each pattern that holds feature x."""
-    for q in groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]:
+    for q in holders_of(groups, x):
         overlap[q] += weight
 
 

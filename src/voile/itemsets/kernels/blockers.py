@@ -7,8 +7,8 @@ import numpy as np
 from voile.core.compiled import compiled, inner
 from voile.itemsets.kernels.admission import Rule, rare
 from voile.itemsets.kernels.containment import holds, narrow
-from voile.itemsets.kernels.groups import UNLIMITED, Counts, Groups, Items, subjects
-from voile.itemsets.kernels.partition import Classes, holders_of, local, others
+from voile.itemsets.kernels.groups import UNLIMITED, Counts, Groups, Items, holders_of, subjects
+from voile.itemsets.kernels.partition import Classes, local, others
 
 
 @compiled

@@ -18,7 +18,7 @@ from voile.core.compiled import compiled, inner
 from voile.itemsets.kernels.admission import Rule, admits
 from voile.itemsets.kernels.bits import NONE, ONE, Words, clear, first_of, has
 from voile.itemsets.kernels.covers import Covers, cover, together
-from voile.itemsets.kernels.groups import Counts, Groups, Items
+from voile.itemsets.kernels.groups import Counts, Groups, Items, holders_of
 from voile.itemsets.kernels.partition import Classes, share
 
 Floats = NDArray[np.float64]
@@ -249,7 +249,7 @@ def may_pair(groups: Groups, own: Counts, k: int, pairs: Words) -> None:
     features = len(groups.column_starts) - 1
     together = np.zeros(features, dtype=np.int64)
     for x in range(features):
-        for p in groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]:
+        for p in holders_of(groups, x):
             for z in groups.items[groups.starts[p] : groups.starts[p + 1]]:
                 together[z] += own[p]
         for z in range(features):

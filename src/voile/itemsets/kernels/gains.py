@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.compiled import compiled, inner
-from voile.itemsets.kernels.groups import Counts, Groups, Items
+from voile.itemsets.kernels.groups import Counts, Groups, Items, holders_of
 
 Table = NDArray[np.int64]
 
@@ -17,7 +17,7 @@ def held_by_class(groups: Groups, table: Table) -> Table:
     features = len(groups.column_starts) - 1
     sums = np.zeros((features, table.shape[1]), dtype=np.int64)
     for x in range(features):
-        for p in groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]:
+        for p in holders_of(groups, x):
             for j in range(table.shape[1]):
                 sums[x, j] += table[p, j]
     return sums
@@ -58,7 +58,7 @@ def majority_gained(leaving: Table, whole: Table) -> int:
 @inner
 def leave(groups: Groups, of: Items, table: Table, x: int, leaving: Table) -> Items:
     """Count by class and label the rows that a feature's holders would take along; return those."""
-    holders = groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]
+    holders = holders_of(groups, x)
     for p in holders:
         for j in range(table.shape[1]):
             leaving[of[p], j] += table[p, j]

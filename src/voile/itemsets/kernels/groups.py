@@ -37,6 +37,12 @@ class Groups(NamedTuple):
 
 
 @inner
+def holders_of(groups: Groups, x: int) -> Items:
+    """Return the patterns that hold feature x."""
+    return groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]
+
+
+@inner
 def marks_for(groups: Groups) -> Counts:
     """Return the scratch of `subjects`, which distinguishes them; its last cell counts calls."""
     return np.zeros(groups.n_shared + 1, dtype=np.int64)
@@ -67,15 +73,8 @@ def supports(groups: Groups) -> Counts:
     features = len(groups.column_starts) - 1
     counts = np.empty(features, dtype=np.int64)
     for x in range(features):
-        holders = groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]
-        counts[x] = subjects(groups, holders, UNLIMITED, marks)
+        counts[x] = subjects(groups, holders_of(groups, x), UNLIMITED, marks)
     return counts
-
-
-@compiled
-def equals(groups: Groups) -> Counts:
-    """Return how many subjects have each pattern."""
-    return groups.own + np.diff(groups.shared_starts)
 
 
 @compiled
@@ -88,7 +87,7 @@ def lacking(groups: Groups, everyone: int) -> Counts:
     counts = np.empty(features, dtype=np.int64)
     for x in range(features):
         counts[x] = everyone
-        holders = groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]
+        holders = holders_of(groups, x)
         for p in holders:
             counts[x] -= groups.own[p]
             for at in range(groups.shared_starts[p], groups.shared_starts[p + 1]):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from voile.core.compiled import compiled, inner
-from voile.itemsets.kernels.groups import Counts, Groups, Items, Starts
+from voile.itemsets.kernels.groups import Counts, Groups, Items, Starts, holders_of
 from voile.itemsets.kernels.rows import columns
 
 
@@ -46,12 +46,6 @@ def begin(groups: Groups, classes: Classes) -> None:
     classes.lead[0], classes.length[0] = 0, 0
     classes.patterns[0], classes.weight[0] = len(groups.own), groups.own.sum()
     classes.sizes[0], classes.sizes[1] = 1, 0
-
-
-@inner
-def holders_of(groups: Groups, x: int) -> Items:
-    """Return the patterns that hold feature x."""
-    return groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]
 
 
 @inner

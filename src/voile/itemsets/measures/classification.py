@@ -158,12 +158,7 @@ def _scores(learn: Learn, matrix: Sparse, of: Floats) -> Floats:
 def _area(scores: Floats, of: Counts) -> tuple[float, Floats]:
     """Return the area under the ROC curve of (2, patterns) rows of the others and of the target.
 
-    Also (2, patterns) the share of the other kind that each row is ranked rightly against, ties
-    half.
-
-    >>> area, beaten = _area(np.array([0.1, 0.5, 0.9]), np.array([[1, 1, 0], [0, 1, 2]]))
-    >>> round(area, 3), beaten.round(2).tolist()
-    (0.917, [[1.0, 0.83, 0.33], [0.25, 0.75, 1.0]])
+    Also (2, patterns) the share of the other kind that each is ranked rightly against, ties half.
     """
     _, rank = np.unique(scores, return_inverse=True)
     at = np.stack([np.bincount(rank, rows) for rows in of])

@@ -62,11 +62,7 @@ def row_anonymity(X: Any, features: Features | None = None) -> NDArray[np.int64]
 
 
 def containment_set(X: Any, row: int, features: Features | None = None) -> NDArray[np.intp]:
-    """Return CS(e): the rows that contain row number `row`, itself among them (Def. 3).
-
-    >>> containment_set(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0]]), 1).tolist()
-    [0, 1]
-    """
+    """Return CS(e): the rows that contain row number `row`, itself among them (Def. 3)."""
     from voile.itemsets.kernels.containment import containers_of
 
     rows = _published(X, features)
@@ -76,15 +72,9 @@ def containment_set(X: Any, row: int, features: Features | None = None) -> NDArr
 
 
 def row_exact_anonymity(X: Any, features: Features | None = None) -> NDArray[np.int64]:
-    """Return how many subjects have the very same row; the least is the k of k-anonymity (Def. 1).
-
-    >>> row_exact_anonymity(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0]])).tolist()
-    [2, 2, 1]
-    """
-    from voile.itemsets.kernels.groups import equals
-
+    """Return how many subjects have the very same row; the least is k-anonymity's k (Def. 1)."""
     rows = _published(X, features)
-    return equals(rows.groups)[rows.pattern]
+    return rows.sharing[rows.pattern]
 
 
 def part_anonymity(
@@ -92,13 +82,8 @@ def part_anonymity(
 ) -> int:
     """Return the largest k for which the rows are k^m-anonymous.
 
-    The adversary knows at most m items that a person has or, with `absences`, has or lacks.
-    Cost: the parts of at most m features of each pattern that fewer subjects contain than the
-    least so far.
-
-    >>> rows = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 1]])
-    >>> [part_anonymity(rows, m) for m in (0, 1, 2)]
-    [4, 2, 1]
+    The adversary knows at most m items that a person has or, with `absences`, has or lacks. Cost:
+    the parts of at most m features of each pattern of fewer subjects than the least so far.
     """
     from voile.itemsets.kernels.parts import least_part_support
 
@@ -111,11 +96,7 @@ def part_anonymity(
 
 
 def label_diversity(X: Any, y: LabelsLike, features: Features | None = None) -> NDArray[np.int64]:
-    """Return for each row how many labels the rows that contain it have (the least: l-diversity).
-
-    >>> label_diversity(np.array([[1, 1], [1, 0], [1, 1]]), ["a", "b", "a"]).tolist()
-    [1, 2, 1]
-    """
+    """Return for each row how many labels the rows that contain it have; the least is l-diversity."""
     from voile.itemsets.kernels.containment import pattern_diversity
 
     rows = _published(X, features)

@@ -72,7 +72,9 @@ class Constraint:
         """Return the largest k that each feature meets alone; 0 where it does not occur."""
         if not self.absences:
             return incidence.supports
-        without = _subjects_without(incidence)
+        from voile.itemsets.kernels.groups import lacking
+
+        without = lacking(incidence.groups, incidence.n_subjects)
         meets = np.minimum(incidence.supports, np.where(without, without, incidence.n_subjects))
         return np.where(incidence.supports, meets, 0)
 
@@ -89,17 +91,9 @@ class Blocker:
 class Feasible:
     """Hold a set of features that meets a constraint, and decide which may join it. Begins empty.
 
-    Each feature that joins divides the patterns into further classes. A trial costs O(what its
-    rows hold of the set), then for each class of fewer than k subjects the rows of its rarest
-    feature; with m, times O(set ** (m - 1)). With absences it examines all patterns. Memory:
-    O(ones).
-
-    >>> rows = Incidence.of(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 1]]))
-    >>> state = Feasible(rows, Constraint(k=2))
-    >>> state.extend([0, 2, 1]).tolist()
-    [0, 1]
-    >>> state.blocker(2)
-    Blocker(features=(2, 0), present=(True, True), support=1)
+    Each feature that joins divides the patterns into further classes. A trial costs O(what its rows
+    hold of the set), then for each class of fewer than k subjects the rows of its rarest feature;
+    with m, times O(set ** (m - 1)). With absences it examines all patterns. Memory: O(ones).
     """
 
     def __init__(self, incidence: Incidence, constraint: Constraint) -> None:
@@ -141,7 +135,7 @@ class Feasible:
         """Return whether a feature that is not in the set may join it."""
         from voile.itemsets.kernels.admission import may_share
 
-        return bool(may_share(self._groups, self._classes, self._rule, feature))
+        return bool(may_share(*self.parts, feature))
 
     def join(self, feature: int) -> None:
         """Add a feature for which `admits` was true; it is not tried again."""
@@ -155,7 +149,7 @@ class Feasible:
         from voile.itemsets.kernels.admission import extend
 
         tried = np.ascontiguousarray(order, dtype=np.int32)
-        joined, _ = extend(self._groups, self._classes, self._rule, tried, stop)
+        joined, _ = extend(*self.parts, tried, stop)
         self._features.extend(joined.tolist())
         return joined
 
@@ -163,7 +157,7 @@ class Feasible:
         """Return a least itemset that keeps a feature out, None when it may join."""
         from voile.itemsets.kernels.blockers import blocker
 
-        support, present, ranks, signs = blocker(self._groups, self._classes, self._rule, feature)
+        support, present, ranks, signs = blocker(*self.parts, feature)
         if support < 0:
             return None
         return Blocker(
@@ -202,9 +196,3 @@ def _classes(incidence: Incidence) -> Classes:
         weighs=np.zeros(patterns, dtype=np.int64),
         marks=np.zeros(incidence.n_shared + 1, dtype=np.int64),
     )
-
-
-def _subjects_without(incidence: Incidence) -> NDArray[np.int64]:
-    from voile.itemsets.kernels.groups import lacking
-
-    return lacking(incidence.groups, incidence.n_subjects)

@@ -57,20 +57,13 @@ def classification_metric(X: Any, y: LabelsLike, features: Features | None = Non
     """Return CM (Def. 2): the share of rows without the majority label of their group, in [0, 1).
 
     No row is suppressed here, which would count as another.
-
-    >>> round(classification_metric(np.array([[1], [1], [1], [0]]), [0, 0, 1, 1]), 2)
-    0.25
     """
     rows, table = _published(X, y, features)
     return float(1 - table.max(axis=1).sum() / rows.n_rows)
 
 
 def hamdist_weights(X: Any, y: LabelsLike) -> Weights:
-    """Return (features,) what each adds to `hamdist`, in [0, 1]: the share of unlike pairs.
-
-    >>> hamdist_weights(np.array([[1, 0], [1, 1], [0, 1]]), [0, 0, 1]).tolist()
-    [1.0, 0.5]
-    """
+    """Return (features,) what each adds to `hamdist`, in [0, 1]: the share of unlike pairs."""
     holders, sizes = _holders(X, y)
     differ = holders * (sizes.sum() - sizes - holders.sum(axis=1, keepdims=True) + holders)
     weights: Weights = differ.sum(axis=1) / unlike(sizes)
@@ -78,11 +71,7 @@ def hamdist_weights(X: Any, y: LabelsLike) -> Weights:
 
 
 def mutual_information(X: Any, y: LabelsLike) -> Weights:
-    """Return (features,) the bits that each feature alone reveals of the label.
-
-    >>> mutual_information(np.array([[1, 1], [1, 0], [0, 1], [0, 0]]), [0, 0, 1, 1]).tolist()
-    [1.0, 0.0]
-    """
+    """Return (features,) the bits that each feature alone reveals of the label."""
     holders, sizes = _holders(X, y)
     rows = sizes.sum()
     bits = np.zeros(len(holders))
@@ -94,11 +83,7 @@ def mutual_information(X: Any, y: LabelsLike) -> Weights:
 
 
 def chi_squared(X: Any, y: LabelsLike) -> Weights:
-    """Return (features,) Pearson's chi-squared of each feature and the label, rows as the unit.
-
-    >>> chi_squared(np.array([[1, 1], [1, 0], [0, 1], [0, 0]]), [0, 0, 1, 1]).tolist()
-    [4.0, 0.0]
-    """
+    """Return (features,) Pearson's chi-squared of each feature and the label, rows as the unit."""
     holders, sizes = _holders(X, y)
     rows = sizes.sum()
     total = np.zeros(len(holders))
@@ -111,20 +96,12 @@ def chi_squared(X: Any, y: LabelsLike) -> Weights:
 
 
 def size(X: Any, y: LabelsLike | None = None) -> Weights:
-    """Return (features,) ones: a set is worth how many features it has.
-
-    >>> size(np.array([[1, 0], [1, 1]])).tolist()
-    [1.0, 1.0]
-    """
+    """Return (features,) ones: the utility of a set is how many features it has."""
     return np.ones(len(Incidence.of(X).features))
 
 
 def coverage(X: Any, y: LabelsLike | None = None) -> Weights:
-    """Return (features,) the share of all ones that each feature holds; no label is needed.
-
-    >>> coverage(np.array([[1, 0], [1, 1], [0, 1], [1, 0]])).tolist()
-    [0.6, 0.4]
-    """
+    """Return (features,) the share of all ones that each feature holds; no label is needed."""
     rows = Incidence.of(X)
     ones = _per_feature(rows, np.bincount(rows.pattern)[:, None])[:, 0]
     weights: Weights = ones / max(ones.sum(), 1)

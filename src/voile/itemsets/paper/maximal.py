@@ -52,7 +52,7 @@ def _begin(rows: Incidence, k: int) -> Mining:
     from voile.itemsets.kernels.maximal import Mining
 
     features, patterns = len(rows.features), len(rows.own)
-    sizes = np.repeat(np.diff(rows.starts), np.minimum(rows.own + np.diff(rows.shared_starts), k))
+    sizes = np.repeat(np.diff(rows.starts), np.minimum(rows.sharing, k))
     longest = int(np.sort(sizes)[-k]) if len(sizes) >= k else 0
     levels = longest + 2
     mining = Mining(

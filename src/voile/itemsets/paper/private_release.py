@@ -29,20 +29,12 @@ class Split:
 
     @classmethod
     def of(cls, epsilon: float, picks: int) -> Split:
-        """Give half to the picks, each alike, and half to the marginals.
-
-        >>> Split.of(1.0, 4)
-        Split(pick=0.125, marginals=0.5)
-        """
+        """Give half to the picks, each alike, and half to the marginals."""
         return cls(pick=epsilon / 2 / picks, marginals=epsilon / 2)
 
 
 def score_sensitivity(sizes: NDArray[np.int64]) -> float:
-    """Return how far one person's items can move a feature's HamDist, class sizes being public.
-
-    >>> score_sensitivity(np.array([20, 50]))
-    0.05
-    """
+    """Return how far one person's items can move a feature's HamDist, class sizes being public."""
     pairs = (sizes.sum() ** 2 - (sizes**2).sum()) // 2
     return float((sizes.sum() - sizes.min()) / pairs)
 

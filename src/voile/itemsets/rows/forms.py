@@ -95,12 +95,7 @@ class Form(Brief, ABC):
 
 @dataclass(frozen=True)
 class Binary(Form):
-    """One feature, the column itself: 0 and 1, true and false, as numbers, truths or text.
-
-    >>> form = Binary("fever", ("",))
-    >>> form.features, form.cells(pa.array(["0", "1", "2"])).lost.tolist()
-    (('fever',), [False, False, True])
-    """
+    """One feature, the column itself: 0 and 1, true and false, as numbers, booleans or text."""
 
     kind = "binary"
     lacks = "a value other than 0 and 1"
@@ -136,13 +131,7 @@ class Binary(Form):
 
 @dataclass(frozen=True)
 class Categories(Form):
-    """A feature for each value of a column; a null has none of them.
-
-    >>> form = Categories("race", ("Black", "White"))
-    >>> cells = form.cells(pa.array(["White", None, "Black"]))
-    >>> form.shown(cells.only(np.array([False, True]))).to_pylist()
-    ['White', None, None]
-    """
+    """A feature for each value of a column; a null has none of them."""
 
     kind = "categories"
 
@@ -159,14 +148,7 @@ class Categories(Form):
 
 @dataclass(frozen=True)
 class Intervals(Categories):
-    """A feature for each interval between `cuts`; a cut belongs to the interval above it.
-
-    >>> form = Intervals.between("age", (30, 45))
-    >>> form.values
-    ('below 30', '30 to below 45', '45 and above')
-    >>> form.cells(pa.array([29, 30, None, 99])).code.tolist()
-    [0, 1, 2]
-    """
+    """A feature for each interval between `cuts`; a cut belongs to the interval above it."""
 
     kind = "intervals"
     lacks = "a value that is no number"
@@ -193,12 +175,7 @@ class Intervals(Categories):
 
 @dataclass(frozen=True)
 class Words(Form):
-    """A feature for each word of a text: a run of letters and digits, in small letters.
-
-    >>> form = Words("note", ("fever", "no"))
-    >>> form.shown(form.cells(pa.array(["No fever, no cough"]))).to_pylist()
-    ['fever no']
-    """
+    """A feature for each word of a text: a run of letters and digits, in lower case."""
 
     kind = "words"
 
@@ -214,12 +191,7 @@ class Words(Form):
 
 @dataclass(frozen=True)
 class Items(Form):
-    """A feature for each item of a column of lists, as transactions are read.
-
-    >>> form = Items("items", ("3", "39"), "int64")
-    >>> form.shown(form.cells(pa.array([[39, 3, 39], [8]]))).to_pylist()
-    [[3, 39], []]
-    """
+    """A feature for each item of a column of lists, as transactions are read."""
 
     kind = "items"
     item: str

@@ -123,6 +123,11 @@ class Incidence:
         return supports(self.groups)
 
     @property
+    def sharing(self) -> NDArray[np.int64]:
+        """(patterns,) how many subjects have each pattern."""
+        return self.own + np.diff(self.shared_starts)
+
+    @property
     def longest_first(self) -> NDArray[np.intp]:
         """(patterns,) their numbers, those with the most features first."""
         return np.argsort(-np.diff(self.starts), kind="stable")
@@ -132,16 +137,7 @@ class Incidence:
         """The arrays as the kernels read them."""
         from voile.itemsets.kernels.groups import Groups
 
-        return Groups(
-            starts=self.starts,
-            items=self.items,
-            column_starts=self.column_starts,
-            holders=self.holders,
-            own=self.own,
-            shared_starts=self.shared_starts,
-            shared=self.shared,
-            n_shared=self.n_shared,
-        )
+        return Groups(*(getattr(self, name) for name in Groups._fields))
 
     def project(self, features: Features) -> Incidence:
         """Return the rows with some features only, in the columns' order; O(rows + ones).
@@ -164,10 +160,8 @@ class Incidence:
         """Return the same rows with the features in another order, each once."""
         from voile.itemsets.kernels.rows import columns
 
-        slices = [slice(*self.column_starts[x : x + 2]) for x in order]
-        sizes = np.diff(self.column_starts)[order]
-        begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        holders = np.concatenate([self.holders[of] for of in slices])
+        held = [self.holders[slice(*self.column_starts[x : x + 2])] for x in order]
+        begins, holders = np.cumsum([0, *map(len, held)], dtype=np.int64), np.concatenate(held)
         starts, items = columns(begins, holders, len(self.own))
         return replace(
             self,
@@ -225,8 +219,7 @@ def _binary_rows(X: Any, features: Sequence[str] | None) -> tuple[Starts, Items,
             where=f"row {row}, column {name}",
             instead="binarise the column, or leave it out",
         )
-    starts = matrix.indptr.astype(np.int64)
-    return starts, matrix.indices.astype(np.int32), int(matrix.shape[1])
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), int(matrix.shape[1])
 
 
 def _two_dimensional(X: Any) -> NDArray[Any]:
@@ -265,11 +258,7 @@ def _numbered(subjects: ArrayLike | None, rows: int) -> Starts | None:
 
 
 def missing(values: NDArray[Any]) -> NDArray[np.intp]:
-    """Return where an array holds nothing: None, NaN, or what pandas has for them.
-
-    >>> missing(np.array(["a", None, float("nan")], dtype=object)).tolist()
-    [1, 2]
-    """
+    """Return where an array holds nothing: None, NaN, or pandas' values for them."""
     if values.dtype != object:
         return np.flatnonzero(values != values)
     return np.flatnonzero([v is None or type(v).__name__ == "NAType" or v != v for v in values])

@@ -49,11 +49,6 @@ class Labels:
             )
         return cls(number.astype(np.int64), sizes.astype(np.int64))
 
-    @property
-    def unlike_pairs(self) -> int:
-        """Pairs of rows with unlike labels."""
-        return int(unlike(self.sizes))
-
     def table(self, incidence: Incidence) -> NDArray[np.int64]:
         """Return (patterns, classes) rows of each class with each pattern."""
         classes = len(self.sizes)
@@ -63,10 +58,6 @@ class Labels:
 
 
 def unlike(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the pairs of unlike labels within each row of (..., classes) counts.
-
-    >>> unlike(np.array([[2, 1], [0, 3]])).tolist()
-    [2, 0]
-    """
+    """Return the pairs of unlike labels within each row of (..., classes) counts."""
     pairs: NDArray[np.int64] = (counts.sum(axis=-1) ** 2 - (counts**2).sum(axis=-1)) // 2
     return pairs

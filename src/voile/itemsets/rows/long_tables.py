@@ -77,16 +77,10 @@ class LongTable:
 class Records(Source):
     """Show a long table with one row for each record, in the order of their ids.
 
-    The column `item` holds lists, in no order; a null is no item. The other columns must agree
-    in all rows of a record. Each reading sorts the table, on disk where it is large: O(n log n)
-    time; memory follows the batch and the longest record. With `numbered`, the ids are a
-    release's own numbers: they sort as such, and are left out.
-
-    >>> from voile.data import open_source
-    >>> table = pa.table({"basket": [7, 4, 7], "item": ["tea", "rum", "milk"]})
-    >>> records = Records(open_source(table), record="basket", item="item")
-    >>> [row for batch in records.batches() for row in batch.to_pylist()]
-    [{'basket': 4, 'item': ['rum']}, {'basket': 7, 'item': ['tea', 'milk']}]
+    The column `item` holds lists, in no order; a null is no item. The other columns must agree in
+    all rows of a record. Each reading sorts the table, on disk where it is large: O(n log n) time;
+    memory follows the batch and the longest record. With `numbered`, the ids are a release's own
+    numbers: they sort as such, and are left out.
     """
 
     def __init__(self, source: Source, *, record: str, item: str, numbered: bool = False) -> None:

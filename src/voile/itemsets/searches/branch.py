@@ -80,15 +80,12 @@ def by_colours(rows: Incidence, weights: Floats, pairs: Words) -> float:
 def pairable(rows: Incidence, constraint: Constraint) -> Words:
     """Return bit rows of which two features may be published together."""
     from voile.itemsets.kernels.branch import may_pair
-    from voile.itemsets.kernels.groups import equals
 
-    features = len(rows.features)
-    bits = np.zeros((features, features), dtype=np.bool_)
+    all_pairs = ~np.eye(len(rows.features), dtype=np.bool_)
     if constraint.m == 1:
-        bits = ~np.eye(features, dtype=np.bool_)
-    pairs = _packed(bits)
-    if constraint.m != 1:
-        may_pair(rows.groups, equals(rows.groups), constraint.k, pairs)
+        return _packed(all_pairs)
+    pairs = _packed(np.zeros_like(all_pairs))
+    may_pair(rows.groups, rows.sharing, constraint.k, pairs)
     return pairs
 
 

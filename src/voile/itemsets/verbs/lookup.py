@@ -70,12 +70,7 @@ def fitting(rows: Incidence, known: Indices, *, absent: bool) -> Indices:
 
 
 def people(rows: Incidence, patterns: Indices) -> int:
-    """Count the subjects who have one of these patterns.
-
-    >>> rows = Incidence.of(np.array([[1, 0], [0, 1], [1, 1]]), subjects=["a", "a", "b"])
-    >>> people(rows, np.array([0, 1]))
-    1
-    """
+    """Count the subjects who have one of these patterns."""
     alone = int(rows.own[patterns].sum())
     if not rows.n_shared:
         return alone
