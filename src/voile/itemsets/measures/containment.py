@@ -96,7 +96,7 @@ def part_anonymity(
 
 
 def label_diversity(X: Any, y: LabelsLike, features: Features | None = None) -> NDArray[np.int64]:
-    """Return for each row how many labels the rows that contain it have; the least is l-diversity."""
+    """Return for each row how many labels the rows containing it have; the least is l-diversity."""
     from voile.itemsets.kernels.containment import pattern_diversity
 
     rows = _published(X, features)
