@@ -63,3 +63,21 @@ def test_nearest_names_what_looks_alike_or_what_there_is():
     assert nearest("q", ["a"]) == "there is a"
     assert nearest("q", []) == "there are no columns"
     assert nearest("q", [f"c{i}" for i in range(20)]).endswith("c11, ...")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({}, "NO SUCH OPTION"),
+        ({"where": "risk"}, "RISK: NO SUCH OPTION"),
+        ({"instead": "use loss"}, "NO SUCH OPTION; USE LOSS"),
+        ({"where": "risk", "instead": "use loss"}, "RISK: NO SUCH OPTION; USE LOSS"),
+    ],
+)
+def test_an_error_is_said_in_other_words_in_all_its_parts(more, said):
+    error = RequestError("no such option", **more)
+    error.reword(str.upper)
+    assert str(error) == said
+    assert [error.where, error.instead] == [
+        more[name].upper() if name in more else None for name in ("where", "instead")
+    ]

@@ -169,3 +169,32 @@ def test_files_are_looked_for_beside_the_roles_file_also_inside_a_table(tmp_path
     assert roles.settings_of("job", paths) == {"order": str(tmp_path / "order.txt")}
     assert roles.settings_of("town", paths) == {"order": {"near": "elsewhere.csv"}}
     assert roles.columns["zip"].settings["order"]["near"] == "places.csv"  # the file as it stands
+
+
+def test_roles_are_what_a_user_has(tmp_path):
+    roles = Roles.parse({"age": "quasi", "ward": {"role": "keep"}})
+    assert (roles.of("quasi"), roles.of("keep"), roles.subject) == (["age"], ["ward"], None)
+    assert Roles.parse(roles) is roles
+    assert Roles.parse(str(write(tmp_path, TEXT))).subject == "person"
+    whole = Roles.parse({"subject": "who", "columns": {"who": "identifier"}})
+    assert (whole.subject, whole.of("identifier")) == ("who", ["who"])
+    column = Roles.parse({"columns": {"role": "keep", "unit": "cm"}})
+    assert column.of("keep") == ["columns"]  # a column may be called so
+    with pytest.raises(RequestError, match="a list says no roles; give a dictionary"):
+        Roles.parse(["age"])
+    with pytest.raises(RequestError, match=r"columns\.age\.role"):
+        Roles.parse({"age": "quassi"})
+
+
+def test_roles_are_corrected_and_completed_beside_the_same_files(tmp_path):
+    (tmp_path / "order.txt").touch()
+    text = 'subject = "who"\n[columns]\nwho = "identifier"\njob = "keep"\n'
+    roles = Roles.read(write(tmp_path, text))
+    corrected = roles.corrected({"job": {"role": "quasi", "order": "order.txt"}})
+    assert (corrected.of("quasi"), corrected.subject) == (["job"], "who")
+    assert roles.corrected({}, subject="job").subject == "job"
+    whole = corrected.completed(["job", "who", "note"], "drop")
+    assert (whole.of("drop"), whole.of("quasi"), whole.subject) == (["note"], ["job"], "who")
+    for one in (corrected, whole):
+        assert one.settings_of("job", ["order"]) == {"order": str(tmp_path / "order.txt")}
+    assert corrected.completed(["note"], None) is corrected

@@ -55,6 +55,7 @@ class Cuts:
         ({"max_loss": 0.5}, 1),
         ({"max_loss": 0.2}, 2),
         ({"knee": True}, Cuts.frontier.knee().index),
+        ({"least_loss": True}, 2),
     ],
 )
 def test_the_policy_that_was_asked_for_is_picked(asked, number):
@@ -140,3 +141,31 @@ def test_the_order_in_which_facts_were_found_names_no_other_kit():
     facts = {"policies": 3, "name": "é"}
     again = dict(reversed(facts.items()))
     assert Kit("tables", "private", facts).id == Kit("tables", "private", again).id
+
+
+@pytest.mark.parametrize(("flag", "said"), [("knee", "at the knee"), ("least_loss", "least loss")])
+def test_a_way_without_a_number_is_given_or_not(flag, said):
+    choice = Choice(**{flag: True})
+    assert (str(choice), choice.to_data()) == (said, {flag: True})
+    assert Choice.from_data({flag: True}) == choice
+    with pytest.raises(RequestError, match="exactly one"):
+        Choice(**{flag: True}, policy=1)
+
+
+def test_a_choice_is_read_from_what_a_user_gives():
+    assert Choice.parse({"policy": np.int64(2)}) == Choice(policy=2)
+    assert Choice.parse({"max_risk": "0.5"}) == Choice(max_risk=0.5)
+    with pytest.raises(RequestError, match="max_rsk"):
+        Choice.parse({"max_rsk": 0.1})
+
+
+def test_a_chosen_policy_is_saved_and_shows_its_figures(tmp_path):
+    chosen = Chosen.from_kit(KIT, Cuts(), Choice(max_risk=0.1))
+    path = chosen.save(tmp_path / "policy.toml")
+    assert (path, Chosen.read(path)) == (tmp_path / "policy.toml", chosen)
+    with pytest.raises(RequestError, match="is there already"):
+        chosen.save(path)
+    chosen.save(path, force=True)
+    shown = dataclasses.replace(chosen, figures={"risk": 0.1234, "own_figure": 7.0})._repr_html_()
+    assert "0.12" in shown
+    assert "own figure" not in shown

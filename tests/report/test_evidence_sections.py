@@ -212,3 +212,36 @@ def test_a_quantity_of_nothing_but_0_is_a_sentence_beside_the_table_of_the_other
     (grid,), (_, sentence) = shown(Grid, one), shown(Prose, one)
     assert grid.columns == ("condition", "right")
     assert sentence.paragraphs == ("0% throughout, 95% upper bound 3.7% or less: left.",)
+
+
+def zeros(*names):
+    return [Finding(name, Rate(0, 200), baseline=Rate(0, 100)) for name in names]
+
+
+def test_several_rows_of_nothing_found_are_one_sentence():
+    one = evidence(Finding("right", MANY), *zeros("claims", "guesses"))
+    (grid,) = shown(Grid, one)
+    assert [row[0] for row in grid.rows] == ["right"]
+    assert shown(Prose, one)[1].paragraphs == (
+        "0% throughout, 95% upper bound 3.7% or less: claims and guesses.",
+    )
+    only = evidence(*zeros("claims", "guesses"))
+    assert shown(Grid, only) == []
+    assert len(shown(Prose, only)) == 2
+
+
+def test_the_bound_of_nothing_found_is_rounded_up_for_the_public_alone():
+    few = evidence(*(Finding(name, Rate(0, 119)) for name in ("claims", "guesses")))
+    assert "upper bound 3.2% or less" in shown(Prose, few)[1].paragraphs[0]
+    assert "upper bound 3.1% or less" in shown(Prose, few, audience="internal")[1].paragraphs[0]
+
+
+def test_one_row_of_nothing_found_and_one_that_was_not_tried_stay_in_the_table():
+    one = evidence(Finding("right", MANY), *zeros("claims"))
+    (grid,) = shown(Grid, one)
+    assert [row[0] for row in grid.rows] == ["right", "claims"]
+    untried = [replace(x, baseline=Rate(0, 0)) for x in zeros("claims", "guesses")]
+    (grid,) = shown(Grid, evidence(*untried))
+    assert [row[0] for row in grid.rows] == ["claims", "guesses"]
+    found = [replace(x, control=MANY) for x in zeros("claims", "guesses")]
+    assert len(shown(Grid, evidence(*found))) == 1
