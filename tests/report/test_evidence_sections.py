@@ -223,7 +223,7 @@ def test_several_rows_of_nothing_found_are_one_sentence():
     (grid,) = shown(Grid, one)
     assert [row[0] for row in grid.rows] == ["right"]
     assert shown(Prose, one)[1].paragraphs == (
-        "0% throughout, 95% upper bound 3.7% or less: claims and guesses.",
+        "0% throughout, 95% upper bound 1.9% or less: claims and guesses.",
     )
     only = evidence(*zeros("claims", "guesses"))
     assert shown(Grid, only) == []
