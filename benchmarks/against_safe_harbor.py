@@ -37,7 +37,7 @@ FRONTIERS, INTERVALS = "frontier_beside_safe_harbor", "policies_that_beat_safe_h
 STEPS = 300  # of a staircase along either axis, that a picture shows
 DIAMOND = "M0-8L8 0L0 8L-8 0Z"
 COLUMNS = (
-    "strategy",
+    "method",
     "evaluations",
     "policies kept",
     "beat Safe Harbor",
@@ -210,14 +210,14 @@ def strips(policy: Policy) -> tuple[Strip, ...]:
 def main() -> None:
     pair = Pair.read()
     limits: dict[str, Callable[[], list[SearchResult]]] = {
-        strategy: lambda s=strategy, n=seeds: [
-            search(pair.space, strategy=s, evaluations=POLICIES, random_state=seed)
+        method: lambda s=method, n=seeds: [
+            search(pair.space, method=s, evaluations=POLICIES, random_state=seed)
             for seed in range(n)
         ]
-        for strategy, seeds in SEEDS.items()
+        for method, seeds in SEEDS.items()
     }
-    limits["steepest"] = lambda: [search(pair.space, strategy="steepest")]
-    limits[f"best, {SECONDS} s"] = lambda: [search(pair.space, strategy="best", seconds=SECONDS)]
+    limits["steepest"] = lambda: [search(pair.space, method="steepest")]
+    limits[f"best, {SECONDS} s"] = lambda: [search(pair.space, method="best", seconds=SECONDS)]
     rows, found = [PAPER], {}
     for name, find in limits.items():
         results = find()

@@ -19,7 +19,7 @@ EVALUATIONS = 14_780
 SEEDS = 5
 RISKS = (0.1, 0.01, 0.001)
 LOSSES = tuple(f"loss at {risk:g}" for risk in RISKS)
-WORK = ("population", "strategy", "evaluations", "seconds")
+WORK = ("population", "method", "evaluations", "seconds")
 COLUMNS = (*WORK, "area", "log area", *LOSSES, "policies kept")
 
 
@@ -36,15 +36,15 @@ def figures(result: SearchResult) -> list[float]:
 
 def rows_of(name: str, counts: Counts) -> list[tuple[str, ...]]:
     space = Space(Evaluator(counts))
-    search(space, strategy="steepest")  # loads the compiled code and sorts the cells, not timed
+    search(space, method="steepest")  # loads the compiled code and sorts the cells, not timed
     random, took = [], []
     for seed in range(SEEDS):
         began = time.perf_counter()
-        found = search(space, strategy="random-chain", evaluations=EVALUATIONS, random_state=seed)
+        found = search(space, method="random-chain", evaluations=EVALUATIONS, random_state=seed)
         took.append(time.perf_counter() - began)
         random.append(figures(found))
     began = time.perf_counter()
-    steepest = search(space, strategy="steepest")
+    steepest = search(space, method="steepest")
     seconds = time.perf_counter() - began
     mean, best = np.mean(random, axis=0), figures(steepest)
     deviation = np.std([each[0] for each in random])
@@ -74,7 +74,7 @@ def main() -> None:
         "relative risk .1, .01 and .001. Lower is better.",
         (
             "population",
-            "strategy",
+            "method",
             "evaluations",
             "seconds",
             "area",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from benchmarks import picture
 from benchmarks.area import Space
-from benchmarks.by_evaluations import Strategy, areas
+from benchmarks.by_evaluations import Method, areas
 from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
@@ -23,14 +23,14 @@ POLICIES = 14_780
 FIRST = 1_000
 MARKS = (*range(20, FIRST, 20), *range(FIRST, POLICIES, 265), POLICIES)
 SHOWN = (100, 500, 1_000, 2_000, 5_000, 10_000, POLICIES)
-STRATEGIES: dict[str, Strategy] = {
+METHODS: dict[str, Method] = {
     "random-chain": RandomChain(),
     "sublattice": SublatticeSearch(),
     "sublattice without H (TH 0)": SublatticeSearch(0.0),
     "random-chain, by attributes": RandomChain("attributes"),
     "steepest": steepest.explore,
 }
-DRAWN = tuple(STRATEGIES)[:3]
+DRAWN = tuple(METHODS)[:3]
 MARKED = tuple(sorted({*MARKS, *SHOWN}))
 
 
@@ -41,11 +41,11 @@ def charts(found: dict[str, np.ndarray], name: str, level: float) -> list[LineCh
         within = [i for i, mark in enumerate(MARKED) if least <= mark <= most]
         x = tuple(float(MARKED[i]) for i in within)
 
-        def line(strategy: str) -> Series:
-            area = found[strategy][:, within]
+        def line(method: str) -> Series:
+            area = found[method][:, within]
             mean, deviation = area.mean(axis=0), area.std(axis=0)
             band = tuple(mean - deviation), tuple(np.minimum(mean + deviation, 1))
-            return Series(strategy, x, tuple(mean), *band)
+            return Series(method, x, tuple(mean), *band)
 
         flat = Series(name, (x[0], x[-1]), (level, level))
         return LineChart((*map(line, DRAWN), flat), "policies searched", "area under the frontier")
@@ -67,13 +67,13 @@ def main() -> None:
     options = parser.parse_args()
     evaluator = Evaluator(tennessee_counts())
     found, rows, rival = {}, [], 0.0
-    for name, strategy in STRATEGIES.items():
+    for name, method in METHODS.items():
         seeds = range(options.seeds if name != "steepest" else 1)  # it draws nothing
-        runs = [areas(evaluator, strategy, MARKED, seed) for seed in seeds]
+        runs = [areas(evaluator, method, MARKED, seed) for seed in seeds]
         found[name] = np.array([area for area, _ in runs])
         rival = rival or found[name][:, -1].mean()
         rows.append(row(name, found[name], [len(frontier) for _, frontier in runs], rival))
-    whole = search(Space(evaluator), strategy="steepest")
+    whole = search(Space(evaluator), method="steepest")
     area, less = whole.frontier.area(), f"{1 - whole.frontier.area() / rival:+.0%}"
     end = f"steepest to its end, {whole.evaluations:,} policies"
     before = [""] * (len(SHOWN) - 1)
@@ -87,7 +87,7 @@ def main() -> None:
         "area_against_policies",
         "Mean area under the frontier (and its standard deviation) after so many policies\n"
         "searched, the top and the bottom among them; Tennessee, lower is better.",
-        ("strategy", *(f"{n:,}" for n in SHOWN), "policies kept", "less area than random-chain"),
+        ("method", *(f"{n:,}" for n in SHOWN), "policies kept", "less area than random-chain"),
         rows,
         f"{options.seeds} seeds. {POLICIES:,} policies are the paper's 20 chains of 739. All\n"
         "start from the top and the bottom. Steepest scores every neighbour of each policy on\n"

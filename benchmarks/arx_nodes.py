@@ -38,9 +38,9 @@ def main() -> None:
     risk, loss = space.evaluate(nodes)
     node_seconds = time.perf_counter() - began
     theirs = Frontier.of(risk, loss, nodes)
-    search(space, strategy="steepest")  # compile first
+    search(space, method="steepest")  # compile first
     began = time.perf_counter()
-    found = search(space, strategy="steepest")
+    found = search(space, method="steepest")
     seconds = time.perf_counter() - began
     ours = found.frontier
     beaten = np.array([len(ours.dominating(r, x)) > 0 for r, x in zip(risk, loss, strict=True)])

@@ -48,19 +48,19 @@ TRIED = """What was tried, on the Tennessee pair:
   that is better by more than .00002. No policy there loses less than .4050: that is proved
   ([bound](bound.md)).
 """
-COLUMNS = ("what", "strategy", "evaluations", "seconds", "area", "log area", *LOSSES)
+COLUMNS = ("what", "method", "evaluations", "seconds", "area", "log area", *LOSSES)
 
 
-def row(name: str, strategy: str, found: SearchResult) -> tuple[str, ...]:
+def row(name: str, method: str, found: SearchResult) -> tuple[str, ...]:
     frontier, seconds = found.frontier, found.history.seconds[-1]
     areas = [f"{frontier.area():.5f}", f"{frontier.area(log=True):.4f}"]
     losses = [f"{frontier.at(risk=risk).loss:.4f}" for risk in RISKS]
-    return (name, strategy, f"{found.evaluations:,}", f"{seconds:.1f}", *areas, *losses)
+    return (name, method, f"{found.evaluations:,}", f"{seconds:.1f}", *areas, *losses)
 
 
 def rows_of(name: str, counts: Counts) -> list[tuple[str, ...]]:
     space = Space(Evaluator(counts))
-    search(space, strategy="steepest")  # sorts the cells, not timed
+    search(space, method="steepest")  # sorts the cells, not timed
     limits = {
         "random-chain": {"evaluations": EVALUATIONS, "random_state": 0},
         "sublattice": {"evaluations": EVALUATIONS, "random_state": 0},
@@ -71,10 +71,10 @@ def rows_of(name: str, counts: Counts) -> list[tuple[str, ...]]:
         "best, limited": {"seconds": SECONDS},
     }
     results = {
-        strategy: search(space, strategy=strategy.split(",")[0], **limit)
-        for strategy, limit in limits.items()
+        method: search(space, method=method.split(",")[0], **limit)
+        for method, limit in limits.items()
     }
-    made = [row(name, strategy, found) for strategy, found in results.items()]
+    made = [row(name, method, found) for method, found in results.items()]
     best, others = results["best, limited"], ("random-chain", "sublattice", "steepest")
     reached = int(np.argmax(best.history.area <= TARGET))
     if name == "Tennessee" and best.history.area[reached] <= TARGET:
@@ -97,7 +97,7 @@ def lattices(counts: Counts) -> tuple[str, ...]:
         forbidden = np.ones(n_bits, dtype=np.bool_)
         forbidden[np.random.default_rng(seed).choice(n_bits, FREE, replace=False)] = False
         evaluator = Evaluator(counts, Constraints(forbidden=forbidden))
-        whole = search(Space(evaluator), strategy="exhaustive").frontier
+        whole = search(Space(evaluator), method="exhaustive").frontier
         rng = np.random.default_rng(0)
         run = Run(evaluator, evaluations=None, seconds=None, rng=rng, progress=None)
         run.begin()

@@ -106,10 +106,10 @@ def main() -> None:
     whole = tennessee_counts()
     small, large = Space(Evaluator(coarse(whole))), Space(Evaluator(whole))
     bound(small, search(small).frontier, weights=[1.0])  # compiles, not timed
-    found = search(small, strategy="best", seconds=options.search).frontier
+    found = search(small, method="best", seconds=options.search).frontier
     twenty, took = timed(small, found, weights=WEIGHTS, seconds=SECONDS)
     chosen, chosen_took = timed(small, twenty.frontier, seconds=2 * SECONDS)
-    found = search(large, strategy="best", seconds=options.search).frontier
+    found = search(large, method="best", seconds=options.search).frontier
     few, few_took = timed(large, found, weights=FEW, seconds=options.long)
     parts = [
         parts_of("67 bits", twenty, took),
@@ -139,7 +139,7 @@ def main() -> None:
         "last rise. *Loss at* a relative risk: no policy of that risk or less loses less than the\n"
         "first number, and the best found loses the second. *More weights*: once 20 are done,\n"
         "those between them at which the bound on the area can rise most, as `voile tables fit\n"
-        "--bound-seconds` takes them.",
+        "--lower-bound-seconds` takes them.",
     )
 
 

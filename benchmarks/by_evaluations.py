@@ -12,7 +12,7 @@ from voile.core.frontier import Frontier
 from voile.tables.scoring.evaluator import Evaluator, Policies, Scores
 from voile.tables.searches.run import Limit, Run
 
-Strategy = Callable[[Run], None]
+Method = Callable[[Run], None]
 
 
 class Marked(Run):
@@ -38,13 +38,13 @@ class Marked(Run):
 
 
 def areas(
-    evaluator: Evaluator, strategy: Strategy, marks: Sequence[int], seed: int
+    evaluator: Evaluator, method: Method, marks: Sequence[int], seed: int
 ) -> tuple[NDArray[np.float64], Frontier]:
     """Return the area at each mark, and the frontier at the last; a search's own end holds on."""
     run = Marked(evaluator, marks, seed)
     with suppress(Limit):
         run.begin()
-        strategy(run)
+        method(run)
     made = np.array([point.evaluations for point in run.checkpoints])
     at = np.searchsorted(made, marks, side="right") - 1
     return np.array([point.area for point in run.checkpoints])[at], run.frontier()

@@ -26,7 +26,7 @@ from voile.tables.verbs.search import search
 
 SIZES = (14_780, 269_747)
 POPULATION = 100
-COLUMNS = ("evaluations", "strategy", "seconds", "area", "log area", *LOSSES, "area against ours")
+COLUMNS = ("evaluations", "method", "seconds", "area", "log area", *LOSSES, "area against ours")
 
 
 class Policies(Problem):

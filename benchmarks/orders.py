@@ -137,7 +137,7 @@ def rows_of(pair: Pair) -> Iterator[tuple[str, ...]]:
 
 
 def scores(pair: Pair, order: np.ndarray) -> list[float]:
-    return figures(search(Space(Evaluator(pair.reordered(order))), strategy="steepest"))
+    return figures(search(Space(Evaluator(pair.reordered(order))), method="steepest"))
 
 
 def row(

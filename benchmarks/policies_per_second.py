@@ -95,17 +95,17 @@ def main() -> None:
         descend(at, changes(at), free, BY_RISK, 0.0, n_bits, sums, merged)
 
     space = Space(evaluator)
-    frontier = search(space, strategy="steepest").frontier.policies
+    frontier = search(space, method="steepest").frontier.policies
     calls: dict[str, tuple[int, Callable[[], object]]] = {
         "NumPy, from scratch": (len(few), lambda: [rival.score(policy) for policy in few]),
         "`evaluate`, from scratch": (len(few), lambda: evaluator.evaluate(few)),
         "random chain, kernel": (n_bits, chain),
         "random chain, whole search, 20 chains": (
             2 + 20 * (n_bits - 1),
-            lambda: search(space, strategy="random-chain", random_state=0),
+            lambda: search(space, method="random-chain", random_state=0),
         ),
         "steepest with all neighbours, kernel": (neighbours, steepest),
-        "steepest, whole search": (2 + neighbours, lambda: search(space, strategy="steepest")),
+        "steepest, whole search": (2 + neighbours, lambda: search(space, method="steepest")),
         "largest risks of its frontier": (
             len(frontier),
             lambda: evaluator.record_risks(frontier),

@@ -98,7 +98,7 @@ def apply(path: Path) -> int:
     from voile.tables import wing
 
     roles = Roles.model_validate({"columns": dict.fromkeys(QUASI, "quasi")})
-    options = wing.FitOptions(strategy="random-chain", evaluations=2_000)
+    options = wing.FitOptions(method="random-chain", evaluations=2_000)
     kit = wing.fit(open_source(path), roles, options, seed=1, progress=silent)
     chosen = wing.choose(kit, Choice(max_loss=0.5))
     start = time.perf_counter()

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 import numpy as np
-from benchmarks.by_evaluations import Strategy, areas
+from benchmarks.by_evaluations import Method, areas
 from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
@@ -19,11 +19,11 @@ THRESHOLDS = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99)
 GUIDED = 0.9
 DRAWINGS = {None: "any two of a chain", 100: "100 apart", 20: "20 apart"}
 BASELINE = "random-chain"
-COLUMNS = ("initial", "strategy", *(f"{n:,}" for n in CHECKPOINTS))
+COLUMNS = ("initial", "method", *(f"{n:,}" for n in CHECKPOINTS))
 
 
-def strategies(initial: Initial) -> Iterator[tuple[str, Strategy]]:
-    """Name each strategy; a chain is itself the start of a random-chain search."""
+def strategies(initial: Initial) -> Iterator[tuple[str, Method]]:
+    """Name each method; a chain is itself the start of a random-chain search."""
     yield BASELINE, RandomChain()
     yield f"{BASELINE}, by attributes", RandomChain("attributes")
     for free, drawing in DRAWINGS.items():
@@ -53,8 +53,8 @@ def rows_of(evaluator: Evaluator, initial: Initial, seeds: int) -> Iterator[tupl
     before = evaluator.n_bits + 1 if initial == "chain" else 2
     marks = [before, *(before + n for n in CHECKPOINTS)]
     found: dict[str, np.ndarray] = {}
-    for name, strategy in strategies(initial):
-        each = [areas(evaluator, strategy, marks, seed)[0] for seed in range(seeds)]
+    for name, method in strategies(initial):
+        each = [areas(evaluator, method, marks, seed)[0] for seed in range(seeds)]
         found[name] = np.array(each)[:, 1:]
         yield shown(initial, name, found[name])
     for name in found:

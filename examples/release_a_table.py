@@ -11,7 +11,7 @@ from voile.tables import PolicySpace, safe_harbor, search
 def main(sample: str, population: str) -> None:
     """Print what Safe Harbor loses, and the policy that loses least at no more risk."""
     space = PolicySpace.of(sample, population, quasi=["age", "sex", "race", "zip"])
-    found = search(space, strategy="steepest")  # under a second; best takes a minute
+    found = search(space, method="steepest")  # under a second; best takes a minute
     risk, loss = space.evaluate(safe_harbor(space).bits[None])
     best = found.frontier.at(risk=risk[0])  # the least loss at Safe Harbor's risk
     print(f"Safe Harbor loses {loss[0]:.0%}; at no more risk this policy loses {best.loss:.0%}:")

@@ -81,7 +81,7 @@ def test_the_largest_risk_is_the_same_limit_in_choose_as_in_fit(
     limit, policy, kit = ["--max-risk", ".1"], tmp_path / "policy.toml", tmp_path / "kit"
     assert voile("tables", "choose", files.kit, *limit, "--out", policy).code == 0
     assert Chosen.read(policy).figures["max_risk"] <= 0.1
-    assert voile(*files.fit(kit), *limit, "--strategy", "steepest").code == 0
+    assert voile(*files.fit(kit), *limit, "--method", "steepest").code == 0
     policies = voile("tables", "frontier", kit, "--json").json["policies"]
     assert max(one["max_risk"] for one in policies) <= 0.1
     open_ = ["tables", "choose", files.kit, "--max-relative-risk", "1", "--out", policy]
@@ -317,7 +317,7 @@ def test_an_interrupted_fit_keeps_what_it_has(
     kit = tmp_path / "kit"
     monkeypatch.setattr("voile.cli.screen.LINE_EVERY", 0.0)
     monkeypatch.setattr("sys.stderr", err := Interrupting("searching", after=3))
-    search = ["--strategy", "random-chain", "--evaluations", "1000000000"]
+    search = ["--method", "random-chain", "--evaluations", "1000000000"]
     assert run([str(word) for word in (*files.fit(kit), *search)]) == 130
     told = "voile: interrupted; the kit holds what was found until then"
     assert err.getvalue().splitlines()[-1] == told
@@ -338,7 +338,7 @@ def test_a_kit_with_a_proof_is_applied_and_the_report_says_what_was_proved(
     voile: Any, files: Any, tmp_path: Path
 ) -> None:
     kit, policy, out, page = (tmp_path / name for name in ("kit", "p.toml", "r.csv", "page.html"))
-    proof = ["--strategy", "steepest", "--bound-seconds", "1", "--seed", "5"]
+    proof = ["--method", "steepest", "--lower-bound-seconds", "1", "--seed", "5"]
     choose = ["tables", "choose", kit, "--knee", "--out", policy]
     apply = ["tables", "apply", kit, files.patients, "--policy", policy, "--out", out]
     apply += ["--no-pseudonyms"]

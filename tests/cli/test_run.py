@@ -84,6 +84,11 @@ def test_an_error_never_shows_a_value(
     assert capsys.readouterr() == ("", f"{said}\n")
 
 
+def test_an_option_that_was_renamed_is_named(voile: Any, files: Any) -> None:
+    ran = voile("tables", "fit", files.patients, "--strategy", "best")
+    assert (ran.code, "no such option: --strategy; it is now --method" in ran.err) == (2, True)
+
+
 def test_a_traceback_only_for_debug(voile: Any, tmp_path: Path) -> None:
     asked = ["verify", tmp_path / "none.csv"]
     assert "Traceback" not in voile(*asked).err

@@ -14,7 +14,7 @@ subject = "person"
 person = "identifier"
 age = "quasi"
 zip = { role = "quasi", order = "zip3" }
-seen = { role = "keep", shift_days = 30 }
+seen = { role = "keep", date_shift_days = 30 }
 """
 
 

@@ -151,7 +151,7 @@ def _tables(tiny: Any, table: pa.Table) -> Strange:
         row: [column[i] for column in cells.values()] + _club(outside, row) + _kept(i)
         for i, row in enumerate(rows)
     }
-    fit = {"k": 5, "suppress": 0.4, "hold_out": 0.2, "strategy": "steepest"}
+    fit = {"k": 5, "suppress": 0.4, "hold_out": 0.2, "method": "steepest"}
     applied = _changed(whole, "zip", outside)
     return Strange(_roles(tiny, born="quasi"), whole, applied, marks, fit)
 

@@ -27,7 +27,7 @@ from voile.wings import WINGS
 
 pytestmark = pytest.mark.slow
 KILLS = 2
-QUICK = {"tables": ["--strategy", "steepest"]}
+QUICK = {"tables": ["--method", "steepest"]}
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from voile.release.choice import Choice
 SPARED = {"documents": ("spans", "note", "letter")}
 LONG = 1_000
 FIT: dict[str, dict[str, Any]] = {
-    "tables": {"population": [], "k": 2, "suppress": 0.5, "strategy": "random-chain"}
+    "tables": {"population": [], "k": 2, "suppress": 0.5, "method": "random-chain"}
 }
 
 

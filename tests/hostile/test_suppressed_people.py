@@ -50,7 +50,7 @@ def released(folder: Path, capfd: Any, rows: list[str], k: int, choice: list[str
     def voile(*words: object) -> None:
         assert run([str(word) for word in words]) == 0
 
-    fit = ["--k", k, "--suppress", 0.02, "--strategy", "steepest", "--seed", 1]
+    fit = ["--k", k, "--suppress", 0.02, "--method", "steepest", "--seed", 1]
     source, kit, policy = folder / "tx.csv", folder / "kit", folder / "policy.toml"
     voile("tables", "fit", source, "--roles", folder / "roles.toml", *fit, "--out", kit)
     voile("tables", "choose", kit, *choice, "--out", policy)

@@ -55,7 +55,7 @@ def test_the_same_content_has_the_same_bytes_and_other_content_another_id(saved,
 
 def test_a_kit_keeps_its_id():
     """Policies name their kit by it, also those that were chosen before."""
-    assert Kit("tables", "shareable", {"policies": 1, "name": "é"}).id == "8efce2ca90347761"
+    assert Kit("tables", "shareable", {"policies": 1, "name": "é"}).id == "ed9ce35d0362e86a"
 
 
 def test_the_id_is_that_of_the_written_bytes(saved):
@@ -100,8 +100,15 @@ def test_an_edited_index_gives_another_id(saved):
 
 
 def test_a_newer_kit_is_refused_whatever_it_holds(saved):
-    (saved / KIT_INDEX).write_text(json.dumps({"format": "voile-kit", "version": 2}))
-    with pytest.raises(RequestError, match="version 2 and this voile reads up to 1"):
+    (saved / KIT_INDEX).write_text(json.dumps({"format": "voile-kit", "version": 3}))
+    with pytest.raises(RequestError, match="version 3 and this voile reads up to 2"):
+        Kit.load(saved)
+
+
+def test_a_kit_of_an_older_voile_is_to_be_fitted_again(saved):
+    index = {"format": "voile-kit", "version": 1, "kind": "tables", "visibility": "private"}
+    (saved / KIT_INDEX).write_text(json.dumps({**index, "facts": {"policies": 1}, "tables": {}}))
+    with pytest.raises(RequestError, match="an older voile wrote this kit; fit again"):
         Kit.load(saved)
 
 
@@ -117,7 +124,7 @@ def test_what_is_no_kit_is_refused(saved, tmp_path):
         (saved / KIT_INDEX).write_text(text)
         with pytest.raises(RequestError, match="this is not a kit"):
             Kit.load(saved)
-    for text in ("{", '{"format": "voile-kit"}', '{"format": "voile-kit", "version": 1}'):
+    for text in ("{", '{"format": "voile-kit"}', '{"format": "voile-kit", "version": 2}'):
         (saved / KIT_INDEX).write_text(text)
         with pytest.raises(TamperedError):
             Kit.load(saved)

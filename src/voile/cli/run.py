@@ -94,6 +94,11 @@ def _mistake(error: click.UsageError) -> Problem:
     near = getattr(error, "possibilities", None)
     said = (error.message if near else error.format_message()).strip().rstrip(".")
     remedy = f"did you mean {' or '.join(near)}?" if near else f"see {path} --help"
+    if isinstance(error, click.NoSuchOption):
+        from voile.release.options import RENAMED
+
+        if now := RENAMED.get(error.option_name.strip("-").replace("-", "_")):
+            remedy = f"it is now --{now.replace('_', '-')}"
     said = f"{said[0].lower()}{said[1:].replace('. ', ', ')}"
     return Problem(WRONG_REQUEST, said, path, remedy)
 

@@ -82,6 +82,8 @@ def read_index(path: Path, kind: str | None) -> tuple[bytes, Index]:
             where=str(path),
             instead="use a newer voile",
         )
+    if version == 1:
+        raise RequestError("an older voile wrote this kit", where=str(path), instead="fit again")
     if version != KIT_VERSION:
         raise DamagedError("the kit's index has no version", where=str(path))
     index = checked(Index, data, "the kit's index", path)

@@ -42,6 +42,14 @@ def fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
+RENAMED = {
+    "bound_seconds": "lower_bound_seconds",
+    "days": "date_shift_days",
+    "strategy": "method",
+}
+"""What options were called before, and what they are called now."""
+
+
 def checked(model: type[M], given: Mapping[str, Any], spelt: Callable[[str], str] = str) -> M:
     """Build the options; every mistake is reported at once, by the option it was made with.
 
@@ -71,7 +79,8 @@ def request_error(
     for one in mistakes:
         name = str(one["loc"][0]) if one["loc"] else ""
         if one["type"] == "extra_forbidden":
-            said.append(f"no such option: {spelt(name)} ({nearest(name, known)})")
+            now = f"it is now {spelt(RENAMED[name])}" if name in RENAMED else nearest(name, known)
+            said.append(f"no such option: {spelt(name)} ({now})")
         else:
             what = one["msg"].removeprefix("Value error, ")
             said.append(f"{name and spelt(name) + ': '}{what[0].lower()}{what[1:]}")

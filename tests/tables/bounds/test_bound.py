@@ -85,7 +85,7 @@ def test_holds_for_a_risk_that_weighs_groups_otherwise(some_counts, power, under
     risk = matches(power=power, under=under)
     for seed in range(8):
         space = _Weighed(Evaluator(some_counts(seed, sizes=(4, 2, 4)), risk=risk))
-        whole = search(space, strategy="exhaustive").frontier
+        whole = search(space, method="exhaustive").frontier
         found = bound(space, none_found(7), weights=WEIGHTS)
         for weight, lower in zip(found.weight, found.bound, strict=True):
             assert lower <= (whole.loss + weight * whole.risk).min() + EXACT
@@ -122,7 +122,7 @@ def test_alike_rows_agree_without_multipliers(space_of):
     counts = Counts((5, 6), codes, np.tile(row, 5), np.tile(row * 7, 5), np.zeros((30, 0)))
     required = np.array([True] * 4 + [False] * 5)
     space = space_of(counts, Constraints(required=required))
-    whole = search(space, strategy="exhaustive").frontier
+    whole = search(space, method="exhaustive").frontier
     steps = []
     found = bound(space, whole, weights=WEIGHTS, progress=steps.append)
     assert found.optimal.all()
@@ -132,7 +132,7 @@ def test_alike_rows_agree_without_multipliers(space_of):
 def test_a_bound_only_rises_and_the_multipliers_raise_it(some_counts, space_of):
     space = space_of(some_counts(12, sizes=(8, 2, 9)))
     steps = []
-    found = bound(space, search(space, strategy="best").frontier, progress=steps.append)
+    found = bound(space, search(space, method="best").frontier, progress=steps.append)
     gaps = [step.gap for step in steps]
     assert (np.diff(gaps) <= 1e-12).all()
     assert gaps[-1] < gaps[0] / 2
@@ -213,7 +213,7 @@ def test_ctrl_c_before_the_first_step_is_no_bound_either(some_counts, space_of, 
 
 def test_scores_of_another_table_are_not_believed(some_counts, space_of, truth_of):
     counts = some_counts(12, sizes=(6, 2, 6))
-    whole = search(space_of(counts), strategy="exhaustive").frontier
+    whole = search(space_of(counts), method="exhaustive").frontier
     better = Frontier.of(whole.risk, whole.loss * 0.9, whole.policies)
     found = bound(space_of(counts), better, weights=WEIGHTS)
     assert_proved(found, truth_of(counts, Constraints()))
@@ -224,7 +224,7 @@ def test_scores_of_another_table_are_not_believed(some_counts, space_of, truth_o
 
 def test_many_weights_a_few_at_a_time_are_all_tightened(some_counts, space_of, monkeypatch):
     space = space_of(some_counts(12, sizes=(6, 2, 6)))
-    frontier = search(space, strategy="best").frontier
+    frontier = search(space, method="best").frontier
     together = bound(space, frontier, weights=WEIGHTS)
     monkeypatch.setattr("voile.tables.bounds.proof.ROOM", 1)
     apart = bound(space, frontier, weights=WEIGHTS)

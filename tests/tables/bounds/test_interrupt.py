@@ -28,7 +28,7 @@ sample = rng.poisson(0.2, len(codes)) * 1.0
 people = sample + rng.poisson(3, len(codes))
 counts = Counts((30, 2, 3, 40), codes.astype(np.int32), sample, people, np.zeros((len(codes), 0)))
 space = Space(Evaluator(counts))
-frontier = search(space, strategy="steepest").frontier
+frontier = search(space, method="steepest").frontier
 print("begins", flush=True)
 found = bound(space, frontier, progress=lambda at: print(at.bounded, flush=True))
 print(json.dumps({

@@ -51,7 +51,7 @@ def test_again_and_again_they_come_to_the_hull_and_to_an_end(frontier, asked):
 
 def test_with_seconds_to_spare_the_area_comes_nearer_to_the_hull(some_counts, space_of):
     space = space_of(some_counts(12, sizes=(6, 2, 6)))
-    frontier = search(space, strategy="exhaustive").frontier
+    frontier = search(space, method="exhaustive").frontier
     plain, more = bound(space, frontier), bound(space, frontier, seconds=60)
     assert more.stopped == "finished"
     assert np.isin(plain.weight, more.weight).all()

@@ -235,7 +235,7 @@ def test_a_columns_settings_keep_policies_between_two_levels(tmp_path):
     limits = space(finest=1, coarsest=2).constraints
     assert limits.required.tolist() == [True, False, False, False, True]
     assert limits.forbidden.tolist() == [False, True, False, True, False]
-    found = search(space(finest=1, coarsest=2), strategy="exhaustive").frontier.policies
+    found = search(space(finest=1, coarsest=2), method="exhaustive").frontier.policies
     assert found[:, [0, 4]].all()
     assert not found[:, [1, 3]].any()
     assert space(coarsest=3).constraints.forbidden is None

@@ -45,10 +45,10 @@ def run_of(space, seed, evaluations=None):
     return run
 
 
-def found(space, strategy, seed, evaluations=None):
+def found(space, method, seed, evaluations=None):
     run = run_of(space, seed, evaluations)
     with suppress(Limit):
-        strategy(run)
+        method(run)
     return run.frontier()
 
 
@@ -209,10 +209,10 @@ def test_a_strategy_goes_by_its_name_or_as_an_object(small_space):
     from voile.tables.verbs.search import search
 
     space = small_space(2, sizes=(9, 9, 9))
-    named = search(space, strategy="random-chain", random_state=3, evaluations=99).frontier
-    given = search(space, strategy=RandomChain(), random_state=3, evaluations=99)
+    named = search(space, method="random-chain", random_state=3, evaluations=99).frontier
+    given = search(space, method=RandomChain(), random_state=3, evaluations=99)
     assert given.frontier.risk.tolist() == named.risk.tolist()
-    assert given.strategy == "RandomChain(order='bits')"
+    assert given.method == "RandomChain(order='bits')"
 
 
 @given(seeds)

@@ -49,7 +49,7 @@ def test_finds_the_whole_frontier_of_small_lattices(small_space, limits):
         run = run_of(space)
         run.begin()
         explore(run)
-        found, wanted = run.frontier(), search(space, strategy="exhaustive").frontier
+        found, wanted = run.frontier(), search(space, method="exhaustive").frontier
         np.testing.assert_allclose(found.risk, wanted.risk, atol=1e-10)
         np.testing.assert_allclose(found.loss, wanted.loss, atol=1e-10)
 
@@ -90,7 +90,7 @@ def test_without_scoring_all_it_is_near_the_optimum_and_not_above_steepest(
         rng = np.random.default_rng(seed)
         space.evaluator.required[:] = rng.random(9) < 0.2
     try:
-        whole = search(space, strategy="exhaustive").frontier
+        whole = search(space, method="exhaustive").frontier
     except InfeasibleError:
         reject()
     run = run_of(space)
@@ -98,7 +98,7 @@ def test_without_scoring_all_it_is_near_the_optimum_and_not_above_steepest(
     seek(run)
     found = run.frontier()
     assert_scores_as_from_scratch(space.evaluator, found)
-    steepest = search(space, strategy="steepest").frontier
+    steepest = search(space, method="steepest").frontier
     assert found.area() <= steepest.area() + 1e-11
     assert found.area() <= whole.area() + 1e-3
 
@@ -140,6 +140,6 @@ def test_weights_and_flips_together_find_what_neither_does(evaluations, other):
     for seed in (1, 2):
         space = town(seed)
         ours = search(space, evaluations=evaluations).frontier.area()
-        assert ours < search(space, strategy="local", evaluations=other).frontier.area()
+        assert ours < search(space, method="local", evaluations=other).frontier.area()
         if other is None:
-            assert ours < search(space, strategy="interval").frontier.area()
+            assert ours < search(space, method="interval").frontier.area()

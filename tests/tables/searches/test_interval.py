@@ -98,7 +98,7 @@ def test_what_is_found_is_scored_exactly_and_beaten_by_nothing_from_steepest(
     explore(run)
     frontier = run.frontier()
     assert_scores_as_from_scratch(space.evaluator, frontier)
-    steepest = search(space, strategy="steepest").frontier
+    steepest = search(space, method="steepest").frontier
     for risk, loss in zip(steepest.risk, steepest.loss, strict=True):
         assert ((frontier.risk <= risk + 1e-11) & (frontier.loss <= loss + 1e-11)).any()
 

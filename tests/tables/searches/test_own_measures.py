@@ -12,7 +12,7 @@ from voile.core.frontier import Frontier
 from voile.tables.people.counts import Constraints
 from voile.tables.scoring.evaluator import Evaluator
 from voile.tables.searches import best
-from voile.tables.verbs.search import STRATEGIES, search
+from voile.tables.verbs.search import METHODS, search
 
 REQUIRED, FORBIDDEN = np.eye(6, dtype=bool)[[2, 4]]
 LIMITS = {
@@ -45,17 +45,17 @@ def whole_frontier(evaluator):
 
 @pytest.mark.parametrize("limits", LIMITS)
 @pytest.mark.parametrize("pair", PAIRS)
-@pytest.mark.parametrize("strategy", [*STRATEGIES, best.seek])
-def test_every_search_scores_as_from_scratch(own, strategy, pair, limits):
+@pytest.mark.parametrize("method", [*METHODS, best.seek])
+def test_every_search_scores_as_from_scratch(own, method, pair, limits):
     here = space(own, pair, limits)
-    found = search(here, strategy=strategy, random_state=0).frontier
+    found = search(here, method=method, random_state=0).frontier
     scores = here.evaluator.scores(found.policies)
     np.testing.assert_allclose(found.risk, scores.risk, atol=1e-9)
     np.testing.assert_allclose(found.loss, scores.loss, atol=1e-9)
     assert here.evaluator.feasible(found.policies, scores).all()
     wanted = whole_frontier(here.evaluator)
     assert found.area() >= wanted.area() - 1e-9
-    if strategy in ("best", "exhaustive"):
+    if method in ("best", "exhaustive"):
         np.testing.assert_allclose(found.risk, wanted.risk, atol=1e-9)
         np.testing.assert_allclose(found.loss, wanted.loss, atol=1e-9)
 
@@ -63,8 +63,8 @@ def test_every_search_scores_as_from_scratch(own, strategy, pair, limits):
 @pytest.mark.parametrize("pair", PAIRS)
 def test_best_beats_random_chains_on_a_larger_lattice(own, pair):
     here = space(own, pair, "free", sizes=(9, 3, 14))
-    ours = search(here, strategy="best", evaluations=3_000, random_state=0)
-    random = search(here, strategy="random-chain", evaluations=3_000, random_state=0)
+    ours = search(here, method="best", evaluations=3_000, random_state=0)
+    random = search(here, method="random-chain", evaluations=3_000, random_state=0)
     assert ours.frontier.area() < random.frontier.area()
 
 
@@ -77,8 +77,8 @@ def test_a_search_refuses_a_measure_that_breaks_what_it_declares(own):
 def test_the_weighed_risk_changes_what_is_found(own):
     counts = own.counts(8, sizes=(6, 2, 9))
     risk, loss = own.pairs(counts)["weighed"]
-    plain = search(Space(Evaluator(counts)), strategy="exhaustive").frontier
+    plain = search(Space(Evaluator(counts)), method="exhaustive").frontier
     weighed = Evaluator(counts, risk=risk, loss=loss)
-    ours = search(Space(weighed), strategy="exhaustive").frontier
+    ours = search(Space(weighed), method="exhaustive").frontier
     theirs = Frontier.of(*weighed.evaluate(plain.policies), plain.policies)
     assert ours.area() < theirs.area()

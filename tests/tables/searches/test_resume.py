@@ -13,7 +13,7 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
 from voile.tables.people.counts import Constraints, Counts
 from voile.tables.scoring.evaluator import Evaluator
-from voile.tables.verbs.search import STRATEGIES, search
+from voile.tables.verbs.search import METHODS, search
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ def assert_own_scores(evaluator, frontier):
     np.testing.assert_allclose(frontier.loss, scores.loss, atol=1e-9)
 
 
-@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name != "exhaustive"])
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "exhaustive"])
 @pytest.mark.parametrize("limits", LIMITS)
-def test_nothing_of_the_start_is_lost(small_space, strategy, limits):
+def test_nothing_of_the_start_is_lost(small_space, method, limits):
     space = small_space(3, sizes=SIZES, **limits)
     start = search(space, evaluations=3000).frontier
-    found = search(space, strategy=strategy, start=start, evaluations=400, random_state=0).frontier
+    found = search(space, method=method, start=start, evaluations=400, random_state=0).frontier
     assert found.area() <= start.area() + 1e-12
     assert found.area(log=True) <= start.area(log=True) + 1e-12
     assert_own_scores(space.evaluator, found)
@@ -56,8 +56,8 @@ def test_goes_on_from_where_it_stopped(small_space):
 @settings(max_examples=15, deadline=None)
 def test_another_tables_scores_are_not_believed(small_space, seed, other):
     space = small_space(seed, sizes=SIZES)
-    start = search(small_space(other, sizes=SIZES), strategy="steepest").frontier
-    result = search(space, strategy="steepest", start=start)
+    start = search(small_space(other, sizes=SIZES), method="steepest").frontier
+    result = search(space, method="steepest", start=start)
     assert_own_scores(space.evaluator, result.frontier)
 
 
@@ -65,10 +65,10 @@ def test_what_is_believed_is_no_evaluation(small_space):
     space = small_space(5, sizes=(60, 2, 5))
     start = search(space, evaluations=6_000).frontier
     assert len(start) > 64
-    plain = search(space, strategy="steepest")
-    assert search(space, strategy="steepest", start=start).evaluations == plain.evaluations + 64
+    plain = search(space, method="steepest")
+    assert search(space, method="steepest", start=start).evaluations == plain.evaluations + 64
     wrong = Frontier.of(start.risk, start.loss * 0.999, start.policies)
-    scored = search(space, strategy="steepest", start=wrong)
+    scored = search(space, method="steepest", start=wrong)
     assert scored.evaluations == plain.evaluations + len(wrong)
     assert_own_scores(space.evaluator, scored.frontier)
 
@@ -82,7 +82,7 @@ def test_where_records_are_suppressed_no_score_is_believed():
     start = Frontier.of(*Evaluator(counts).evaluate(chain), chain)
     assert len(start) == 66
     space = Space(Evaluator(counts, Constraints(k=2)))
-    found = search(space, strategy="random-chain", evaluations=200, start=start).frontier
+    found = search(space, method="random-chain", evaluations=200, start=start).frontier
     assert_own_scores(space.evaluator, found)
 
 
@@ -90,19 +90,19 @@ def test_where_records_are_suppressed_no_score_is_believed():
 @settings(max_examples=20, deadline=None)
 def test_drops_what_is_not_allowed_now(small_space, seed):
     rng = np.random.default_rng(seed)
-    start = search(small_space(seed, sizes=SIZES), strategy="steepest").frontier
+    start = search(small_space(seed, sizes=SIZES), method="steepest").frontier
     required, forbidden = (rng.random(28) < 0.1 for _ in range(2))
     limits = {"k": 2, "suppress": 0.4, "required": required & ~forbidden, "forbidden": forbidden}
     space = small_space(seed, sizes=SIZES, **limits)
     try:
-        found = search(space, strategy="steepest", start=start).frontier
+        found = search(space, method="steepest", start=start).frontier
     except InfeasibleError:
         return
     assert_own_scores(space.evaluator, found)
 
 
 def test_refuses_policies_of_another_table(small_space):
-    start = search(small_space(1), strategy="steepest").frontier
+    start = search(small_space(1), method="steepest").frontier
     with pytest.raises(RequestError, match=r"not of this table's .* 28 booleans"):
         search(small_space(1, sizes=SIZES), start=start)
     numbers = Frontier.of([0.5], [0.5], np.zeros((1, 6)))

@@ -14,7 +14,7 @@ import numpy as np
 from voile.tables import Constraints, bound, search
 from voile.tables.people.counts import Counts
 from voile.tables.scoring.evaluator import Evaluator
-from voile.tables.verbs.search import STRATEGIES
+from voile.tables.verbs.search import METHODS
 
 @dataclass(frozen=True)
 class Space:
@@ -27,9 +27,9 @@ people = sample + rng.poisson(3, 1800)
 values = sample[:, None] * (rng.random((1800, 3)) < 0.5)
 for constraints in (Constraints(), Constraints(k=3, l_diversity=2, suppress=0.3)):
     space = Space(Evaluator(Counts((12, 2, 5, 15), codes, sample, people, values), constraints))
-    for strategy in STRATEGIES:
-        if strategy != "exhaustive":
-            found = search(space, strategy=strategy, evaluations=20_000, random_state=0)
+    for method in METHODS:
+        if method != "exhaustive":
+            found = search(space, method=method, evaluations=20_000, random_state=0)
     bound(space, found.frontier, seconds=8)
 """
 

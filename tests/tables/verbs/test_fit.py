@@ -48,12 +48,12 @@ def said(kit: Kit) -> str:
 
 @pytest.fixture(scope="module")
 def whole() -> Kit:
-    return fitted(people(), strategy="exhaustive")
+    return fitted(people(), method="exhaustive")
 
 
 def test_goes_on_from_the_policies_of_a_kit(whole, tmp_path):
     whole.save(tmp_path / "kit")
-    on = fitted(people(), strategy="random-chain", evaluations=200, resume=tmp_path / "kit")
+    on = fitted(people(), method="random-chain", evaluations=200, resume=tmp_path / "kit")
     wanted, found = Content.of(whole).frontier, Content.of(on).frontier
     np.testing.assert_allclose(found.risk, wanted.risk)
     np.testing.assert_allclose(found.loss, wanted.loss)
@@ -66,29 +66,29 @@ def test_does_not_go_on_from_other_values(whole, tmp_path):
 
 
 def test_bisects_at_the_risk_asked_for_and_needs_one(whole):
-    kit = fitted(people(), strategy="bisect", bisect_risk=0.4)
+    kit = fitted(people(), method="bisect", bisect_risk=0.4)
     exact = Content.of(whole).frontier.at(risk=0.4)
     found = Content.of(kit).frontier.at(risk=0.4)
     assert exact.loss <= found.loss < 1
     with pytest.raises(RequestError, match="say the risk with --bisect-risk"):
-        fitted(people(), strategy="bisect")
+        fitted(people(), method="bisect")
 
 
-@pytest.mark.parametrize("strategy", ["random-chain", "sublattice", "bisect"])
-def test_random_chains_may_merge_attribute_after_attribute(strategy):
-    given = {"strategy": strategy, "evaluations": 60}
-    if strategy == "bisect":
+@pytest.mark.parametrize("method", ["random-chain", "sublattice", "bisect"])
+def test_random_chains_may_merge_attribute_after_attribute(method):
+    given = {"method": method, "evaluations": 60}
+    if method == "bisect":
         given["bisect_risk"] = 0.4
     usual, other = fitted(people(), **given), fitted(people(), **given, chain_order="attributes")
-    assert "order='attributes'" in other.facts["strategy"]
+    assert "order='attributes'" in other.facts["method"]
     assert usual.id != other.id
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"chain_order": "attributes"}, "the strategy is best; take --strategy random-chain"),
-        ({"bisect_risk": 0.4}, "the strategy is best; take --strategy bisect"),
+        ({"chain_order": "attributes"}, "the method is best; take --method random-chain"),
+        ({"bisect_risk": 0.4}, "the method is best; take --method bisect"),
         ({"outcomes": ["town"]}, "roles: outcome town has the role quasi; .* label or keep"),
         ({"outcomes": ["name"]}, "roles: outcome name has the role drop; .* label or keep"),
         ({"outcomes": ["ill", "ill"]}, "outcome ill is named twice"),
@@ -111,7 +111,7 @@ def test_does_not_go_on_from_a_kit_of_another_kind(tmp_path):
 
 
 def test_what_is_proved_is_kept_and_told(whole, tmp_path):
-    kit = fitted(people(), strategy="steepest", bound_seconds=60)
+    kit = fitted(people(), method="steepest", lower_bound_seconds=60)
     kit.save(tmp_path / "kit")
     content, exact = Content.of(Kit.load(tmp_path / "kit")), Content.of(whole).frontier
     assert content.bound is not None
@@ -130,7 +130,7 @@ def test_what_is_proved_is_kept_and_told(whole, tmp_path):
 
 def test_without_a_proof_the_report_says_that_there_is_no_bound(whole):
     assert said(whole).startswith("There is no bound")
-    stopped = fitted(people(), strategy="steepest", bound_seconds=1e-9)
+    stopped = fitted(people(), method="steepest", lower_bound_seconds=1e-9)
     assert said(stopped).startswith("There is no bound: the proof was stopped")
 
 
@@ -143,7 +143,7 @@ def test_what_cannot_be_bounded_is_refused_before_the_search():
             ),
             loss="mutual-information",
             outcomes=["ill"],
-            bound_seconds=1,
+            lower_bound_seconds=1,
         )
 
 

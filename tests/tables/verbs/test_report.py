@@ -46,7 +46,7 @@ def test_how_many_people_were_dropped_follows_from_no_public_sentence(subjects):
             "measures": MEASURES,
             "marks": {},
             "absent": {},
-            "search": {"evaluations": 9, "strategy": "steepest", "stopped": "finished"},
+            "search": {"evaluations": 9, "method": "steepest", "stopped": "finished"},
         }
         public = for_audience(data, "public", STATING)
         counted = {"subjects": subjects - suppressed, "suppressed": suppressed}

@@ -1,4 +1,4 @@
-"""What every strategy keeps, and what each promises."""
+"""What every method keeps, and what each promises."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voile.tables.paper.bisect import Bisect
 from voile.tables.paper.sublattice import SublatticeSearch
 from voile.tables.people.counts import Constraints, Counts
 from voile.tables.scoring.evaluator import Evaluator
-from voile.tables.verbs.search import STRATEGIES, search
+from voile.tables.verbs.search import METHODS, search
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Space:
 
 
 seeds = st.integers(0, 2**32)
-everywhere = pytest.mark.parametrize("strategy", STRATEGIES)
+everywhere = pytest.mark.parametrize("method", METHODS)
 
 
 def brute_force(evaluator):
@@ -57,9 +57,9 @@ def test_exhaustive_finds_the_frontier_of_all_policies(small_space, seed, cuts, 
     wanted = brute_force(space.evaluator)
     if not len(wanted):
         with pytest.raises(InfeasibleError):
-            search(space, strategy="exhaustive")
+            search(space, method="exhaustive")
         return
-    result = search(space, strategy="exhaustive")
+    result = search(space, method="exhaustive")
     assert_same(result.frontier, wanted)
     assert result.evaluations == 2 ** (4 if cuts else 6)
     assert result.stopped == "finished"
@@ -68,11 +68,11 @@ def test_exhaustive_finds_the_frontier_of_all_policies(small_space, seed, cuts, 
 @everywhere
 @given(seed=seeds)
 @settings(max_examples=25, deadline=None)
-def test_only_feasible_policies_with_their_own_scores(small_space, strategy, seed):
+def test_only_feasible_policies_with_their_own_scores(small_space, method, seed):
     space = small_space(seed, k=2, max_risk=0.5, suppress=0.4, **some_cuts(seed))
     evaluator = space.evaluator
     try:
-        found = search(space, strategy=strategy, random_state=seed).frontier
+        found = search(space, method=method, random_state=seed).frontier
     except InfeasibleError:
         assert not len(brute_force(evaluator))
         return
@@ -86,10 +86,10 @@ def test_only_feasible_policies_with_their_own_scores(small_space, strategy, see
 @everywhere
 @given(seed=seeds)
 @settings(max_examples=15, deadline=None)
-def test_never_beats_the_exact_frontier(small_space, strategy, seed):
+def test_never_beats_the_exact_frontier(small_space, method, seed):
     space = small_space(seed)
     exact = brute_force(space.evaluator)
-    found = search(space, strategy=strategy, random_state=seed).frontier
+    found = search(space, method=method, random_state=seed).frontier
     both = exact.merge(found)
     assert_same(both, exact)
     assert found.area() >= exact.area() - 1e-9
@@ -101,20 +101,20 @@ def test_steepest_comes_close_to_the_exact_area(small_space):
     ratios = []
     for seed in range(12):
         space = small_space(seed, sizes=(4, 3, 4))
-        found = search(space, strategy="steepest").frontier
+        found = search(space, method="steepest").frontier
         ratios.append(found.area() / brute_force(space.evaluator).area())
     assert np.mean(ratios) < 1.1
 
 
 def test_where_records_may_be_suppressed_a_second_chain_is_walked(small_space):
-    assert search(small_space(0), strategy="steepest").evaluations == 2 + 21
+    assert search(small_space(0), method="steepest").evaluations == 2 + 21
     suppressing = small_space(0, k=2, suppress=0.9)
-    assert search(suppressing, strategy="steepest").evaluations == 2 + 2 * 21
+    assert search(suppressing, method="steepest").evaluations == 2 + 2 * 21
 
 
 @everywhere
-def test_the_same_seed_gives_the_same_frontier(small_space, strategy):
-    one, other = (search(small_space(3), strategy=strategy, random_state=7) for _ in range(2))
+def test_the_same_seed_gives_the_same_frontier(small_space, method):
+    one, other = (search(small_space(3), method=method, random_state=7) for _ in range(2))
     assert one.frontier.risk.tolist() == other.frontier.risk.tolist()
     assert one.frontier.policies.tolist() == other.frontier.policies.tolist()
     assert one.history.area.tolist() == other.history.area.tolist()
@@ -122,7 +122,7 @@ def test_the_same_seed_gives_the_same_frontier(small_space, strategy):
 
 def test_another_seed_walks_another_chain(small_space):
     areas = {
-        search(small_space(3), strategy="random-chain", evaluations=7, random_state=seed)
+        search(small_space(3), method="random-chain", evaluations=7, random_state=seed)
         .history.area[-1]
         .item()
         for seed in range(8)
@@ -132,39 +132,39 @@ def test_another_seed_walks_another_chain(small_space):
 
 @everywhere
 @pytest.mark.parametrize("evaluations", [7, 8, 11])
-def test_stops_at_the_evaluations_asked_for(small_space, strategy, evaluations):
-    result = search(small_space(1), strategy=strategy, evaluations=evaluations, random_state=0)
+def test_stops_at_the_evaluations_asked_for(small_space, method, evaluations):
+    result = search(small_space(1), method=method, evaluations=evaluations, random_state=0)
     assert result.evaluations == evaluations
     assert result.stopped == "evaluations"
     assert result.history.evaluations[-1] == evaluations
 
 
-@pytest.mark.parametrize("strategy", [*STRATEGIES, SublatticeSearch(threshold=0.5), Bisect(0.9)])
-def test_every_search_refuses_fewer_evaluations_than_one_chain_has(small_space, strategy):
+@pytest.mark.parametrize("method", [*METHODS, SublatticeSearch(threshold=0.5), Bisect(0.9)])
+def test_every_search_refuses_fewer_evaluations_than_one_chain_has(small_space, method):
     for evaluations in (0, 6):
         with pytest.raises(RequestError, match="fewer than the 7 policies of one chain"):
-            search(small_space(1), strategy=strategy, evaluations=evaluations)
+            search(small_space(1), method=method, evaluations=evaluations)
     space = small_space(1, **some_cuts(0))
     with pytest.raises(RequestError, match=r"4 evaluations .* 5 policies of one chain"):
-        search(space, strategy=strategy, evaluations=4)
-    assert search(space, strategy=strategy, evaluations=5).evaluations == 5
+        search(space, method=method, evaluations=4)
+    assert search(space, method=method, evaluations=5).evaluations == 5
 
 
 def test_a_random_chain_goes_on_as_long_as_it_is_told(small_space):
-    result = search(small_space(1), strategy="random-chain", evaluations=1000, random_state=0)
+    result = search(small_space(1), method="random-chain", evaluations=1000, random_state=0)
     assert result.evaluations == 1000
-    assert search(small_space(1), strategy="random-chain").evaluations == 2 + 20 * 5
+    assert search(small_space(1), method="random-chain").evaluations == 2 + 20 * 5
 
 
 @everywhere
-def test_stops_when_its_seconds_are_over(small_space, strategy):
-    result = search(small_space(1), strategy=strategy, seconds=1e-9)
+def test_stops_when_its_seconds_are_over(small_space, method):
+    result = search(small_space(1), method=method, seconds=1e-9)
     assert result.stopped == "seconds"
     assert len(result.frontier)
 
 
 @everywhere
-def test_an_interrupted_search_returns_what_it_has(small_space, strategy):
+def test_an_interrupted_search_returns_what_it_has(small_space, method):
     seen = []
 
     def interrupt(checkpoint):
@@ -172,24 +172,24 @@ def test_an_interrupted_search_returns_what_it_has(small_space, strategy):
         if len(seen) == 2:
             raise KeyboardInterrupt
 
-    result = search(small_space(1), strategy=strategy, progress=interrupt, random_state=0)
+    result = search(small_space(1), method=method, progress=interrupt, random_state=0)
     assert result.stopped == "interrupted"
     assert result.evaluations == seen[-1].evaluations
     assert len(result.frontier)
 
 
 @everywhere
-def test_history_falls_in_area_and_rises_in_evaluations(small_space, strategy):
-    history = search(small_space(2), strategy=strategy, random_state=0).history
+def test_history_falls_in_area_and_rises_in_evaluations(small_space, method):
+    history = search(small_space(2), method=method, random_state=0).history
     assert (np.diff(history.evaluations) > 0).all()
     assert (np.diff(history.area) <= 0).all()
     assert (np.diff(history.seconds) >= 0).all()
 
 
 @everywhere
-def test_a_lattice_of_one_policy(small_space, strategy):
+def test_a_lattice_of_one_policy(small_space, method):
     for cuts in ({"required": np.ones(6, bool)}, {"forbidden": np.ones(6, bool)}):
-        found = search(small_space(5, **cuts), strategy=strategy).frontier
+        found = search(small_space(5, **cuts), method=method).frontier
         assert len(found) == 1
         assert found.policies.all() == ("required" in cuts)
 
@@ -220,10 +220,10 @@ def test_names_the_constraints_that_can_only_be_met_apart():
 
 def test_refuses_what_it_cannot_do(small_space):
     space = small_space(0)
-    with pytest.raises(RequestError, match="no strategy 'steep'; did you mean steepest"):
-        search(space, strategy="steep")
+    with pytest.raises(RequestError, match="no method 'steep'; did you mean steepest"):
+        search(space, method="steep")
     for seconds in (0, -1, float("nan")):
         with pytest.raises(RequestError, match="seconds"):
             search(space, seconds=seconds)
     with pytest.raises(RequestError, match=r"2\*\*22 policies"):
-        search(small_space(0, sizes=(12, 12)), strategy="exhaustive")
+        search(small_space(0, sizes=(12, 12)), method="exhaustive")

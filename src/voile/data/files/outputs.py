@@ -22,7 +22,7 @@ KIT_FORMAT, RELEASE_FORMAT, EVIDENCE_FORMAT = "voile-kit", "voile-release", "voi
 READINGS_FORMAT, DEMO_FORMAT = "voile-readings", "voile-demo"
 ENROLMENT_FORMAT = "voile-enrolment"
 KIT_INDEX, DEMO_MARK = "kit.json", "demo.json"
-KIT_VERSION = 1
+KIT_VERSION = 2
 Visibility = Literal["private", "shareable"]
 """Who may see a kit."""
 GENERATOR = b'<meta name="generator" content="voile '

@@ -105,7 +105,7 @@ class ApplyOptions(voile.release.options.ApplyOptions):
     date_order: Literal["dmy", "mdy"] | None = Field(
         None, description="order of numeric dates; unreadable ones become marks [dmy in Spanish]"
     )
-    days: int = Field(365, ge=1, le=36_500, description="maximum date shift in days")
+    date_shift_days: int = Field(365, ge=1, le=36_500, description="maximum date shift in days")
     ages: Literal["keep", "mark"] = Field(
         "keep", description="treatment of ages up to 89 with surrogates; older ones are grouped"
     )
@@ -133,7 +133,7 @@ class ApplyOptions(voile.release.options.ApplyOptions):
 
     @model_validator(mode="after")
     def _of_surrogates(self) -> ApplyOptions:
-        own = {"language", "date_order", "days", "ages", "names"} & self.model_fields_set
+        own = {"language", "date_order", "date_shift_days", "ages", "names"} & self.model_fields_set
         if self.replace != "surrogate" and own:
             name = min(own).replace("_", "-")
             raise ValueError(f"{name} is for surrogates: add --replace surrogate")

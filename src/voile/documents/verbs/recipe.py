@@ -87,6 +87,6 @@ def _replacer(options: ApplyOptions) -> Replacer:
         names=None if path is None else [Names.read(Path(path))],
         kinds=kinds,
         date_order=options.date_order,
-        days=options.days,
+        days=options.date_shift_days,
         ages=options.ages,
     )

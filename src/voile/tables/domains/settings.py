@@ -46,7 +46,7 @@ def _said(message: str) -> str:
 class KeptSettings(Settings):
     """What becomes of a column that is released as it is: one shift of dates for each subject."""
 
-    shift_days: int | None = Field(None, ge=1, le=36_500)
+    date_shift_days: int | None = Field(None, ge=1, le=36_500)
 
 
 PATHS = ("order", "order.by", "order.near", "hierarchy", "parents")

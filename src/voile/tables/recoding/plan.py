@@ -77,7 +77,7 @@ def plan(
         elif name == roles.subject:
             outputs += [_pseudonym(name, named)] if named is not None else []
         elif role in RELEASED:
-            days = KeptSettings.read(name, roles.columns[name].settings).shift_days
+            days = KeptSettings.read(name, roles.columns[name].settings).date_shift_days
             if days is None:
                 outputs.append(_kept(name, role, type_))
             else:

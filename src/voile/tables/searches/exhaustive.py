@@ -17,7 +17,7 @@ def explore(run: Run) -> None:
     if len(cuts) > MOST_BITS:
         raise RequestError(
             f"2**{len(cuts)} policies are too many to score all",
-            instead=f"leave at most {MOST_BITS} cuts free, or use the steepest strategy",
+            instead=f"leave at most {MOST_BITS} cuts free, or use the steepest method",
         )
     # The first and the last of the enumeration are the two ends, which are scored already.
     for begin in range(1, 2 ** len(cuts) - 1, BATCH):

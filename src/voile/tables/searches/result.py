@@ -58,5 +58,5 @@ class SearchResult:
     frontier: Frontier
     history: History
     evaluations: int
-    strategy: str
+    method: str
     stopped: str

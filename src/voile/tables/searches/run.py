@@ -1,4 +1,4 @@
-"""What every strategy shares: the lattice it may use, its limits, and what it found so far."""
+"""What every method shares: the lattice it may use, its limits, and what it found so far."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Limit(Exception):  # noqa: N818, it ends a search and is no error
 
 
 class Run:
-    """Collect what a strategy scores, on the lattice without the forbidden cuts.
+    """Collect what a method scores, on the lattice without the forbidden cuts.
 
     Strategies see `n_bits` cuts, of which `required` must stay, and the `scorer` of the lattice
     that forbidden cuts' merging leaves. `rng` is their only source of chance.

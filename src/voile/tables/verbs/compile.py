@@ -9,7 +9,7 @@ import numpy as np
 from voile.tables.bounds.bound import bound
 from voile.tables.people.counts import Constraints, Counts
 from voile.tables.scoring.evaluator import Evaluator
-from voile.tables.verbs.search import STRATEGIES, search
+from voile.tables.verbs.search import METHODS, search
 
 SIZES = (14, 2, 5)  # more cuts than `best` scores one by one
 EVALUATIONS = 5_000
@@ -21,7 +21,7 @@ class _Space:
 
 
 def main() -> None:
-    """Run every strategy and a proof, with and without constraints, on 140 combinations."""
+    """Run every method and a proof, with and without constraints, on 140 combinations."""
     cells = int(np.prod(SIZES))
     codes = np.stack(np.unravel_index(np.arange(cells), SIZES), axis=1).astype(np.int32)
     sample = (np.arange(cells) % 4 + 1).astype(np.float64)
@@ -29,8 +29,8 @@ def main() -> None:
     counts = Counts(SIZES, codes, sample, people, np.eye(4)[np.arange(cells) % 3])
     for constraints in (Constraints(), Constraints(k=3, l_diversity=2, suppress=0.5)):
         space = _Space(Evaluator(counts, constraints))
-        for strategy in STRATEGIES:
-            found = search(space, strategy=strategy, evaluations=EVALUATIONS, random_state=0)
+        for method in METHODS:
+            found = search(space, method=method, evaluations=EVALUATIONS, random_state=0)
         bound(space, found.frontier, weights=[0.1, 1.0, 10.0])
 
 

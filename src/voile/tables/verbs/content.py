@@ -278,7 +278,7 @@ class Content(Brief):
             policies.mark_scores,
             policies.absent,
             facts["fraction"],
-            {name: facts[name] for name in ("strategy", "evaluations", "stopped")},
+            {name: facts[name] for name in ("method", "evaluations", "stopped")},
             read_bound(facts["bound"], tables["bound"], frontier) if facts["bound"] else None,
         )
 

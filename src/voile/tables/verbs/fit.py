@@ -26,7 +26,7 @@ from voile.tables.policies.safe_harbor import is_age, safe_harbor
 from voile.tables.policies.space import PolicySpace
 from voile.tables.verbs.content import KIND, Asked, Content, Policies, score_marks
 from voile.tables.verbs.options import FitOptions
-from voile.tables.verbs.search import Strategy, search
+from voile.tables.verbs.search import Method, search
 
 SAFE_HARBOR = "safe-harbor"
 CHAINED = ("random-chain", "sublattice", "bisect")
@@ -53,11 +53,11 @@ def fit(
     fitted = TrainingSource(source, hold_out) if options.hold_out else source
     space = _space(fitted, roles, options, sensitive)
     marks, absent = _marks(space, options)
-    if options.bound_seconds is not None:
+    if options.lower_bound_seconds is not None:
         refuse_unbounded(space.evaluator)
     found = search(
         space,
-        strategy=_strategy(space, options, marks),
+        method=_method(space, options, marks),
         evaluations=options.evaluations,
         seconds=options.seconds,
         random_state=drawn[1],
@@ -65,11 +65,11 @@ def fit(
         progress=lambda at: progress("searching", at.evaluations, options.evaluations),
     )
     proved = None
-    if options.bound_seconds is not None and found.stopped != "interrupted":
+    if options.lower_bound_seconds is not None and found.stopped != "interrupted":
         proved = bound(
             space,
             found.frontier,
-            seconds=options.bound_seconds,
+            seconds=options.lower_bound_seconds,
             progress=lambda at: progress("proving", at.bounded),
         )
     frontier = found.frontier if proved is None else proved.frontier
@@ -90,7 +90,7 @@ def fit(
         absent,
         options.fraction,
         {
-            "strategy": found.strategy,
+            "method": found.method,
             "evaluations": found.evaluations,
             "stopped": found.stopped
             if proved is None or proved.stopped != "interrupted"
@@ -120,12 +120,10 @@ def _space(source: Source, roles: Roles, options: FitOptions, sensitive: str | N
     )
 
 
-def _strategy(
-    space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]
-) -> str | Strategy:
+def _method(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]) -> str | Method:
     """Return the search asked for; `bisect` needs a risk, which Safe Harbor gives."""
     order = options.chain_order
-    match options.strategy:
+    match options.method:
         case "bisect":
             return Bisect(_bisect_risk(space, options, marks), order=order)
         case "random-chain" if order != "bits":
@@ -204,15 +202,15 @@ def _check_outcomes(roles: Roles, options: FitOptions) -> None:
 
 def _check_strategy(options: FitOptions) -> None:
     """Refuse settings that the search asked for has no use for."""
-    if options.chain_order != "bits" and options.strategy not in CHAINED:
+    if options.chain_order != "bits" and options.method not in CHAINED:
         raise RequestError(
-            f"an order of chains is given, and the strategy is {options.strategy}",
-            instead=f"take --strategy {', '.join(CHAINED)}, or leave it out",
+            f"an order of chains is given, and the method is {options.method}",
+            instead=f"take --method {', '.join(CHAINED)}, or leave it out",
         )
-    if options.bisect_risk is not None and options.strategy != "bisect":
+    if options.bisect_risk is not None and options.method != "bisect":
         raise RequestError(
-            f"a risk to bisect for is given, and the strategy is {options.strategy}",
-            instead="take --strategy bisect, or leave it out",
+            f"a risk to bisect for is given, and the method is {options.method}",
+            instead="take --method bisect, or leave it out",
         )
 
 

@@ -37,7 +37,7 @@ class FitOptions(Options):
     outcomes: tuple[str, ...] = Field(
         (), description="outcome column of mutual-information; may be given several times"
     )
-    strategy: Literal[
+    method: Literal[
         "best",
         "steepest",
         "interval",
@@ -58,7 +58,7 @@ class FitOptions(Options):
     )
     evaluations: int | None = Field(None, ge=1, description="limit of policies scored")
     seconds: float | None = Field(None, gt=0, description="time limit of the search in seconds")
-    bound_seconds: float | None = Field(
+    lower_bound_seconds: float | None = Field(
         None, gt=0, description="time limit for computing a lower bound, in seconds"
     )
     k: int = Field(1, ge=1, description="minimum number of subjects in a group")

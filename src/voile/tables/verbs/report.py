@@ -160,7 +160,7 @@ def _kit_summary(data: Mapping[str, Any], audience: Audience) -> Section:
     search = data["search"]
     said = [
         f"{data['policies']:,} policies were found that no other of {search['evaluations']:,} "
-        f"beats in both risk and loss (search: {search['strategy']}, {search['stopped']}).",
+        f"beats in both risk and loss (search: {search['method']}, {search['stopped']}).",
         "Without protection, an adversary who links every record to the population is expected to "
         f"re-identify {count_among(data['matches'], size(data['subjects'], audience))} of the "
         "source.",

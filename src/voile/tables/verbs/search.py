@@ -17,11 +17,11 @@ from voile.tables.searches.result import Checkpoint, History, SearchResult, Spac
 from voile.tables.searches.resume import take_up
 from voile.tables.searches.run import Limit, Run
 
-__all__ = ["STRATEGIES", "Checkpoint", "History", "SearchResult", "Space", "Strategy", "search"]
+__all__ = ["METHODS", "Checkpoint", "History", "Method", "SearchResult", "Space", "search"]
 
-Strategy = Callable[[Run], None]
+Method = Callable[[Run], None]
 
-STRATEGIES: Mapping[str, Strategy] = {
+METHODS: Mapping[str, Method] = {
     "best": best.explore,
     "steepest": steepest.explore,
     "interval": interval.explore,
@@ -35,7 +35,7 @@ STRATEGIES: Mapping[str, Strategy] = {
 def search(
     space: Space,
     *,
-    strategy: str | Strategy = "best",
+    method: str | Method = "best",
     evaluations: int | None = None,
     seconds: float | None = None,
     random_state: int | np.random.Generator | None = None,
@@ -51,15 +51,15 @@ def search(
     Parameters
     ----------
     space : whose `evaluator` scores policies and holds the constraints.
-    strategy : the name of one in `STRATEGIES`: `best`, which joins the next three and takes up
+    method : the name of one in `METHODS`: `best`, which joins the next three and takes up
         to about a minute unless limited; `steepest`, well under a second; `interval`; `local`;
         `random-chain` (Algorithm 1); `sublattice` (Algorithm 2); `exhaustive` (up to 2**20
-        policies). Or a strategy with parameters of its own, such as
+        policies). Or a method with parameters of its own, such as
         `SublatticeSearch(threshold=0.5)`.
     evaluations : largest number of policies scored, at least those of one maximal chain: cuts
-        that are neither required nor forbidden, and one more; where None, what the strategy needs.
+        that are neither required nor forbidden, and one more; where None, what the method needs.
     seconds : when to stop, > 0; looked at between batches, so passed by up to one of them.
-    random_state : seed or generator, for the strategies that draw.
+    random_state : seed or generator, for the methods that draw.
     start : the frontier of an earlier search, to go on from; see `take_up`.
     progress : called after each batch.
 
@@ -72,14 +72,14 @@ def search(
     ------
     InfeasibleError : even the most general policy allowed suppresses too much. Generalising
         never suppresses more, so then no policy is feasible.
-    RequestError : an unknown strategy, limits out of range, a space too large to exhaust, or a
+    RequestError : an unknown method, limits out of range, a space too large to exhaust, or a
         start of other policies than this space's.
     """
-    if isinstance(strategy, str) and strategy not in STRATEGIES:
-        raise RequestError(f"no strategy {strategy!r}", instead=nearest(strategy, STRATEGIES))
+    if isinstance(method, str) and method not in METHODS:
+        raise RequestError(f"no method {method!r}", instead=nearest(method, METHODS))
     if seconds is not None and not seconds > 0:
         raise RequestError("seconds must be more than 0")
-    explore = STRATEGIES[strategy] if isinstance(strategy, str) else strategy
+    explore = METHODS[method] if isinstance(method, str) else method
     _refuse_part_of_a_chain(space.evaluator, evaluations)
     run = Run(
         space.evaluator,
@@ -105,7 +105,7 @@ def search(
         frontier=run.frontier(),
         history=History.of(run.checkpoints),
         evaluations=run.evaluations,
-        strategy=strategy if isinstance(strategy, str) else repr(strategy),
+        method=method if isinstance(method, str) else repr(method),
         stopped=stopped,
     )
 

@@ -19,7 +19,7 @@ COLUMNS = {
     "name": "identifier",
     "age": "quasi",
     "zip": "quasi",
-    "seen": {"role": "keep", "shift_days": 30},
+    "seen": {"role": "keep", "date_shift_days": 30},
     "ill": "sensitive",
     "note": "text",
     "secret": "drop",
@@ -55,7 +55,7 @@ def roles(**changes):
 
 
 def fitted(table, held_to=None, *, seed=3, **options):
-    asked = FitOptions.model_validate({"strategy": "steepest", **options})
+    asked = FitOptions.model_validate({"method": "steepest", **options})
     return fit(open_source(table), held_to or roles(), asked, seed=seed, progress=silent)
 
 
