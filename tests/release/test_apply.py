@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from voile import __version__
+from voile.core.errors import TamperedError
 from voile.core.progress import silent
 from voile.core.rounding import Stating
 from voile.data import open_source
@@ -27,7 +29,7 @@ from voile.release.apply import Applying, Batch, Made, Tally
 from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
 from voile.release.options import ApplyOptions
-from voile.release.verify import check_seal
+from voile.release.verify import check_seal, evidence_sealed, is_keyed, seal_evidence, sealed
 
 ROLES = Roles.model_validate(
     {"subject": "who", "columns": {"who": "identifier", "visit": "drop", "word": "keep"}}
@@ -53,8 +55,8 @@ class Words(Applying):
         rare = pc.equal(words, "rare").fill_null(True).to_numpy(zero_copy_only=False)
         return Made([words], blank, rare)
 
-    def certified(self, out: Path, rows: Any, scratch: Path) -> dict[str, float]:
-        assert not any(scratch.iterdir())
+    def certified(self, out: Path, rows: Any, scratch: Path | None) -> dict[str, float]:
+        assert scratch is None or not any(scratch.iterdir())
         self.people = self.suppressed_people(rows)
         released = self.opened(out)
         self.seen = [word for b in released.batches(["word"]) for word in b.column(0).to_pylist()]
@@ -330,3 +332,29 @@ def test_a_wing_may_look_ahead(out: Path) -> None:
     applying.write(out, IN_ORDER, force=False)
     assert [len(batch.numbers) for batch in applying.waiting] == [4, 4, 4]
     assert column(out, "word") == [WORDS[row] for row in RELEASED]
+
+
+def test_a_release_in_memory_is_sealed_when_it_is_saved(tmp_path: Path) -> None:
+    here = run().write(None, ApplyOptions(keep_order=True), force=False)
+    assert here.frame["word"].to_pylist() == [WORDS[row] for row in RELEASED]
+    assert list(sealed(here, SECRET)) == list(evidence_sealed(here, SECRET)) == []
+    check_seal(here, SECRET)
+    seal_evidence(here, tmp_path / "none.json", SECRET)
+    saved = here.save(tmp_path / "out.csv", formulas="escape")
+    assert (tmp_path / "out.csv").read_text().splitlines()[-1] == "'=l"
+    check_seal(saved, SECRET)
+    assert (saved.private or {})["counts"] == (here.private or {})["counts"]
+    with pytest.raises(Exception, match="is there already"):
+        here.save(tmp_path / "out.csv")
+    here.save(tmp_path / "out.csv", force=True)
+    assert (tmp_path / "out.csv").read_text().splitlines()[-1] == "=l"
+
+
+def test_a_changed_release_in_memory_is_found() -> None:
+    here = run().write(None, IN_ORDER, force=False)
+    other = replace(here, public={**here.public, "sha256": "0"})
+    with pytest.raises(TamperedError):
+        other.check_hash()
+    with pytest.raises(TamperedError, match="no seal"):
+        here.seal("seal.json")
+    assert not is_keyed(here)
