@@ -220,7 +220,9 @@ class Applying(ABC):
         return Unescaped(open_source(out)) if self._escape else open_source(out)
 
     def note(self, batch: Batch, column: str, reason: str, lost: NDArray[np.bool_]) -> None:
-        """Write down which rows of a batch are set aside for a column, and why."""
+        """Write down which rows of a batch, if any, are set aside for a column, and why."""
+        if not lost.any():
+            return
         self.tally.set_aside[column, reason] += int(lost.sum())
         told = batch.rows.select(self._named).filter(pa.array(lost)).to_pylist()
         for row, names in zip(batch.numbers[lost].tolist(), told, strict=True):

@@ -157,12 +157,11 @@ class _Applying(Applying):
         table, labels = self._on_lattices(seen.table(rows)), seen.labels[rows].astype(str)
         self._check_classes(labels, batch.numbers[rows])
         Z, far = carried(self._codec, table, labels, self.protective)
-        if far.any():
-            uncarried = np.zeros_like(lost)
-            uncarried[rows[far]] = True
-            self.note(batch, ", ".join(self._reading.columns), UNCARRIED, uncarried)
-            lost |= uncarried
-            rows, table, labels, Z = rows[~far], table[~far], labels[~far], Z[~far]
+        uncarried = np.zeros_like(lost)
+        uncarried[rows[far]] = True
+        self.note(batch, ", ".join(self._reading.columns), UNCARRIED, uncarried)
+        lost |= uncarried
+        rows, table, labels, Z = rows[~far], table[~far], labels[~far], Z[~far]
         self._flag(table, labels, batch.numbers[rows])
         which = np.searchsorted(self._codec.classes, labels)
         self._certificate.add(batch.numbers, batch.numbers[rows], which, table)
@@ -187,9 +186,8 @@ class _Applying(Applying):
 
         def note(column: str, reason: str, which: NDArray[np.bool_]) -> None:
             fresh = which & batch.counted & ~lost
-            if fresh.any():
-                self.note(batch, column, reason, fresh)
-                lost[fresh] = True
+            self.note(batch, column, reason, fresh)
+            lost[fresh] = True
 
         note(self._reading.subject, "no subject", nothing(seen.subjects))
         note(self._reading.private, "no class", nothing(seen.labels))

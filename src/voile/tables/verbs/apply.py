@@ -157,9 +157,8 @@ class _Applying(Applying):
 
         def note(column: str, reason: str, lost: NDArray[np.bool_]) -> None:
             lost = lost & batch.counted
-            if lost.any():
-                self.note(batch, column, reason, lost)
-                aside[lost] = True
+            self.note(batch, column, reason, lost)
+            aside[lost] = True
 
         for place, domain in enumerate(self._policy.domains):
             note(domain.column, OUTSIDE, recoded.intervals[:, place] < 0)

@@ -8,7 +8,7 @@ from tests.tables.verbs.apply.visits import finest, run
 from voile.core.errors import VoileError
 from voile.release.manifest import Release, private_path
 from voile.tables.recoding.codebook import Entry
-from voile.tables.verbs.verify import _is_named_by_its_ends, verify
+from voile.tables.verbs.verify import _is_named_by_its_ends, _promises, verify
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::voile.tables.policies.safe_harbor.SafeHarborWarning"
@@ -83,6 +83,7 @@ def test_a_list_of_values_may_be_named_otherwise_and_a_range_not():
     assert _is_named_by_its_ends(Entry("the South", *states, values=states))
     assert _is_named_by_its_ends(Entry("unknown", None, None, missing=True))
     assert _is_named_by_its_ends(Entry("1-3", "1", "3"))
+    assert _is_named_by_its_ends(Entry("the youngest", None, "3"))
     assert not _is_named_by_its_ends(Entry("1-2", "1", "3"))
 
 
@@ -105,7 +106,6 @@ def received(finely):
     """What a recipient has, with constraints and figures that hold to the last person."""
     rows = dict(verify(finely))
     assert False not in rows.values()
-    assert "every group holds at least 1 person" in rows
     return Release(finely.path, {**finely.public, "figures": {"k": 1}})
 
 
@@ -121,6 +121,17 @@ def test_verify_fails_when_more_is_promised_than_is_kept(received, asked, said):
     public = received.public
     more = {**public, "constraints": {**public["constraints"], "l_diversity": 1, **asked}}
     assert failed(Release(received.path, more)) == [said]
+
+
+@pytest.mark.parametrize(("values", "holds"), [({"ill": 2}, True), ({"ill": 1}, False), ({}, None)])
+def test_a_promise_is_kept_to_the_last_person_and_value(values, holds):
+    """Of floats no values are counted: then nothing is said of them."""
+    columns = [{"column": "ill", "role": "sensitive"}]
+    asked = {"k": 1, "max_risk": 1.0, "l_diversity": 2}
+    found = {"k": 1, **{f"distinct_l({name})": n for name, n in values.items()}}
+    checks = dict(_promises({"constraints": asked, "figures": {}, "columns": columns}, found))
+    assert checks["every group holds at least 1 person"]
+    assert checks.get("every group holds at least 2 sensitive values") is holds
 
 
 @pytest.mark.parametrize(("asked", "checked"), [(1, False), (2, True)])
