@@ -111,7 +111,7 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
         if not isinstance(corpus, Corpus):
             raise RequestError("fit takes a corpus", instead="use Corpus(documents)")
         if self.resume is not None and self.random_state is None:
-            raise RequestError("without its seed no run can go on", instead="give random_state")
+            raise RequestError("a fit resumes only with its seed", instead="give random_state")
         corpus = Corpus(only_annotated(corpus))
         training = Training.of(corpus, lists=self.lists, tokeniser=self.tokeniser)
         costs = costs_by_type(self.miss_cost, training.labels)

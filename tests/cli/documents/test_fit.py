@@ -174,7 +174,7 @@ def test_documents_without_spans_are_not_learnt_from(
     assert ran.code == 0
     assert (
         "voile: warning: documents without spans are not learnt from: 3 of 12, the first is row 3; "
-        "give [] where somebody looked and found none\n"
+        "give [] where an annotator found none\n"
     ) in ran.err
     assert Kit.load(tmp_path / "half").facts["documents"] == 9
     put_lines(lines, [*rows[:2], *({**row, "marks": []} for row in rows[2:5]), *rows[5:]])

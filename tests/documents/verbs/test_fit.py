@@ -44,7 +44,7 @@ def test_the_order_of_rows_copies_and_processes_change_nothing():
 
 def test_a_seedless_fit_is_a_fit(tmp_path):
     assert fitted(people(), seed=None).facts["policies"] > 1
-    with pytest.raises(RequestError, match="without its seed no fit can go on"):
+    with pytest.raises(RequestError, match="a fit resumes only with its seed"):
         fitted(people(), seed=None, resume=str(tmp_path))
 
 

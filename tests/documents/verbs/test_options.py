@@ -38,6 +38,6 @@ def test_a_miss_costs_some_finite_number(cost):
 
 @pytest.mark.parametrize("others", [("none", "email"), ("email", "all"), ("none", "all")])
 def test_all_patterns_or_none_stand_alone(others):
-    with pytest.raises(ValidationError, match="all and none stand alone"):
+    with pytest.raises(ValidationError, match="all and none cannot be combined with others"):
         ApplyOptions(patterns=others)
     assert ApplyOptions(patterns=("email", "url")).patterns == ("email", "url")

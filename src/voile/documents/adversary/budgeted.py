@@ -149,8 +149,8 @@ class BudgetedAttacker:
             raise RequestError("foreign labels need a corpus to learn from", instead="training=")
         if self.labels == "released" and training is not None:
             raise RequestError(
-                "she labels the release itself, and learns from no other text",
-                instead="leave training out, or take published or foreign labels",
+                "labels of the release itself leave no use for other training text",
+                instead="leave training out, or use published or foreign labels",
             )
         if self.repeats < 1 or not 0 < self.share < 1:
             raise RequestError("repeats are 1 or more, and the share is above 0 and below 1")

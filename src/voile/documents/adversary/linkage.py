@@ -66,9 +66,9 @@ def link_surrogates(
         story=Note(
             "The attacker reads the release and can distinguish names and dates from other words, "
             "but not which of them are surrogates. The attacker takes the name that is rarest in "
-            "its document for one that was missed, a missed name for the person whose surrogate "
-            "stands in the most similar words, and two documents with the same rare words for one "
-            "person's. Each of these that is right is a success."
+            "its document for a missed one, links a missed name to the surrogate with the most "
+            "similar words around it, and takes two documents with the same rare words for one "
+            "person's. Each correct guess is a success."
         ),
         findings=tuple(findings),
         notes=tuple(_notes(read, known)),
@@ -248,7 +248,7 @@ def _notes(read: Sequence[ReadDocument], known: frozenset[str]) -> Iterator[Note
         yield Note("The release holds marks and no surrogates, which leaves little to link.")
     else:
         yield Note(
-            "The attacker is granted to distinguish names and dates from other words without "
+            "The attacker is assumed to distinguish names and dates from other words without "
             "mistakes."
         )
         yield Note(
@@ -256,4 +256,6 @@ def _notes(read: Sequence[ReadDocument], known: frozenset[str]) -> Iterator[Note
             if known
             else "The attacker has no list of the words that surrogates are drawn from."
         )
-    yield Note("Whoever learns a true date or name from elsewhere links as if it had been missed.")
+    yield Note(
+        "An attacker who knows a true date or name from elsewhere links with it in the same way."
+    )

@@ -184,7 +184,7 @@ def _all(parts: Iterable[Future[list[Done]]]) -> list[Done]:
         return [one for part in parts for one in part.result()]
     except BrokenProcessPool:
         raise RequestError(
-            "a process that worked on documents was ended from outside, perhaps for want of memory",
+            "a worker process was killed, perhaps for lack of memory",
             instead="use one job, or shorter documents",
         ) from None
 

@@ -83,7 +83,7 @@ def only_annotated(documents: Iterable[Document]) -> list[Document]:
     number, first = without[0]
     warnings.warn(
         f"documents without spans are not learnt from: {len(without):,} of {len(given):,}, the "
-        f"first is {first.id or f'number {number}'}; give [] where somebody looked and found none",
+        f"first is {first.id or f'number {number}'}; give [] where an annotator found none",
         UnannotatedWarning,
         stacklevel=3,
     )

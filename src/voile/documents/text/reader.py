@@ -65,7 +65,7 @@ class DocumentReader(Brief):
         if untreated := self.roles.of(*UNTREATED):
             raise RequestError(
                 f"column {untreated[0]} has the role {self.roles.columns[untreated[0]].role}, "
-                "which documents do not treat",
+                "which documents do not handle",
                 where="roles",
                 instead="make it keep or drop",
             )

@@ -96,13 +96,13 @@ def apply(
     policy = Policy.from_data(chosen.policy)
     recipe = make_recipe(content, policy, options)
     content = content.repeating(recipe.names)
-    told = chosen.as_read(content, policy)
+    chosen = chosen.as_read(content, policy)
     policy.warn()
     with ExitStack() as stack:
         work: Workbench = Worker(recipe)
         if options.jobs != 1:
             work = stack.enter_context(Workers(recipe, _jobs(options.jobs)))
-        applying = _Applying(kit, told, source, content, recipe, options, work, progress)
+        applying = _Applying(kit, chosen, source, content, recipe, options, work, progress)
         return applying.write(out, options, force=force)
 
 
@@ -298,14 +298,11 @@ class _Applying(Applying):
         return figures
 
     def told(self, figures: Mapping[str, float]) -> dict[str, Any]:
-        """Tell what may be in each column, and what was found on the text learnt from.
-
-        Only types that were removed from a released text are named.
-        """
+        """Return the wing's part of the public manifest; it names only types that were removed."""
         found, chosen = self._content.found, self.chosen.figures
         roles, how = self._content.reading.roles, self._options.replace
         few = "risk" in chosen and needs_suppression(chosen["risk"], found["identifiers"], "public")
-        shown = ("loss",) if few else FIGURES  # two tell the third
+        shown = ("loss",) if few else FIGURES  # two reveal the third
         labels = [label for label in found["labels"] if label in self._removed]
         return {
             "policy": {**self.chosen.policy, "labels": labels, "replace": how},
@@ -329,7 +326,7 @@ class _Applying(Applying):
         }
 
     def kept(self) -> dict[str, Any]:
-        """Keep who removed how much, and what the report says of other policies."""
+        """Return the wing's part of the private manifest."""
         names = BUILT_IN if self._options.names is None else "own"
         return {
             "labels": list(self._content.found["labels"]),

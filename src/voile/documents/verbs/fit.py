@@ -63,7 +63,7 @@ def fit(
     InfeasibleError : too little would be left to judge.
     """
     if options.resume is not None and seed is None:
-        raise RequestError("without its seed no fit can go on", instead="give the seed")
+        raise RequestError("a fit resumes only with its seed", instead="give the seed")
     lists = read_gazetteers(options.lists)
     drawn = streams(seed, "hold-out", "committees", "seen")
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)

@@ -147,7 +147,7 @@ class ApplyOptions(voile.release.options.ApplyOptions):
     @classmethod
     def _alone(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(value)) > 1 and {"all", "none"} & set(value):
-            raise ValueError("all and none stand alone")
+            raise ValueError("all and none cannot be combined with others")
         return value
 
     @field_validator("kind")

@@ -62,9 +62,11 @@ class Policy:
         try:
             policy = cls(float(data["miss_cost"]), data["passes"])
         except (KeyError, TypeError, ValueError):
-            raise RequestError("the policy says no miss_cost or passes") from None
+            raise RequestError("the policy lacks miss_cost or passes") from None
         if more := sorted(data.keys() - {"miss_cost", "passes"}):
-            raise RequestError(f"the policy says {more[0]}, which documents do not know")
+            raise RequestError(
+                f"the policy says {more[0]}, which is no field of a documents policy"
+            )
         if isinstance(policy.passes, bool) or not isinstance(policy.passes, int):
             raise RequestError("the policy's passes are no whole number")
         return policy

@@ -73,7 +73,7 @@ class File:
             text.encode()
         except UnicodeEncodeError as error:
             raise SourceError(
-                f"character {error.start} is half of a character", where=f"document {id}"
+                f"character {error.start} is an unpaired surrogate", where=f"document {id}"
             ) from None
         return Document(text, tuple(spans), id, subject, tuple(pos), annotated)
 
