@@ -357,3 +357,11 @@ def test_parts_are_as_long_as_they_may_be(lengths, limit):
     assert all(size <= limit or len(part) == 1 for part, size in zip(parts, sizes, strict=True))
     for size, (_, after) in zip(sizes, pairwise(parts), strict=False):
         assert size + len(after[0].text) > limit
+
+
+def test_examples_of_cut_evenly():
+    assert (cut_evenly([6, 6], 2), cut_evenly([9, 1, 1, 1], 2), cut_evenly([], 2)) == (
+        [0, 1, 2],
+        [0, 1, 4],
+        [0, 0, 0],
+    )

@@ -6,6 +6,7 @@ import pytest
 
 from voile.core.errors import RequestError
 from voile.documents.context import RuleThresholds, find_associations, label_context
+from voile.documents.context.associations import is_context
 from voile.documents.text.corpus import Corpus
 from voile.documents.text.document import Document, Span
 
@@ -81,3 +82,7 @@ def test_a_word_inside_or_touching_a_span_is_no_context():
 )
 def test_where_nothing_is_there_nothing_is_found(corpus):
     assert [one.spans for one in label_context(corpus, LOOSE)] == [()] * len(corpus)
+
+
+def test_examples_of_is_context():
+    assert is_context(["CONTEXT_NAME", "CONTEXT_ROOM", "NAME"]).tolist() == [True, False, False]

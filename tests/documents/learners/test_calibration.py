@@ -160,3 +160,9 @@ def test_arrays_give_it_back_and_wrong_ones_do_not():
     }.items():
         with pytest.raises(RequestError, match="not of this kind"):
             Calibration.from_arrays({**arrays, name: wrong})
+
+
+def test_examples_of_decide():
+    assert decide(
+        np.array([[0.1, 0.05], [0.1, 0.0], [0.0, 0.2]]), np.array([5.0, 10.0])
+    ).tolist() == [1, 0, 2]

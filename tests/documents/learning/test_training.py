@@ -76,3 +76,7 @@ def test_a_cost_that_is_none(cost):
 def test_a_cost_for_a_type_that_is_not_there():
     with pytest.raises(RequestError, match="NAMES"):
         costs_by_type({"NAMES": 3}, ("AGE", "NAME"))
+
+
+def test_examples_of_costs_by_type():
+    assert costs_by_type({"NAME": 20, "": 5}, ("AGE", "NAME")).tolist() == [5.0, 20.0]

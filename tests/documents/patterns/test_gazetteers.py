@@ -127,3 +127,7 @@ def test_each_list_has_a_name_of_its_own(options):
     ):
         with pytest.raises(ValueError, match=said):
             options(lists=wrong)
+
+
+def test_examples_of_gazetteer_words():
+    assert sorted(gazetteer_words({"place": ["Isle of Dogs"]})["place"]) == ["dogs", "isle"]

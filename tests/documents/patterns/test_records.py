@@ -92,3 +92,9 @@ def test_what_matches_nothing():
 def test_records_come_first():
     first, *_ = patterns_of(["phone"], records=["###-##-####"])
     assert (first.name, first.label) == ("record ###-##-####", "RECORD")
+
+
+def test_examples_of_record_pattern():
+    assert [
+        (one.start, one.end) for one in record_pattern("MRN-######").find("See MRN-004711.")
+    ] == [(4, 14)]

@@ -56,3 +56,10 @@ def test_the_line_is_between_89_and_90(age, form):
 
 def test_a_bare_number_is_grouped_in_the_language_asked():
     assert group_ages("95", "spanish", keep=True) == "más de 89"
+
+
+def test_examples_of_group_ages():
+    assert [group_ages(age, "english", keep=True) for age in ("92-year-old", "noventa años")] == [
+        "90+-year-old",
+        "más de 89 años",
+    ]

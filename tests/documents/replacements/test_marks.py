@@ -138,3 +138,15 @@ def test_what_is_asked_wrongly_is_refused_in_a_sentence(how, options, sentence):
     secret = Secret(bytes(16)) if options else None
     with pytest.raises(RequestError, match=re.escape(sentence)):
         make_replacer(how, secret, **options)
+
+
+def test_examples_of_marks():
+    removals = [Removal(4, 8, "NAME"), Removal(9, 14, "NAME")]
+    assert Marks()(Document("Ask Anna Smith."), removals).text == "Ask [NAME]."
+
+
+def test_examples_of_categories():
+    removals = [Removal(3, 8, "STREET"), Removal(9, 13, "CITY")]
+    assert (
+        Categories({"STREET": "place"})(Document("of Green Road."), removals).text == "of [PLACE]."
+    )

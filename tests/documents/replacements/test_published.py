@@ -103,3 +103,12 @@ def test_a_place_between_edits_that_touch_is_the_same_in_both():
     assert made.to_source(3, 3) == (2, 2)
     assert made.to_published(2, 2) == (3, 3)
     assert made.to_source(2, 4) == (0, 4)
+
+
+def test_examples_of_publishedtext():
+    one = replace_removals("Ask Anna Smith.", [Removal(4, 14, "NAME")], ["[NAME]"])
+    assert (one.text, one.to_source(5, 6), one.to_published(14, 15)) == (
+        "Ask [NAME].",
+        (4, 14),
+        (10, 11),
+    )

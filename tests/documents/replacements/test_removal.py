@@ -105,3 +105,16 @@ def test_what_cannot_be_removed_is_refused_without_a_word_of_the_text(wrong):
     with pytest.raises(RequestError, match="the removal") as refused:
         merge_neighbours(TEXT, wrong)
     assert not any(word in str(refused.value) for word in TEXT.split())
+
+
+def test_examples_of_reason():
+    assert [str(one) for one in (Reason("pass", "svm", 2), Reason("list", "deny-list"))] == [
+        "pass 2, svm",
+        "deny-list",
+    ]
+
+
+def test_examples_of_merge_neighbours():
+    assert merge_neighbours("Anna Smith", [Removal(0, 4, "NAME"), Removal(5, 10, "NAME")]) == [
+        Removal(start=0, end=10, label="NAME", by=())
+    ]

@@ -169,3 +169,10 @@ def test_documents_of_a_batch_are_numbered_on():
     marked = ALL.documents(batch, 100, annotated=True)
     assert [replace(one, spans=(), annotated=False) for one in marked] == documents
     assert all(one.spans for one in marked[::2])
+
+
+def test_examples_of_why_unusable():
+    assert (why_unusable("Jos\ufffd came"), why_unusable("José came")) == (
+        "characters that were lost in decoding",
+        None,
+    )

@@ -29,6 +29,7 @@ from voile.documents.text.source import (
     UnreadWarning,
     is_corpus,
     open_source,
+    split_format,
 )
 
 COLUMNS = ["id", "subject", "text", "spans", "pos"]
@@ -219,3 +220,10 @@ def test_documents_of_a_table_are_those_of_a_corpus(tmp_path):
     (document,) = batch_documents(batch, ROLES)
     assert document.spans == (Span(0, 3, "NAME"),)
     assert pa.types.is_string(batch.schema.field("spans").type)
+
+
+def test_examples_of_split_format():
+    assert (split_format("brat:notes"), split_format("C:notes")) == (
+        ("notes", "brat"),
+        ("C:notes", None),
+    )

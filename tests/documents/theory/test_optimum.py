@@ -224,3 +224,14 @@ def test_counts_are_whole_and_not_negative():
         Confusion(0.5, 0, 0, 0)
     big = Confusion(*np.array([2**40, 2**41, 5, 6]))
     assert change(big, 2**40) == 2**41 - 2**80
+
+
+def test_examples_of_theorem_2():
+    assert not theorem_2(Confusion(tp=1, fp=49, tn=850, fn=99), miss_cost=50).holds
+
+
+def test_examples_of_theorem_3():
+    assert (
+        str(theorem_3(Confusion(tp=1, fp=50, tn=850, fn=99), miss_cost=50))
+        == "Theorem 3: TP_A <= C/L (1 - alpha) n: 1 <= 18"
+    )

@@ -179,3 +179,11 @@ def test_each_condition_of_lemma_4_is_checked_and_handed_on(training, attacker, 
     assert told.reason.startswith(reason)
     assert theorem_5(attacker, told).reason == told.reason
     assert theorem_6(attacker, 20, told).reason == told.reason
+
+
+def test_examples_of_deviation():
+    assert round(deviation(0.05, 200_000, classifiers=4), 4) == 0.0036
+
+
+def test_examples_of_deviation_of_dimension():
+    assert round(deviation_of_dimension(0.05, 200_000, dimension=100), 3) == 0.068

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.documents.words.attributes import AFFIX, SHAPE, WORD, attributes_of, is_mark, shape_of
+from voile.documents.words.attributes import (
+    AFFIX,
+    SHAPE,
+    WORD,
+    _digits,
+    attributes_of,
+    is_mark,
+    shape_of,
+)
 
 words = st.text(st.sampled_from("aAéÉ1²-[]_ß"), min_size=1, max_size=16)
 
@@ -69,3 +77,30 @@ def test_a_mark_tells_its_label_alone():
     assert attributes_of("[AGE]", {"x": frozenset({"[age]"})}) == [(5, "mark"), (5, "mark=AGE")]
     marks = {form: is_mark(form) for form in ("[A]", "[]", "[", "[A", "A]", "A")}
     assert [form for form, like in marks.items() if like] == ["[A]"]
+
+
+def test_examples_of_attributes_of():
+    assert [name for _, name in attributes_of("Ana", {"given": frozenset({"ana"})})] == [
+        "w=ana",
+        "list=given",
+        "s=Xxx",
+        "c=Xx",
+        "<a",
+        "<an",
+        "a>",
+        "na>",
+    ]
+    assert attributes_of("[NAME]", {}) == [(5, "mark"), (5, "mark=NAME")]
+
+
+def test_examples_of_shape_of():
+    assert (shape_of("McCoy"), shape_of("10B"), shape_of("-")) == ("XxXxx", "00X", "-")
+
+
+def test_examples_of_digits():
+    assert (_digits("10"), _digits("1963"), _digits("b12"), _digits("20943")) == (
+        "10",
+        "0000",
+        "b12",
+        "00000",
+    )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from voile.core.errors import RequestError
 from voile.documents.text.document import Document
 from voile.documents.words.attributes import AFFIX, SHAPE, WORD, attributes_of
-from voile.documents.words.features import BLOCKS, CLASSES, Extractor, Space
+from voile.documents.words.features import BLOCKS, CLASSES, Extractor, Space, _class_of, unbracket
 from voile.documents.words.scorer import Scorer
 from voile.documents.words.tokens import GLUED, Forms, add_tags, tokenise
 
@@ -223,3 +223,16 @@ def test_kinds_of_attributes_by_distance():
     assert views["before"] == {WORD, SHAPE, AFFIX}
     assert views["two before"] == {WORD, SHAPE}
     assert views["three before"] == {WORD}
+
+
+def test_examples_of_unbracket():
+    assert (
+        unbracket("[NAME]", frozenset({"[NAME]"})),
+        unbracket("[SMITH]", frozenset({"[NAME]"})),
+    ) == ("[NAME]", "SMITH")
+
+
+def test_examples_of_class_of():
+    assert [
+        CLASSES[_class_of(form) - 1] for form in ("[AGE]", "ANA", "Ana", "is", "12", "b2", ",")
+    ] == ["mark", "X", "Xx", "x", "0", "mixed", "other"]

@@ -242,3 +242,17 @@ def test_a_rule_may_leave_points_out():
     assert tokens.forms == ["Ana", "Leo", "Eva"]
     assert tokens.gap.tolist() == [PARAGRAPH, BLANK, LINE]
     assert GLUED not in tokens.gap
+
+
+def test_examples_of_forms():
+    forms = Forms()
+    assert (forms.number(["to", "be", "to"]), forms.known) == ([0, 1, 0], ["to", "be"])
+
+
+def test_examples_of_tokenise():
+    tokens = tokenise(["Dr. Who-2\nis in"])
+    assert (tokens.forms, tokens.starts.tolist(), tokens.gap.tolist()) == (
+        ["Dr", ".", "Who", "-", "2", "is", "in"],
+        [0, 2, 4, 7, 8, 10, 13],
+        [3, 0, 1, 0, 0, 2, 1],
+    )

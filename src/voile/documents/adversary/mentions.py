@@ -53,11 +53,7 @@ def mentions_in(document: Document, source: Document, kinds: Mapping[str, str]) 
 
 
 def compared_words(text: str) -> tuple[str, ...]:
-    """Return the words of two letters and more, as they are compared.
-
-    >>> compared_words("J. O'Brien")
-    ('brien',)
-    """
+    """Return the words of two letters and more, as they are compared."""
     return tuple(_WORD.findall(text.casefold()))
 
 

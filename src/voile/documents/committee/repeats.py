@@ -99,9 +99,6 @@ def _names_in(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     capital, compared without case and accents; Wu, a capital and a small letter, compared as it is;
     three letters of a script without capitals, or two ideographs. Words joined to another need no
     capital where they were left.
-
-    >>> _names_in("Núñez"), _names_in("nunez"), _names_in("ruiz_Wu")
-    ((('nunez',), ('nunez',)), ((), ()), (('Wu',), ('ruiz', 'Wu')))
     """
     words = [] if is_mark(form) else [word for word in _APART.split(form) if word]
     named = [name for word in words if (name := _name_of(word))]

@@ -19,11 +19,7 @@ SEEN = RuleThresholds(subjects=5)
 
 
 def is_context(labels: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which types are words associated with another of these types, (T,).
-
-    >>> is_context(["CONTEXT_NAME", "CONTEXT_ROOM", "NAME"]).tolist()
-    [True, False, False]
-    """
+    """Return which types are words associated with another of these types, (T,)."""
     associated = [one.startswith(PREFIX) and one.removeprefix(PREFIX) in labels for one in labels]
     return np.array(associated, dtype=np.bool_)
 

@@ -117,9 +117,6 @@ def decide(probabilities: Floats, costs: Floats) -> NDArray[np.int16]:
     T.
 
     It is removed where keeping it costs more: where sum_t costs_t p_t > 1 - sum_t p_t.
-
-    >>> decide(np.array([[0.1, 0.05], [0.1, 0.0], [0.0, 0.2]]), np.array([5.0, 10.0])).tolist()
-    [1, 0, 2]
     """
     if not probabilities.shape[1]:
         return np.zeros(len(probabilities), np.int16)

@@ -104,11 +104,7 @@ def count_by_subject(
 def costs_by_type(
     miss_cost: float | Mapping[str, float], labels: tuple[str, ...]
 ) -> NDArray[np.float64]:
-    """Return the cost of a missed identifier of each type, (T,), in harmless tokens.
-
-    >>> costs_by_type({"NAME": 20, "": 5}, ("AGE", "NAME")).tolist()
-    [5.0, 20.0]
-    """
+    """Return the cost of a missed identifier of each type, (T,), in harmless tokens."""
     if not isinstance(miss_cost, Mapping):
         miss_cost = {"": miss_cost}
     for label in miss_cost:

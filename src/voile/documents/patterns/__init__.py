@@ -37,11 +37,7 @@ PATTERNS: Mapping[str, Pattern] = MappingProxyType(
 def patterns_of(
     names: Iterable[str] | None = None, records: Iterable[str] = ()
 ) -> tuple[Pattern, ...]:
-    """Return the patterns of these names (None: all), after those of these record formats.
-
-    >>> [pattern.name for pattern in patterns_of(["phone", "email"], records=["@@999"])]
-    ['record @@999', 'email', 'phone']
-    """
+    """Return the patterns of these names (None: all), after those of these record formats."""
     asked = set(PATTERNS if names is None else names)
     for name in sorted(asked - set(PATTERNS)):
         raise RequestError(f"there is no pattern {name}", instead=nearest(name, PATTERNS))

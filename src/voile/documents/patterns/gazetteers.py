@@ -23,9 +23,6 @@ def gazetteer_words(
     """Split the phrases of lists into words as a text has them, in small letters.
 
     Of a phrase with capitals the words in small letters are left out, since they stand everywhere.
-
-    >>> sorted(gazetteer_words({"place": ["Isle of Dogs"]})["place"])
-    ['dogs', 'isle']
     """
     return {name: frozenset(_words(phrases, tokeniser)) for name, phrases in lists.items()}
 

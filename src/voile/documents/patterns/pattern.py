@@ -33,12 +33,7 @@ class Finder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """An identifier that its form gives away.
-
-    >>> from voile.documents.patterns import PATTERNS
-    >>> PATTERNS["email"].find("Write to who@tardis.example")
-    [Removal(start=9, end=27, label='EMAIL', by=(Reason(kind='pattern', name='email', number=0),))]
-    """
+    """An identifier that its form gives away."""
 
     name: str  # what the user calls it
     label: str  # the type that its removals bear

@@ -92,11 +92,7 @@ KIND_OF: Mapping[str, str] = {
 
 @lru_cache(maxsize=4096)
 def safe_label(label: str) -> str:
-    """Write a label in capitals, digits and underscores, without accents.
-
-    >>> safe_label("Phone number"), safe_label("Título"), safe_label("--")
-    ('PHONE_NUMBER', 'TITULO', 'REMOVED')
-    """
+    """Write a label in capitals, digits and underscores, without accents."""
     plain = unicodedata.normalize("NFKD", label).upper()
     kept = "".join(one for one in plain if not unicodedata.combining(one))
     return _UNSAFE.sub("_", kept).strip("_") or "REMOVED"
@@ -108,11 +104,6 @@ def kind_of(label: str) -> str:
 
     A label of no known corpus is read word by word, in English and Spanish: split at a sign, digits
     or a capital, or before name, number, address and code.
-
-    >>> kind_of("NOMBRE_SUJETO_ASISTENCIA"), kind_of("Phone number"), kind_of("GENOME")
-    ('name', 'number', 'other')
-    >>> [kind_of(label) for label in ("patientName", "LASTNAME1", "HOSPITAL_NAME", "DRUG_NAME")]
-    ['name', 'name', 'organisation', 'other']
     """
     return KIND_OF.get(safe_label(label)) or _kind_by_words(label)
 
@@ -126,11 +117,7 @@ def _kind_by_words(label: str) -> str:
 
 
 def name_types(labels: Iterable[str], kinds: Mapping[str, str] | None = None) -> frozenset[str]:
-    """Return the types that are names, unless a user's own kinds say otherwise.
-
-    >>> sorted(name_types(["PER", "CITY", "WARD"], {"WARD": "name"}))
-    ['PER', 'WARD']
-    """
+    """Return the types that are names, unless a user's own kinds say otherwise."""
     own = kinds or {}
     return frozenset(label for label in labels if (own.get(label) or kind_of(label)) == "name")
 

@@ -22,10 +22,6 @@ class Marks:
 
     Removals of one label with only blanks between share a mark, which hides how many names somebody
     has.
-
-    >>> removals = [Removal(4, 8, "NAME"), Removal(9, 14, "NAME")]
-    >>> Marks()(Document("Ask Anna Smith."), removals).text
-    'Ask [NAME].'
     """
 
     def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:
@@ -38,10 +34,6 @@ class Marks:
 class Categories:
     """Put a mark of a category in the place of each run of removals: by `mapping`, else the label's
     kind.
-
-    >>> removals = [Removal(3, 8, "STREET"), Removal(9, 13, "CITY")]
-    >>> Categories({"STREET": "place"})(Document("of Green Road."), removals).text
-    'of [PLACE].'
     """
 
     # label -> category. A label that is not in it gets its kind as category (see `kinds`),

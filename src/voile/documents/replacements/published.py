@@ -25,12 +25,7 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PublishedText:
-    """A text as it is published, with its edits in their order; outside these it is the source.
-
-    >>> one = replace_removals("Ask Anna Smith.", [Removal(4, 14, "NAME")], ["[NAME]"])
-    >>> one.text, one.to_source(5, 6), one.to_published(14, 15)
-    ('Ask [NAME].', (4, 14), (10, 11))
-    """
+    """A text as it is published, with its edits in their order; outside these it is the source."""
 
     text: str
     edits: tuple[Edit, ...] = ()

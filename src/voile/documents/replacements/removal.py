@@ -16,11 +16,7 @@ _BLANKS = re.compile(r"[^\S\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]*")
 
 
 class Reason(NamedTuple):
-    """Why characters go: what kind of remover found them, and which one.
-
-    >>> [str(one) for one in (Reason("pass", "svm", 2), Reason("list", "deny-list"))]
-    ['pass 2, svm', 'deny-list']
-    """
+    """Why characters go: what kind of remover found them, and which one."""
 
     kind: Literal["pass", "pattern", "list", "repeat"]
     name: str = ""  # of the learner, the pattern or the list; none of a repeat
@@ -102,9 +98,6 @@ def merge_neighbours(text: str, removals: Sequence[Removal]) -> list[Removal]:
     """Merge neighbours of one label that only blanks separate; line breaks and tabs are none here.
 
     Two that patterns found stay apart: a pattern finds the whole of a number or an address.
-
-    >>> merge_neighbours("Anna Smith", [Removal(0, 4, "NAME"), Removal(5, 10, "NAME")])
-    [Removal(start=0, end=10, label='NAME', by=())]
     """
     runs: list[Removal] = []
     for one in check_removals(text, removals):

@@ -32,11 +32,7 @@ def make_replacer(
     categories: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Replacer:
-    """Return the replacer of a name: "mark", "category" or, with a secret, "surrogate".
-
-    >>> make_replacer("mark")(Document("Ask Anna."), [Removal(4, 8, "NAME")]).text
-    'Ask [NAME].'
-    """
+    """Return the replacer of a name: "mark", "category" or, with a secret, "surrogate"."""
     if how == "mark":
         return Marks()
     if how == "category":

@@ -142,11 +142,7 @@ def _of_one(row: Sequence[Document]) -> Sequence[Document]:
 
 
 def why_unusable(text: str) -> str | None:
-    r"""Return why a text cannot be worked on; None if it can.
-
-    >>> why_unusable("Jos\ufffd came"), why_unusable("José came")
-    ('characters that were lost in decoding', None)
-    """
+    """Return why a text cannot be worked on; None if it can."""
     if len(text) > LONGEST:
         return f"a text of more than {LONGEST:,} characters"
     return LOST_CHARACTERS if _LOST.search(text) else None

@@ -89,11 +89,7 @@ def is_corpus(thing: str | os.PathLike[str]) -> bool:
 
 
 def split_format(thing: str | os.PathLike[str]) -> tuple[str, str | None]:
-    """Split "format:path".
-
-    >>> split_format("brat:notes"), split_format("C:notes")
-    (('notes', 'brat'), ('C:notes', None))
-    """
+    """Split "format:path"."""
     format, mark, path = os.fspath(thing).partition(":")
     return (path, format) if mark and format in FORMATS else (os.fspath(thing), None)
 

@@ -15,13 +15,7 @@ _HOLDS = {"<=": le, ">=": ge, "=": eq}
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A statement about one number of the run: `observed` `relation` `value`.
-
-    >>> print(Bound("Theorem 3", "TP_A <= C/L (1 - alpha) n", "<=", Fraction(18), Fraction(1)))
-    Theorem 3: TP_A <= C/L (1 - alpha) n: 1 <= 18
-    >>> print(Bound("Theorem 3", "TP_A <= ...", "<=", applies=False, reason="no local optimum"))
-    Theorem 3: TP_A <= ...: does not apply: no local optimum
-    """
+    """A statement about one number of the run: `observed` `relation` `value`."""
 
     name: str  # "Theorem 3"
     statement: str  # what it says, in the paper's symbols
@@ -59,9 +53,5 @@ class Bound:
 
 
 def first_failure(conditions: Iterable[tuple[bool, str]]) -> str | None:
-    """Return the reason that stands with the first condition that does not hold.
-
-    >>> first_failure([(True, "no tokens"), (False, "TP_A = 0")])
-    'TP_A = 0'
-    """
+    """Return the reason that stands with the first condition that does not hold."""
     return next((reason for holds, reason in conditions if not holds), None)

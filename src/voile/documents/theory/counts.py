@@ -15,10 +15,6 @@ class Confusion:
     """A classifier's tokens: called an identifier or harmless, and rightly so or not.
 
     Tokens that were removed before are in none of them.
-
-    >>> counts = Confusion(tp=1, fp=50, tn=850, fn=99)
-    >>> counts.n, counts.alpha, counts.harmless
-    (1000, Fraction(1, 10), 900)
     """
 
     tp: int  # identifiers that it finds

@@ -11,11 +11,7 @@ from voile.documents.theory.counts import Confusion, exact
 
 
 def cost(missed: int, lost: int, miss_cost: float | Fraction) -> Fraction:
-    """Return T(H) = L FN(H) + C FP(H), in units of C (eq. 4).
-
-    >>> cost(missed=3, lost=7, miss_cost=10)
-    Fraction(37, 1)
-    """
+    """Return T(H) = L FN(H) + C FP(H), in units of C (eq. 4)."""
     return exact(miss_cost) * missed + lost
 
 
@@ -25,20 +21,12 @@ def change(added: Confusion, miss_cost: float | Fraction) -> Fraction:
 
 
 def cost_by_type(missed: Sequence[int], lost: int, costs: Sequence[float | Fraction]) -> Fraction:
-    """Return T(H) where each type of identifier has its own L/C.
-
-    >>> cost_by_type([3, 1], lost=7, costs=[10, 2])
-    Fraction(39, 1)
-    """
+    """Return T(H) where each type of identifier has its own L/C."""
     return lost + _worth(missed, costs)
 
 
 def change_by_type(found: Sequence[int], lost: int, costs: Sequence[float | Fraction]) -> Fraction:
-    """Return T(H and h) - T(H) where each type of identifier has its own L/C.
-
-    >>> change_by_type([3, 1], lost=7, costs=[10, 2])
-    Fraction(-25, 1)
-    """
+    """Return T(H and h) - T(H) where each type of identifier has its own L/C."""
     return lost - _worth(found, costs)
 
 
@@ -51,11 +39,6 @@ def is_local_optimum(attacker: Confusion, miss_cost: float | Fraction) -> bool:
 
     With several types, each at its own L/C, T changes by FP_A less the sum of L/C TP_A: a local
     optimum for that sum is one for the smallest L/C as well, and that is the ratio to give.
-
-    >>> is_local_optimum(Confusion(tp=1, fp=50, tn=850, fn=99), miss_cost=50)
-    True
-    >>> is_local_optimum(Confusion(tp=1, fp=50, tn=850, fn=99), miss_cost=51)
-    False
     """
     published = cost(missed=attacker.identifiers, lost=0, miss_cost=miss_cost)
     without_positives = cost(missed=attacker.fn, lost=attacker.fp, miss_cost=miss_cost)
@@ -72,9 +55,6 @@ def utility(
 
     She inspects what her classifier calls identifiers first, then, with inspections left, the
     others; within both, in random order.
-
-    >>> utility(Confusion(tp=1, fp=3, tn=12, fn=4), inspections=6)
-    Fraction(3, 2)
     """
     if not 0 <= inspections <= attacker.n:
         raise RequestError(

@@ -53,9 +53,6 @@ def theorem_2(attacker: Confusion, miss_cost: float | Fraction) -> Bound:
     """Compare FP_A / TP_A with L/C: P is a local optimum where the bound holds (Theorem 2).
 
     Proof: by Lemma 1, C FP_A - L TP_A >= 0; divide by C TP_A where that is not 0.
-
-    >>> theorem_2(Confusion(tp=1, fp=49, tn=850, fn=99), miss_cost=50).holds
-    False
     """
     name, statement = "Theorem 2", "a local optimum iff TP_A = 0 or FP_A / TP_A >= L/C"
     if not attacker.tp:
@@ -71,9 +68,6 @@ def theorem_3(attacker: Confusion, miss_cost: float | Fraction) -> Bound:
 
     Proof: L TP_A <= C FP_A <= C (1 - alpha) n. Below 1 it means none: so where L/C is more than
     (1 - alpha) n.
-
-    >>> print(theorem_3(Confusion(tp=1, fp=50, tn=850, fn=99), miss_cost=50))
-    Theorem 3: TP_A <= C/L (1 - alpha) n: 1 <= 18
     """
     name, statement = "Theorem 3", "TP_A <= C/L (1 - alpha) n"
     if not is_local_optimum(attacker, miss_cost):

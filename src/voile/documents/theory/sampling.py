@@ -25,9 +25,6 @@ def deviation(delta: float, m: int, classifiers: int) -> float:
     """Return lambda(delta, m) for a choice of finitely many classifiers (eq. 5).
 
     sqrt(ln(2 classifiers / delta) / (2 m)): Hoeffding's inequality, for each of them.
-
-    >>> round(deviation(0.05, 200_000, classifiers=4), 4)
-    0.0036
     """
     _refuse_outside(delta, m, classifiers, "classifiers")
     return sqrt(log(2 * classifiers / delta) / (2 * m))
@@ -37,9 +34,6 @@ def deviation_of_dimension(delta: float, m: int, dimension: int) -> float:
     """Return lambda(delta, m) for a class of classifiers by its VC dimension (eq. 5).
 
     sqrt((d (ln(2 m / d) + 1) + ln(4 / delta)) / m) + 1 / m, Vapnik's bound; 1 where m < d.
-
-    >>> round(deviation_of_dimension(0.05, 200_000, dimension=100), 3)
-    0.068
     """
     _refuse_outside(delta, m, dimension, "dimension")
     if m < dimension:

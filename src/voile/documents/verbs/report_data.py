@@ -55,9 +55,5 @@ def added_passes(data: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Write a number with its noun.
-
-    >>> counted(1, "pass", "passes"), counted(1200, "word")
-    ('1 pass', '1,200 words')
-    """
+    """Write a number with its noun."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

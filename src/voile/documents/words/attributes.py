@@ -17,13 +17,7 @@ _RUNS = re.compile(r"(.)\1+")
 
 
 def attributes_of(form: str, lists: Mapping[str, frozenset[str]]) -> list[tuple[int, str]]:
-    """Return a form's attributes, each with its kind; `lists` are gazetteers, in lower case.
-
-    >>> [name for _, name in attributes_of("Ana", {"given": frozenset({"ana"})})]
-    ['w=ana', 'list=given', 's=Xxx', 'c=Xx', '<a', '<an', 'a>', 'na>']
-    >>> attributes_of("[NAME]", {})
-    [(5, 'mark'), (5, 'mark=NAME')]
-    """
+    """Return a form's attributes, each with its kind; `lists` are gazetteers, in lower case."""
     if is_mark(form):
         return [(WORD | SHAPE, MARK), (WORD | SHAPE, f"mark={form[1:-1]}")]
     word, shape, letters = form.lower(), shape_of(form), form.isalpha()
@@ -55,11 +49,7 @@ _SHAPES = _Shapes()
 
 
 def shape_of(form: str) -> str:
-    """Return a form with capitals, letters and digits made alike; long ones cut.
-
-    >>> shape_of("McCoy"), shape_of("10B"), shape_of("-")
-    ('XxXxx', '00X', '-')
-    """
+    """Return a form with capitals, letters and digits made alike; long ones cut."""
     return form[:12].translate(_SHAPES)
 
 
@@ -69,9 +59,5 @@ def _short(shape: str) -> str:
 
 
 def _digits(word: str) -> str:
-    """Write short numbers as they are, longer ones by their length alone.
-
-    >>> _digits("10"), _digits("1963"), _digits("b12"), _digits("20943")
-    ('10', '0000', 'b12', '00000')
-    """
+    """Write short numbers as they are, longer ones by their length alone."""
     return re.sub(r"\d", "0", word) if sum(c.isdigit() for c in word) > 2 else word

@@ -293,20 +293,12 @@ def _table(indices: Ints, indptr: NDArray[np.int64], columns: int) -> sp.csr_arr
 
 
 def unbracket(form: str, marks: frozenset[str]) -> str:
-    """Return a form as it is looked at: a word in brackets is that word, if it is no mark.
-
-    >>> unbracket("[NAME]", frozenset({"[NAME]"})), unbracket("[SMITH]", frozenset({"[NAME]"}))
-    ('[NAME]', 'SMITH')
-    """
+    """Return a form as it is looked at: a word in brackets is that word, if it is no mark."""
     return form if form in marks or not is_mark(form) else form.strip("[]") or form
 
 
 def _class_of(form: str) -> int:
-    """Return the class of a form, from 1.
-
-    >>> [CLASSES[_class_of(form) - 1] for form in ("[AGE]", "ANA", "Ana", "is", "12", "b2", ",")]
-    ['mark', 'X', 'Xx', 'x', '0', 'mixed', 'other']
-    """
+    """Return the class of a form, from 1."""
     if is_mark(form):
         return 1
     return _class_of_shape(shape_of(form)) if form[0].isalnum() else 7

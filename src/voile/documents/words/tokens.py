@@ -36,12 +36,7 @@ GLUED, BLANK, LINE, PARAGRAPH = range(4)
 
 
 class Forms:
-    """Number the distinct tokens, in the order in which they are first met.
-
-    >>> forms = Forms()
-    >>> forms.number(["to", "be", "to"]), forms.known
-    ([0, 1, 0], ['to', 'be'])
-    """
+    """Number the distinct tokens, in the order in which they are first met."""
 
     def __init__(self) -> None:
         self._numbers: defaultdict[str, int] = defaultdict()
@@ -166,12 +161,7 @@ Tokeniser: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
 def tokenise(
     texts: Iterable[str], known: Forms | None = None, tokeniser: Tokeniser | None = None
 ) -> Tokens:
-    r"""Split texts into tokens. Cost: O(characters), 1-2 million tokens a second.
-
-    >>> tokens = tokenise(["Dr. Who-2\nis in"])
-    >>> tokens.forms, tokens.starts.tolist(), tokens.gap.tolist()
-    (['Dr', '.', 'Who', '-', '2', 'is', 'in'], [0, 2, 4, 7, 8, 10, 13], [3, 0, 1, 0, 0, 2, 1])
-    """
+    """Split texts into tokens. Cost: O(characters), 1-2 million tokens a second."""
     known = Forms() if known is None else known
     numbers: list[list[int]] = []
     starts: list[NDArray[np.int32]] = []

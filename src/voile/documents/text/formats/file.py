@@ -91,18 +91,10 @@ def report_unreadable(path: Path) -> Iterator[None]:
 
 
 def suffix(path: Path) -> str:
-    """Give a name's last suffix before .gz, in small letters.
-
-    >>> suffix(Path("notes.CoNLL.gz"))
-    '.conll'
-    """
+    """Give a name's last suffix before .gz, in small letters."""
     return Path(_COMPRESSED.sub("", path.name)).suffix.lower()
 
 
 def stem(path: Path) -> str:
-    """Give a path without its last suffix and .gz: "ward/110-01" of ward/110-01.xml.gz.
-
-    >>> stem(Path("ward/110-01.xml.gz"))
-    'ward/110-01'
-    """
+    """Give a path without its last suffix and .gz: "ward/110-01" of ward/110-01.xml.gz."""
     return Path(_COMPRESSED.sub("", str(path))).with_suffix("").as_posix()

@@ -74,14 +74,11 @@ def _is_span(values: Any) -> bool:
 def place_quotes(
     text: str, quotes: Sequence[Quote], where: str, *, returns: bool = True, marked: bool = False
 ) -> tuple[Span, ...]:
-    r"""Turn quotes into spans of the text; a quote in several pieces is several spans.
+    """Turn quotes into spans of the text; a quote in several pieces is several spans.
 
     Some tools count a Windows line end as two characters, some as one, as XML does; some count a
     byte order mark (`marked`). What is quoted decides, else `returns` (two). Of ways that fit, one
     with all spans inside the text goes first.
-
-    >>> place_quotes("a\r\nbc", [Quote(((2, 4),), "NAME", "bc")], "document 1")
-    (Span(start=3, end=5, label='NAME'),)
     """
     ways = [_as_it_is, _without_returns(text)] if "\r\n" in text else [_as_it_is]
     ways = ways if returns else ways[::-1]

@@ -23,11 +23,7 @@ class Token(NamedTuple):
 
 
 def is_tag(tag: str) -> bool:
-    """Return whether a tag has a type; B and I alone have none.
-
-    >>> [tag for tag in ("O", "B-PER", "PER", "B", "I-") if is_tag(tag)]
-    ['O', 'B-PER', 'PER']
-    """
+    """Return whether a tag has a type; B and I alone have none."""
     return bool(tag) and (tag in HARMLESS or tag.rstrip("-") not in {*"BIELMSUW", ""})
 
 
@@ -36,10 +32,6 @@ def join_tagged(tokens: Iterable[tuple[int, int, str]]) -> list[Span]:
 
     A span continues with I, M, E and L of its type, and with a type that stands alone (IO); any
     other type begins one, so that no tagged token is left out.
-
-    >>> tokens = [(0, 3, "I-PER"), (4, 7, "I-PER"), (8, 9, "B-PER"), (9, 10, "I-LOC")]
-    >>> [(span.start, span.end, span.label) for span in join_tagged(tokens)]
-    [(0, 7, 'PER'), (8, 9, 'PER'), (9, 10, 'LOC')]
     """
     spans: list[Span] = []
     going = None
@@ -66,11 +58,7 @@ class Joined(NamedTuple):
 
 
 def join(sentences: Iterable[Sequence[Token]]) -> Joined:
-    r"""Join tokens by blanks, and sentences by line ends.
-
-    >>> join([[Token("Ms", "O"), Token("May", "B-PER")], [Token("left", "O", "VBD")]])
-    Joined(text='Ms May\nleft', spans=[Span(start=3, end=6, label='PER')], pos=[(7, 11, 'VBD')])
-    """
+    """Join tokens by blanks, and sentences by line ends."""
     lines: list[str] = []
     spans: list[Span] = []
     pos: list[tuple[int, int, str]] = []

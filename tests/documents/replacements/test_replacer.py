@@ -1,0 +1,13 @@
+"""Examples of `replacements/replacer`."""
+
+from __future__ import annotations
+
+from voile.documents.replacements.removal import Removal
+from voile.documents.replacements.replacer import make_replacer
+from voile.documents.text.document import Document
+
+
+def test_examples_of_make_replacer():
+    assert (
+        make_replacer("mark")(Document("Ask Anna."), [Removal(4, 8, "NAME")]).text == "Ask [NAME]."
+    )
