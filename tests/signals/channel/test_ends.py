@@ -329,7 +329,7 @@ sys.meta_path.insert(0, Barrier())
 import numpy as np
 from voile.signals import Codec, SequenceCodec
 from voile.signals.channel import Broker, Enrolment, Link, Sender, Outgoing
-from voile.signals.fhir import Sequences, encode
+from voile.signals.fhir import SequenceScheme, encode
 
 with np.load(sys.argv[1], allow_pickle=False) as arrays:
     codec = SequenceCodec.from_arrays(arrays)

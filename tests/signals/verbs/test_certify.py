@@ -11,7 +11,7 @@ from tests.signals.clinic import applied, fitted, people, strongest, table_of
 
 from voile.core.errors import TamperedError
 from voile.data import open_source
-from voile.signals.readings.forms import Form, ReadingSettings
+from voile.signals.readings.forms import ReadingColumn, ReadingSettings
 from voile.signals.verbs import apply as applying
 from voile.signals.verbs.certify import Certificate, _mixed, certify, fingerprint, messages
 from voile.signals.verbs.content import Content, Policy
@@ -74,7 +74,10 @@ def test_a_release_is_decoded_batch_by_batch_each_row_by_its_own_class(tmp_path)
 
 
 def test_a_row_holds_a_whole_message_or_none():
-    numbers, text = Form("a", ReadingSettings()), Form("b", ReadingSettings(nominal=True))
+    numbers, text = (
+        ReadingColumn("a", ReadingSettings()),
+        ReadingColumn("b", ReadingSettings(nominal=True)),
+    )
     batch = pa.record_batch({"a": [1.5, None, 2.0], "b": ["u", None, None]})
     values, blank = messages(batch.slice(0, 2), [numbers, text])
     assert (values[0].tolist(), blank.tolist()) == ([1.5, "u"], [False, True])

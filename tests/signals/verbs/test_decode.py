@@ -17,7 +17,7 @@ from voile.core.progress import silent
 from voile.data import open_source
 from voile.keys.seal import file_sha256
 from voile.release.manifest import Release
-from voile.signals.readings.forms import Form, ReadingSettings
+from voile.signals.readings.forms import ReadingColumn, ReadingSettings
 from voile.signals.verbs.decode import decode
 from voile.signals.verbs.options import Method
 
@@ -94,7 +94,7 @@ TYPES = [
 
 @pytest.mark.parametrize(("type_", "held", "outside"), TYPES)
 def test_what_a_column_s_type_does_not_hold_is_outside(type_, held, outside):
-    form = Form("pulse", ReadingSettings())
+    form = ReadingColumn("pulse", ReadingSettings())
     values = np.array([*held, *outside], dtype=np.float64)
     found = form.is_outside(values, type_)
     assert found.tolist() == [False] * len(held) + [True] * len(outside)

@@ -30,7 +30,7 @@ from voile.signals.information.mutual import contributions
 from voile.signals.maps.privacy_map import SignalsWarning
 from voile.signals.maps.registry import METHODS
 from voile.signals.maps.trials import Trials, points, trials
-from voile.signals.readings.sources import Rows, without_copies
+from voile.signals.readings.sources import SourceReadings, without_copies
 from voile.signals.verbs.content import Content, Policy
 from voile.signals.verbs.options import FitOptions
 from voile.signals.wing import choose, fit
@@ -100,7 +100,7 @@ def test_a_policy_that_hides_nothing_is_warned_of_when_chosen_and_when_applied(k
 
 
 def test_only_a_place_is_said_by_the_source_s_names_and_no_text_that_reads_like_one(kit):
-    reading, rows = Content.of(kit).reading, Rows(*[np.arange(3)[::-1]] * 6, left_out=0)
+    reading, rows = Content.of(kit).reading, SourceReadings(*[np.arange(3)[::-1]] * 6, left_out=0)
     error = RequestError("no resolution 'in row 1'", where="column 0")
     assert reading.named(error, rows) is error
     named = [reading.named(RequestError("bad", where=one), rows) for one in PLACES]
@@ -348,7 +348,9 @@ def test_copies_count_in_their_proportions(drawn):
     whose = np.unique([s for s, *_ in order], return_inverse=True)[1]
     table = np.array([x for _, *x in order], dtype=np.float64).reshape(len(order), 2)
     zeros = np.zeros(len(order), dtype=np.intp)
-    rows = Rows(table, zeros.astype(str), whose, zeros, np.arange(len(order)), whose.astype(str), 0)
+    rows = SourceReadings(
+        table, zeros.astype(str), whose, zeros, np.arange(len(order)), whose.astype(str), 0
+    )
     found = without_copies(rows)
 
     def shares(rows):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from voile.core.evidence import Curve
 from voile.signals.codec.pieces import Codes, Floats
-from voile.signals.readings.forms import Form
+from voile.signals.readings.forms import ReadingColumn
 
 POINTS = 80
 EDGE = 0.005  # share of values left out at each end of a picture
@@ -18,7 +18,11 @@ READ, OVERHEARD = "read", "overheard"
 
 
 def overheard(
-    forms: Sequence[Form], X: NDArray[Any], Z: NDArray[Any], c: Codes, classes: Sequence[str]
+    forms: Sequence[ReadingColumn],
+    X: NDArray[Any],
+    Z: NDArray[Any],
+    c: Codes,
+    classes: Sequence[str],
 ) -> Iterator[Curve]:
     """Yield of each column of numbers, as read and as overheard, a curve for each class."""
     for j, form in enumerate(forms):
@@ -42,7 +46,7 @@ def density(v: Floats, grid: Floats) -> Floats:
     return np.asarray(kernel / (width * np.sqrt(2 * np.pi)))
 
 
-def as_numbers(forms: Sequence[Form], table: NDArray[Any]) -> Floats:
+def as_numbers(forms: Sequence[ReadingColumn], table: NDArray[Any]) -> Floats:
     """Return readings or messages as learners take them: a column for each nominal value."""
     columns: list[Floats] = []
     for j, form in enumerate(forms):

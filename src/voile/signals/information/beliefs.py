@@ -12,7 +12,7 @@ from voile.core.errors import RequestError, nearest
 from voile.data import Source
 from voile.signals.codec.pieces import Floats
 from voile.signals.information.subjects import OFF
-from voile.signals.readings.forms import Form, ReadingSettings
+from voile.signals.readings.forms import ReadingColumn, ReadingSettings
 from voile.signals.readings.sources import subjects_of
 
 
@@ -34,9 +34,10 @@ class Beliefs:
                 raise RequestError(f"there is no column {name}", where=source.name, instead=remedy)
         place: dict[str, int] = {}
         parts = [np.zeros((0, len(classes)))]
+        columns = [ReadingColumn(name, ReadingSettings()) for name in classes]
         for batch in source.batches(names):
-            cells = [Form(name, ReadingSettings()).cells(batch.column(name)) for name in classes]
-            parts.append(np.stack([one.values for one in cells], axis=1))
+            cells = [one.cells(batch.column(one.column)).values for one in columns]
+            parts.append(np.stack(cells, axis=1))
             for who in subjects_of(batch.column(subject)):
                 if who is None or who in place:
                     raise RequestError(

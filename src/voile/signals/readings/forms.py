@@ -54,7 +54,7 @@ class ReadingSettings(BaseModel):
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class CellValues:
     """What the cells of a column hold."""
 
     values: NDArray[Any]  # (n,) float64, NaN where there is none; of nominal columns text
@@ -63,14 +63,14 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Form:
+class ReadingColumn:
     """A column of readings, and what its cells are."""
 
     column: str
     settings: ReadingSettings
 
     @classmethod
-    def all_of(cls, roles: Roles, columns: Sequence[str]) -> tuple[Form, ...]:
+    def all_of(cls, roles: Roles, columns: Sequence[str]) -> tuple[ReadingColumn, ...]:
         """Return the form of each of these columns of readings."""
         return tuple(cls(name, _settings(roles, name)) for name in columns)
 
@@ -88,7 +88,7 @@ class Form:
             return "none of its values in their order"
         return "no text" if self.settings.nominal else "no number"
 
-    def cells(self, column: pa.Array) -> Cells:
+    def cells(self, column: pa.Array) -> CellValues:
         """Read a column."""
         if self.settings.nominal:
             return _names(column)
@@ -96,7 +96,7 @@ class Form:
             return _places(column, self.settings.ordinal)
         return _numbers(column)
 
-    def messages(self, column: pa.Array) -> Cells:
+    def messages(self, column: pa.Array) -> CellValues:
         """Read a column of what was sent."""
         return _names(column) if self.settings.nominal else _numbers(column)
 
@@ -175,24 +175,24 @@ def _true(mask: pa.Array) -> NDArray[np.bool_]:
     return np.asarray(pc.fill_null(mask, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
-def _names(column: pa.Array) -> Cells:
+def _names(column: pa.Array) -> CellValues:
     text = column.cast(pa.string())
     missing = _true(text.is_null())
     values = np.array(pc.fill_null(text, "").to_pylist(), dtype=object)
-    return Cells(values, missing, np.zeros(len(column), dtype=np.bool_))
+    return CellValues(values, missing, np.zeros(len(column), dtype=np.bool_))
 
 
-def _places(column: pa.Array, names: tuple[str, ...]) -> Cells:
+def _places(column: pa.Array, names: tuple[str, ...]) -> CellValues:
     text = column.cast(pa.string())
     missing = _true(text.is_null())
     place = pc.index_in(text, pa.array(names, pa.string()))
     strange = _true(place.is_null()) & ~missing
     values = pc.fill_null(place, 0).to_numpy(zero_copy_only=False).astype(np.float64)
     values[missing | strange] = np.nan
-    return Cells(values, missing, strange)
+    return CellValues(values, missing, strange)
 
 
-def _numbers(column: pa.Array) -> Cells:
+def _numbers(column: pa.Array) -> CellValues:
     strange = np.zeros(len(column), dtype=np.bool_)
     if _is_text(column.type):
         text = column.cast(pa.string())
@@ -205,11 +205,11 @@ def _numbers(column: pa.Array) -> Cells:
         column = column.cast(pa.string())
     elif not _is_number(column.type):
         everything = np.ones(len(column), dtype=np.bool_)
-        return Cells(np.full(len(column), np.nan), ~everything, everything)
+        return CellValues(np.full(len(column), np.nan), ~everything, everything)
     values = np.array(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
     missing = ~np.isfinite(values) & ~strange
     values[missing] = np.nan
-    return Cells(values + 0.0, missing, strange)  # -0.0 becomes 0.0
+    return CellValues(values + 0.0, missing, strange)  # -0.0 becomes 0.0
 
 
 def _ends(type_: pa.DataType) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from voile.data import Source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.signals.codec.place import Place
-from voile.signals.readings.forms import Cells, Form
+from voile.signals.readings.forms import CellValues, ReadingColumn
 from voile.signals.readings.merging import PrivateSettings
 from voile.signals.readings.moments import order_rows, rank_moments
 
@@ -27,7 +27,7 @@ FEW_EACH = 2  # subjects a class, on average: below, a column holds a value for 
 
 
 @dataclass(frozen=True, eq=False)
-class Rows(Brief):
+class SourceReadings(Brief):
     """Readings in an order that does not follow the source's."""
 
     table: NDArray[Any]  # (n, d) float64; objects where a column is nominal
@@ -38,11 +38,11 @@ class Rows(Brief):
     names: NDArray[np.str_]  # of the subjects, by their numbers
     left_out: int  # rows without a class, a subject or a whole reading
 
-    def take(self, rows: NDArray[Any]) -> Rows:
+    def take(self, rows: NDArray[Any]) -> SourceReadings:
         """Return some of the rows."""
         parts = (self.table, self.labels, self.whose, self.moments, self.number)
         table, labels, whose, moments, number = (part[rows] for part in parts)
-        return Rows(table, labels, whose, moments, number, self.names, self.left_out)
+        return SourceReadings(table, labels, whose, moments, number, self.names, self.left_out)
 
     def one_each(self, rng: np.random.Generator) -> NDArray[np.intp]:
         """Draw one row of each subject."""
@@ -51,10 +51,10 @@ class Rows(Brief):
 
 
 @dataclass(frozen=True, eq=False)
-class Seen(Brief):
+class BatchReadings(Brief):
     """What a batch holds, row by row."""
 
-    cells: tuple[Cells, ...]
+    cells: tuple[CellValues, ...]
     labels: NDArray[np.object_]
     subjects: NDArray[np.object_]
 
@@ -84,7 +84,7 @@ class Seen(Brief):
 
 
 @dataclass(frozen=True)
-class Reading(Brief):
+class SignalReader(Brief):
     """Say which rows and columns of a source are read, and how."""
 
     shows = ("columns",)
@@ -95,9 +95,9 @@ class Reading(Brief):
     time: str | None = None  # the column that orders a subject's readings, where there is one
 
     @cached_property
-    def forms(self) -> tuple[Form, ...]:
+    def forms(self) -> tuple[ReadingColumn, ...]:
         """The form of each column of readings."""
-        return Form.all_of(self.roles, self.columns)
+        return ReadingColumn.all_of(self.roles, self.columns)
 
     @cached_property
     def private(self) -> str:
@@ -115,7 +115,7 @@ class Reading(Brief):
         named = [self.merged.get(one, one) for one in labels] if self.merged else labels
         return np.array(named, dtype=object)
 
-    def named(self, error: RequestError, rows: Rows) -> RequestError:
+    def named(self, error: RequestError, rows: SourceReadings) -> RequestError:
         """Say where in the source it is: the library counts columns, and rows in their order."""
         if not isinstance(error.where, Place):
             return error
@@ -180,16 +180,16 @@ class Reading(Brief):
         if self.time is not None and self.time not in source.columns:
             raise RequestError(f"there is no column {self.time}", where="--time")
 
-    def see(self, batch: pa.RecordBatch) -> Seen:
+    def see(self, batch: pa.RecordBatch) -> BatchReadings:
         """Read a batch of the source."""
         cells = tuple(form.cells(batch.column(form.column)) for form in self.forms)
-        return Seen(
+        return BatchReadings(
             cells,
             self.classes(batch.column(self.private)),
             subjects_of(batch.column(self.subject)),
         )
 
-    def read(self, source: Source, *, strict: bool = True) -> Rows:
+    def read(self, source: Source, *, strict: bool = True) -> SourceReadings:
         """Read all rows that have a class, a subject and every reading.
 
         Where `strict`, rows of those held out are left alone, and a cell that its column cannot
@@ -235,7 +235,7 @@ class Reading(Brief):
                 batch, number = batch.filter(pa.array(used)), number[used]
             yield batch, number
 
-    def _refuse_strange(self, seen: Seen, number: NDArray[np.int64], name: str) -> None:
+    def _refuse_strange(self, seen: BatchReadings, number: NDArray[np.int64], name: str) -> None:
         for form, cells in zip(self.forms, seen.cells, strict=True):
             if cells.strange.any():
                 row = int(number[cells.strange.argmax()]) + 1
@@ -254,14 +254,14 @@ def _ordered(
     number: NDArray[np.int64],
     *,
     left_out: int,
-) -> Rows:
+) -> SourceReadings:
     """Order rows by what they hold, equal ones by their place in the source."""
     names, whose = np.unique(subjects, return_inverse=True)
     order = order_rows(table, whose, moments, number)
-    return Rows(table, labels, whose, moments, number, names, left_out).take(order)
+    return SourceReadings(table, labels, whose, moments, number, names, left_out).take(order)
 
 
-def without_copies(rows: Rows) -> Rows:
+def without_copies(rows: SourceReadings) -> SourceReadings:
     """Return each subject's readings in their proportions, as few as there can be.
 
     Every row written twice, or a subject's alone, is as if written once.
@@ -283,7 +283,7 @@ def without_copies(rows: Rows) -> Rows:
     return rows.take(np.flatnonzero(copy < kept))
 
 
-def check_classes(rows: Rows, private: str) -> None:
+def check_classes(rows: SourceReadings, private: str) -> None:
     """Refuse a column of one class or of hardly two people in a class, and a subject of two."""
     _, first = np.unique(rows.whose, return_index=True)
     if len(first) < FEW_EACH * len(np.unique(rows.labels)):

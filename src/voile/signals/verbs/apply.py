@@ -30,11 +30,11 @@ from voile.signals.codec.codec import Codec
 from voile.signals.codec.lattice import OFF, Lattice
 from voile.signals.maps.privacy_map import SignalsWarning
 from voile.signals.maps.stored import mark_of
-from voile.signals.readings.sources import Seen, nothing
+from voile.signals.readings.sources import BatchReadings, SignalReader, nothing
 from voile.signals.verbs.certify import Certificate, certify
 from voile.signals.verbs.content import Content, Policy
 from voile.signals.verbs.options import ApplyOptions
-from voile.signals.verbs.report_data import STATING, story_of
+from voile.signals.verbs.report_data import STATING, report_data
 
 KEPT = ("label", "sensitive", "keep")
 PSEUDONYM = "pseudonym"  # the released column of subjects, whose own name may be an identifier's
@@ -55,14 +55,9 @@ def apply(
     """Encode the readings of a source, each by its subject's class, with two manifests.
 
     Messages stand in the readings' columns, beside a pseudonym; the class never leaves.
-    In the private folder ``classes.csv`` says the class of each pseudonym, for the recipient, and
-    ``outside.csv`` which readings are all but unheard of in their class. Rows stream;
-    memory follows the batch and the number of subjects, and two bytes a row for the certificate.
-
-    Raises
-    ------
-    RequestError : the policy is of another kit, the source has other columns, a class that the
-        map has not seen, a subject of two classes, `out` exists, there is no secret for pseudonyms.
+    In the private folder ``classes.csv`` gives the class of each pseudonym, for the recipient, and
+    ``outside.csv`` the readings that hardly occur in their class. Rows stream; memory follows the
+    batch and the number of subjects, and two bytes a row for the certificate.
     """
     chosen.check(kit)
     content = Content.of(kit)
@@ -105,39 +100,26 @@ class _Applying(Applying):
         self._certificate = Certificate()
         self._outside: Counter[str] = Counter()
         self._flags: Any = None
-        roles, forms = self._reading.roles, {form.column: form for form in self._reading.forms}
-        kept = [
-            name
-            for name in source.columns
-            if name in forms or (roles.columns[name].role in KEPT and name != self._reading.subject)
-        ]
-        if PSEUDONYM in kept:
-            raise RequestError(
-                f"two columns of the release would be called {PSEUDONYM}",
-                where=source.name,
-                instead="call the source's by another name",
-            )
-        self._shown = [PSEUDONYM, *kept]
-        self._types = {name: forms[name].decoded_type(source.columns[name]) for name in forms}
-        fields = [pa.field(PSEUDONYM, pa.string())]
-        fields += [
-            pa.field(name, forms[name].sent_type if name in forms else source.columns[name])
-            for name in kept
-        ]
+        self._types = {
+            form.column: form.decoded_type(source.columns[form.column])
+            for form in self._reading.forms
+        }
+        schema = _schema(source, self._reading)
+        self._shown: list[str] = schema.names
         super().__init__(
             kit,
             chosen,
             source,
-            roles=roles,
+            roles=self._reading.roles,
             hold_out=self._reading.hold_out,
-            columns=[*kept, self._reading.private],
-            schema=pa.schema(fields),
+            columns=[*self._shown[1:], self._reading.private],
+            schema=schema,
             progress=progress,
             secret=secret,
         )
 
     def _batches(self, private: AnyPath, files: ExitStack) -> Iterator[pa.RecordBatch]:
-        """Write beside the rows who is of which class, and which readings lie outside."""
+        """Write beside the rows each pseudonym's class, and which readings lie outside."""
         writers = []
         for name in (CLASSES, OUTSIDE):
             file = (private / name).open("w", newline="", encoding="utf-8")
@@ -180,7 +162,7 @@ class _Applying(Applying):
                 table[:, j] = column.nearest(table[:, j].astype(np.float64))
         return table
 
-    def _set_aside_of(self, batch: Batch, seen: Seen) -> NDArray[np.bool_]:
+    def _set_aside_of(self, batch: Batch, seen: BatchReadings) -> NDArray[np.bool_]:
         """Note why rows cannot be released, each once, and say which they are."""
         lost = np.zeros(len(batch.numbers), dtype=np.bool_)
 
@@ -217,7 +199,7 @@ class _Applying(Applying):
                 instead="fit with such people, at least 20, or merge their class with another",
             )
 
-    def _names(self, batch: Batch, seen: Seen, out: NDArray[np.intp]) -> pa.Array:
+    def _names(self, batch: Batch, seen: BatchReadings, out: NDArray[np.intp]) -> pa.Array:
         """Return pseudonyms of the rows that go out, and remember whose class is which."""
         subjects = pa.array(seen.subjects[out], pa.string())
         names = pseudonyms_of(self._secret, subjects).to_pylist()
@@ -242,7 +224,7 @@ class _Applying(Applying):
             yield pa.array(column, form.sent_type, mask=blank)
 
     def _flag(self, table: NDArray[Any], labels: NDArray[np.str_], numbers: Any) -> None:
-        """Write down which readings lie beyond those that the map was fitted to."""
+        """Record which readings lie beyond those that the map was fitted to."""
         outside = self._scores.outside(table, labels)
         for j, form in enumerate(self._reading.forms):
             if outside[:, j].any():
@@ -255,12 +237,12 @@ class _Applying(Applying):
         figures = certify(self.opened(out), rows, self._reading, self._codec, self._certificate)
         again = self._certificate.rows - len(self._heard)
         if again and self._policy.strength > 0:
-            note = f"{again:,} messages are not their subject's first, and many tell of the class"
+            note = f"{again:,} messages are not their subject's first, and many reveal the class"
             warnings.warn(f"{note}: send them in sessions", SignalsWarning, stacklevel=2)
         return {**figures, "subjects": len(self._classes), "outside": sum(self._outside.values())}
 
     def told(self, figures: Mapping[str, float]) -> dict[str, Any]:
-        """Tell what each column is, what was promised, and nothing of whose class is which."""
+        """Describe the columns and what was expected, and nothing of whose class is which."""
         chosen = self.chosen.figures
         return {
             "policy": self._policy.to_data(),
@@ -287,22 +269,34 @@ class _Applying(Applying):
         return {"what": "as in the source"}
 
     def kept(self) -> dict[str, Any]:
-        """Keep what the report says of the other policies, and whose readings lie outside."""
+        """Return what the report needs of the other policies, and how many readings lie outside."""
         return {
             "outside": dict(self._outside),
-            "story": story_of(self._content, self._policy, self.chosen.number),
+            "story": report_data(self._content, self._policy, self.chosen.number),
         }
+
+
+def _schema(source: Source, reading: SignalReader) -> pa.Schema:
+    """Return the columns of the release: the pseudonym, messages, and those kept."""
+    sent, roles = {form.column: form.sent_type for form in reading.forms}, reading.roles.columns
+    fields = [
+        pa.field(name, sent.get(name, type_))
+        for name, type_ in source.columns.items()
+        if name in sent or (roles[name].role in KEPT and name != reading.subject)
+    ]
+    if PSEUDONYM in [field.name for field in fields]:
+        raise RequestError(
+            f"two columns of the release would be called {PSEUDONYM}",
+            where=source.name,
+            instead="call the source's by another name",
+        )
+    return pa.schema([pa.field(PSEUDONYM, pa.string()), *fields])
 
 
 def carried(
     codec: Codec, table: NDArray[Any], labels: NDArray[np.str_], protective: Protective
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Encode what float64 can carry; say which rows it cannot. O(n log n) where some cannot.
-
-    Raises
-    ------
-    RequestError : decimal places were asked for that do not carry a reading.
-    """
+    """Encode what float64 can carry; say which rows it cannot. O(n log n) where some cannot."""
     try:
         return codec.encode(table, labels, protective=protective), np.zeros(len(table), np.bool_)
     except RequestError as error:

@@ -16,8 +16,8 @@ from voile.data import Source
 from voile.release.manifest import ROW
 from voile.signals.codec.codec import GRAIN, Codec
 from voile.signals.codec.pieces import Floats
-from voile.signals.readings.forms import Form
-from voile.signals.readings.sources import Reading
+from voile.signals.readings.forms import ReadingColumn
+from voile.signals.readings.sources import SignalReader
 
 ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits: no short pattern
 
@@ -46,14 +46,9 @@ class Certificate:
 
 
 def certify(
-    release: Source, rows: Source, reading: Reading, codec: Codec, expected: Certificate
+    release: Source, rows: Source, reading: SignalReader, codec: Codec, expected: Certificate
 ) -> dict[str, float]:
-    """Decode every row that was written and compare with what was read.
-
-    Raises
-    ------
-    AssertionError : a message would not decode to its reading; nothing is published.
-    """
+    """Decode every row that was written; an AssertionError where one is not what was read."""
     classes = np.concatenate([np.zeros(0, np.int16), *expected.classes])
     found, sent = 0, 0
     numbers = _column(rows, ROW)
@@ -70,14 +65,9 @@ def certify(
 
 
 def messages(
-    batch: pa.RecordBatch, forms: Sequence[Form]
+    batch: pa.RecordBatch, forms: Sequence[ReadingColumn]
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Read messages back, (n, d), and say which rows have none at all.
-
-    Raises
-    ------
-    TamperedError : a cell is no message, or only some of a row's are there.
-    """
+    """Read messages back, (n, d), and say which rows have none at all; refuse other cells."""
     cells = [form.messages(batch.column(form.column)) for form in forms]
     blank = cells[0].missing
     if any(cell.strange.any() or (cell.missing != blank).any() for cell in cells):
@@ -88,7 +78,7 @@ def messages(
 def no_finer(Z: Floats, places: int | None) -> bool:
     """Say whether messages are of so many decimal places; None: multiples of 2^-44.
 
-    Finer bits would tell the class.
+    Finer bits would reveal the class.
     """
     coarse = np.rint(Z / GRAIN) * GRAIN if places is None else np.round(Z, places)
     return bool((coarse == Z).all())

@@ -22,7 +22,7 @@ from voile.signals.codec.codec import Codec
 from voile.signals.codec.lattice import Lattice
 from voile.signals.maps.privacy_map import SignalsWarning
 from voile.signals.maps.stored import StoredMap, from_table, to_table
-from voile.signals.readings.sources import Reading
+from voile.signals.readings.sources import SignalReader
 from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.verbs.options import Base
 
@@ -81,7 +81,7 @@ class Policy:
 class Content(Brief):
     """A fitted family: its maps, the frontier over strengths and bases, what readings reveal."""
 
-    reading: Reading  # which columns are read, and how
+    reading: SignalReader  # which columns are read, and how
     maps: Mapping[str, StoredMap]  # per method
     sequence: SequenceCodec | None  # the map of a subject's sequences, where one was fitted
     frontier: Frontier  # its policies, places in `figures`
@@ -178,7 +178,7 @@ class Content(Brief):
         roles, held = Roles.model_validate(facts["roles"]), facts["hold_out"]
         hold_out = HoldOut(held["share"], bytes.fromhex(held["key"]), roles.subject)
         return cls(
-            Reading(roles, columns, hold_out, facts["time"]),
+            SignalReader(roles, columns, hold_out, facts["time"]),
             maps,
             None if sequence is None else SequenceCodec.from_arrays(sequence),
             Frontier.of(

@@ -27,8 +27,8 @@ from voile.release.manifest import Release, manifest_path
 from voile.release.own_verbs import Ended, Reporter, open_reported
 from voile.signals.codec.limits import RANGE
 from voile.signals.maps.stored import StoredMap, mark_of
-from voile.signals.readings.forms import Form, type_named
-from voile.signals.readings.sources import Reading, subjects_of
+from voile.signals.readings.forms import ReadingColumn, type_named
+from voile.signals.readings.sources import SignalReader, subjects_of
 from voile.signals.verbs.apply import PSEUDONYM
 from voile.signals.verbs.certify import messages
 from voile.signals.verbs.content import KIND, Content, Policy
@@ -164,7 +164,7 @@ class _Decoding:
     """Decode a release batch by batch; `read` and `set_aside` count its rows."""
 
     def __init__(
-        self, reading: Reading, map: StoredMap, known: dict[str, int], schema: pa.Schema
+        self, reading: SignalReader, map: StoredMap, known: dict[str, int], schema: pa.Schema
     ) -> None:
         self._reading, self._known, self._schema = reading, known, schema
         self._codec, self._scores = map.codec_, map.codec(base="normal", strength=1.0)
@@ -221,7 +221,7 @@ class _Decoding:
         return pa.RecordBatch.from_arrays([columns[name] for name in names], schema=self._schema)
 
 
-def _shown(form: Form, value: Any) -> str | float:
+def _shown(form: ReadingColumn, value: Any) -> str | float:
     """Return a decoded value for JSON."""
     return str(value) if form.settings.nominal else form.decoded.shown(float(value))
 

@@ -23,7 +23,7 @@ from voile.signals.fhir import (
 from voile.signals.fhir.files import Others
 from voile.signals.fhir.schemes import Scheme
 from voile.signals.maps.stored import mark_of
-from voile.signals.readings.sources import Reading
+from voile.signals.readings.sources import SignalReader
 from voile.signals.verbs.content import KIND, Content, Policy
 from voile.signals.verbs.decode import ASIDE
 from voile.signals.verbs.options import DecodeFhirOptions, EncodeFhirOptions
@@ -84,7 +84,7 @@ def _scheme(
     kit: str,
     table: str | None,
     encoding: str | None,
-) -> tuple[Reading, Scheme]:
+) -> tuple[SignalReader, Scheme]:
     """Return what the kit reads, and how it hides readings of the known subjects."""
     opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
     if options.policy is None:

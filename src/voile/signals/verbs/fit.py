@@ -32,7 +32,12 @@ from voile.signals.maps.stored import StoredMap
 from voile.signals.maps.trials import MOST, Leakage, Trials, trials
 from voile.signals.methods.fitted import Method
 from voile.signals.methods.private import Private
-from voile.signals.readings.sources import Reading, Rows, check_classes, without_copies
+from voile.signals.readings.sources import (
+    SignalReader,
+    SourceReadings,
+    check_classes,
+    without_copies,
+)
 from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.sequences.sequence_map import SequenceMap
 from voile.signals.verbs.content import Content, Policy
@@ -50,7 +55,7 @@ def fit(
     keys, draws, each = streams(seed, "hold-out", "trials", "maps")
     key = keys.bytes(32) if options.hold_out else b""
     hold_out = HoldOut(options.hold_out, key, roles.subject)
-    reading = Reading(roles, tuple(roles.of("reading")), hold_out, options.time)
+    reading = SignalReader(roles, tuple(roles.of("reading")), hold_out, options.time)
     reading.check(source)
     progress("reading", 0)
     read = reading.read(source)
@@ -86,8 +91,8 @@ class _Point:
 class _Fitting:
     """One run of fit: the readings, and what is fitted to them."""
 
-    reading: Reading
-    rows: Rows
+    reading: SignalReader
+    rows: SourceReadings
     prior: Floats | None
     options: FitOptions
     seed: int
@@ -260,7 +265,7 @@ class _Fitting:
             return None
 
 
-def _prior(table: Data | None, rows: Rows, reading: Reading) -> Floats | None:
+def _prior(table: Data | None, rows: SourceReadings, reading: SignalReader) -> Floats | None:
     """Read the eavesdropper's beliefs about each row's subject, (n, k); None: the shares."""
     if table is None:
         return None

@@ -26,7 +26,7 @@ from voile.report.sections import (
 from voile.report.wording import listed, share, size, without_zeros
 from voile.signals.information.leakage import LEAKAGE
 from voile.signals.verbs.report_charts import breaks, in_words, overheard, recall
-from voile.signals.verbs.report_data import STATING, story_of
+from voile.signals.verbs.report_data import STATING, report_data
 
 RISK = "risk, what messages reveal of the class", "100% = as much as readings themselves"
 LOSS = (
@@ -56,7 +56,7 @@ def sections(
     if isinstance(subject, Kit):
         from voile.signals.verbs.content import Content
 
-        found = story_of(Content.of(subject), None, None)
+        found = report_data(Content.of(subject), None, None)
         story: Mapping[str, Any] = for_audience(found, audience, STATING)
         public: Mapping[str, Any] = {}
         private: Mapping[str, Any] = {}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 STATING = Stating(at_least=frozenset({"bits_low"}))
 
 
-def story_of(content: Content, policy: Policy | None, number: int | None) -> dict[str, Any]:
+def report_data(content: Content, policy: Policy | None, number: int | None) -> dict[str, Any]:
     """Gather the report's data; of the policy applied, and of its number unless it was edited."""
     figures = content.figures.to_pydict()
     story: dict[str, Any] = {

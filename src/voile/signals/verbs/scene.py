@@ -23,8 +23,8 @@ from voile.signals.adversary.overheard import as_numbers
 from voile.signals.codec.pieces import Codes, Floats
 from voile.signals.information.beliefs import Beliefs
 from voile.signals.maps.stored import StoredMap, mark_of
-from voile.signals.readings.forms import Form
-from voile.signals.readings.sources import Reading, Rows
+from voile.signals.readings.forms import ReadingColumn
+from voile.signals.readings.sources import SignalReader, SourceReadings
 from voile.signals.verbs.certify import messages
 from voile.signals.verbs.content import KIND, Content, Policy
 from voile.signals.verbs.options import AttackOptions
@@ -70,8 +70,8 @@ class Scene:
     release: Release
     truth: Source
     options: AttackOptions
-    reading: Reading
-    rows: Rows  # of the truth, those that were sent, in each subject's order
+    reading: SignalReader
+    rows: SourceReadings  # of the truth, those that were sent, in each subject's order
     table: NDArray[Any]  # (n, d) their messages
     Z: Floats  # (n, features) the same as numbers
     c: Codes  # (n,) numbers of their classes
@@ -105,7 +105,7 @@ class Scene:
         return cls(release, truth, options, reading, rows, table, Z, c, classes, map)
 
     @property
-    def forms(self) -> tuple[Form, ...]:
+    def forms(self) -> tuple[ReadingColumn, ...]:
         """The forms of the columns of readings."""
         return self.reading.forms
 
@@ -136,7 +136,7 @@ class Scene:
             return None
         return Beliefs.read(open_source(self.options.beliefs), self.reading.subject, self.classes)
 
-    def _prior(self, rows: Rows) -> Floats | None:
+    def _prior(self, rows: SourceReadings) -> Floats | None:
         return None if self._beliefs is None else self._beliefs.of(rows.names, rows.whose)
 
     def enough(self, c: Codes) -> bool:
@@ -164,7 +164,7 @@ class Scene:
         return as_numbers(self.forms, Z), c, self._prior(rows)
 
     @cached_property
-    def _control(self) -> Rows:
+    def _control(self) -> SourceReadings:
         """One row of each person who is not in the release."""
         if self.options.control is not None:
             rows = self.reading.read(open_source(self.options.control), strict=False)
@@ -175,14 +175,14 @@ class Scene:
         return rows.take(np.unique(rows.whose, return_index=True)[1])
 
 
-def _reading(release: Release) -> Reading:
+def _reading(release: Release) -> SignalReader:
     private = dict(release.private or {})
     roles = Roles.model_validate(private["roles"])
-    story = private["story"]
-    return Reading(roles, tuple(story["columns"]), HoldOut(0.0, b"", roles.subject), story["time"])
+    columns, time = private["story"]["columns"], private["story"]["time"]
+    return SignalReader(roles, tuple(columns), HoldOut(0.0, b"", roles.subject), time)
 
 
-def _messages(release: Release, reading: Reading) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _messages(release: Release, reading: SignalReader) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the messages of a release, and of which rows of the truth they are."""
     numbers = _column(open_source(release.folder / ROWS), ROW)
     tables, there = [], []

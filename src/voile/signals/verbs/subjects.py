@@ -10,7 +10,7 @@ from voile.core.errors import RequestError, nearest
 from voile.data import Source
 from voile.release.kit import Kit
 from voile.signals.channel.keys import LAST
-from voile.signals.readings.sources import Reading, subjects_of
+from voile.signals.readings.sources import SignalReader, subjects_of
 from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.verbs.content import KIND, Content
 
@@ -49,7 +49,7 @@ class KnownSubject(NamedTuple):
 
 def subjects_in(
     table: Source,
-    reading: Reading,
+    reading: SignalReader,
     classes: Sequence[str],
     *,
     subject: str = "",

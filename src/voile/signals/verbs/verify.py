@@ -12,7 +12,7 @@ from voile.data import Source
 from voile.data.files.memory import AnyPath
 from voile.release.manifest import Release
 from voile.release.verify import Check, has_columns, recounted
-from voile.signals.readings.forms import Form, ReadingSettings
+from voile.signals.readings.forms import ReadingColumn, ReadingSettings
 from voile.signals.verbs.apply import CLASSES, OUTSIDE
 from voile.signals.verbs.certify import messages, no_finer
 
@@ -51,16 +51,18 @@ def _lines(path: AnyPath) -> int:
         return sum(1 for _ in csv.reader(file)) - 1
 
 
-def _forms(release: Release) -> list[Form]:
+def _forms(release: Release) -> list[ReadingColumn]:
     """Return the forms of the messages: texts, or numbers."""
     return [
-        Form(column["column"], ReadingSettings(nominal=column["sent"] == "text"))
+        ReadingColumn(column["column"], ReadingSettings(nominal=column["sent"] == "text"))
         for column in release.public["columns"]
         if "sent" in column
     ]
 
 
-def _counted(source: Source, forms: list[Form], places: int | None) -> tuple[int, int, bool]:
+def _counted(
+    source: Source, forms: list[ReadingColumn], places: int | None
+) -> tuple[int, int, bool]:
     rows, without, grains = 0, 0, True
     for batch in source.batches([form.column for form in forms]):
         Z, blank = messages(batch, forms)
