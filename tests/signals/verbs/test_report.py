@@ -113,19 +113,14 @@ print(*(name for name in ("sklearn", "numba") if name in sys.modules))
 @pytest.mark.parametrize(
     "words",
     [
-        ["report", "sent.csv", "--out", "public.html", "--quiet"],
-        ["signals", "choose", "kit", "--policy", "0", "--out", "policy.toml", "--quiet"],
+        "report {}/sent.csv --out {}/public.html",
+        "signals choose {}/kit --policy 0 --out {}/policy.toml",
     ],
 )
 def test_report_and_choose_import_no_learner_and_no_kernel(tmp_path, words):
     kit = fitted()
     kit.save(tmp_path / "kit")
     applied(kit, tmp_path / "sent.csv", chosen=strongest(kit))
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    command = [sys.executable, "-c", RUN, *words.replace("{}", str(tmp_path)).split()]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
