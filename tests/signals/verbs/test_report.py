@@ -76,7 +76,7 @@ def test_a_count_of_few_stays_with_its_holder_also_where_a_mean_would_tell_it(pa
 def test_few_people_of_the_control_leave_the_rest_of_the_sentence(page):
     public = page("public", overheard(Rate(30, 100), control=Rate(5, 50)))
     assert "35% from one message. Guessing" in public
-    assert "outside the fit" not in public
+    assert "not in the fit" not in public
     assert BALANCED in public  # of those overheard, who are many
 
 

@@ -66,19 +66,15 @@ class Link:
     The line connects by itself, again and again, each time waiting longer, at most `longest`
     seconds. What is handed on while the broker is away is left to whoever handed it on: an end
     hands on again what is under way when it hears `Up`.
-
-    broker, login : where the broker is, and who we are to it.
-    end : whose line it is: it says by which name the broker knows it again, and its topics.
-    longest : between two attempts to connect, at most, in seconds, >= 1.
     """
 
     def __init__(
         self,
         broker: Broker,
         login: Login | None,
-        end: ChannelEnd,
+        end: ChannelEnd,  # it says by which name the broker knows it, and its topics
         *,
-        longest: int = 60,
+        longest: int = 60,  # seconds between two attempts to connect, at most; >= 1
     ) -> None:
         self._sealer = end.sealer
         self._listening: set[str] = set()

@@ -85,17 +85,6 @@ class Recipient:
     A subject begins at most `MOST` sessions under one generation of its key. All stay on disk, so
     that no message said again is taken for a new one; `AT_HAND` of them are in memory.
 
-    folder : this end's own: it holds readings, with mode 0700.
-    codec : the map of sequences, that of the senders.
-    subjects : per pseudonym whose it is.
-    columns : of the source, for the output.
-    kept : the names of the columns that may be sent beside a reading; others are refused.
-    secret : from which the key of every device comes.
-    topic : the first part of all topics.
-    encrypt : messages are to be encrypted, and replies are.
-    overlap : the last day on which each subject's key of the generation before is taken, too.
-    today : gives the day; another than the system's in tests only.
-
     received, set_aside : readings written to either file since this start.
     unauthenticated : messages without a MAC that holds, since this start.
     refused : of the others, those refused since this start, by pseudonym and reason.
@@ -103,17 +92,17 @@ class Recipient:
 
     def __init__(
         self,
-        folder: str | os.PathLike[str],
-        codec: SequenceCodec,
-        subjects: Mapping[str, Subject],
-        columns: Sequence[ReadingLimits],
-        secret: Secret,
+        folder: str | os.PathLike[str],  # this end's own, mode 0700: it holds readings
+        codec: SequenceCodec,  # of the senders
+        subjects: Mapping[str, Subject],  # by pseudonym
+        columns: Sequence[ReadingLimits],  # of the source, for the output
+        secret: Secret,  # from which the key of every device comes
         *,
-        kept: Collection[str] = (),
+        kept: Collection[str] = (),  # columns that may be sent beside a reading
         topic: str = "voile",
-        encrypt: bool = False,
-        overlap: date | None = None,
-        today: Callable[[], date] = date.today,
+        encrypt: bool = False,  # at both ends or neither
+        overlap: date | None = None,  # last day of the keys of the generation before
+        today: Callable[[], date] = date.today,  # another than the system's in tests only
     ) -> None:
         if len(columns) != len(codec.order):
             raise RequestError(f"there are {len(columns)} names of {len(codec.order)} columns")

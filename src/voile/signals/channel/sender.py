@@ -60,15 +60,6 @@ class Sender:
     on is on disk until its receipt is here, and is the same to the last bit each time. A process
     killed at any moment goes on where it was.
 
-    folder : the spool, this end's own: it holds readings, with mode 0700.
-    codec : the map of sequences.
-    enrolment : the keys of those subjects whose readings it may send.
-    topic : the first part of all topics.
-    encrypt : messages are encrypted, and replies are to be.
-    ahead : messages of a subject that may be under way at a time, >= 1; see `Session`.
-    columns : names of the source's columns, for errors; else they are numbered from 0.
-    protective : the dither's randomness; another than the system's in tests only.
-
     refused : per pseudonym why the recipient refuses it; nothing is sent until the next start.
     unfit : why readings could not be sent and were set aside on disk, since this start.
     unauthenticated : replies without a MAC that holds, since this start; they change nothing.
@@ -76,15 +67,15 @@ class Sender:
 
     def __init__(
         self,
-        folder: str | os.PathLike[str],
+        folder: str | os.PathLike[str],  # the spool, this end's own, mode 0700: it holds readings
         codec: SequenceCodec,
-        enrolment: Enrolment,
+        enrolment: Enrolment,  # the keys of the subjects that it may send for
         *,
         topic: str = "voile",
-        encrypt: bool = False,
-        ahead: int = 1,
-        columns: Sequence[str] = (),
-        protective: Protective | None = None,
+        encrypt: bool = False,  # at both ends or neither
+        ahead: int = 1,  # messages of a subject under way at a time, >= 1; see `Session`
+        columns: Sequence[str] = (),  # names for errors; else numbers from 0
+        protective: Protective | None = None,  # another than the system's in tests only
     ) -> None:
         if ahead < 1:
             raise RequestError("at least one message must be under way", where="ahead")

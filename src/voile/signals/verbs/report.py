@@ -117,9 +117,8 @@ def _figures(
         yield _leakage(expected, f"per message, as the fit expects{most}")
     if "bits" in expected:
         yield _risk(expected, story, measured)
-        yield Figure(
-            "Distortion", share(expected["loss"]), "of the largest; none for the recipient"
-        )
+        meaning = "error for a reader without the key; 100% = the strongest, most distorting map"
+        yield Figure("Distortion", share(expected["loss"]), meaning)
     if private:
         yield Figure(
             "Decoded exactly",

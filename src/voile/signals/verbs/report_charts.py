@@ -13,7 +13,7 @@ SENT = {
     "single messages": "from one message",
     "single messages, columns known": "from one message and the known columns",
 }
-FRESH = "from one message of a person outside the fit"
+FRESH = "from one message, person not in the fit"
 BELIEVED = "from prior beliefs alone"
 
 
