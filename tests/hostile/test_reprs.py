@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 from tests.hostile.canaries import all_canaries, told
 
+import voile
 from voile.core.errors import VoileError
 from voile.release.choice import Choice
+from voile.release.evidence import AttackResults
 
 SPARED = {"documents": ("spans", "note", "letter")}
 LONG = 1_000
@@ -93,6 +95,29 @@ def test_no_text_of_an_object_tells_a_value_or_a_key(given: dict[str, Any]) -> N
         for thing in things
         for text in (repr(thing), str(thing), f"{thing}", f"{thing!r}")
         if told(text) or len(text) > LONG or any(key in text for key in hidden)
+    }
+    assert not telling, " ".join(sorted(telling))
+
+
+def drawings(given: dict[str, Any]) -> list[tuple[Any, str]]:
+    """Return all that draws itself in a notebook, with its drawing."""
+    kit, release = given["kit"], given["release"]
+    found = AttackResults(release, given["evidence"])
+    things = [kit.frontier, found, release.report(found), kit.report(internal=False)]
+    things += [voile.inspect(given["case"].table, given["case"].kind)]
+    things += [thing for thing in handed_out(given) if hasattr(thing, "_repr_html_")]
+    return [(thing, thing._repr_html_()) for thing in things if not isinstance(thing, type)]
+
+
+def test_no_drawing_tells_a_value_or_a_key(given: dict[str, Any]) -> None:
+    drawn = drawings(given)
+    names = {type(thing).__name__ for thing, _ in drawn}
+    assert names >= {"AttackResults", "Chosen", "Evidence", "Kit", "KitFrontier", "Report"}
+    hidden = secrets(given)
+    telling = {
+        type(thing).__name__
+        for thing, html in drawn
+        if told(html) or any(key in html for key in hidden)
     }
     assert not telling, " ".join(sorted(telling))
 

@@ -25,7 +25,7 @@ from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.engines.shuffle import BUCKETS
 from voile.keys.secret import Secret
-from voile.release.apply import Applying, Batch, Made, Tally
+from voile.release.apply import Applying, Batch, Outcome, Tally
 from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
 from voile.release.options import ApplyOptions
@@ -48,12 +48,12 @@ class Words(Applying):
     stating = Stating()
     batch_rows = 4
 
-    def make(self, batch: Batch) -> Made:
+    def make(self, batch: Batch) -> Outcome:
         words = batch.rows.column("word")
         blank = words.is_null().to_numpy(zero_copy_only=False)
         self.note(batch, "word", "no word", blank & batch.counted)
         rare = pc.equal(words, "rare").fill_null(True).to_numpy(zero_copy_only=False)
-        return Made([words], blank, rare)
+        return Outcome([words], blank, rare)
 
     def certified(self, out: Path, rows: Any, scratch: Path | None) -> dict[str, float]:
         assert scratch is None or not any(scratch.iterdir())
@@ -62,19 +62,19 @@ class Words(Applying):
         self.seen = [word for b in released.batches(["word"]) for word in b.column(0).to_pylist()]
         return {"loss": 0.1234, "bits": math.inf}
 
-    def told(self, figures: Mapping[str, float]) -> dict[str, Any]:
+    def public_manifest(self, figures: Mapping[str, float]) -> dict[str, Any]:
         return {"figures": {"loss": figures["loss"]}, "columns": []}
 
-    def kept(self) -> dict[str, Any]:
+    def private_manifest(self) -> dict[str, Any]:
         return {"own": "mine"}
 
 
 class Loud(Words):
     """Make capitals of the words when all rows were made."""
 
-    def make(self, batch: Batch) -> Made:
+    def make(self, batch: Batch) -> Outcome:
         made = super().make(batch)
-        return Made([*made.columns, *made.columns], made.aside, made.suppressed)
+        return Outcome([*made.columns, *made.columns], made.aside, made.suppressed)
 
     def finish(self, columns: Sequence[pa.Array]) -> Sequence[pa.Array]:
         assert self.tally.read == len(PEOPLE), "a row is finished before the last was made"
@@ -311,7 +311,7 @@ def test_what_a_wing_writes_itself_is_closed_and_sealed(out: Path) -> None:
         def begin(self, private: Path, files: ExitStack) -> None:
             self.own = files.enter_context((private / "own.txt").open("w"))
 
-        def make(self, batch: Batch) -> Made:
+        def make(self, batch: Batch) -> Outcome:
             self.own.write(f"{len(batch.rows)} rows\n")
             return super().make(batch)
 
@@ -324,7 +324,7 @@ def test_what_a_wing_writes_itself_is_closed_and_sealed(out: Path) -> None:
 
 def test_a_wing_may_look_ahead(out: Path) -> None:
     class Ahead(Words):
-        def ahead(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        def prefetch(self, batches: Iterator[Batch]) -> Iterator[Batch]:
             self.waiting = list(batches)
             return iter(self.waiting)
 

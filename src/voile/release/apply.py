@@ -97,7 +97,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Made:
+class Outcome:
     """What became of a batch.
 
     Parameters
@@ -166,12 +166,12 @@ class Applying(ABC):
         self._formulas: Mapping[str, int] = {}
         self._dropped: list[NDArray[np.int64]] = []
 
-    def ahead(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+    def prefetch(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         """Give the batches on as they come; a wing may begin to work on some before it is asked."""
         return batches
 
     @abstractmethod
-    def make(self, batch: Batch) -> Made:
+    def make(self, batch: Batch) -> Outcome:
         """Put a batch through the policy; `note` what cannot be."""
 
     def finish(self, columns: Sequence[pa.Array]) -> Sequence[pa.Array]:
@@ -188,11 +188,11 @@ class Applying(ABC):
         """
 
     @abstractmethod
-    def told(self, figures: Mapping[str, float]) -> dict[str, Any]:
+    def public_manifest(self, figures: Mapping[str, float]) -> dict[str, Any]:
         """Return the wing's part of the manifest that goes with the release; `figures` exact."""
 
     @abstractmethod
-    def kept(self) -> dict[str, Any]:
+    def private_manifest(self) -> dict[str, Any]:
         """Return the wing's part of the manifest that stays here."""
 
     def write(self, out: Path | None, options: ApplyOptions, *, force: bool) -> Release:
@@ -271,7 +271,7 @@ class Applying(ABC):
         self._set_aside.writerow(["row", "column", "reason", *self._named])
         schema = pa.schema([(ROW, pa.int64())])
         control = files.enter_context(open_writer(private / CONTROL, schema))
-        for batch in self.ahead(self._read(control)):
+        for batch in self.prefetch(self._read(control)):
             yield self._released(batch)
             self.progress("applying", self.tally.read)
 
@@ -337,9 +337,9 @@ class Applying(ABC):
             "formulas": {"escaped": self._escape, "cells": dict(self._formulas)},
             "figures": {name: value for name, value in figures.items() if isfinite(value)},
             "roles": self.roles.model_dump(mode="json"),
-            **self.kept(),
+            **self.private_manifest(),
         }
-        told = self.told(figures)
+        told = self.public_manifest(figures)
         exact = told["figures"].items()
         told["figures"] = {name: self.stating(x, name) for name, x in exact}
         said = {"formulas": ESCAPED} if self._escape else {}

@@ -250,7 +250,8 @@ class Chosen(Brief):
         figures = [
             Figure(name.replace("_", " "), f"{rounded(self.figures[name]):g}") for name in shown
         ]
-        return drawn(repr(self), [Figures(tuple(figures))])
+        number = "An edited policy" if self.number is None else f"Policy {self.number}"
+        return drawn(f"{number} ({self.how})", [Figures(tuple(figures))])
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the file; `force` replaces a policy that voile wrote. Returns where."""

@@ -36,7 +36,7 @@ class AttackResults(tuple[Evidence, ...]):
     def _repr_html_(self) -> str:
         from voile.report.notebook import drawn_evidence
 
-        return drawn_evidence(repr(self), self)
+        return drawn_evidence("Evidence", self)
 
     def save(
         self,

@@ -45,7 +45,7 @@ class KitFrontier:
         return to_frame(self.to_arrow(), like="polars")
 
     def _repr_html_(self) -> str:
-        return self.drawn(repr(self))
+        return self.drawn(f"{len(self):,} policies that no other beats")
 
     def drawn(self, title: str) -> str:
         """Draw it for a notebook as the public report does."""

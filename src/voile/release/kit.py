@@ -99,7 +99,9 @@ class Kit(Brief):
         return report_of(self, (), "internal" if internal else "public", f"{self.kind} kit")
 
     def _repr_html_(self) -> str:
-        return self.frontier.drawn(repr(self))
+        return self.frontier.drawn(
+            f"A {self.visibility} kit of {self.kind}, {self.policies:,} policies"
+        )
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a kit holds keys and is not pickled: save and load it")

@@ -96,7 +96,10 @@ class Release(Brief):
 
         said = self.public["figures"].items()
         figures = tuple(Figure(name.replace("_", " "), f"{x:g}") for name, x in said)
-        return drawn(repr(self), [Figures(figures), *codebook(self.public["columns"]).blocks])
+        return drawn(
+            f"A release of {self.kind}: {self.path.name}",
+            [Figures(figures), *codebook(self.public["columns"]).blocks],
+        )
 
     @property
     def manifest(self) -> Mapping[str, Any]:

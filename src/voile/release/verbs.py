@@ -132,7 +132,8 @@ def apply_of(kit: Kit) -> Callable[..., Release]:
     said = {
         "policy": "what `choose` returned, or the file of a policy",
         "source": SOURCE,
-        "out": "a file or table; without it the release is in memory, until it is saved",
+        "out": "a file or table; without it the release is in memory, until it is saved (what "
+        "counts it may spill to the system's temporary folder, past 1 GB)",
         "force": "replace the output if voile wrote it",
         "progress": PROGRESS,
     }

@@ -57,7 +57,7 @@ def checks(release: Release, secret: Secret | None) -> Iterator[Check]:
     yield from sealed(release, secret)
     yield from evidence_sealed(release, secret)
     yield from _read(release, accounted(release))
-    yield from _read(release, as_told(release))
+    yield from _read(release, as_published(release))
     if own:
         yield from _read(release, load(release.kind).verify(release))
 
@@ -218,7 +218,7 @@ def _rows(source: Source) -> int:
     return sum(len(batch) for batch in source.batches(list(source.columns)[:1]))
 
 
-def as_told(release: Release) -> Iterator[Check]:
+def as_published(release: Release) -> Iterator[Check]:
     """Hold the public manifest to the private one: figures, in two digits, and roles."""
     if release.private is None:
         return

@@ -12,9 +12,12 @@ from voile.core.frontier import Frontier
 from voile.report.charts.numbers import share
 from voile.report.evidence_sections import evidence_sections
 from voile.report.page import render_part
-from voile.report.sections import Block, FrontierChart
+from voile.report.sections import Block, FrontierChart, Heading
 
-FITTED = "this.style.height = this.contentDocument.documentElement.scrollHeight + 'px'"
+FITTED = (
+    "this.style.height = 0; "
+    "this.style.height = this.contentDocument.documentElement.scrollHeight + 'px'"
+)
 """What a frame does once it is loaded, where the notebook lets it."""
 
 
@@ -35,8 +38,10 @@ def drawn(title: str, blocks: Sequence[Block]) -> str:
 
 def drawn_evidence(title: str, evidence: Sequence[Evidence]) -> str:
     """Return what attacks found, as the public may see it, as a frame of a notebook's output."""
-    sections = evidence_sections(evidence, "public")
-    return drawn(title, [block for section in sections for block in section.blocks])
+    blocks: list[Block] = []
+    for section in evidence_sections(evidence, "public"):
+        blocks += [Heading(section.title), *section.blocks]
+    return drawn(title, blocks)
 
 
 @singledispatch
@@ -56,9 +61,9 @@ def _frontier(frontier: Frontier) -> str:
         "risk",
         "loss",
     )
-    return drawn(repr(frontier), [chart])
+    return drawn(f"{len(frontier):,} policies that no other beats", [chart])
 
 
 @html_of.register
 def _evidence(evidence: Evidence) -> str:
-    return drawn_evidence(repr(evidence), [evidence])
+    return drawn_evidence(f"Evidence: {evidence.attack}", [evidence])

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
+from voile.core.estimator import Parameters
 from voile.core.evidence import Count, Note
 from voile.documents.adversary.attack_text import AttackText
 from voile.documents.adversary.inspection_evidence import InspectionEvidence, draw_curves, find_all
@@ -32,8 +33,11 @@ from voile.keys.random import RandomState, streams
 Labels = Literal["published", "released", "foreign"]
 
 
-class BudgetedAttacker:
+class BudgetedAttacker(Parameters):
     """Find identifiers in a release with a number of inspections.
+
+    scikit-learn clones it and sets its parameters; it has `attack` in the place of `fit`, since it
+    keeps nothing of a release.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ from voile.documents.verbs.policies import Policy
 from voile.documents.verbs.recipe import make_recipe, pattern_names
 from voile.documents.verbs.report_data import STATING, report_data
 from voile.keys.secret import Secret
-from voile.release.apply import Applying, Batch, Made
+from voile.release.apply import Applying, Batch, Outcome
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import Release
@@ -177,7 +177,7 @@ class _Applying(Applying):
         """Open the table that says who removed what."""
         self._removals = files.enter_context(open_writer(private / REMOVALS, REMOVED))
 
-    def ahead(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+    def prefetch(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         """Begin with the next batch's documents before the last one's are counted and written."""
         for before, batch in pairwise(chain([None], batches, [None])):
             if batch is not None:
@@ -213,7 +213,7 @@ class _Applying(Applying):
         without = self._tagged and not document.pos and document.text.strip()
         return UNTAGGED if without else None
 
-    def make(self, batch: Batch) -> Made:
+    def make(self, batch: Batch) -> Outcome:
         """Put each document through the committee; set aside what cannot be."""
         begun, n = self._begun.popleft(), len(batch.numbers)
         documents, why = begun.documents, list(begun.lacking)
@@ -225,7 +225,7 @@ class _Applying(Applying):
         kept = batch.counted & ~aside
         self._count(batch, documents, done, kept)
         columns = [self._column(batch, name, done) for name in self._shown]
-        return Made(columns, aside, np.zeros(n, dtype=np.bool_))
+        return Outcome(columns, aside, np.zeros(n, dtype=np.bool_))
 
     def _set_aside_for(
         self, batch: Batch, whys: Sequence[str | None], gone: Mapping[str, NDArray[np.bool_]]
@@ -297,7 +297,7 @@ class _Applying(Applying):
                 raise AssertionError(f"the release has not the {name} that were written")
         return figures
 
-    def told(self, figures: Mapping[str, float]) -> dict[str, Any]:
+    def public_manifest(self, figures: Mapping[str, float]) -> dict[str, Any]:
         """Return the wing's part of the public manifest; it names only types that were removed."""
         found, chosen = self._content.found, self.chosen.figures
         roles, how = self._content.reading.roles, self._options.replace
@@ -325,7 +325,7 @@ class _Applying(Applying):
             },
         }
 
-    def kept(self) -> dict[str, Any]:
+    def private_manifest(self) -> dict[str, Any]:
         """Return the wing's part of the private manifest."""
         names = BUILT_IN if self._options.names is None else "own"
         return {

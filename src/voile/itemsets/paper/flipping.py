@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError
+from voile.core.estimator import Parameters
 from voile.itemsets.measures.feasibility import Constraint
 from voile.itemsets.rows.incidence import Incidence
 from voile.keys.random import Protective
@@ -15,8 +16,11 @@ from voile.keys.random import Protective
 Sparse = Any  # a SciPy sparse array: SciPy has no types of its own
 
 
-class RandomFlipping:
+class RandomFlipping(Parameters):
     """Make the rows of k people equal, by flipping cells on which they differ.
+
+    scikit-learn clones it and sets its parameters; it has no `transform`, since rows that came
+    later are of no cluster.
 
     Rows are clustered k at a time with those most like them; then in each cluster and column on
     which its rows differ, all show what a row drawn at random does. Flips cannot be distinguished

@@ -23,7 +23,7 @@ from voile.itemsets.verbs.content import Content, Policy
 from voile.itemsets.verbs.options import ApplyOptions
 from voile.itemsets.verbs.report_data import STATING, report_data
 from voile.keys.secret import Secret
-from voile.release.apply import Applying, Batch, Made
+from voile.release.apply import Applying, Batch, Outcome
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import Release
@@ -141,7 +141,7 @@ class _Applying(Applying):
         """Open what the release is written with: a long table is written as one."""
         return release_writer(out, self.schema, self._items(), force=force, escape=escape)
 
-    def make(self, batch: Batch) -> Made:
+    def make(self, batch: Batch) -> Outcome:
         """Keep the chosen features of each row; set aside those that cannot be read."""
         nameless = unlabelled(batch.rows, self._reading.label) & batch.counted
         columns, held, aside = self._made(batch, batch.counted & ~nameless)
@@ -151,7 +151,7 @@ class _Applying(Applying):
         released = batch.counted & ~aside & ~nameless
         for column, cells in held.items():
             self._seen[column][cells.code[released[cells.row]]] = True
-        return Made(columns, aside, nameless)
+        return Outcome(columns, aside, nameless)
 
     def _made(
         self, batch: Batch, counted: NDArray[np.bool_]
@@ -183,7 +183,7 @@ class _Applying(Applying):
         _check_promise(self._policy, figures)
         return figures
 
-    def told(self, figures: Mapping[str, float]) -> dict[str, Any]:
+    def public_manifest(self, figures: Mapping[str, float]) -> dict[str, Any]:
         """Tell what may be in each column, what was promised, and how many rows are alone."""
         constraint, roles = self._policy.constraint, self._reading.roles
         chosen = self.chosen.figures
@@ -210,7 +210,7 @@ class _Applying(Applying):
             },
         }
 
-    def kept(self) -> dict[str, Any]:
+    def private_manifest(self) -> dict[str, Any]:
         """Keep the cuts of the fit for the attack, and what the report says of other policies."""
         return {
             "forms": [{**form.to_data(), "values": None} for form in self._content.forms],

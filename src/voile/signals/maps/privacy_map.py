@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voile.core.errors import RequestError, nearest
+from voile.core.estimator import Parameters
 from voile.keys.random import Protective, RandomState
 from voile.signals.codec.codec import MOST_PLACES, Codec
 from voile.signals.codec.given import as_given, as_labels, as_table
@@ -33,7 +34,7 @@ class SignalsWarning(UserWarning):
     """A map was fitted, but promises less than it seems to."""
 
 
-class PrivacyMap:
+class PrivacyMap(Parameters):
     """Learn one injective map per private class, after which all classes look alike.
 
     The story: a patient's device sends readings to a clinic that knows the condition, the class.
@@ -60,6 +61,9 @@ class PrivacyMap:
     codec_ : all that encoding and decoding needs, `voile.signals.codec.codec.Codec`.
     fitted_ : frames and layers per class, from which codecs of any base and strength are made.
     levels_ : where p(x | c, s) is the subjects' own, what is known of each; else None.
+
+    scikit-learn clones it and sets its parameters; it is a codec, not a transformer of a pipeline,
+    since encoding takes each reading's class.
 
     Guarantee: decoding is exact, proved for each value as it is encoded. Privacy is measured, not
     proved: perfect only where the readings are of the method's family.

@@ -22,7 +22,7 @@ from voile.data.files.memory import AnyPath
 from voile.keys.pseudonyms import pseudonyms_of
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
-from voile.release.apply import Applying, Batch, Made
+from voile.release.apply import Applying, Batch, Outcome
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import Release
@@ -130,7 +130,7 @@ class _Applying(Applying):
         classes.writerow([PSEUDONYM, self._reading.private])
         classes.writerows((name, label) for name, (_, label) in sorted(self._classes.items()))
 
-    def make(self, batch: Batch) -> Made:
+    def make(self, batch: Batch) -> Outcome:
         """Encode the readings of each row; set aside those that cannot be."""
         seen = self._reading.see(batch.rows)
         lost = self._set_aside_of(batch, seen)
@@ -153,7 +153,7 @@ class _Applying(Applying):
         made = dict(zip(self._reading.columns, self._sent(len(lost), rows, Z), strict=True))
         made[PSEUDONYM] = names
         columns = [made[n] if n in made else batch.rows.column(n) for n in self._shown]
-        return Made(columns, lost, np.zeros_like(lost))
+        return Outcome(columns, lost, np.zeros_like(lost))
 
     def _on_lattices(self, table: NDArray[Any]) -> NDArray[Any]:
         """Return readings as the multiples that they stand for: sums may be off by a bit."""
@@ -241,7 +241,7 @@ class _Applying(Applying):
             warnings.warn(f"{note}: send them in sessions", SignalsWarning, stacklevel=2)
         return {**figures, "subjects": len(self._classes), "outside": sum(self._outside.values())}
 
-    def told(self, figures: Mapping[str, float]) -> dict[str, Any]:
+    def public_manifest(self, figures: Mapping[str, float]) -> dict[str, Any]:
         """Describe the columns and what was expected, and nothing of whose class is which."""
         chosen = self.chosen.figures
         return {
@@ -268,7 +268,7 @@ class _Applying(Applying):
             return {"what": f"pseudonym, {how}"}
         return {"what": "as in the source"}
 
-    def kept(self) -> dict[str, Any]:
+    def private_manifest(self) -> dict[str, Any]:
         """Return what the report needs of the other policies, and how many readings lie outside."""
         return {
             "outside": dict(self._outside),

@@ -29,7 +29,7 @@ from voile.signals.codec.limits import RANGE
 from voile.signals.maps.stored import StoredMap, mark_of
 from voile.signals.readings.forms import ReadingColumn, type_named
 from voile.signals.readings.sources import SignalReader, subjects_of
-from voile.signals.verbs.apply import PSEUDONYM
+from voile.signals.verbs.apply import CLASSES, PSEUDONYM
 from voile.signals.verbs.certify import messages
 from voile.signals.verbs.content import KIND, Content, Policy
 from voile.signals.verbs.options import DecodeOptions
@@ -52,7 +52,8 @@ def decode_release(
     """Decode a release, and report how many rows were set aside."""
     fitted, chosen = Kit.load(Path(kit), KIND), Chosen.read(options.policy)
     sent = Release.open(release)
-    opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
+    known = sent.folder / CLASSES if options.classes is None else options.classes
+    opened = open_reported(reporter, known, table=table, encoding=encoding)
     with reporter.progress() as progress:
         decoded = decode(fitted, chosen, sent, opened, out, force=force, progress=progress)
     reporter.say(f"{out}: {count(decoded.rows, 'row')} decoded")

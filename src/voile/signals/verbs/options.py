@@ -104,7 +104,11 @@ class DecodeOptions(Options):
     """
 
     policy: Path = Field(description="policy file that the release was applied with")
-    classes: Data = Field(title="CLASSES", description="class of each pseudonym")
+    classes: Data | None = Field(
+        None,
+        title="CLASSES",
+        description="class of each pseudonym [RELEASE.private/classes.csv]",
+    )
 
 
 class _Enrolled(Options):

@@ -16,7 +16,7 @@ from voile.core.errors import InfeasibleError
 from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.files.memory import AnyPath
-from voile.release.apply import Applying, Batch, Made
+from voile.release.apply import Applying, Batch, Outcome
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import Release
@@ -150,7 +150,7 @@ class _Applying(Applying):
             secret=secret,
         )
 
-    def make(self, batch: Batch) -> Made:
+    def make(self, batch: Batch) -> Outcome:
         """Make the output columns; set aside rows with a value that is in no interval."""
         recoded = self._recoder(batch.rows)
         aside = np.zeros(len(batch.numbers), dtype=np.bool_)
@@ -171,7 +171,7 @@ class _Applying(Applying):
         kept = batch.counted & ~aside & ~recoded.suppressed
         for seen, values in zip(self._seen, recoded.values[kept].T, strict=True):
             seen[values] = True
-        return Made(arrays, aside, recoded.suppressed)
+        return Outcome(arrays, aside, recoded.suppressed)
 
     @cached_property
     def _published(self) -> Published:
@@ -199,7 +199,7 @@ class _Applying(Applying):
         _check_constraints(content, figures)
         return figures
 
-    def told(self, figures: Mapping[str, float]) -> dict[str, Any]:
+    def public_manifest(self, figures: Mapping[str, float]) -> dict[str, Any]:
         """Return the intervals, the constraints, and figures that single nobody out."""
         space = self._content.space
         shown = ["mean_risk", "max_risk"]
@@ -227,7 +227,7 @@ class _Applying(Applying):
             "assumptions": list(space.population.assumptions),
         }
 
-    def kept(self) -> dict[str, Any]:
+    def private_manifest(self) -> dict[str, Any]:
         """Return what the report says of the other policies, so that it needs no kit."""
         from voile.tables.verbs.report_data import report_data
 

@@ -1,0 +1,32 @@
+"""What scikit-learn's `clone` and parameter searches ask of a class, without loading it."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any, Self
+
+from voile.core.errors import RequestError, nearest
+
+
+class Parameters:
+    """Get and set the parameters of a constructor that only stores them.
+
+    >>> class Shift(Parameters):
+    ...     def __init__(self, days=1):
+    ...         self.days = days
+    >>> Shift().set_params(days=3).get_params()
+    {'days': 3}
+    """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; none holds others, so `deep` changes nothing."""
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, and return self."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise RequestError(f"no such parameter: {name}", instead=nearest(name, known))
+            setattr(self, name, value)
+        return self
