@@ -202,7 +202,7 @@ def test_ctrl_c_before_the_first_step_is_no_bound_either(some_counts, space_of, 
 
     space = space_of(some_counts(12, sizes=(6, 2, 6)))
     frontier = search(space).frontier
-    monkeypatch.setattr("voile.tables.bounds.bound.take_up", press_ctrl_c)
+    monkeypatch.setattr("voile.tables.bounds.bound.continue_from", press_ctrl_c)
     found = bound(space, frontier)
     assert found.stopped == "interrupted"
     assert np.isnan(found.bound).all()

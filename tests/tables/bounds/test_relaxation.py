@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from voile.tables.bounds.nesting import Nesting
-from voile.tables.bounds.pricing import priced
+from voile.tables.bounds.pricing import price_intervals
 from voile.tables.bounds.relaxation import Relaxation, Stopped, path, through, ways
 from voile.tables.people.counts import Constraints
 from voile.tables.scoring.evaluator import Evaluator
@@ -99,7 +99,7 @@ def test_only_what_may_matter_is_priced_and_the_path_is_exact(some_counts, seed)
     least = ways(exact)[0][:, -1]
     caps = least * np.random.default_rng(seed).choice([0.9, 1.1, np.inf], len(least))
     before = np.zeros(len(least))
-    for costs in priced(relaxation, caps):
+    for costs in price_intervals(relaxation, caps):
         assert (costs <= exact * (1 + 1e-12) + 1e-12).all()
         found = ways(costs)[0][:, -1]
         assert (found >= before * (1 - 1e-12)).all()

@@ -15,10 +15,10 @@ from voile.tables.people.counts import Counts
 from voile.tables.scoring.evaluator import Evaluator
 from voile.tables.scoring.group_measures import (
     Groups,
+    compute_values,
     matches,
     mutual_information,
     small_groups,
-    valued,
 )
 
 seeds = st.integers(0, 2**32)
@@ -163,6 +163,6 @@ def doubled(groups):
 )
 def test_a_function_that_fails_is_named_and_its_words_are_not_passed_on(own, each, kind):
     with pytest.raises(RequestError, match=f"own_risk raised {kind} .* 3 groups") as caught:
-        valued(own.risk(each), GROUPS)
+        compute_values(own.risk(each), GROUPS)
     assert "37010" not in str(caught.value)
     assert GROUPS.subjects.tolist() == [2, 3, 1]

@@ -188,7 +188,7 @@ def test_the_lattice_without_some_cuts_scores_as_the_whole(own, pair, seed):
     narrow = some_policies(seed, 4)
     wide = np.zeros((len(narrow), 6), dtype=bool)
     wide[:, ~forbidden] = narrow
-    found, wanted = evaluator.normalised(evaluator.scorer.score(narrow)), evaluator.scores(wide)
+    found, wanted = evaluator.normalise(evaluator.scorer.score(narrow)), evaluator.scores(wide)
     close(found.risk, wanted.risk)
     close(found.loss, wanted.loss)
     assert len(joined(evaluator.scorer.walk(np.ones(4, dtype=bool), np.arange(4)))) == 4

@@ -7,7 +7,13 @@ import sys
 import pytest
 
 from voile.core.errors import RequestError
-from voile.tables.scoring.group_measures import Groups, information, matches, small_groups, valued
+from voile.tables.scoring.group_measures import (
+    Groups,
+    compute_values,
+    information,
+    matches,
+    small_groups,
+)
 from voile.tables.scoring.named_measures import NAMES, measure_named
 
 MODULE = """
@@ -68,7 +74,7 @@ def test_a_module_in_the_working_directory(own, here):
 
 def test_what_a_measure_prints_is_no_part_of_a_result(own, here, capsys):
     measure = measure_named("risk", "my_measures:talking")(own.counts(0))
-    valued(measure, Groups.of(own.counts(0)))
+    compute_values(measure, Groups.of(own.counts(0)))
     out, err = capsys.readouterr()
     assert out == ""
     assert err == "loaded\nasked\n"

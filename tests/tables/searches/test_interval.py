@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from voile.core.errors import InfeasibleError
 from voile.tables.kernels.interval import flips
 from voile.tables.kernels.scratch import by_lead, score
-from voile.tables.searches.interval import Aim, attributes_of, better, explore, settle
+from voile.tables.searches.interval import Aim, attributes_of, explore, improve_attribute, settle
 from voile.tables.searches.run import Run
 from voile.tables.verbs.search import search
 
@@ -52,7 +52,7 @@ def test_the_shortest_path_is_the_best_of_all_partitions(small_space, seed, limi
     policy |= evaluator.required
     run = run_of(space)
     for attribute in attributes_of(run):
-        value, found = better(run, attribute, policy, aim)
+        value, found = improve_attribute(run, attribute, policy, aim)
         size = attribute.bits.stop - attribute.bits.start
         rows = np.tile(policy, (2**size, 1))
         rows[:, attribute.bits] = bits_of(np.arange(2**size), size)
@@ -78,7 +78,7 @@ def test_a_flip_scores_as_from_scratch(small_space, seed, limits):
         cells = by_lead(evaluator.cells, d)
         flips(cells, evaluator.rules, policy, sums[bit : bit + size - 1])
         bit += size - 1
-    found = evaluator.normalised(sums)
+    found = evaluator.normalise(sums)
     wanted = evaluator.scores(policy ^ np.eye(evaluator.n_bits, dtype=bool))
     for name in ("risk", "loss", "suppressed"):
         np.testing.assert_allclose(getattr(found, name), getattr(wanted, name), atol=1e-10)
@@ -113,7 +113,7 @@ def test_settles_where_no_attribute_can_be_bettered(small_space):
         risk, loss = space.evaluator.evaluate(policy[None])
         assert settled == pytest.approx(risk[0] + loss[0], abs=1e-8)
         for attribute in attributes:
-            value, _ = better(run, attribute, policy, aim)
+            value, _ = improve_attribute(run, attribute, policy, aim)
             assert value == pytest.approx(risk[0] + loss[0], abs=1e-8)
 
 
@@ -121,7 +121,7 @@ def test_counts_an_evaluation_for_every_interval(small_space):
     run = run_of(small_space(3, sizes=(4, 2)))
     for attribute, intervals in zip(attributes_of(run), (10, 3), strict=True):
         before = run.evaluations
-        better(run, attribute, np.zeros(4, dtype=bool), Aim(1.0, 0.0))
+        improve_attribute(run, attribute, np.zeros(4, dtype=bool), Aim(1.0, 0.0))
         assert run.evaluations - before == intervals
 
 

@@ -38,7 +38,7 @@ def test_a_chain_scores_as_from_scratch(small_space, seed, limits):
     policies = np.ones((len(order), len(order)), dtype=bool)
     for step, bit in enumerate(order):
         policies[step:, bit] = False
-    assert_scores(evaluator, evaluator.normalised(sums), policies)
+    assert_scores(evaluator, evaluator.normalise(sums), policies)
 
 
 def neighbours_of(evaluator, guide, allowed=0.0):
@@ -55,7 +55,7 @@ def neighbours_of(evaluator, guide, allowed=0.0):
             policies[-1][other] = False
         policy[bit] = False
     assert not policy.any()
-    return evaluator.normalised(sums), np.array(policies), merged
+    return evaluator.normalise(sums), np.array(policies), merged
 
 
 @given(seeds, limits, st.sampled_from([0, 1]))
@@ -78,7 +78,7 @@ def test_a_hashed_table_scores_as_a_direct_one(small_space, constraints):
         policies = np.ones((len(order), evaluator.n_bits), dtype=bool)
         for step, bit in enumerate(order):
             policies[step:, bit] = False
-        assert_scores(evaluator, evaluator.normalised(sums), policies)
+        assert_scores(evaluator, evaluator.normalise(sums), policies)
 
 
 @given(seeds)

@@ -17,7 +17,7 @@ from voile.tables.bounds.relaxation import Stopped
 from voile.tables.bounds.result import Bound, Progress
 from voile.tables.bounds.sandwich import between
 from voile.tables.scoring.group_measures import Spread, Weighing
-from voile.tables.searches.resume import take_up
+from voile.tables.searches.resume import continue_from
 from voile.tables.searches.run import Run
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def bound(
     Parameters
     ----------
     space : whose `evaluator` scores policies and holds the constraints, which are kept.
-    frontier : the policies to compare with; see `take_up`. A better one makes the proof quicker.
+    frontier : the policies to compare with; a better one makes the proof quicker.
     weights : of relative risk against loss, > 0. Where None, 20 from 0.03 to 3,000, and with
         `seconds`, once these are done, more between them (see `between`) as long as these raise
         the bound on the area.
@@ -74,7 +74,7 @@ def bound(
     Cost: O(outer^2 inner^2 (boxes + weights x combos)) at most for the first bounds; a box is a
     product of intervals of the attributes gone through, a combo a partition of them.
     """
-    asked = _checked(weights)
+    asked = _check_weights(weights)
     if seconds is not None and not seconds > 0:
         raise RequestError("seconds must be more than 0")
     refuse_unbounded(space.evaluator)
@@ -101,7 +101,7 @@ def _bound_of(proof: Proof, stopped: str) -> Bound:
     """Return what was proved; a bound of 0 is none, unless 0 was found."""
     order, run = np.argsort(proof.weights), proof.run
     best = proof.best[order]
-    floors = _clipped(run.evaluator, proof.floors[:, order])
+    floors = _clip(run.evaluator, proof.floors[:, order])
     proved = np.minimum(floors.min(axis=0), best)
     proved[(proved <= 0) & (best > 0)] = np.nan
     return Bound(
@@ -117,7 +117,7 @@ def _bound_of(proof: Proof, stopped: str) -> Bound:
     )
 
 
-def _checked(weights: ArrayLike | None) -> Floats:
+def _check_weights(weights: ArrayLike | None) -> Floats:
     if weights is None:
         return np.geomspace(LEAST_WEIGHT, MOST_WEIGHT, WEIGHTS)
     asked = np.unique(np.asarray(weights, dtype=np.float64))
@@ -143,11 +143,11 @@ def _run_with(evaluator: Evaluator, frontier: Frontier) -> Run:
     rng = np.random.default_rng(0)
     run = Run(evaluator, evaluations=None, seconds=None, rng=rng, progress=None)
     run.begin()
-    take_up(run, frontier)
+    continue_from(run, frontier)
     return run
 
 
-def _clipped(evaluator: Evaluator, floors: Floats) -> Floats:
+def _clip(evaluator: Evaluator, floors: Floats) -> Floats:
     """Return bounds that hold where a loss above 1 counts as 1.
 
     Only suppression makes such losses, and no more above 1 than the share suppressed: generalised

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from voile.core.frontier import Frontier
 from voile.tables.bounds.ascent import CLOSE, Ascent
 from voile.tables.bounds.nesting import Nesting
-from voile.tables.bounds.pricing import priced
+from voile.tables.bounds.pricing import price_intervals
 from voile.tables.bounds.relaxation import Relaxation, ways
 from voile.tables.bounds.result import Progress
 from voile.tables.kernels.cells import SLACK
@@ -77,7 +77,7 @@ class Proof:
         )
         caps = self._caps()[which][relaxation.weight]
         pairs = np.arange(len(relaxation))
-        for costs in priced(relaxation, caps):
+        for costs in price_intervals(relaxation, caps):
             bounds = ways(costs)[0][:, -1] - relaxation.rounding(pairs)
             self._raise(which, relaxation, pairs, bounds)
         live = np.flatnonzero(bounds < caps * (1 - CLOSE))

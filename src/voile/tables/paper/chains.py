@@ -65,4 +65,4 @@ def walk(run: Run, start: Policies, order: Cuts) -> None:
         rows = np.tile(policy, (len(sums), 1))
         rows[:, order[done : done + len(sums)]] = ~np.tri(len(sums), dtype=np.bool_)
         policy, done = rows[-1], done + len(sums)
-        run.add(run.evaluator.normalised(sums), rows.__getitem__)
+        run.add(run.evaluator.normalise(sums), rows.__getitem__)

@@ -172,7 +172,7 @@ class SublatticeSearch:
         """
         frontier = run.frontier()
         ends = np.stack([drawn.top, drawn.bottom])
-        scores = run.evaluator.normalised(run.scorer.score(ends))
+        scores = run.evaluator.normalise(run.scorer.score(ends))
         run.add(scores, ends.__getitem__)
         if scores.suppressed[0] > run.evaluator.constraints.suppress + SLACK:
             return Verdict.PRUNE

@@ -71,7 +71,9 @@ def estimate_uniques(
         raise RequestError("there are no classes, or one has no subjects")
     values, counts = np.unique(np.maximum(np.rint(sizes), 1), return_counts=True)
     table = _Table(values, counts.astype(np.float64), fraction)
-    return _exact(table) or _modelled(table, model, np.random.default_rng(random_state))
+    return _answer_exactly(table) or _estimate_by_model(
+        table, model, np.random.default_rng(random_state)
+    )
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class _Table:
         return min(self.uniques / self.fraction, self.people)
 
 
-def _exact(table: _Table) -> Estimate | None:
+def _answer_exactly(table: _Table) -> Estimate | None:
     """Answer where no model is needed."""
     if table.fraction == 1:
         u = table.uniques
@@ -119,7 +121,7 @@ def _exact(table: _Table) -> Estimate | None:
     return None
 
 
-def _modelled(table: _Table, model: Model, rng: np.random.Generator) -> Estimate:
+def _estimate_by_model(table: _Table, model: Model, rng: np.random.Generator) -> Estimate:
     used, why = _choose(table, model)
     estimate = pitman if used == "pitman" else zayatz
     classes = int(table.counts.sum())

@@ -136,7 +136,7 @@ class PolicySpace:
         by_value = combinations.count_sensitive(source, domains, codes, sensitive, subject)
         by_outcome = combinations.count_outcomes(source, domains, codes, outcomes, subject)
         counts = combinations.join(domains, codes, count, joined, by_value, by_outcome)
-        limits = with_cuts(domains, constraints or Constraints(), settings or {})
+        limits = add_cuts(domains, constraints or Constraints(), settings or {})
         measures = {"risk": risk_of(counts), "loss": loss_of(counts)}
         if outcomes and not any(map(sees_outcomes, measures.values())):
             raise RequestError(
@@ -230,7 +230,7 @@ class PolicySpace:
         return disclosure(released, suppressed=float(classes.sample[~kept].sum()))
 
 
-def with_cuts(
+def add_cuts(
     domains: Sequence[Domain], constraints: Constraints, settings: Settings
 ) -> Constraints:
     """Add the cuts that the settings say must stay or go."""

@@ -69,7 +69,7 @@ def plan(
     domains = {domain.column: domain for domain in policy.domains}
     if roles.subject is not None and secret is not None:
         _check_subject(roles.subject, types[roles.subject])
-    named = secret if pseudonyms and pseudonymous(roles) else None
+    named = secret if pseudonyms and find_pseudonym_column(roles) else None
     for name, type_ in types.items():
         role = roles.columns[name].role
         if role == "quasi":
@@ -88,7 +88,7 @@ def plan(
     return tuple(outputs)
 
 
-def pseudonymous(roles: Roles) -> str | None:
+def find_pseudonym_column(roles: Roles) -> str | None:
     """Return the column that a release has pseudonyms of: the subject's, unless it is dropped."""
     subject = roles.subject
     hidden = subject is None or roles.columns[subject].role in ("quasi", "drop")

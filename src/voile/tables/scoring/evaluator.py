@@ -123,7 +123,7 @@ class Evaluator:
 
     def scores(self, policies: Policies) -> Scores:
         """Return risk, loss and the share of subjects suppressed; as `evaluate` otherwise."""
-        return self.normalised(self._whole.score(self._checked(policies)))
+        return self.normalise(self._whole.score(self._checked(policies)))
 
     def feasible(self, policies: Policies, scores: Scores) -> NDArray[np.bool_]:
         """Say which policies suppress no more than allowed and respect the cuts asked for."""
@@ -132,7 +132,7 @@ class Evaluator:
         allowed &= rows[:, self.required].all(axis=1)
         return allowed & ~rows[:, self.forbidden].any(axis=1)
 
-    def normalised(self, sums: Sums) -> Scores:
+    def normalise(self, sums: Sums) -> Scores:
         """Turn (m, 3) sums of risk, loss and subjects suppressed into scores."""
         risk, loss, subjects = self.units
         return Scores(

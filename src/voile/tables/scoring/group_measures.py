@@ -88,9 +88,9 @@ class GroupMeasure(Measure):
     each: Callable[[Groups], Floats] = field(kw_only=True)
 
 
-def valued(measure: GroupMeasure, groups: Groups) -> Floats:
+def compute_values(measure: GroupMeasure, groups: Groups) -> Floats:
     """Ask a measure what each group counts; refuse an answer that is not (m,) such numbers."""
-    found = measure.each(groups) if is_built_in(measure) else _answered(measure, groups)
+    found = measure.each(groups) if is_built_in(measure) else _ask_user(measure, groups)
     if found.shape != (len(groups),) or found.dtype.kind not in "biuf":
         raise RequestError(
             f"{measure.name} gave {found.dtype} of shape {found.shape} for {len(groups)} groups",
@@ -104,7 +104,7 @@ def valued(measure: GroupMeasure, groups: Groups) -> Floats:
     return values
 
 
-def _answered(measure: GroupMeasure, groups: Groups) -> NDArray[Any]:
+def _ask_user(measure: GroupMeasure, groups: Groups) -> NDArray[Any]:
     """Call a user's function: it may fail in any way, and must not write into the counts."""
     shown = Groups(
         _read_only(groups.subjects),

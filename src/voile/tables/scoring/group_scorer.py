@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from voile.tables.kernels.cells import LatticeCells, Rules
 from voile.tables.kernels.scorer import Bits, Descent, Sums
-from voile.tables.scoring.group_measures import GroupMeasure, Groups, valued
+from voile.tables.scoring.group_measures import GroupMeasure, Groups, compute_values
 from voile.tables.scoring.group_slabs import Dense
 from voile.tables.scoring.group_sums import (
     KEPT,
@@ -25,11 +25,11 @@ from voile.tables.scoring.group_sums import (
     Measures,
     Tally,
     Words,
-    added,
-    by_row,
-    scattered,
-    summed,
-    united,
+    scatter_rows,
+    sum_by_group,
+    sum_by_place,
+    sum_by_row,
+    unite_by_group,
 )
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class MeasuredScorer:
         columns = [counted.shape[1] for counted in source.outcomes]
         ends = 1 + np.cumsum([0, *columns])
         slices = tuple(slice(*pair) for pair in pairwise(ends))
-        more = np.column_stack([valued(loss, source), *source.outcomes])
+        more = np.column_stack([compute_values(loss, source), *source.outcomes])
         return cls(cells, more, Measures(risk, loss, rules, slices))
 
     def coarsened(self, policy: Bits) -> MeasuredScorer:
@@ -75,7 +75,7 @@ class MeasuredScorer:
         codes = number[0, self._start + self.cells.codes[: len(self.cells.n)]]
         # The coarse cells that have subjects are in the order of their codes.
         group = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
-        return MeasuredScorer(coarse, summed(self.more, group), self.measures)
+        return MeasuredScorer(coarse, sum_by_group(self.more, group), self.measures)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -95,13 +95,13 @@ class MeasuredScorer:
         policy, cell = np.divmod(first, len(cells.p))
         of = place[:, :sampled].ravel()
         tally = Tally(
-            added(of, np.tile(cells.n, times), len(first)),
-            added(place.ravel() + 1, np.tile(cells.p, times), len(first) + 1)[1:],
-            summed(np.tile(self.more, (times, 1)), of),
-            united(np.tile(self._words, (times, 1)), of),
+            sum_by_place(of, np.tile(cells.n, times), len(first)),
+            sum_by_place(place.ravel() + 1, np.tile(cells.p, times), len(first) + 1)[1:],
+            sum_by_group(np.tile(self.more, (times, 1)), of),
+            unite_by_group(np.tile(self._words, (times, 1)), of),
         )
         widths = width[policy[:, None], self._start + cells.codes[cell]].prod(axis=1)
-        return by_row(policy, self.measures(tally, widths), times)
+        return sum_by_row(policy, self.measures(tally, widths), times)
 
     def walk(self, start: Bits, order: NDArray[np.intp]) -> Iterator[Sums]:
         """Merge slab by slab. Cost of a merge: that of the measures on the two slabs' groups."""
@@ -167,10 +167,10 @@ class MeasuredScorer:
             at_people = value[near] * count + place[near] - begin
             room = size * count
             tally = Tally(
-                added(at, cells.n[here], room),
-                added(at_people, cells.p[near], room),
-                scattered(summed(self.more[here], at), at, room),
-                scattered(united(self._words[here], at), at, room),
+                sum_by_place(at, cells.n[here], room),
+                sum_by_place(at_people, cells.p[near], room),
+                scatter_rows(sum_by_group(self.more[here], at), at, room),
+                scatter_rows(unite_by_group(self._words[here], at), at, room),
             )
             own_width = cells.widths[own : own + size].astype(np.float64)
             yield Dense(self.measures, tally, own_width, widths[begin : begin + count])
@@ -203,7 +203,7 @@ class MeasuredScorer:
             number[:, start + 1 : start + size] = policies[:, bit : bit + size - 1].cumsum(axis=1)
             at = (rows * size + number[:, own]).ravel()
             weights = np.tile(self.cells.widths[own], len(policies)).astype(np.float64)
-            width[:, own] = added(at, weights, len(at))[at].reshape(-1, size)
+            width[:, own] = sum_by_place(at, weights, len(at))[at].reshape(-1, size)
             bit += size - 1
         return number, width
 

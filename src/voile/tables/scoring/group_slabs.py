@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from voile.tables.kernels.scorer import Bits, Sums
-from voile.tables.scoring.group_sums import Floats, Measures, Tally, by_row
+from voile.tables.scoring.group_sums import Floats, Measures, Tally, sum_by_row
 
 
 class Dense:
@@ -66,4 +66,4 @@ class Dense:
         row, group = np.divmod(at, n.shape[1])
         parts = [part.reshape(n.size, *part.shape[2:]) for part in (n, people, more, words)]
         tally = Tally(*(part.take(at, axis=0) for part in parts))
-        return by_row(row, self.measures(tally, own_width[row] * self.width[group]), len(n))
+        return sum_by_row(row, self.measures(tally, own_width[row] * self.width[group]), len(n))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from voile.tables.kernels.cells import Rules
 from voile.tables.kernels.scorer import Sums
-from voile.tables.scoring.group_measures import GroupMeasure, Groups, valued
+from voile.tables.scoring.group_measures import GroupMeasure, Groups, compute_values
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -54,8 +54,8 @@ class Measures:
             tally.n, tally.people, width, tuple(tally.more[:, own] for own in self.outcomes)
         )
         sums = np.zeros((len(width), 5))
-        sums[:, PLAIN_RISK] = valued(self.risk, groups)
-        sums[:, PLAIN_LOSS] = valued(self.loss, groups) - tally.more[:, BASE]
+        sums[:, PLAIN_RISK] = compute_values(self.risk, groups)
+        sums[:, PLAIN_LOSS] = compute_values(self.loss, groups) - tally.more[:, BASE]
         sums[:, KEPT_RISK : KEPT_LOSS + 1] = sums[:, : PLAIN_LOSS + 1]
         if self.rules.active:
             gone = ~self._kept(groups, tally.words)
@@ -72,25 +72,25 @@ class Measures:
         return kept
 
 
-def by_row(row: Ints, sums: Floats, rows: int) -> Sums:
+def sum_by_row(row: Ints, sums: Floats, rows: int) -> Sums:
     """Add up what is kept of each row's groups."""
-    kept: Sums = np.stack([added(row, part, rows) for part in sums[:, KEPT].T], axis=1)
+    kept: Sums = np.stack([sum_by_place(row, part, rows) for part in sums[:, KEPT].T], axis=1)
     return kept
 
 
-def added(at: Ints, values: Floats, room: int) -> Floats:
+def sum_by_place(at: Ints, values: Floats, room: int) -> Floats:
     """Add up values by place."""
     return np.bincount(at, values, room).astype(np.float64)
 
 
-def summed(values: Floats, group: Ints) -> Floats:
+def sum_by_group(values: Floats, group: Ints) -> Floats:
     """Sum rows by group; groups are those that occur, in order."""
     order = np.argsort(group, kind="stable")
     return np.add.reduceat(values[order], _firsts(group[order]), axis=0)
 
 
-def united(words: Words, group: Ints) -> Words:
-    """Unite sets by group, as `_summed`."""
+def unite_by_group(words: Words, group: Ints) -> Words:
+    """Unite sets by group, as `sum_by_group`."""
     order = np.argsort(group, kind="stable")
     return np.bitwise_or.reduceat(words[order], _firsts(group[order]), axis=0)
 
@@ -99,7 +99,7 @@ def _firsts(ordered: Ints) -> Ints:
     return np.flatnonzero(np.diff(ordered, prepend=-1))
 
 
-def scattered(rows: NDArray[Scalar], at: Ints, room: int) -> NDArray[Scalar]:
+def scatter_rows(rows: NDArray[Scalar], at: Ints, room: int) -> NDArray[Scalar]:
     """Put rows, in order, at the distinct places of `at`; the rest is zero."""
     made = np.zeros((room, rows.shape[1]), dtype=rows.dtype)
     made[np.unique(at)] = rows

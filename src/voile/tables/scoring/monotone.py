@@ -14,10 +14,10 @@ from voile.tables.people.counts import Constraints, Counts
 from voile.tables.scoring.group_measures import (
     GroupMeasure,
     Groups,
+    compute_values,
     information,
     matches,
     refuse_undeclared,
-    valued,
 )
 from voile.tables.scoring.group_scorer import MeasuredScorer
 from voile.tables.scoring.group_sums import PLAIN_LOSS, PLAIN_RISK
@@ -50,7 +50,7 @@ def check(
     looker = _Looker(
         measure,
         MeasuredScorer.of(cells, groups, Rules.of(Constraints()), *pair),
-        float(np.abs(valued(measure, groups)).sum()),
+        float(np.abs(compute_values(measure, groups)).sum()),
         columns,
     )
     for number in range(chains):
@@ -121,7 +121,9 @@ def _refuse_leaning(measure: GroupMeasure, groups: Groups, rng: np.random.Genera
         groups.width[some],
         tuple(counted[some] for counted in groups.outcomes),
     )
-    if not np.allclose(valued(measure, groups)[some], valued(measure, part), rtol=1e-9, atol=0):
+    if not np.allclose(
+        compute_values(measure, groups)[some], compute_values(measure, part), rtol=1e-9, atol=0
+    ):
         raise RequestError(
             f"what {measure.name} gives for a group depends on the groups beside it",
             instead="count each group alone: sums over groups are taken elsewhere",

@@ -24,4 +24,4 @@ def explore(run: Run) -> None:
         numbers = np.arange(begin, min(begin + BATCH, 2 ** len(cuts) - 1))
         rows = np.ones((len(numbers), run.n_bits), dtype=np.bool_)
         rows[:, cuts] = (numbers[:, None] >> np.arange(len(cuts))) & 1
-        run.add(run.evaluator.normalised(run.scorer.score(rows)), rows.__getitem__)
+        run.add(run.evaluator.normalise(run.scorer.score(rows)), rows.__getitem__)

@@ -103,7 +103,7 @@ def settle(
     while settled < len(attributes):
         for attribute in attributes:
             among = attribute.near(policy) if near else attribute
-            value, policy = better(run, among, policy, aim)
+            value, policy = improve_attribute(run, among, policy, aim)
             settled = 0 if value < best - GAIN * (1 + abs(value)) else settled
             best, settled = min(best, value), settled + 1
             if settled == len(attributes):
@@ -111,7 +111,9 @@ def settle(
     return best, policy
 
 
-def better(run: Run, attribute: Attribute, policy: Policies, aim: Aim) -> tuple[float, Policies]:
+def improve_attribute(
+    run: Run, attribute: Attribute, policy: Policies, aim: Aim
+) -> tuple[float, Policies]:
     """Return what the best partition of one attribute costs, the others' fixed, and the policy."""
     from voile.tables.kernels.interval import paths, shortest, through
 
@@ -125,7 +127,7 @@ def better(run: Run, attribute: Attribute, policy: Policies, aim: Aim) -> tuple[
         made[:, attribute.bits] = paths(before, after, ends[which])
         return made
 
-    run.add(run.evaluator.normalised(sums), rows)
+    run.add(run.evaluator.normalise(sums), rows)
     made = policy.copy()
     made[attribute.bits] = paths(before, after, np.array([[before[-1], len(last) - 1]]))[0]
     return float((below[-1] * price).sum()), made

@@ -75,7 +75,7 @@ class Neighbourhood:
             made[np.arange(len(which)), free[bit]] ^= True
             return made
 
-        run.add(run.evaluator.normalised(sums.reshape(-1, 3)), rows)
+        run.add(run.evaluator.normalise(sums.reshape(-1, 3)), rows)
 
 
 def explore(run: Run) -> None:

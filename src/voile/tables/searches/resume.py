@@ -14,7 +14,7 @@ BATCH = 64
 SAME = 1e-9
 
 
-def take_up(run: Run, start: Frontier) -> None:
+def continue_from(run: Run, start: Frontier) -> None:
     """Take in the policies of `start`; drop those that are not allowed.
 
     They are scored, those that are far apart first. Where no record may be suppressed, and the

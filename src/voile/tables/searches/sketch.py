@@ -26,7 +26,7 @@ def sketch(run: Run, block: int) -> None:
     policy = np.ones(run.n_bits, dtype=np.bool_)
     own, left = run.scorer.score(policy[None])[0], np.flatnonzero(~run.required)
     sums = run.scorer.flips(policy[None])[0][left]
-    run.add(run.evaluator.normalised(sums), lambda which: _without(policy, left[which]))
+    run.add(run.evaluator.normalise(sums), lambda which: _without(policy, left[which]))
     rate = np.zeros(run.n_bits)
     rate[left] = _rates(run, sums - own)
     while len(left):
@@ -48,7 +48,7 @@ def _descend(run: Run, policy: Policies, cuts: NDArray[np.intp]) -> Descent:
     allowed = run.evaluator.constraints.suppress * run.evaluator.subjects
     pieces = list(run.scorer.descend(policy, free, rescue=False, allowed=allowed))
     for some in pieces:
-        run.add(run.evaluator.normalised(some.sums), some.policies)
+        run.add(run.evaluator.normalise(some.sums), some.policies)
     before = np.cumsum([0] + [len(some.on_the_way) for some in pieces])
     return Descent(
         np.concatenate([some.on_the_way for some in pieces]),

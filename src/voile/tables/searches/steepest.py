@@ -36,6 +36,6 @@ def descend(run: Run, start: Policies, *, rescue: bool, while_it_gains: bool = F
     """Walk the steepest chain from `start` to the top; score all neighbours on the way."""
     allowed = run.evaluator.constraints.suppress * run.evaluator.subjects
     for some in run.scorer.descend(start, ~run.required, rescue=rescue, allowed=allowed):
-        gained = run.add(run.evaluator.normalised(some.sums), some.policies)
+        gained = run.add(run.evaluator.normalise(some.sums), some.policies)
         if while_it_gains and not gained:
             return

@@ -23,7 +23,7 @@ from voile.release.manifest import Release
 from voile.report.suppression import FEW
 from voile.report.wording import needs_suppression
 from voile.tables.policies.policy import Policy
-from voile.tables.recoding.plan import plan, pseudonymous
+from voile.tables.recoding.plan import find_pseudonym_column, plan
 from voile.tables.recoding.published import Published
 from voile.tables.recoding.recoder import Recoder
 from voile.tables.scoring.disclosure import of_column
@@ -122,7 +122,7 @@ class _Applying(Applying):
         progress: Progress,
     ) -> None:
         self._content, self._policy = content, policy
-        secret = options.secret(pseudonymous(content.roles))
+        secret = options.secret(find_pseudonym_column(content.roles))
         self._outputs = plan(
             policy,
             content.roles,

@@ -14,7 +14,7 @@ from voile.tables.paper.sublattice import SublatticeSearch
 from voile.tables.scoring.evaluator import Evaluator
 from voile.tables.searches import best, exhaustive, interval, local, steepest
 from voile.tables.searches.result import Checkpoint, History, SearchResult, Space
-from voile.tables.searches.resume import take_up
+from voile.tables.searches.resume import continue_from
 from voile.tables.searches.run import Limit, Run
 
 __all__ = ["METHODS", "Checkpoint", "History", "Method", "SearchResult", "Space", "search"]
@@ -60,7 +60,7 @@ def search(
         that are neither required nor forbidden, and one more; where None, what the method needs.
     seconds : when to stop, > 0; looked at between batches, so passed by up to one of them.
     random_state : seed or generator, for the methods that draw.
-    start : the frontier of an earlier search, to go on from; see `take_up`.
+    start : the frontier of an earlier search, to go on from; see `continue_from`.
     progress : called after each batch.
 
     Returns
@@ -92,7 +92,7 @@ def search(
         with ctrl_c():
             run.begin()
             if start is not None:
-                take_up(run, start)
+                continue_from(run, start)
             explore(run)
         stopped = "finished"
     except Limit as limit:
