@@ -97,7 +97,7 @@ class GreedySanitizer(BaseEstimator):  # type: ignore[misc]
         self.tokeniser = tokeniser
 
     def fit(self, corpus: Corpus, y: Any = None) -> GreedySanitizer:
-        """Learn a committee from text with spans; documents that nobody annotated are left out.
+        """Learn a committee from text with spans; documents that are not annotated are left out.
 
         Cost: for each pass and learner, `cross_fit` + 1 fits. Memory: O(tokens x columns each
         has, about 30).

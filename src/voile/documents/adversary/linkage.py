@@ -233,7 +233,7 @@ def _dates(read: Sequence[ReadDocument]) -> Iterator[Finding]:
             "subjects with a true date beside moved ones",
             Rate(sum(map(bool, open_)), len(beside)),
             meaning="Of the people whose dates were moved, the share of whom a true date is left: "
-            "whoever sees which moved date it is knows all.",
+            "an attacker who matches it to its moved date knows all of them.",
         )
         yield Finding(
             "moved dates that one true date undoes",

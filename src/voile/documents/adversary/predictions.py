@@ -22,7 +22,7 @@ from voile.documents.learning.cross_fitting import cross_fit
 FOLDS = 5
 CHOOSING = 3
 """Folds of the attack on the release by itself; and of the choice of a learner, which are fewer
-since she fits every learner on each."""
+since every learner is fitted on each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Apprentice:
     # learners, seeds: by name
     learners: Mapping[str, Learner]
     seeds: Mapping[str, int]
-    n_jobs: int | None  # processes; what she learns does not depend on them
+    n_jobs: int | None  # processes; what is learnt does not depend on them
 
     def across(self, ground: AttackText, rng: np.random.Generator) -> Prediction:
         """Look at each subject of the release by a classifier that learnt from the others.

@@ -20,8 +20,7 @@ def mark(label: str) -> str:
 class Marks:
     """Put a mark of the label in the place of each run of removals.
 
-    Removals of one label with only blanks between share a mark, which hides how many names somebody
-    has.
+    Removals of one label with only blanks between share a mark, which hides the number of names.
     """
 
     def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:

@@ -62,7 +62,7 @@ class Corpus(Sequence[Document]):
 
         Their ids are "row 17", or "row 17, column note" where there are several text columns;
         their subject is that of the row. A null is an empty document, and a null for its spans one
-        that nobody annotated. Memory: all of them.
+        that is not annotated. Memory: all of them.
 
         Raises
         ------

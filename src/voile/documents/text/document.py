@@ -31,7 +31,7 @@ class Document:
     subject : whom it is about; documents without one are subjects of their own, but for
         copies of a text, which are one.
     pos : (start, end, tag) of each word whose part of speech is given.
-    annotated : whether somebody looked for identifiers: then what is in no span is harmless.
+    annotated : whether identifiers were annotated: then what is in no span is harmless.
 
     Raises
     ------
@@ -71,9 +71,9 @@ class UnannotatedWarning(UserWarning):
 
 
 def only_annotated(documents: Iterable[Document]) -> list[Document]:
-    """Leave out the documents in which nobody looked for identifiers, and warn of them.
+    """Leave out the documents that are not annotated, and warn of them.
 
-    If trained on, they would teach that what nobody marked is harmless. Where nobody looked in any,
+    If trained on, they would teach that unmarked identifiers are harmless. Where none is annotated,
     all are returned, for the caller to refuse.
     """
     given = list(documents)

@@ -53,8 +53,8 @@ def utility(
 ) -> Fraction:
     """Return what an attacker expects to gain, L for each identifier inspected (eq. 1).
 
-    She inspects what her classifier calls identifiers first, then, with inspections left, the
-    others; within both, in random order.
+    By default predicted identifiers are inspected first, then, with inspections left, the others;
+    within both, in random order.
     """
     if not 0 <= inspections <= attacker.n:
         raise RequestError(

@@ -69,8 +69,8 @@ def lemma_3(attacker: Confusion, miss_cost: float | Fraction) -> Bound:
 def theorem_4(attacker: Confusion, inspections: int, miss_cost: float | Fraction) -> Bound:
     """Bound U*/U, how far the attacker of Lemma 2 is from the best (Theorem 4, as reconstructed).
 
-    U is what she gains with B inspections of negatives; U* is what one would who knew which of
-    them are identifiers. Proof: U = L B FN / (FN + TN), U* = L min(B, FN), so U*/U =
+    U is the gain of B inspections of negatives; U* is that of an attacker who knows which of them
+    are identifiers. Proof: U = L B FN / (FN + TN), U* = L min(B, FN), so U*/U =
     (FN + TN) / max(B, FN); then Lemma 3.
 
     Example 1, with numbers of ours that give the paper's result:

@@ -48,10 +48,10 @@ UNLEARNT = "The truth has types that the committee never learnt: {types}."
 def attack(
     release: Release, truth: Source, options: AttackOptions, *, seed: int | None, progress: Progress
 ) -> tuple[Evidence, ...]:
-    """Inspect a release for what is left, in the order of a classifier that the attacker trains.
+    """Inspect a release for identifiers left, in the order of a classifier that learns from it.
 
     The adversary has the release. ``truth``, the source with its spans, and the private folder
-    say which of its characters identify somebody, and score her.
+    score the attack.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def builtin_words() -> frozenset[str]:
 
 
 def _foreign(path: str) -> Corpus:
-    """Read the corpus that she brings; "conll:notes.txt" says its format."""
+    """Read the adversary's own corpus; "conll:notes.txt" gives its format."""
     place, format = split_format(path)
     corpus = Corpus(only_annotated(Corpus.read(place, format)))
     if not corpus.labels:
