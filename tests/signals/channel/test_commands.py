@@ -268,7 +268,7 @@ def test_rows_are_sent_in_the_order_of_time_by_which_fit_learnt(ward, tmp_path, 
     given = [folder / "kit", tmp_path / "mixed.csv", *line, "--spool", tmp_path / "spool"]
     assert command("send", *given) == 1
     assert spooled(tmp_path / "spool") == times
-    known = Content.of(load_kit(folder / "kit", "signals")).reading
+    known = Content.of(load_kit(folder / "kit", "signals")).reader
     read = known.read(open_source(tmp_path / "mixed.csv"), strict=False)
     assert [mixed[row] for row in read.number] == times
 

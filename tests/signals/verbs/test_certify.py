@@ -62,14 +62,14 @@ def test_a_release_is_decoded_batch_by_batch_each_row_by_its_own_class(tmp_path)
     content, chosen = Content.of(kit), strongest(kit)
     codec = content.map(Policy.from_data(chosen.policy, content.maps)).codec_
     release = applied(kit, tmp_path / "sent.parquet", chosen=chosen)
-    readings = np.column_stack([source[name] for name in content.reading.columns])
+    readings = np.column_stack([source[name] for name in content.reader.columns])
     expected, all_rows = Certificate(), np.arange(240)
     expected.add(all_rows, all_rows, np.searchsorted(codec.classes, source["ill"]), readings)
     sent, rows = (
         open_source(pa.concat_tables(table.slice(at, 70) for at in range(0, 240, 70)))
         for table in (table_of(release.path), table_of(release.folder / "rows.parquet"))
     )
-    found = certify(sent, rows, content.reading, codec, expected)
+    found = certify(sent, rows, content.reader, codec, expected)
     assert found == {"rows": 240, "decoded": 240, "blank": 0}
 
 

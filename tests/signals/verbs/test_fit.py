@@ -100,7 +100,7 @@ def test_a_policy_that_hides_nothing_is_warned_of_when_chosen_and_when_applied(k
 
 
 def test_only_a_place_is_said_by_the_source_s_names_and_no_text_that_reads_like_one(kit):
-    reading, rows = Content.of(kit).reading, SourceReadings(*[np.arange(3)[::-1]] * 6, left_out=0)
+    reading, rows = Content.of(kit).reader, SourceReadings(*[np.arange(3)[::-1]] * 6, left_out=0)
     error = RequestError("no resolution 'in row 1'", where="column 0")
     assert reading.named(error, rows) is error
     named = [reading.named(RequestError("bad", where=one), rows) for one in PLACES]
@@ -111,7 +111,7 @@ def test_who_is_held_out_changes_nothing_of_what_is_learnt():
     table = people(n=400)
     kit = fitted(table, hold_out=0.3)
     batch = table.combine_chunks().to_batches()[0]
-    held = Content.of(kit).reading.hold_out.held(batch, 0)
+    held = Content.of(kit).reader.hold_out.held(batch, 0)
     assert 80 < held.sum() < 160
     weight, ill = table["weight"].to_numpy(), np.array(table["ill"].to_pylist())
     other = {"weight": np.where(held, 500.0, weight), "ill": np.where(held, "other", ill)}

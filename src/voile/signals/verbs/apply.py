@@ -61,7 +61,7 @@ def apply(
     """
     chosen.check(kit)
     content = Content.of(kit)
-    content.reading.check(source)
+    content.reader.check(source)
     policy = Policy.from_data(chosen.policy, content.maps)
     policy.warn()
     applying = _Applying(
@@ -85,13 +85,13 @@ class _Applying(Applying):
         options: ApplyOptions,
         progress: Progress,
     ) -> None:
-        self._content, self._reading, self._policy = content, content.reading, policy
+        self._content, self._reader, self._policy = content, content.reader, policy
         map = content.map(policy)
         self._map, self._places = mark_of(map.codec_), options.places
         self._codec = replace(map.codec_, places=options.places)
         self._scores = map.codec(base="normal", strength=1.0)
         self._passes = options.missing == "pass"
-        secret = options.secret(self._reading.subject)
+        secret = options.secret(self._reader.subject)
         lasting = None if options.no_pseudonyms else secret
         self._lasts = lasting is not None
         self._secret = lasting or Secret(Protective().bytes(32))
@@ -102,17 +102,17 @@ class _Applying(Applying):
         self._flags: Any = None
         self._types = {
             form.column: form.decoded_type(source.columns[form.column])
-            for form in self._reading.forms
+            for form in self._reader.forms
         }
-        schema = _schema(source, self._reading)
+        schema = _schema(source, self._reader)
         self._shown: list[str] = schema.names
         super().__init__(
             kit,
             chosen,
             source,
-            roles=self._reading.roles,
-            hold_out=self._reading.hold_out,
-            columns=[*self._shown[1:], self._reading.private],
+            roles=self._reader.roles,
+            hold_out=self._reader.hold_out,
+            columns=[*self._shown[1:], self._reader.private],
             schema=schema,
             progress=progress,
             secret=secret,
@@ -127,12 +127,12 @@ class _Applying(Applying):
         classes, self._flags = writers
         self._flags.writerow(["row", "column"])
         yield from super()._batches(private, files)
-        classes.writerow([PSEUDONYM, self._reading.private])
+        classes.writerow([PSEUDONYM, self._reader.private])
         classes.writerows((name, label) for name, (_, label) in sorted(self._classes.items()))
 
     def make(self, batch: Batch) -> Outcome:
         """Encode the readings of each row; set aside those that cannot be."""
-        seen = self._reading.see(batch.rows)
+        seen = self._reader.see(batch.rows)
         lost = self._set_aside_of(batch, seen)
         blank = seen.missing & batch.counted & ~lost
         rows = np.flatnonzero(batch.counted & ~lost & ~blank)
@@ -141,7 +141,7 @@ class _Applying(Applying):
         Z, far = carried(self._codec, table, labels, self.protective)
         uncarried = np.zeros_like(lost)
         uncarried[rows[far]] = True
-        self.note(batch, ", ".join(self._reading.columns), UNCARRIED, uncarried)
+        self.note(batch, ", ".join(self._reader.columns), UNCARRIED, uncarried)
         lost |= uncarried
         rows, table, labels, Z = rows[~far], table[~far], labels[~far], Z[~far]
         self._flag(table, labels, batch.numbers[rows])
@@ -150,7 +150,7 @@ class _Applying(Applying):
         out = np.flatnonzero(batch.counted & ~lost)
         names = self._names(batch, seen, out)
         self._heard.update(names.take(pa.array(rows)).to_pylist())
-        made = dict(zip(self._reading.columns, self._sent(len(lost), rows, Z), strict=True))
+        made = dict(zip(self._reader.columns, self._sent(len(lost), rows, Z), strict=True))
         made[PSEUDONYM] = names
         columns = [made[n] if n in made else batch.rows.column(n) for n in self._shown]
         return Outcome(columns, lost, np.zeros_like(lost))
@@ -171,10 +171,10 @@ class _Applying(Applying):
             self.note(batch, column, reason, fresh)
             lost[fresh] = True
 
-        note(self._reading.subject, "no subject", nothing(seen.subjects))
-        note(self._reading.private, "no class", nothing(seen.labels))
+        note(self._reader.subject, "no subject", nothing(seen.subjects))
+        note(self._reader.private, "no class", nothing(seen.labels))
         for form, cells, column in zip(
-            self._reading.forms, seen.cells, self._codec.columns, strict=True
+            self._reader.forms, seen.cells, self._codec.columns, strict=True
         ):
             note(form.column, form.lacks, cells.strange)
             if not self._passes:
@@ -195,7 +195,7 @@ class _Applying(Applying):
             raise RequestError(
                 "the map has not seen a class",
                 where=f"{self.source.name}, row {int(numbers[strange.argmax()]) + 1:,}, "
-                f"column {self._reading.private}",
+                f"column {self._reader.private}",
                 instead="fit with such people, at least 20, or merge their class with another",
             )
 
@@ -218,7 +218,7 @@ class _Applying(Applying):
     def _sent(self, n: int, rows: NDArray[np.intp], Z: NDArray[Any]) -> Iterator[pa.Array]:
         blank = np.ones(n, dtype=np.bool_)
         blank[rows] = False
-        for j, form in enumerate(self._reading.forms):
+        for j, form in enumerate(self._reader.forms):
             column = np.zeros(n, dtype=object if form.settings.nominal else np.float64)
             column[rows] = Z[:, j]
             yield pa.array(column, form.sent_type, mask=blank)
@@ -226,7 +226,7 @@ class _Applying(Applying):
     def _flag(self, table: NDArray[Any], labels: NDArray[np.str_], numbers: Any) -> None:
         """Record which readings lie beyond those that the map was fitted to."""
         outside = self._scores.outside(table, labels)
-        for j, form in enumerate(self._reading.forms):
+        for j, form in enumerate(self._reader.forms):
             if outside[:, j].any():
                 self._outside[form.column] += int(outside[:, j].sum())
                 found = numbers[outside[:, j]]
@@ -234,7 +234,7 @@ class _Applying(Applying):
 
     def certified(self, out: AnyPath, rows: Source, scratch: Path | None) -> dict[str, float]:
         """Decode what was written, and hold it to the readings."""
-        figures = certify(self.opened(out), rows, self._reading, self._codec, self._certificate)
+        figures = certify(self.opened(out), rows, self._reader, self._codec, self._certificate)
         again = self._certificate.rows - len(self._heard)
         if again and self._policy.strength > 0:
             note = f"{again:,} messages are not their subject's first, and many reveal the class"
@@ -256,7 +256,7 @@ class _Applying(Applying):
         }
 
     def _role(self, name: str) -> str:
-        return "identifier" if name == PSEUDONYM else self._reading.roles.columns[name].role
+        return "identifier" if name == PSEUDONYM else self._reader.roles.columns[name].role
 
     def _what(self, name: str) -> dict[str, str]:
         if name in self._types:
@@ -276,13 +276,13 @@ class _Applying(Applying):
         }
 
 
-def _schema(source: Source, reading: SignalReader) -> pa.Schema:
+def _schema(source: Source, reader: SignalReader) -> pa.Schema:
     """Return the columns of the release: the pseudonym, messages, and those kept."""
-    sent, roles = {form.column: form.sent_type for form in reading.forms}, reading.roles.columns
+    sent, roles = {form.column: form.sent_type for form in reader.forms}, reader.roles.columns
     fields = [
         pa.field(name, sent.get(name, type_))
         for name, type_ in source.columns.items()
-        if name in sent or (roles[name].role in KEPT and name != reading.subject)
+        if name in sent or (roles[name].role in KEPT and name != reader.subject)
     ]
     if PSEUDONYM in [field.name for field in fields]:
         raise RequestError(

@@ -46,14 +46,14 @@ class Certificate:
 
 
 def certify(
-    release: Source, rows: Source, reading: SignalReader, codec: Codec, expected: Certificate
+    release: Source, rows: Source, reader: SignalReader, codec: Codec, expected: Certificate
 ) -> dict[str, float]:
     """Decode every row that was written; an AssertionError where one is not what was read."""
     classes = np.concatenate([np.zeros(0, np.int16), *expected.classes])
     found, sent = 0, 0
     numbers = _column(rows, ROW)
-    for first, batch in _batches(release, reading.columns):
-        Z, blank = messages(batch, reading.forms)
+    for first, batch in _batches(release, reader.columns):
+        Z, blank = messages(batch, reader.forms)
         number = numbers[first : first + len(batch)][~blank]
         which = codec.classes[classes[number]]
         X = codec.decode(Z[~blank], which)

@@ -81,7 +81,7 @@ class Policy:
 class Content(Brief):
     """A fitted family: its maps, the frontier over strengths and bases, what readings reveal."""
 
-    reading: SignalReader  # which columns are read, and how
+    reader: SignalReader  # which columns are read, and how
     maps: Mapping[str, StoredMap]  # per method
     sequence: SequenceCodec | None  # the map of a subject's sequences, where one was fitted
     frontier: Frontier  # its policies, places in `figures`
@@ -121,19 +121,19 @@ class Content(Brief):
     def visibility(self) -> Visibility:
         """Whether some entry may be one person's value: ``private`` then, else ``shareable``."""
         nominal = any(not all(one.spans) for one in self.maps.values())
-        named = any(form.settings.ordinal is not None for form in self.reading.forms)
-        personal = "uniform" in self.maps or nominal or named or self.reading.hold_out.share > 0
+        named = any(form.settings.ordinal is not None for form in self.reader.forms)
+        personal = "uniform" in self.maps or nominal or named or self.reader.hold_out.share > 0
         return "private" if personal else "shareable"
 
     def to_kit(self) -> Kit:
         """Return the kit, which says of itself what it holds of people."""
-        hold_out = self.reading.hold_out
+        hold_out = self.reader.hold_out
         facts = {
             "policies": len(self.frontier),
-            "roles": self.reading.roles.model_dump(mode="json"),
+            "roles": self.reader.roles.model_dump(mode="json"),
             "hold_out": {"share": hold_out.share, "key": hold_out.key.hex()},
-            "columns": list(self.reading.columns),
-            "time": self.reading.time,
+            "columns": list(self.reader.columns),
+            "time": self.reader.time,
             "before": dict(self.before),
             "holds": self.holds(),
             **self.found,
@@ -150,7 +150,7 @@ class Content(Brief):
         said = [f"{method}: {HOLDS.get(method, each)}" for method in self.maps]
         if any(not isinstance(c, Lattice) for one in self.maps.values() for c in one.columns):
             said.append("nominal columns: every value, however rare")
-        if self.reading.hold_out.share:
+        if self.reader.hold_out.share:
             said.append("the key that determines who was held out")
         known = {one.fitted_.epsilon for one in self.maps.values() if one.fitted_} - {None}
         if not known:

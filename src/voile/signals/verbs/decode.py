@@ -118,12 +118,12 @@ def decode(
         )
     release.check_hash()
     labels = [str(label) for label in map.codec_.classes]
-    classes_of = subjects_in(classes, content.reading, labels, subject=PSEUDONYM)
+    classes_of = subjects_in(classes, content.reader, labels, subject=PSEUDONYM)
     known = {who: labels.index(each.label) for who, each in classes_of.items()}
     source = release.rows()
     types = _types(release, source)
     schema = pa.schema([pa.field(name, types[name]) for name in source.columns])
-    decoding = _Decoding(content.reading, map, known, schema)
+    decoding = _Decoding(content.reader, map, known, schema)
 
     def fill(rows: str | AnyPath, aside: AnyPath) -> None:
         with open_writer(rows, schema, force=force) as writer, aside.open("w") as file:
@@ -165,16 +165,16 @@ class _Decoding:
     """Decode a release batch by batch; `read` and `set_aside` count its rows."""
 
     def __init__(
-        self, reading: SignalReader, map: StoredMap, known: dict[str, int], schema: pa.Schema
+        self, reader: SignalReader, map: StoredMap, known: dict[str, int], schema: pa.Schema
     ) -> None:
-        self._reading, self._known, self._schema = reading, known, schema
+        self._reader, self._known, self._schema = reader, known, schema
         self._codec, self._scores = map.codec_, map.codec(base="normal", strength=1.0)
-        self._types = [schema.field(form.column).type for form in reading.forms]
+        self._types = [schema.field(form.column).type for form in reader.forms]
         self.read = self.set_aside = 0
 
     def of(self, batch: pa.RecordBatch, aside: TextIO) -> pa.RecordBatch:
         """Return the rows that go out, and write down those set aside."""
-        Z, blank = messages(batch, self._reading.forms)
+        Z, blank = messages(batch, self._reader.forms)
         which = _which(subjects_of(batch.column(PSEUDONYM)), self._known, self.read)
         X, sent, outside = Z.copy(), np.flatnonzero(~blank), np.zeros(Z.shape, dtype=np.bool_)
         if len(sent):
@@ -190,7 +190,7 @@ class _Decoding:
 
     def _outside(self, X: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.bool_]:
         """Say of each reading, (n, d), whether there can be none such."""
-        parts = zip(X.T, self._reading.forms, self._types, strict=True)
+        parts = zip(X.T, self._reader.forms, self._types, strict=True)
         outside = np.stack([form.is_outside(x, type_) for x, form, type_ in parts], axis=1)
         numbers = ~outside.any(axis=1)
         outside[numbers] = self._scores.outside(X[numbers], labels[numbers], RANGE)
@@ -200,7 +200,7 @@ class _Decoding:
         self, batch: pa.RecordBatch, X: NDArray[Any], outside: NDArray[np.bool_], aside: TextIO
     ) -> None:
         """Write down the rows with a reading outside, as they decode."""
-        forms = self._reading.forms
+        forms = self._reader.forms
         for i in np.flatnonzero(outside.any(axis=1)).tolist():
             shown = {form.column: _shown(form, x) for form, x in zip(forms, X[i], strict=True)}
             line = {
@@ -216,7 +216,7 @@ class _Decoding:
         self, batch: pa.RecordBatch, X: NDArray[Any], blank: NDArray[np.bool_]
     ) -> pa.RecordBatch:
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-        for j, (form, type_) in enumerate(zip(self._reading.forms, self._types, strict=True)):
+        for j, (form, type_) in enumerate(zip(self._reader.forms, self._types, strict=True)):
             columns[form.column] = form.restored(X[:, j], blank, type_)
         names = self._schema.names
         return pa.RecordBatch.from_arrays([columns[name] for name in names], schema=self._schema)

@@ -27,7 +27,7 @@ def enrol(
     """Write the keys of a device's subjects."""
     content, codec = live_of(kit)
     opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
-    known = subjects_in(opened, content.reading, content.classes, generation=options.generation)
+    known = subjects_in(opened, content.reader, content.classes, generation=options.generation)
     if absent := [who for who in options.subject if who not in known]:
         where = f"--subject, {len(absent)} of {len(options.subject)}"
         raise RequestError(f"a subject is not in {opened.name}", where=where)

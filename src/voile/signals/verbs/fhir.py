@@ -47,8 +47,8 @@ def encode_fhir(
     encoding: str | None,
 ) -> Ended:
     """Encode the readings of a file, and change no other byte."""
-    reading, scheme = _scheme(options, reporter, kit, table, encoding)
-    fields = read_fields(options.fields, reading.columns)
+    reader, scheme = _scheme(options, reporter, kit, table, encoding)
+    fields = read_fields(options.fields, reader.columns)
     others: Others = "keep" if options.keep_others else "refuse"
     counts = encode(source, out, scheme, fields, others=others, force=force)
     ended = _ended(reporter, out, "encoded", counts)
@@ -69,8 +69,8 @@ def decode_fhir(
     encoding: str | None,
 ) -> Ended:
     """Decode what `encode_fhir` encoded."""
-    reading, scheme = _scheme(options, reporter, kit, table, encoding)
-    columns = [form.decoded for form in reading.forms]
+    reader, scheme = _scheme(options, reporter, kit, table, encoding)
+    columns = [form.decoded for form in reader.forms]
     counts = decode(source, out, scheme, columns, force=force)
     if counts.set_aside:
         aside = f"{out}{SET_ASIDE}"
@@ -89,15 +89,15 @@ def _scheme(
     opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
     if options.policy is None:
         content, sequences = sequences_of(kit)
-        known = _ClassOf(subjects_in(opened, content.reading, content.classes))
-        return content.reading, SequenceScheme(sequences, known)
+        known = _ClassOf(subjects_in(opened, content.reader, content.classes))
+        return content.reader, SequenceScheme(sequences, known)
     fitted, chosen = Kit.load(Path(kit), KIND), Chosen.read(options.policy)
     chosen.check(fitted)
     content = Content.of(fitted)
     map = content.map(Policy.from_data(chosen.policy, content.maps))
-    known = _ClassOf(subjects_in(opened, content.reading, content.classes))
+    known = _ClassOf(subjects_in(opened, content.reader, content.classes))
     scores = map.codec(base="normal", strength=1.0)
-    return content.reading, SingleScheme(map.codec_, scores, mark_of(map.codec_), known)
+    return content.reader, SingleScheme(map.codec_, scores, mark_of(map.codec_), known)
 
 
 class _ClassOf:

@@ -55,16 +55,16 @@ def fit(
     keys, draws, each = streams(seed, "hold-out", "trials", "maps")
     key = keys.bytes(32) if options.hold_out else b""
     hold_out = HoldOut(options.hold_out, key, roles.subject)
-    reading = SignalReader(roles, tuple(roles.of("reading")), hold_out, options.time)
-    reading.check(source)
+    reader = SignalReader(roles, tuple(roles.of("reading")), hold_out, options.time)
+    reader.check(source)
     progress("reading", 0)
-    read = reading.read(source)
+    read = reader.read(source)
     if read.left_out:
         _warn(f"{read.left_out:,} rows lack a class, a subject or a reading, and were left out")
     rows = without_copies(read)
-    check_classes(rows, reading.private)
-    prior = _prior(options.beliefs, rows, reading)
-    fitting = _Fitting(reading, rows, prior, options, int(each.integers(1 << 31)), draws, progress)
+    check_classes(rows, reader.private)
+    prior = _prior(options.beliefs, rows, reader)
+    fitting = _Fitting(reader, rows, prior, options, int(each.integers(1 << 31)), draws, progress)
     content = fitting.content()
     _check_bits(content, options.bits)
     return content.to_kit()
@@ -91,7 +91,7 @@ class _Point:
 class _Fitting:
     """One run of fit: the readings, and what is fitted to them."""
 
-    reading: SignalReader
+    reader: SignalReader
     rows: SourceReadings
     prior: Floats | None
     options: FitOptions
@@ -126,7 +126,7 @@ class _Fitting:
             np.clip(risk, 0, 1), np.clip(loss, 0, 1), np.arange(len(self.points))
         )
         return Content(
-            reading=self.reading,
+            reader=self.reader,
             maps=self.maps,
             sequence=self._sequence(),
             frontier=frontier,
@@ -176,17 +176,17 @@ class _Fitting:
         epsilon = self.options.epsilon
         if epsilon is None:
             return METHODS[method]
-        return Private(epsilon, self.reading.bounds, METHODS[method])
+        return Private(epsilon, self.reader.bounds, METHODS[method])
 
     def _fitted(self, method: str) -> StoredMap:
         map = PrivacyMap(
-            self._method_asked(method), resolution=self.reading.resolutions, random_state=self.seed
+            self._method_asked(method), resolution=self.reader.resolutions, random_state=self.seed
         )
         try:
             whose = Subjects(self.rows.whose, beliefs=self.prior)
             map.fit(self.rows.table, self.rows.labels, whose)
         except RequestError as error:
-            raise self.reading.named(error, self.rows) from None
+            raise self.reader.named(error, self.rows) from None
         return StoredMap(map.classes_, map.codec(base="normal", strength=1.0).columns, map.fitted_)
 
     def _unprotected(
@@ -240,15 +240,15 @@ class _Fitting:
             if memory:
                 _warn("sequences cannot be fitted under differential privacy, and were not")
             return None
-        if memory and self.reading.time is None:
+        if memory and self.reader.time is None:
             _warn(
                 "subjects have several readings, and many reveal more than one: "
                 "give --time COLUMN to fit sequences, for send and receive"
             )
             return None
         map = SequenceMap(
-            self.reading.invariants if memory else (),
-            self.reading.resolutions,
+            self.reader.invariants if memory else (),
+            self.reader.resolutions,
             random_state=self.seed,
             memory=memory,
         )
@@ -261,16 +261,16 @@ class _Fitting:
                 return map.fit(rows.table, rows.labels, rows.whose).codec_
         except RequestError as error:
             if memory:
-                _warn(f"sequences were not fitted: {self.reading.named(error, self.rows)}")
+                _warn(f"sequences were not fitted: {self.reader.named(error, self.rows)}")
             return None
 
 
-def _prior(table: Data | None, rows: SourceReadings, reading: SignalReader) -> Floats | None:
+def _prior(table: Data | None, rows: SourceReadings, reader: SignalReader) -> Floats | None:
     """Read the eavesdropper's beliefs about each row's subject, (n, k); None: the shares."""
     if table is None:
         return None
     classes = np.unique(rows.labels).tolist()
-    return Beliefs.read(open_source(table), reading.subject, classes).of(rows.names, rows.whose)
+    return Beliefs.read(open_source(table), reader.subject, classes).of(rows.names, rows.whose)
 
 
 def _figures(points: Sequence[_Point], frontier: Frontier) -> pa.Table:

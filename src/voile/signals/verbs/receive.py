@@ -33,11 +33,11 @@ def receive(
 ) -> Ended:
     """Receive readings until stopped; each is on disk before its receipt goes back."""
     content, codec = live_of(kit)
-    reading = content.reading
+    reader = content.reader
     broker, login = line_of(options, reporter.insist)
     secret = secret_of(options.key_file)
     opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
-    known = subjects_in(opened, reading, content.classes, generation=options.generation)
+    known = subjects_in(opened, reader, content.classes, generation=options.generation)
     subjects = {
         pseudonym(secret, who): Subject(each.label, who, each.generation)
         for who, each in known.items()
@@ -46,9 +46,9 @@ def receive(
         out,
         codec,
         subjects,
-        [form.decoded for form in reading.forms],
+        [form.decoded for form in reader.forms],
         secret,
-        kept=reading.roles.of("keep"),
+        kept=reader.roles.of("keep"),
         topic=options.topic,
         encrypt=options.encrypt,
         overlap=options.overlap,

@@ -20,9 +20,9 @@ def report_data(content: Content, policy: Policy | None, number: int | None) -> 
         "before": dict(content.before),
         "holds": content.holds(),
         "visibility": content.visibility,
-        "columns": list(content.reading.columns),
-        "time": content.reading.time,
-        "private": content.reading.private,
+        "columns": list(content.reader.columns),
+        "time": content.reader.time,
+        "private": content.reader.private,
         "sequences": content.sequence is not None,
     }
     if policy is not None:

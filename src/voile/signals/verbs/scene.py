@@ -70,7 +70,7 @@ class Scene:
     release: Release
     truth: Source
     options: AttackOptions
-    reading: SignalReader
+    reader: SignalReader
     rows: SourceReadings  # of the truth, those that were sent, in each subject's order
     table: NDArray[Any]  # (n, d) their messages
     Z: Floats  # (n, features) the same as numbers
@@ -87,10 +87,10 @@ class Scene:
                 where=str(release.folder),
             )
         _check_known(release, options)
-        reading = _reading(release)
-        rows = reading.read(truth, strict=False)
+        reader = _reader(release)
+        rows = reader.read(truth, strict=False)
         release.check_truth(len(rows.labels) + rows.left_out, truth.name)
-        table, numbers = _messages(release, reading)
+        table, numbers = _messages(release, reader)
         place = np.full(len(rows.labels) + rows.left_out, -1, dtype=np.intp)
         place[numbers] = np.arange(len(numbers))
         order = np.lexsort((rows.number, rows.moments, rows.whose))
@@ -101,23 +101,23 @@ class Scene:
         if map is not None and tuple(map.classes_.tolist()) != classes:
             raise RequestError("nobody of some class is in the release", where=str(release.path))
         c = np.searchsorted(np.array(classes), rows.labels)
-        Z = as_numbers(reading.forms, table)
-        return cls(release, truth, options, reading, rows, table, Z, c, classes, map)
+        Z = as_numbers(reader.forms, table)
+        return cls(release, truth, options, reader, rows, table, Z, c, classes, map)
 
     @property
     def forms(self) -> tuple[ReadingColumn, ...]:
         """The forms of the columns of readings."""
-        return self.reading.forms
+        return self.reader.forms
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of readings."""
-        return self.reading.columns
+        return self.reader.columns
 
     @property
     def invariants(self) -> list[int]:
         """The columns that never change within a subject."""
-        return self.reading.invariants
+        return self.reader.invariants
 
     def people(self, rng: np.random.Generator) -> People:
         """Draw one message of each subject, the subjects in an order drawn at random."""
@@ -134,7 +134,7 @@ class Scene:
     def _beliefs(self) -> Beliefs | None:
         if self.options.beliefs is None:
             return None
-        return Beliefs.read(open_source(self.options.beliefs), self.reading.subject, self.classes)
+        return Beliefs.read(open_source(self.options.beliefs), self.reader.subject, self.classes)
 
     def _prior(self, rows: SourceReadings) -> Floats | None:
         return None if self._beliefs is None else self._beliefs.of(rows.names, rows.whose)
@@ -167,27 +167,27 @@ class Scene:
     def _control(self) -> SourceReadings:
         """One row of each person who is not in the release."""
         if self.options.control is not None:
-            rows = self.reading.read(open_source(self.options.control), strict=False)
+            rows = self.reader.read(open_source(self.options.control), strict=False)
         else:
-            rows = self.reading.read(self.truth, strict=False)
+            rows = self.reader.read(self.truth, strict=False)
             held = _column(open_source(self.release.folder / CONTROL), ROW)
             rows = rows.take(np.isin(rows.number, held))
         return rows.take(np.unique(rows.whose, return_index=True)[1])
 
 
-def _reading(release: Release) -> SignalReader:
+def _reader(release: Release) -> SignalReader:
     private = dict(release.private or {})
     roles = Roles.model_validate(private["roles"])
     columns, time = private["story"]["columns"], private["story"]["time"]
     return SignalReader(roles, tuple(columns), HoldOut(0.0, b"", roles.subject), time)
 
 
-def _messages(release: Release, reading: SignalReader) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _messages(release: Release, reader: SignalReader) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the messages of a release, and of which rows of the truth they are."""
     numbers = _column(open_source(release.folder / ROWS), ROW)
     tables, there = [], []
-    for batch in release.rows().batches(list(reading.columns)):
-        Z, blank = messages(batch, reading.forms)
+    for batch in release.rows().batches(list(reader.columns)):
+        Z, blank = messages(batch, reader.forms)
         tables.append(Z[~blank])
         there.append(~blank)
     if not tables or not np.concatenate(there).any():

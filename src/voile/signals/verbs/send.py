@@ -59,7 +59,7 @@ def send(
         spool,
         codec,
         enrolled,
-        columns=content.reading.columns,
+        columns=content.reader.columns,
         topic=options.topic,
         encrypt=options.encrypt,
         ahead=options.ahead,
@@ -81,14 +81,14 @@ class _Rows:
     """Make readings to send of rows; `lost` numbers those that cannot be read."""
 
     def __init__(self, content: Content, pseudonyms: Mapping[str, str]) -> None:
-        self._reading, self._pseudonyms = content.reading, pseudonyms
-        self._beside = list(content.reading.roles.of("keep"))
+        self._reader, self._pseudonyms = content.reader, pseudonyms
+        self._beside = list(content.reader.roles.of("keep"))
         self.lost: list[int] = []
 
     @property
     def columns(self) -> list[str]:
         """The columns that are needed."""
-        own = self._reading
+        own = self._reader
         time = [own.time] if own.time else []
         return list(dict.fromkeys([*own.columns, own.private, own.subject, *time, *self._beside]))
 
@@ -106,7 +106,7 @@ class _Rows:
         whole = pa.Table.from_batches(source.batches(self.columns), source.schema(self.columns))
         good, tables, first = [np.zeros(0, np.int64)], [], 0
         for batch in whole.to_batches():
-            seen = self._reading.see(batch)
+            seen = self._reader.see(batch)
             rows = np.flatnonzero(seen.good)
             good.append(first + rows)
             tables.append(seen.table(rows))
@@ -123,9 +123,9 @@ class _Rows:
         self, whole: pa.Table, rows: NDArray[np.int64], tables: Sequence[NDArray[Any]]
     ) -> NDArray[np.int64]:
         """Return the good rows, in the order of time that fit used."""
-        if not len(rows) or not self._reading.time:
+        if not len(rows) or not self._reader.time:
             return rows
-        moments = rank_moments(whole[self._reading.time].take(rows).chunks, self._reading.time)
+        moments = rank_moments(whole[self._reader.time].take(rows).chunks, self._reader.time)
         alike = np.zeros(len(rows), dtype=np.intp)  # readings go as time goes, whosever they are
         return rows[order_rows(np.concatenate(tables), alike, moments, rows)]
 
@@ -133,7 +133,7 @@ class _Rows:
         self, batch: pa.RecordBatch, what: str, numbers: Sequence[int]
     ) -> Iterator[Outgoing]:
         """Yield the readings of some rows, which are called `what` and so numbered."""
-        seen = self._reading.see(batch)
+        seen = self._reader.see(batch)
         good = np.flatnonzero(seen.good)
         self.lost += sorted({*numbers} - {numbers[row] for row in good.tolist()})
         beside = batch.select(self._beside).to_pylist() if self._beside else [{}] * len(batch)

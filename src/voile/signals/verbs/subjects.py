@@ -30,7 +30,7 @@ def sequences_of(kit: Kit | str) -> tuple[Content, SequenceCodec]:
 def live_of(kit: Kit | str) -> tuple[Content, SequenceCodec]:
     """Return the same to send or receive by: the clinic's lines hide none of its columns."""
     content, codec = sequences_of(kit)
-    shown = {*content.reading.columns, *content.reading.roles.of("keep")}
+    shown = {*content.reader.columns, *content.reader.roles.of("keep")}
     if taken := [name for name in OWN if name in shown]:
         raise RequestError(
             f"a column is called {taken[0]}, as one that the clinic's file has of its own",
@@ -49,7 +49,7 @@ class KnownSubject(NamedTuple):
 
 def subjects_in(
     table: Source,
-    reading: SignalReader,
+    reader: SignalReader,
     classes: Sequence[str],
     *,
     subject: str = "",
@@ -59,7 +59,7 @@ def subjects_in(
 
     Its subjects are in the column `subject`, or in the one where the source has them.
     """
-    names = [subject or reading.subject, reading.private, *([generation] if generation else [])]
+    names = [subject or reader.subject, reader.private, *([generation] if generation else [])]
     for name in names:
         if name not in table.columns:
             remedy = nearest(name, table.columns)
@@ -67,7 +67,7 @@ def subjects_in(
     found: dict[str, KnownSubject] = {}
     row = 0
     for batch in table.batches(names):
-        labels = reading.classes(batch.column(names[1]))
+        labels = reader.classes(batch.column(names[1]))
         numbers = batch.column(names[2]).to_pylist() if generation else [1] * len(batch)
         for who, label, number in zip(
             subjects_of(batch.column(names[0])), labels, numbers, strict=True
