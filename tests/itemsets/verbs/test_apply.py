@@ -52,7 +52,7 @@ def test_rows_of_few_people_do_not_keep_a_promise_of_many(tmp_path):
     given = roles("who", who="identifier")
     kit = kit_of(["tea"] * 6, given, k=5, who=list("abcdef"))
     chosen = choose(kit, Choice(max_risk=0.2))
-    with pytest.raises(InfeasibleError, match="only 2 share"):
+    with pytest.raises(InfeasibleError, match="only 2 people share"):
         written(kit, chosen, source(["tea"] * 6, who=list("aaabbb")), tmp_path / "r.csv")
 
 
@@ -173,7 +173,7 @@ def test_verify_says_no_to_another_promise_and_to_what_is_not_published(tmp_path
     asked = {**release.public["constraints"], "k": 3}
     more = replace(release, public={**release.public, "constraints": asked})
     assert [name for name, holds in verify(more) if holds is False] == [
-        "at k = 3, whatever she may know is shared by so many"
+        "at k = 3, at least so many people share whatever the adversary may know"
     ]
     (column,) = release.public["policy"]
     fewer = {**release.public, "policy": [{**column, "values": ["tea"]}]}
@@ -196,7 +196,7 @@ def test_verify_holds_no_row_to_a_promise_about_items_that_it_has_not(tmp_path, 
     public = {**release.public, "policy": [], "columns": columns}
     received = list(verify(replace(release, public=public, private=None)))
     assert False not in dict(received).values()
-    assert not any("whatever she may know" in says for says, _ in received)
+    assert not any("the adversary may know" in says for says, _ in received)
 
 
 def test_verify_says_yes_to_a_release_of_no_rows(tmp_path):

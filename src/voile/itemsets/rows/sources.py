@@ -154,12 +154,12 @@ class RowReader(Brief):
         for batch in source.batches(columns):
             number = np.arange(first, first + len(batch))
             kept = ~self.hold_out.held(batch, first)
-            nameless = unlabelled(batch, self.label) & kept
-            if nameless.any():
-                where = where or int(number[nameless][0]) + 1
-                without += int(nameless.sum())
+            unlabelled_rows = unlabelled(batch, self.label) & kept
+            if unlabelled_rows.any():
+                where = where or int(number[unlabelled_rows][0]) + 1
+                without += int(unlabelled_rows.sum())
             if self.without_label != "keep":
-                kept &= ~nameless
+                kept &= ~unlabelled_rows
             yield batch.filter(pa.array(kept)), number[kept]
             first += len(batch)
         if without and self.without_label == "refuse":

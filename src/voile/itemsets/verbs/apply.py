@@ -1,4 +1,4 @@
-"""The wing's third verb: apply streams a source through the chosen features into a release."""
+"""Apply a policy: stream a source through the chosen features into a certified release."""
 
 from __future__ import annotations
 
@@ -53,19 +53,14 @@ def apply(
 ) -> Release:
     """Write the chosen features of a source, with labels and kept columns and two manifests.
 
-    Rows stream; memory follows the batch, then the certificate's the release. Each column keeps
-    its shape. Their order is drawn anew unless asked to be kept. A row that cannot be read is set
-    aside with its reason; one without a label, where those are left out, is suppressed.
-
-    Raises
-    ------
-    RequestError : the policy is of another kit, the source has other columns, `out` exists.
-    InfeasibleError : the release does not keep what the policy promises; nothing is written.
+    Rows stream in batches; the certificate needs memory for the release. A row that cannot be read
+    is set aside with its reason; one without a label, where those are left out, is suppressed.
+    A release that breaks its policy's promise is withdrawn.
     """
     chosen.check(kit)
     content = Content.of(kit)
-    content.reading.check(source)
-    source = content.reading.records(source)
+    content.reader.check(source)
+    source = content.reader.records(source)
     policy = Policy.from_data(chosen.policy, content.names)
     policy.warn()
     read = chosen.as_read(content, policy)
@@ -76,12 +71,12 @@ def apply(
 
 
 def _check_promise(policy: Policy, figures: dict[str, float]) -> None:
-    """Withdraw a release that breaks its policy's promise, as other data than it saw may make."""
+    """Withdraw a release that breaks its policy's promise, as other rows than the fit's may."""
     k = policy.constraint.k
     if figures["rows"] and figures["anonymity"] < k and policy.features:
         raise InfeasibleError(
-            f"in the release only {figures['anonymity']:.0f} share what somebody may know of a "
-            f"row, and the policy promises {k}",
+            f"in the release only {figures['anonymity']:.0f} people share what an adversary may "
+            f"know of a row, and the policy promises {k}",
             instead="fit on this source",
         )
 
@@ -101,8 +96,8 @@ class _Applying(Applying):
         options: ApplyOptions,
         progress: Progress,
     ) -> None:
-        self._content, self._policy, self._reading = content, policy, content.reading
-        roles = content.reading.roles
+        self._content, self._policy, self._reader = content, policy, content.reader
+        roles = content.reader.roles
         self._forms: dict[str, Form] = {form.column: form for form in content.forms}
         masks = zip(self._forms, content.kept(policy), strict=True)
         self._kept = {column: mask for column, mask in masks if mask.any()}
@@ -120,13 +115,13 @@ class _Applying(Applying):
             pa.field(n, self._forms[n].type if n in self._kept else source.columns[n])
             for n in self._shown
         ]
-        label = self._reading.label
+        label = self._reader.label
         super().__init__(
             kit,
             chosen,
             source,
             roles=roles,
-            hold_out=content.reading.hold_out,
+            hold_out=content.reader.hold_out,
             columns=[*self._shown, *self._forms, *([label] if label else [])],
             schema=pa.schema(fields),
             progress=progress,
@@ -134,24 +129,22 @@ class _Applying(Applying):
         )
 
     def check_lists(self, out: Path) -> None:
-        """Refuse to write lists where they would be read back as text, and not be certified."""
+        """Refuse formats in which lists would be read back as text, and not be certified."""
         check_lists(out, [one["column"] for one in self._items() if one["kind"] == "items"])
 
     def writer(self, out: str | AnyPath, *, force: bool, escape: bool) -> Writer:
-        """Open what the release is written with: a long table is written as one."""
         return release_writer(out, self.schema, self._items(), force=force, escape=escape)
 
     def make(self, batch: Batch) -> Outcome:
-        """Keep the chosen features of each row; set aside those that cannot be read."""
-        nameless = unlabelled(batch.rows, self._reading.label) & batch.counted
-        columns, held, aside = self._made(batch, batch.counted & ~nameless)
-        if self._reading.without_label != "drop":
-            self.note(batch, self._reading.label or "", "no label", nameless)
-            aside |= nameless
-        released = batch.counted & ~aside & ~nameless
+        without_label = unlabelled(batch.rows, self._reader.label) & batch.counted
+        columns, held, aside = self._made(batch, batch.counted & ~without_label)
+        if self._reader.without_label != "drop":
+            self.note(batch, self._reader.label or "", "no label", without_label)
+            aside |= without_label
+        released = batch.counted & ~aside & ~without_label
         for column, cells in held.items():
             self._seen[column][cells.code[released[cells.row]]] = True
-        return Outcome(columns, aside, nameless)
+        return Outcome(columns, aside, without_label)
 
     def _made(
         self, batch: Batch, counted: NDArray[np.bool_]
@@ -171,7 +164,7 @@ class _Applying(Applying):
         return columns, held, aside
 
     def certified(self, out: AnyPath, rows: Source, scratch: Path | None) -> dict[str, float]:
-        """Count who contains whom in the release, and hold it to the policy's k."""
+        """Count the release's containment groups, and hold them to the policy's k."""
         items = self._items(self._seen)
         figures = certify(
             released(self.opened(out), items),
@@ -184,8 +177,8 @@ class _Applying(Applying):
         return figures
 
     def public_manifest(self, figures: Mapping[str, float]) -> dict[str, Any]:
-        """Tell what may be in each column, what was promised, and how many rows are alone."""
-        constraint, roles = self._policy.constraint, self._reading.roles
+        """State what each column may hold, what was promised, and the share of unique rows."""
+        constraint, roles = self._policy.constraint, self._reader.roles
         chosen = self.chosen.figures
         return {
             "policy": self._items(self._seen),
@@ -211,14 +204,14 @@ class _Applying(Applying):
         }
 
     def private_manifest(self) -> dict[str, Any]:
-        """Keep the cuts of the fit for the attack, and what the report says of other policies."""
+        """Store the cuts of the fit for the attack, and the report's data on the other policies."""
         return {
             "forms": [{**form.to_data(), "values": None} for form in self._content.forms],
             "story": report_data(self._content, self.chosen.number),
         }
 
     def _items(self, shown: Mapping[str, NDArray[np.bool_]] | None = None) -> list[dict[str, Any]]:
-        """Return the released columns of items, and what may be in them, or is shown of them."""
+        """Describe the released columns of items, with the values that may be or are in them."""
         shown = shown or self._kept
         return [
             self._forms[name].to_data(shown[name]) for name in self._shown if name in self._kept
@@ -226,7 +219,7 @@ class _Applying(Applying):
 
 
 def _uniques(figures: Mapping[str, float]) -> dict[str, float]:
-    """Return the share of rows that are alone, unless it tells that they are few."""
+    """Return the share of unique rows, unless it reveals that they are few."""
     if 0 < figures["unique_rows"] < FEW or not figures["rows"]:
         return {}
     return {"unique_share": figures["unique_share"]}

@@ -1,4 +1,4 @@
-"""The certificate: what a written release tells, counted on the release itself.
+"""The certificate: what a written release reveals, counted on the release itself.
 
 Nothing here is shared with the search: DuckDB groups equal rows, and joins those that too few
 have with the rows that hold their rarest item.
@@ -30,26 +30,11 @@ def certify(
     *,
     directory: Path | None = None,
 ) -> dict[str, float]:
-    """Count a release's containment groups where it lies.
+    """Count the containment groups of a release where it lies; refuse items not in its policy.
 
-    Parameters
-    ----------
-    release : what was written. people : its `person` tokens in the same order; None when each row
-        is a person.
-    policy : the released columns of items, as `Form.to_data` says them.
-    constraint : what is promised: with m, or with absences, the groups that it speaks of.
-
-    Returns
-    -------
-    ``anonymity``, the least number of people who share whatever the constraint's adversary may
-    know; ``exact_anonymity``, ``unique_rows``,
-    ``unique_share``,
-    ``empty_rows``, ``rows``, ``subjects``; no more than the last where there is no row.
-
-    Raises
-    ------
-    TamperedError : a cell holds an item that the policy does not publish, or rows and people
-        differ in number.
+    `people` are the `person` tokens in the same order; None when each row is a person. Where there
+    is a row, ``anonymity`` is the least number of people who share whatever the constraint's
+    adversary may know.
     """
     with connect(directory=directory) as connection:
         rows = _load(connection, release, people, policy)
@@ -74,24 +59,24 @@ def _load(
     for column in policy:
         start = sum(map(len, numbers.values()))
         numbers[column["column"]] = {v: start + x for x, v in enumerate(column["values"])}
-    whose = None if people is None else _tokens(people)
+    tokens = None if people is None else _tokens(people)
     first = 0
     for batch in release.batches([c["column"] for c in policy] or None):
         lists = _lists(batch, policy, numbers)
         row = np.arange(first, first + len(batch))
-        if whose is not None and first + len(batch) > len(whose):
+        if tokens is not None and first + len(batch) > len(tokens):
             raise TamperedError("the release has not the rows that its people have")
         table = pa.table(
             {
                 "row": row,
                 "items": pa.array(lists, pa.list_(pa.int32())),
-                "person": row if whose is None else whose[first : first + len(batch)],
+                "person": row if tokens is None else tokens[first : first + len(batch)],
             }
         )
         connection.register("batch", table)
         connection.execute("INSERT INTO held SELECT row, list_sort(items), person FROM batch")
         first += len(batch)
-    if whose is not None and first != len(whose):
+    if tokens is not None and first != len(tokens):
         raise TamperedError("the release has not the rows that its people have")
     return first
 
@@ -134,7 +119,7 @@ def _values(cell: Any, kind: str) -> Iterator[str]:
 
 
 def _counted(connection: duckdb.DuckDBPyConnection) -> dict[str, float]:
-    """Group equal rows, and count who is alone."""
+    """Group equal rows, and count the unique ones."""
     connection.execute("""
         CREATE TABLE patterns AS
         SELECT row_number() OVER () AS id, items, count(*) AS n, count(DISTINCT person) AS people
@@ -163,7 +148,7 @@ def _least(
     figures: Mapping[str, float],
     features: int,
 ) -> float:
-    """Return how many people at least share what the constraint's adversary may know."""
+    """Return the least number of people who share what the constraint's adversary may know."""
     if constraint.m is not None:
         found = _parts(connection, constraint.m, features if constraint.absences else 0)
     elif constraint.absences:
@@ -174,7 +159,7 @@ def _least(
 
 
 def _contained(connection: duckdb.DuckDBPyConnection) -> float | None:
-    """Return the least number of people whose rows contain a row; None where all are empty.
+    """Return the least number of people tokens rows contain a row; None where all are empty.
 
     No more than the people of the rarest item, so only rows of fewer people need a look.
     """
@@ -207,7 +192,7 @@ def _contained(connection: duckdb.DuckDBPyConnection) -> float | None:
 def _parts(connection: duckdb.DuckDBPyConnection, m: int, signed: int) -> float | None:
     """Return the least number of people who share a part of at most m items of some row.
 
-    With `signed` features, what a row lacks is known as well: item x is then told as -1 - x.
+    With `signed` features, the items a row lacks are known as well: item x becomes -1 - x.
     """
     lacks = f"""
         UNION ALL SELECT id, -1 - x FROM patterns, range({signed}) AS every(x)
@@ -226,9 +211,9 @@ def _parts(connection: duckdb.DuckDBPyConnection, m: int, signed: int) -> float 
 
 
 def _rarest_of(size: int) -> str:
-    """Ask how many people at least share some `size` things: nothing is held but the counts.
+    """Write the query for the least number of people who share some `size` items.
 
-    Who has one pattern is counted with it; others once for each part, whatever their patterns.
+    People of one pattern are counted with it; others once for each part, whatever their patterns.
     """
     part = ", ".join(f"known{i}.item AS item{i}" for i in range(size))
     names = ", ".join(f"item{i}" for i in range(size))

@@ -81,7 +81,7 @@ class Content(Brief):
     """
 
     forms: tuple[Form, ...]
-    reading: RowReader
+    reader: RowReader
     features: pa.Table
     frontier: Frontier
     figures: pa.Table
@@ -124,13 +124,13 @@ class Content(Brief):
 
     def to_kit(self) -> Kit:
         """Return the kit; it is private, since it holds raw values and rare itemsets."""
-        hold_out = self.reading.hold_out
+        hold_out = self.reader.hold_out
         facts = {
             "policies": len(self.frontier),
-            "roles": self.reading.roles.model_dump(mode="json"),
+            "roles": self.reader.roles.model_dump(mode="json"),
             "forms": [{**form.to_data(), "values": None} for form in self.forms],
             "hold_out": {"share": hold_out.share, "key": hold_out.key.hex()},
-            "nameless": self.reading.without_label,
+            "nameless": self.reader.without_label,
             "adversary": {"m": self.adversary.m, "absences": self.adversary.absences},
             "before": dict(self.before),
             **self.found,

@@ -54,15 +54,15 @@ def fit(
     """
     drawn = streams(seed, "hold-out", "search", "folds")
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
-    reading = RowReader(roles, hold_out, "drop" if options.drop_unlabelled else "refuse")
-    reading.check(source)
+    reader = RowReader(roles, hold_out, "drop" if options.drop_unlabelled else "refuse")
+    reader.check(source)
     progress("learning", 0)
-    forms = reading.learn(source)
+    forms = reader.learn(source)
     progress("reading", 0)
-    family = Family.of(reading.read(source, forms), options, drawn[2])
+    family = Family.of(reader.read(source, forms), options, drawn[2])
     found = list(family.search(drawn[1], progress))
     points = list(family.points(found))
-    return _content(family, points, found, forms=forms, reading=reading, progress=progress).to_kit()
+    return _content(family, points, found, forms=forms, reader=reader, progress=progress).to_kit()
 
 
 def _content(
@@ -71,7 +71,7 @@ def _content(
     found: list[Selection],
     *,
     forms: Any,
-    reading: RowReader,
+    reader: RowReader,
     progress: Progress,
 ) -> Content:
     frontier = Frontier.of(
@@ -88,7 +88,7 @@ def _content(
     stopped = found[-1].stopped if found else "finished"
     return Content(
         forms=forms,
-        reading=reading,
+        reader=reader,
         features=pa.table(
             {
                 "feature": pa.array(incidence.features, pa.string()),

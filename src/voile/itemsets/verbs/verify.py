@@ -17,7 +17,7 @@ LEFT = "not counted again: it takes the source, or what fit measured of it"
 def verify(release: Release) -> Iterator[Check]:
     """Yield each check of a release, in words, and whether it holds.
 
-    Without the private folder rows count as people, who are no more than rows.
+    Without the private folder each row counts as a person.
     """
     public = release.public
     policy, asked = public["policy"], public["constraints"]
@@ -33,6 +33,8 @@ def verify(release: Release) -> Iterator[Check]:
         return
     yield Check("every cell holds what the policy publishes", True)
     if policy and found["rows"]:
-        said = f"at k = {constraint.k}, whatever she may know is shared by so many"
+        said = (
+            f"at k = {constraint.k}, at least so many people share whatever the adversary may know"
+        )
         yield Check(said, found["anonymity"] >= constraint.k)
     yield from recounted(release, found, left=LEFT)
