@@ -316,7 +316,7 @@ def test_a_document_that_fails_fails_alone():
 def test_a_process_that_dies_is_no_answer():
     with (
         Workers(recipe(put=Failing(ends=True)), 2) as work,
-        pytest.raises(RequestError, match="was ended"),
+        pytest.raises(RequestError, match="was killed"),
     ):
         done(work, *[TEXT] * 5, "fail")
 
