@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
+import click
 import pandas as pd
 import pytest
 
 import voile.signals as vs
+from voile.cli.kind import kind_group
 from voile.core.errors import RequestError
 from voile.data import open_source
 
@@ -52,3 +56,34 @@ def test_a_saved_release_decodes_to_a_file_with_the_classes_given(sent, tmp_path
         vs.decode(kit, saved, policy, {"pseudonym": ["nobody"], "sick": ["yes"]})
     with pytest.raises(RequestError, match="no policy"):
         vs.decode(kit, saved, 3)
+
+
+def test_a_release_on_disk_is_saved_already_and_formulas_are_escaped_in_csv_alone(sent, tmp_path):
+    frame, kit, policy, release = sent
+    with pytest.raises(RequestError, match=r"formulas are escaped in \.csv and \.tsv alone"):
+        kit.apply(policy, frame, no_pseudonyms=True, formulas="escape")
+    saved = release.save(tmp_path / "r.csv", formulas="escape")
+    assert saved.manifest["formulas"] == "escaped by an apostrophe"
+    assert all(check.holds is not False for check in saved.verify())
+    with pytest.raises(RequestError, match="the release is a file already"):
+        saved.save(tmp_path / "again.csv")
+
+
+@pytest.mark.parametrize("name", ["send", "receive", "enrol"])
+def test_the_verbs_that_signals_alone_have_take_the_options_of_the_command(name):
+    command = kind_group("signals").get_command(click.Context(click.Group()), name)
+    there = {str(param.name) for param in command.get_params(click.Context(command))}
+    call = getattr(vs, name)
+    here = set(signature(call).parameters)
+    assert here == there - {"table", "encoding", "json", "quiet", "debug", "_click_default_help"}
+    assert all(f"{option} : " in call.__doc__ for option in here)
+    with pytest.raises(RequestError, match="no such option: brokr"):
+        call(
+            *["x"]
+            * sum(
+                p.default is p.empty
+                for p in signature(call).parameters.values()
+                if p.kind is p.POSITIONAL_OR_KEYWORD
+            ),
+            brokr="mqtt://localhost",
+        )
