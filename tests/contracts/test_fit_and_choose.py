@@ -80,6 +80,7 @@ ASKED = {
     "max_loss": 1.0,
     "beats": "safe-harbor",
     "policy": 0,
+    "least_loss": True,
     "knee": True,
 }
 

@@ -31,7 +31,7 @@ STRICT = {"extra": "forbid", "strict": True}
 RISKS: Mapping[str, str] = {"max_risk": "max_risk", "max_relative_risk": "relative_risk"}
 """The risk that each limit of a `Choice` is on."""
 WAYS = (*RISKS, "max_loss", "beats", "policy")
-FLAGS = ("knee", "least_loss")
+FLAGS = ("least_loss", "knee")
 ROUNDING = 1e-9
 SHOWN = ("max_risk", "mean_risk", "relative_risk", "risk", "bits", "loss")
 """The figures of a policy that a notebook shows."""
@@ -48,8 +48,8 @@ class Choice:
     max_loss : the least risk at this loss or less, in [0, 1].
     beats : the least loss at no more risk than a named policy, e.g. ``safe-harbor``.
     policy : its number in `voile KIND frontier`, from 0.
-    knee : where the frontier bends most.
     least_loss : the least loss there is.
+    knee : where the frontier bends most.
     """
 
     __pydantic_config__ = STRICT
@@ -59,8 +59,8 @@ class Choice:
     max_loss: float | None = None
     beats: str | None = None
     policy: int | None = None
-    knee: bool = False
     least_loss: bool = False
+    knee: bool = False
 
     def __post_init__(self) -> None:
         check_exactly_one(vars(self))
