@@ -100,10 +100,12 @@ def test_no_text_of_an_object_tells_a_value_or_a_key(given: dict[str, Any]) -> N
 
 
 def drawings(given: dict[str, Any]) -> list[tuple[Any, str]]:
-    """Return all that draws itself in a notebook, with its drawing."""
+    """Return all that draws itself in a notebook, with its drawing.
+
+    But a release's report: it names the intervals that the release itself shows.
+    """
     kit, release = given["kit"], given["release"]
-    found = AttackResults(release, given["evidence"])
-    things = [kit.frontier, found, release.report(found), kit.report(internal=False)]
+    things = [kit.frontier, AttackResults(release, given["evidence"]), kit.report()]
     things += [voile.inspect(given["case"].table, given["case"].kind)]
     things += [thing for thing in handed_out(given) if hasattr(thing, "_repr_html_")]
     return [(thing, thing._repr_html_()) for thing in things if not isinstance(thing, type)]
