@@ -115,10 +115,10 @@ def test_what_is_no_long_table_is_refused_by_its_place(change, said):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"basket": "keep"}, "column item: basket tells its records apart"),
+        ({"basket": "keep"}, "column item: basket identifies its records"),
         ({"item": {"role": "items", "record": "baskets"}}, "its record is no column"),
         ({"item": {"role": "items", "record": 3}}, "its record is no column"),
-        ({"item": {"role": "items", "record": "item"}}, "item tells its records apart"),
+        ({"item": {"role": "items", "record": "item"}}, "item identifies its records"),
         ({"item": {"role": "items", "record": "basket", "as": "words"}}, "another setting"),
         ({"price": {"role": "items", "record": "basket"}}, "item names a record as well"),
     ],

@@ -60,8 +60,7 @@ class CrossValidation:
         most: int | None = MOST_ONES,
     ) -> CrossValidation | None:
         """Deal the subjects to folds by their first row's class; None where one lacks a class."""
-        whose = np.arange(rows.n_rows) if rows.subject is None else rows.subject
-        _, first = np.unique(whose, return_index=True)
+        _, first = np.unique(rows.person, return_index=True)
         own = labels.number[first]
         people = np.bincount(own, minlength=len(labels.sizes))
         enough = np.flatnonzero((people >= FOLDS) & (people.sum() - people >= FOLDS))
@@ -72,7 +71,7 @@ class CrossValidation:
         order = order[np.argsort(own[order], kind="stable")]
         fold = np.empty(len(own), dtype=np.int64)
         fold[order] = np.arange(len(own)) % FOLDS
-        return cls(labels, fold[whose], tuple(targets.tolist()), most)
+        return cls(labels, fold[rows.person], tuple(targets.tolist()), most)
 
     def __call__(self, rows: Incidence) -> dict[str, Auc] | None:
         """Return each classifier's AUC on projected rows, the mean of five folds; None beyond

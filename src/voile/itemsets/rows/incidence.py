@@ -111,9 +111,14 @@ class Incidence:
         return len(self.pattern)
 
     def subjects_of(self, rows: NDArray[np.intp]) -> list[int]:
-        """Return the number of each row's subject; without subjects each row is its own."""
-        numbers: list[int] = (rows if self.subject is None else self.subject[rows]).tolist()
+        """Return the number of each row's subject."""
+        numbers: list[int] = self.person[rows].tolist()
         return numbers
+
+    @cached_property
+    def person(self) -> NDArray[np.int64]:
+        """(rows,) the number of each row's subject; without subjects each row is its own."""
+        return np.arange(self.n_rows) if self.subject is None else self.subject
 
     @cached_property
     def supports(self) -> NDArray[np.int64]:

@@ -58,7 +58,7 @@ class LongTable:
             )
         if roles.columns[record].role != "identifier":
             raise RequestError(
-                f"{record} tells its records apart, and a release numbers them anew",
+                f"{record} identifies its records, and a release numbers them anew",
                 where=where,
                 instead=f"give {record} the role identifier",
             )
@@ -85,7 +85,7 @@ class Records(Source):
 
     def __init__(self, source: Source, *, record: str, item: str, numbered: bool = False) -> None:
         source.schema([record, item])
-        for name, does in ((record, "tell records apart"), (item, "name items")):
+        for name, does in ((record, "identify records"), (item, "name items")):
             type_ = source.columns[name]
             if not (pa.types.is_string(type_) or pa.types.is_integer(type_)):
                 raise RequestError(
@@ -213,10 +213,15 @@ class RecordWriter(Writer):
 
 def released(source: Source, policy: Sequence[Mapping[str, Any]]) -> Source:
     """Return a release with one row for each record, as its policy describes it."""
+    long = _long_column(policy)
+    return source if long is None else Records(source, **long, numbered=True)
+
+
+def _long_column(policy: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
     for column in policy:
         if column["kind"] == LongItems.kind:
-            return Records(source, record=column["record"], item=column["column"], numbered=True)
-    return source
+            return {"record": column["record"], "item": column["column"]}
+    return None
 
 
 def release_writer(
@@ -228,11 +233,10 @@ def release_writer(
     escape: bool = False,
 ) -> Writer:
     """Open a release's writer: a long table where its policy names one."""
-    for column in policy:
-        if column["kind"] == LongItems.kind:
-            record, item = column["record"], column["column"]
-            return RecordWriter(path, schema, record=record, item=item, force=force, escape=escape)
-    return open_writer(path, schema, force=force, escape=escape)
+    long = _long_column(policy)
+    if long is None:
+        return open_writer(path, schema, force=force, escape=escape)
+    return RecordWriter(path, schema, **long, force=force, escape=escape)
 
 
 def _lists(items: pa.Array, starts: NDArray[np.intp]) -> pa.Array:

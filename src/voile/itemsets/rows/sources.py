@@ -138,7 +138,7 @@ class RowReader(Brief):
             read.add(batch, np.arange(first, first + len(batch)), forms, label, None)
             first += len(batch)
         if people is not None:
-            read.whose.append(np.unique(people, return_inverse=True)[1].astype(np.int64))
+            read.persons.append(np.unique(people, return_inverse=True)[1].astype(np.int64))
         return read.rows(forms, labelled=label is not None)
 
     @property
@@ -176,7 +176,7 @@ class _Pile:
     feature: list[NDArray[np.int32]] = field(default_factory=list)
     number: list[NDArray[np.int64]] = field(default_factory=list)
     labels: list[NDArray[np.object_]] = field(default_factory=list)
-    whose: list[NDArray[np.int64]] = field(default_factory=list)
+    persons: list[NDArray[np.int64]] = field(default_factory=list)
     people: dict[str, int] = field(default_factory=dict)
     lost: dict[str, tuple[int, int]] = field(default_factory=dict)
     n_rows: int = 0
@@ -204,7 +204,7 @@ class _Pile:
             text = pc.if_else(nothing, None, batch.column(label).cast(pa.string()))
             self.labels.append(text.to_numpy(zero_copy_only=False))
         if subject is not None:
-            self.whose.append(self._numbers(batch.column(subject)))
+            self.persons.append(self._numbers(batch.column(subject)))
         self.n_rows += len(batch)
 
     def _numbers(self, subjects: pa.Array) -> NDArray[np.int64]:
@@ -236,31 +236,33 @@ class _Pile:
         shape = self.n_rows, len(features)
         ones = np.ones(len(row), dtype=np.int8)
         matrix = sparse.coo_array((ones, (row, feature)), shape=shape).tocsr()
-        whose = self._by_name(np.concatenate(self.whose)) if self.whose else None
+        persons = self._by_name(np.concatenate(self.persons)) if self.persons else None
         labels = np.concatenate(self.labels) if labelled else None
         keys = [
-            *([] if whose is None else [whose]),
+            *([] if persons is None else [persons]),
             *([] if labels is None else [_ranks(labels)]),
             _sums(matrix.indptr, matrix.indices, len(features)),
         ]
         order = np.lexsort(keys)
         return Rows(
-            Incidence.of(matrix[order], features, None if whose is None else _each(whose[order])),
+            Incidence.of(
+                matrix[order], features, None if persons is None else _each(persons[order])
+            ),
             None if labels is None else labels[order],
             np.concatenate(self.number)[order],
         )
 
-    def _by_name(self, whose: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _by_name(self, persons: NDArray[np.int64]) -> NDArray[np.int64]:
         """Number the subjects by their names, where these were read."""
         if not self.people:
-            return whose
+            return persons
         place = np.full(len(self.people) + 1, NOBODY, dtype=np.int64)
         place[[self.people[name] for name in sorted(self.people)]] = np.arange(len(self.people))
-        return place[whose]
+        return place[persons]
 
 
-def _each(whose: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.where(whose == NOBODY, whose.max() + 1 + np.arange(len(whose)), whose)
+def _each(persons: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.where(persons == NOBODY, persons.max() + 1 + np.arange(len(persons)), persons)
 
 
 def _check_names(forms: Sequence[Form]) -> None:

@@ -56,7 +56,7 @@ def alike(run: Run) -> None:
     weights[run.candidates] = run.weights[run.candidates]
     rows = run.rng.permutation(len(run.rows.own)).astype(np.int32)
     common = best_common(run.rows.groups, weights, rows, run.constraint.k, MOST_WORK)
-    # What k subjects have is frequent, hence feasible (Lemma 3); what they have not may tell.
+    # What k subjects have is frequent, hence feasible (Lemma 3); what they lack may be rare.
     tried = common if run.constraint.absences else common[:0]
     _fill_from(run, common[len(tried) :], tried, _order(run, power=0.0, noise=0.0))
 

@@ -48,11 +48,10 @@ class _Picking:
     @classmethod
     def of(cls, run: Run) -> _Picking:
         rows, worth = run.rows, run.worth
-        whose = np.arange(rows.n_rows) if rows.subject is None else rows.subject
         first = np.full(len(rows.own), rows.n_rows, dtype=np.int64)
         last = np.full(len(rows.own), -1, dtype=np.int64)
-        np.minimum.at(first, rows.pattern, whose)
-        np.maximum.at(last, rows.pattern, whose)
+        np.minimum.at(first, rows.pattern, rows.person)
+        np.maximum.at(last, rows.pattern, rows.person)
         counts = np.bincount(rows.pattern)
         table = counts[:, None] if worth.labels is None else worth.table
         most = int(run.unique * rows.n_rows + TINY)

@@ -72,11 +72,6 @@ class Family:
         return self.rows.incidence
 
     @property
-    def unique(self) -> float | None:
-        """The maximum share of unique rows, if one was asked for."""
-        return self.options.unique
-
-    @property
     def asked(self) -> list[int]:
         """The k asked for; 1 asks nothing, and needs no search."""
         return sorted(set(self.options.k) - {1})
@@ -84,7 +79,7 @@ class Family:
     def points(self, found: list[Selection]) -> Iterator[Point]:
         """Yield the empty set, unless a k was asked for all features, and the sets found."""
         yield self.empty()
-        if self.unique is None and (not self.options.k or 1 in self.options.k):
+        if self.options.unique is None and (not self.options.k or 1 in self.options.k):
             yield self.untouched()
         yield from map(self.point, found)
 
@@ -104,17 +99,17 @@ class Family:
                 return
 
     def _best(self, k: int, rng: np.random.Generator) -> Selection:
-        constraint, options = replace(self.adversary, k=k), self.options
+        unique = self.options.unique
         return select(
             self.incidence,
             self.rows.labels,
-            constraint=constraint,
-            method=options.method if self.unique is None else "joint",
+            constraint=replace(self.adversary, k=k),
+            method=self.options.method if unique is None else "joint",
             utility=self.worth.name,
             evaluations=self._evaluations(),
-            seconds=options.seconds,
+            seconds=self.options.seconds,
             random_state=rng,
-            unique=1.0 if self.unique is None else self.unique,
+            unique=1.0 if unique is None else unique,
         )
 
     def _evaluations(self) -> int | None:
@@ -140,10 +135,8 @@ class Family:
 
     def point(self, found: Selection) -> Point:
         """Score a set that was found."""
-        bound = bound_of(found, self.worth)
-        return self._scored(
-            found.features, k=found.constraint.k, utility=found.utility, bound=bound
-        )
+        k, bound = found.constraint.k, bound_of(found, self.worth)
+        return self._scored(found.features, k=k, utility=found.utility, bound=bound)
 
     def _scored(
         self, features: NDArray[np.int32], *, k: int, utility: float, bound: float | None

@@ -42,7 +42,7 @@ FIRST = (
     "bound",
 )
 SIZES = (1, 2, 5, 11, 50, 200)
-"""Where containment groups are told apart by size: 1, 2 to 4, 5 to 10, ..."""
+"""The least sizes of containment groups that are counted apart: 1, 2 to 4, 5 to 10, ..."""
 
 
 def fit(
@@ -84,7 +84,9 @@ def _content(
         mask[point.features] = True
     weights = family.worth.weights
     everything = np.arange(len(incidence.features), dtype=np.int32)
-    (before, *told), finished = _tell(family, [everything, *(p.features for p in kept)], progress)
+    (before, *measured), finished = _measure_all(
+        family, [everything, *(p.features for p in kept)], progress
+    )
     stopped = found[-1].stopped if found else "finished"
     return Content(
         forms=forms,
@@ -99,7 +101,7 @@ def _content(
             }
         ),
         frontier=Frontier(frontier.risk, frontier.loss, masks),
-        figures=_figures(family, kept, told),
+        figures=_figures(family, kept, measured),
         blocked=_blocked(family, kept),
         adversary=family.adversary,
         before=before,
@@ -112,15 +114,15 @@ def _content(
     )
 
 
-def _figures(family: Family, points: list[Point], told: list[dict[str, Any]]) -> pa.Table:
+def _figures(family: Family, points: list[Point], measured: list[dict[str, Any]]) -> pa.Table:
     rows = []
-    for number, (point, told_of) in enumerate(zip(points, told, strict=True)):
+    for number, (point, found) in enumerate(zip(points, measured, strict=True)):
         known = {
             "k": point.k,
             "k_reached": round(1 / point.risk),
             "utility": point.utility,
             "bound": point.bound,
-            **told_of,
+            **found,
             **_left_out(family, point),
         }
         first = {name: known[name] for name in FIRST if name in known}
@@ -132,40 +134,39 @@ def _figures(family: Family, points: list[Point], told: list[dict[str, Any]]) ->
     )
 
 
-def _tell(
+def _measure_all(
     family: Family, sets: list[NDArray[np.int32]], progress: Progress
 ) -> tuple[list[dict[str, Any]], bool]:
     """Measure each set of features; Ctrl-C ends the cross-validation, and loses nothing else."""
-    told, tries, finished = [], family.classifying, True
+    measured, finished = [], True
     for place, features in enumerate(sets):
         progress("trying", place, len(sets))
         projected = family.incidence.project(features)
-        people = _told(projected, family.worth.labels)
-        if tries is None:
-            told.append(people)
+        measured.append(_measure(projected, family.worth.labels))
+        if family.classifying is None:
             continue
         try:
             with ctrl_c():
-                tried = tries(projected) if finished else None
+                tried = family.classifying(projected) if finished else None
         except KeyboardInterrupt:
             tried, finished = None, False
-        told.append({**people, **figures(tried), **intervals(tried)})
-    return told, finished
+        measured[-1] |= {**figures(tried), **intervals(tried)}
+    return measured, finished
 
 
-def _told(rows: Incidence, labels: Any) -> dict[str, Any]:
+def _measure(rows: Incidence, labels: Any) -> dict[str, Any]:
     """Return the exposure of some features, and the share of rows by size of containment group."""
-    told = exposure(rows, y=labels)
+    found = exposure(rows, y=labels)
     bins = np.searchsorted(SIZES, row_anonymity(rows), side="right") - 1
     return {
-        "features": told.features,
-        "anonymity": told.anonymity,
-        "exact_anonymity": told.exact_anonymity,
-        "unique_share": told.unique_rows / told.rows,
-        "empty_share": told.empty_rows / told.rows,
-        "label_diversity": told.label_diversity,
-        "subjects": told.subjects,
-        "sizes": (np.bincount(bins, minlength=len(SIZES)) / told.rows).tolist(),
+        "features": found.features,
+        "anonymity": found.anonymity,
+        "exact_anonymity": found.exact_anonymity,
+        "unique_share": found.unique_rows / found.rows,
+        "empty_share": found.empty_rows / found.rows,
+        "label_diversity": found.label_diversity,
+        "subjects": found.subjects,
+        "sizes": (np.bincount(bins, minlength=len(SIZES)) / found.rows).tolist(),
     }
 
 

@@ -30,7 +30,7 @@ from voile.report.wording import estimate, is_hidden, listed, said, share, share
 
 Data = Mapping[str, Any]
 
-SIZES = ("1", "2 to 4", "5 to 10", "11 to 49", "50 to 199", "200 and more")
+SIZE_NAMES = ("1", "2 to 4", "5 to 10", "11 to 49", "50 to 199", "200 and more")
 RISK = "risk (1 / k)", "100% = a person is singled out by items"
 LOSS = "utility lost", "100% = no feature is published"
 LEFT_OUT = {
@@ -155,7 +155,9 @@ def _classification(chosen: Data, before: Data) -> Figure:
     low, high = (chosen[f"auc_svm_{end}"] for end in ("low", "high"))
     beside = "" if before.get("auc_svm") is None else f"; with all features {before['auc_svm']:.3f}"
     meaning = f"of a linear support vector machine at the fit, cross-validated{beside}"
-    return Figure("AUC", f"{chosen['auc_svm']:.3f}", meaning, f"{low:.3f} to {high:.3f}")
+    return Figure(
+        "Classification, AUC", f"{chosen['auc_svm']:.3f}", meaning, f"{low:.3f} to {high:.3f}"
+    )
 
 
 def _chosen(chosen: Data, found: Data) -> Iterator[str]:
@@ -226,7 +228,7 @@ def _groups(data: Data, audience: Audience) -> Section:
     ]
     bars = tuple(
         (size, tuple(Bar(name, one["sizes"][x]) for name, one in states.items()))
-        for x, size in enumerate(SIZES)
+        for x, size in enumerate(SIZE_NAMES)
     )
     numeric = tuple(range(1, len(columns)))
     sizes = "Rows by the number of people who share all their items: more is safer"
