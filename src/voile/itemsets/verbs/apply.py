@@ -99,7 +99,7 @@ class _Applying(Applying):
         self._content, self._policy, self._reader = content, policy, content.reader
         roles = content.reader.roles
         self._forms: dict[str, Form] = {form.column: form for form in content.forms}
-        masks = zip(self._forms, content.kept(policy), strict=True)
+        masks = zip(self._forms, content.masks(policy), strict=True)
         self._kept = {column: mask for column, mask in masks if mask.any()}
         self._seen = {column: np.zeros_like(mask) for column, mask in self._kept.items()}
         self._shown = [
@@ -137,7 +137,7 @@ class _Applying(Applying):
 
     def make(self, batch: Batch) -> Outcome:
         without_label = unlabelled(batch.rows, self._reader.label) & batch.counted
-        columns, held, aside = self._made(batch, batch.counted & ~without_label)
+        columns, held, aside = self._publish(batch, batch.counted & ~without_label)
         if self._reader.without_label != "drop":
             self.note(batch, self._reader.label or "", "no label", without_label)
             aside |= without_label
@@ -146,7 +146,7 @@ class _Applying(Applying):
             self._seen[column][cells.code[released[cells.row]]] = True
         return Outcome(columns, aside, without_label)
 
-    def _made(
+    def _publish(
         self, batch: Batch, counted: NDArray[np.bool_]
     ) -> tuple[list[pa.Array], dict[str, FeatureCells], NDArray[np.bool_]]:
         aside = np.zeros(len(batch.numbers), dtype=np.bool_)

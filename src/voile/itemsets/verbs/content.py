@@ -117,7 +117,7 @@ class Content(Brief):
             if x is not None and isinstance(x, int | float) and name != "number"
         }
 
-    def kept(self, policy: Policy) -> list[NDArray[np.bool_]]:
+    def masks(self, policy: Policy) -> list[NDArray[np.bool_]]:
         """Return for each form which of its features a policy publishes."""
         wanted = set(policy.features)
         return [np.array([f in wanted for f in form.features]) for form in self.forms]

@@ -30,13 +30,13 @@ def report_data(content: Content, number: int | None) -> dict[str, Any]:
     if number is not None:
         row = content.figures.slice(number, 1).to_pylist()[0]
         data["chosen"] = row
-        data["kept"] = _kept(content, number)
+        data["kept"] = _best_published(content, number)
         blocked = content.blocked.to_pylist()
         data["blocked"] = [one for one in blocked if one["number"] == number]
     return data
 
 
-def _kept(content: Content, number: int) -> list[list[Any]]:
+def _best_published(content: Content, number: int) -> list[list[Any]]:
     """Return the best features published, with weight and support."""
     kept = np.flatnonzero(content.frontier.policies[number])
     table = content.features
