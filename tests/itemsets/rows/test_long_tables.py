@@ -96,7 +96,7 @@ def test_a_record_that_is_longer_than_a_batch_stays_one(size):
         ({"y": ["p", "p", None, "q"]}, "row 3, column y: the rows of one basket do not agree"),
         ({"who": list("aabc")}, "row 3, column who: the rows of one basket do not agree"),
         ({"basket": ["1", None, "1", "2"]}, "row 2, column basket: a row is of no record"),
-        ({"basket": [1.0, 2.0, 1.0, 2.0]}, "column basket: is double, and cannot tell records"),
+        ({"basket": [1.0, 2.0, 1.0, 2.0]}, "column basket: is double, and cannot identify records"),
         ({"item": [1.5, 2.0, 1.0, 2.0]}, "column item: is double, and cannot name items"),
     ],
 )
