@@ -57,10 +57,8 @@ class Law:
 class Chance:
     """The chance that a stranger's entry agrees with a record, for each set of columns.
 
-    Parameters
-    ----------
-    laws : one for each set with entries that have values in all of its columns.
-    sizes : (q,) distinct values that the register has in each column.
+    `laws` has one for each set with entries that have values in all of its columns; `sizes` (q,)
+    are the distinct values that the register has in each column.
     """
 
     laws: dict[int, Law]
@@ -68,15 +66,7 @@ class Chance:
 
     @classmethod
     def learn(cls, register: NDArray[np.int32], released: NDArray[np.int32]) -> Chance:
-        """Take entries out of the register, and learn how many of the others agree with them.
-
-        Parameters
-        ----------
-        register : (m, q) codes >= -1.
-        released : (n, q) codes >= -1; entries are weighted to be like these, column by column.
-
-        Cost: that of `agreement_patterns` for up to 20,000 entries, and O(q^2 2^q) for each.
-        """
+        """Learn how many others agree with an entry of the register, weighed like the release."""
         sizes = tuple(len(np.unique(column[column >= 0])) for column in register.T)
         entries = _some(register)
         combinations, place = distinct_rows(entries)
@@ -95,7 +85,7 @@ class Chance:
     def of(self, patterns: Patterns) -> Floats:
         """Return (c, 2^q), for each combination and set of columns; 1 where nothing agrees.
 
-        An entry that is looked at as the record's own is left out of the count. Cost: O(c q^2 2^q).
+        An entry that is looked at as the record's own is left out of the count.
         """
         agree, comparable = patterns.at_least
         return _chances(agree, comparable, self.sizes, lambda columns, *_: self.laws[columns])

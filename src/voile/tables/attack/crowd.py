@@ -19,17 +19,7 @@ SURE = 3.0  # so many smaller groups are expected and none is there: 5% by chanc
 
 
 def surplus(alike: NDArray[np.int64], chance: Floats) -> Floats:
-    """Return how many more are alike with each record than would be without suppression.
-
-    Parameters
-    ----------
-    alike : (c,) >= 1, the subjects that show each combination.
-    chance : (c,) in (0, 1], how likely a stranger agrees with it in every column.
-
-    Returns
-    -------
-    (c,) expected numbers >= 0; all 0 where no smaller groups are missed.
-    """
+    """Return how many more are alike with each record (c,) than would be without suppression."""
     fewest = int(alike.min()) if len(alike) else 1
     smaller = poisson.cdf(fewest - 1, density(alike, chance, 1) * chance)
     if smaller.sum() < SURE:

@@ -53,11 +53,8 @@ class Cases:
 class Classes:
     """The equivalence classes of a release by sensitive value, counted in subjects.
 
-    Parameters
-    ----------
-    combinations : (c, q) int32, distinct, in lexicographic order.
-    size : (c,) int64, (subject, value) pairs of each class.
-    of, value, count : one triple for each value that occurs in a class, ordered by class.
+    `combinations` (c, q) are in lexicographic order, `size` counts (subject, value) pairs; `of`,
+    `value`, `count` are a triple for each value that occurs in a class, ordered by class.
     """
 
     combinations: NDArray[np.int32]
@@ -80,11 +77,7 @@ def classes(cases: Cases) -> Classes:
 
 
 def class_of(codes: NDArray[np.int32], known: Classes) -> NDArray[np.intp]:
-    """Find each row's class, or the nearest: fewest columns that differ, then the largest.
-
-    `codes` is (n, q); ties beyond these go to the first class. Needs one class at least. Cost:
-    O(q n log n), and O(q c) for each distinct row that has no class.
-    """
+    """Find each row's class, or the nearest: fewest columns that differ, then the largest."""
     c = len(known.combinations)
     distinct, place = distinct_rows(codes)
     _, ids = distinct_rows(np.concatenate([known.combinations, distinct]))
@@ -105,13 +98,10 @@ def class_of(codes: NDArray[np.int32], known: Classes) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class Guesses:
-    """What she guesses of each target, before ties are broken (arrays of length n).
+    """The adversary's guess for each target (n,), before ties are broken.
 
-    Parameters
-    ----------
-    right : in [0, 1], the chance that the guess is true of the target: of the values that are
-        most frequent in the class, the share that the target has.
-    certain : bool, all of the target's own class has one value, and it is the target's.
+    `right` is the share of the class's most frequent values that the target has; `certain` says
+    that all of the target's own class has one value, and it is the target's.
     """
 
     right: NDArray[np.float64]
@@ -119,10 +109,9 @@ class Guesses:
 
 
 def guess(targets: Cases, known: Classes) -> Guesses:
-    """Guess the sensitive value of each target's subject, once for each.
+    """Guess the sensitive value of each target's subject once, by its lexicographically first row.
 
-    She knows one combination of a subject with several: the lexicographically first. A guess is
-    right when it is any value of the subject.
+    A guess is right when it is any value of the subject.
     """
     targets = targets.known()
     combinations, place = distinct_rows(targets.records.codes)
@@ -169,23 +158,8 @@ def inference(
 ) -> Evidence:
     """Infer a sensitive column of released people, against people who were never released.
 
-    Parameters
-    ----------
-    release : what was published, coded over the quasi-identifiers she knows, with the sensitive
-        value; its subjects are the targets, but for those whose value is missing.
-    columns : the names of the q quasi-identifiers.
-    sensitive : the name of the sensitive column.
-    rng : breaks ties.
-    held_out : people set aside before anything was learnt, coded alike: the control.
-
-    Returns
-    -------
-    Evidence under "inference": guesses that are right, against the control and against guessing
-    the release's most frequent value; and the share of targets whose value is certain.
-
-    Notes
-    -----
-    Exact but for ties. Cost: that of `classes` and `class_of`.
+    Guesses that are right, against the control (`held_out`) and against guessing the release's most
+    frequent value; and the share of targets whose value is certain. Exact but for ties.
     """
     control = None if held_out is None else held_out.records
     same_columns(columns, release.records, control)

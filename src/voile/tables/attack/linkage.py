@@ -44,12 +44,9 @@ CURVE_POINTS = 25
 
 @dataclass(frozen=True)
 class Claims:
-    """What she says of each subject of the release, before ties are broken (arrays of length n).
+    """The adversary's claim for each subject of the release (n,), before ties are broken.
 
-    Parameters
-    ----------
-    subject : the subjects, ascending.
-    posterior : in [0, 1], how sure she is of the one name that she would give; 0 = she has none.
+    posterior : in [0, 1], the certainty of the one name that would be given; 0 = there is none.
     right : in [0, 1], the chance that the name is the subject's: of the entries that share the
         highest score, the share that is the subject's own.
     guessed : in [0, 1], the same for a name drawn from the entries that show the same released
@@ -74,10 +71,8 @@ def link(
 ) -> tuple[Claims, HitMiss]:
     """Find the best names for every subject, and return the model that it was done with.
 
-    A subject with several rows is claimed once, by the row she is surest of. `chance` is learnt
-    from the register when None, and `model` estimated, from at most 20,000 combinations evenly
-    spaced, with the `overlap` given or not. Subjects of the same values are rivals for the entries
-    that fit them all: an entry is one person's.
+    A subject with several rows is claimed once, by the most certain row. Subjects of the same
+    values are rivals for the entries that fit them all: an entry is one person's.
     """
     comparable = np.any(register.codes >= 0, axis=0)
     shown = np.where(comparable, release.codes, MISSING)
@@ -124,13 +119,7 @@ def _outside(own: NDArray[np.float64], entries: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Subjects of the release with register entries that are their own (arrays of length p).
-
-    Parameters
-    ----------
-    of : the subject's position. combination : of the row that she is claimed by.
-    held : (p, q) int32, the entry's codes.
-    """
+    """Subjects of the release, their combinations, and their own register entries (p, q)."""
 
     of: NDArray[np.intp]
     combination: NDArray[np.intp]
@@ -217,30 +206,15 @@ def linkage(
     overlap: float | None = None,
     thresholds: Sequence[float] = (0.0, 0.5, 0.9),
 ) -> Evidence:
-    """Link a release to an identified register and score the links by true identity.
+    """Link a release to an identified register by q <= 10 columns, and score by true identity.
 
-    Parameters
-    ----------
-    release : what was published, coded over the columns she knows.
-    register : what she holds, recoded to the same intervals, with its errors and gaps; `subject`
-        is who each entry truly is, any other number for people who are not in the release.
-    columns : the names of the q columns, q <= 10.
-    rng : breaks ties; the same state gives the same evidence.
-    model : error rates and share in the register; estimated from the data by EM when None.
-    overlap : the share of the released people in the register, where she knows it.
-    thresholds : claim only when the posterior is at least this; 0 = name somebody for everybody.
+    For each threshold: correct claims of all claims (precision), people found of all in the
+    register (recall), claims on people who are not in it, all of them false. Baseline: a name drawn
+    at random within the released group. Error rates and the share in the register are estimated by
+    EM where no `model` or `overlap` is given.
 
-    Returns
-    -------
-    Evidence under "linkability". For each threshold: correct claims of all claims (precision),
-    people found of all that are in the register (recall), claims on people who are not in it,
-    all of them false. Baseline: a name drawn at random within the released group.
-
-    Notes
-    -----
-    Guarantee: the scores are exact, equal to comparing every pair. Without errors, and at
-    threshold 0, the expected precision is the mean of 1 / g, g the register's entries in the
-    record's group. Cost: that of `agreement_patterns`, no pairs are formed.
+    Guarantee: the scores are exact, equal to comparing every pair. Without errors, and at threshold
+    0, the expected precision is the mean of 1 / g, g the register's entries in the record's group.
     """
     same_columns(columns, release, register)
     claims, model = link(release, register, model, overlap=overlap)

@@ -33,13 +33,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class HitMiss:
-    """What the adversary believes of her register.
-
-    Parameters
-    ----------
-    errors : (q,) float64 in [0, 1], the chance that a column of the register is wrong.
-    share : in [0, 1], the chance that a person of the release is in the register at all.
-    """
+    """The adversary's beliefs: error rate of each column, share of people in the register."""
 
     errors: Floats
     share: float
@@ -58,14 +52,9 @@ class HitMiss:
 
 @dataclass(frozen=True)
 class Best:
-    """Her best candidates for each released combination (arrays of length c).
+    """The best candidates for each released combination (c,): likelihood ratio, ties, posterior.
 
-    Parameters
-    ----------
-    ratio : the largest likelihood ratio of an entry.
-    tied : int64, entries that reach it.
-    posterior : in [0, 1], the probability that one given of the tied entries is the person,
-        against all other entries and against nobody in the register.
+    The posterior is that of one given of the `tied` entries, against all others and nobody.
     """
 
     ratio: Floats
@@ -168,21 +157,11 @@ def estimate(
     """Estimate error rates and share from the release and the register alone, by EM.
 
     The latent facts are which entry is a record's person, or none, and which of its columns are
-    misses. A column's errors and absence from the register look alike wherever many strangers
-    agree on the other columns. So the adversary starts from errors of 5%, believed as if she
-    had looked up a `checked` share of the release's people, and lets the data move her; the
-    share in the register she estimates freely, or is given it. Without `surplus` the penalised
-    likelihood never falls. Cost: `steps` times that of `best_candidates`.
-
-    Parameters
-    ----------
-    chances : as in `best_candidates`.
-    weight : (c,) float64 >= 0, the subjects that show each combination.
-    overlap : the share of the release's people that the register is known to hold.
-    surplus : (c,) >= 0, so many more released people are alike with each combination than chance
-        brings, and the register holds some of them; 0 by default.
-    start : where to begin; 5% of errors and half of the people by default.
-    steps : rounds at most, >= 1; fewer when nothing moves by a millionth.
+    misses. A column's errors and absence from the register look alike wherever many strangers agree
+    on the other columns. So the adversary starts from errors of 5%, believed as if a `checked`
+    share of the release's people had been looked up, and lets the data move them; the share in the
+    register is estimated freely, or given. `surplus` (c,) is how many more released people are
+    alike than chance brings. Without it the penalised likelihood never falls.
     """
     q, n = patterns.combinations.shape[1], weight.sum()
     model = start or HitMiss(np.full(q, USUAL_ERROR), 0.5 if overlap is None else overlap)

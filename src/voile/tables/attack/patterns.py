@@ -23,13 +23,10 @@ MAX_COLUMNS = 10
 
 @dataclass(frozen=True)
 class Block:
-    """Count the register entries that have a value in exactly these columns.
+    """The register entries that have a value in exactly these columns, by agreement.
 
-    Parameters
-    ----------
-    columns : the columns with a value, ascending; the others are missing in these entries.
-    counts : (c, 2 ** len(columns)) int32, `counts[i, a]` entries agree with combination i on
-        exactly the columns whose bit is set in a; bit b stands for `columns[b]`.
+    `counts[i, a]` entries agree with combination i on exactly the columns whose bit is set in a;
+    bit b stands for `columns[b]`.
     """
 
     columns: tuple[int, ...]
@@ -59,14 +56,9 @@ class Block:
 
 @dataclass(frozen=True)
 class Patterns:
-    """Compare distinct released combinations with a register.
+    """Distinct released combinations compared with a register of m entries.
 
-    Parameters
-    ----------
-    combinations : (c, q) int32, distinct released rows; -1 = missing, agrees with nothing.
-    entries : register entries, m.
-    blocks : one for each set of columns that some entry has values in; all counts of a
-        combination sum to m.
+    A missing value, -1, agrees with nothing; all counts of a combination sum to m.
     """
 
     combinations: NDArray[np.int32]
@@ -85,12 +77,9 @@ class Patterns:
 
     @property
     def at_least(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Count the entries that agree with each combination on at least each set of columns.
+        """Count entries that agree with each combination on at least each set of columns, (c, 2^q).
 
-        Returns
-        -------
-        (c, 2^q) counts, bit j of the second index standing for column j; and (2^q,) how many
-        entries have values in all columns of the set.
+        And, (2^q,), how many entries have values in all columns of the set.
         """
         c, q = self.combinations.shape
         agree, comparable = np.zeros((c, 1 << q)), np.zeros(1 << q, dtype=np.int64)

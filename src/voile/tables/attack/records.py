@@ -16,13 +16,10 @@ MISSING = -1
 
 @dataclass(frozen=True)
 class Records:
-    """Rows of a release, of a register or of held-out people, by interval number.
+    """Rows of a release, of a register or of held-out people, by interval number; -1 = missing.
 
-    Parameters
-    ----------
-    codes : (n, q) int32 >= -1, `codes[i, j]` is the interval of row i in column j; -1 = missing.
-    subject : (n,) int64, the person whose row it is, from one list of true people for all
-        `Records` of an attack. Attacks count subjects, so rows written twice change nothing.
+    `subject` is the person whose row it is, from one list of true people for all `Records` of an
+    attack. Attacks count subjects, so rows written twice change nothing.
     """
 
     codes: NDArray[np.int32]

@@ -86,28 +86,12 @@ def singling_out(
     kept: NDArray[np.int32] | None = None,
     held_out: Records | None = None,
 ) -> Evidence:
-    """Try every predicate that isolates somebody in the release against the population.
+    """Try every predicate that isolates a released person against the population.
 
-    Parameters
-    ----------
-    release : what was published, coded over the columns she knows.
-    population : the true values of everybody, in the same intervals; a released person who is
-        not in it is never counted as singled out.
-    columns : the names of the q columns.
-    rng : draws the baseline's predicates and the samples compared with the control.
-    kept : (n, k) int32 >= -1, codes of the release's kept columns, for the count of records
-        that are unique once these are known as well.
-    held_out : people set aside before anything was learnt, in the same intervals: the control.
-
-    Returns
-    -------
-    Evidence under "singling out": predicates that fit one person of the population, with random
-    predicates of the same weight as baseline; the same predicates among equally many released
-    and held-out people; and the shares of subjects that are unique in the release.
-
-    Notes
-    -----
-    Exact but for the two draws. Cost: O(q n log n) for n rows of release and population together.
+    Predicates that fit one person of the population, with random predicates of the same weight as
+    baseline; the same among equally many released and held-out people; and the shares of subjects
+    that are unique in the release, alone and with the `kept` columns. A released person who is not
+    in the population is never counted as singled out. Exact but for the two draws.
     """
     same_columns(columns, release, population, held_out)
     predicates, owner = uniques(release)
