@@ -27,6 +27,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python .ci/words.py
 
 # The guides and the reference as pages, in the folder site.
 site: $(READY)

@@ -25,9 +25,9 @@ from voile.data import open_source
 from voile.data.files.outputs import KIT_INDEX
 from voile.data.files.own_files import fitting
 from voile.data.postgres.release import _address
+from voile.data.released_table import Pointer
 from voile.data.roles import Roles
 from voile.data.source import hash_rows
-from voile.data.writing.released_table import Pointer
 from voile.release.choice import Chosen
 from voile.release.evidence import default_place, read_evidence, write_evidence
 from voile.release.kit import Kit

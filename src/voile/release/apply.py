@@ -27,7 +27,7 @@ from voile.data.frames import frame_of
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.data.source import BATCH_ROWS
-from voile.data.writing.writer import Writer
+from voile.data.writer import Writer
 from voile.engines.shuffle import MEMORY, held, shuffled
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
@@ -88,7 +88,7 @@ class Batch:
     ----------
     rows : the columns that were asked for.
     numbers : (n,) the number of each row in the source, from 0.
-    counted : (n,) bool, not held out: what is noted of the others counts for nothing.
+    counted : (n,) bool, not held out: the others are not counted.
     """
 
     rows: pa.RecordBatch
@@ -113,7 +113,7 @@ class Outcome:
 
 
 class Applying(ABC):
-    """One run of apply. A wing says what becomes of a batch, and what the manifests tell of it.
+    """One run of apply. A wing says what becomes of a batch, and what the manifests say of it.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Readers, one file a format."""
+"""Readers and writers, one file a format."""

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from voile.core.errors import RequestError, SourceError
 from voile.data.source import FileSource
 from voile.data.text import raw_chunks
-from voile.data.writing.writer import Writer
+from voile.data.writer import Writer
 
 ITEMS, LABEL = "items", "label"
 NUMBERS = r"^[ \t]*([0-9]{1,18}([ \t]+|$))*$"

@@ -23,8 +23,8 @@ from voile.data.postgres.address import Address
 from voile.data.postgres.session import RefusedError, Session, literal
 from voile.data.postgres.source import PostgresSource
 from voile.data.postgres.table import DIGITS, KINDS, MOMENTS, find_table
+from voile.data.released_table import MARK, ArrowRows, Pointer, TableWriter, open_table
 from voile.data.source import Source, hash_rows, identifier, plain
-from voile.data.writing.released_table import MARK, ArrowRows, Pointer, TableWriter, open_table
 
 LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer names off
 PATIENCE = "60s"  # with those who still read the table that is replaced

@@ -1,1 +1,1 @@
-"""Writers of releases, into files and into tables of databases."""
+"""Which writer writes a release: into a file, into memory, or into a table of a database."""

@@ -18,6 +18,7 @@ from voile.core.errors import RequestError, SourceError, VoileError
 from voile.data.files.outputs import MANIFEST, check_replaceable
 from voile.data.formats.databases import DuckDBSource, refused
 from voile.data.opening import split_table
+from voile.data.released_table import MARK, ArrowRows, Pointer, TableWriter, open_table
 from voile.data.source import (
     BATCH_ROWS,
     OFFLINE,
@@ -28,7 +29,6 @@ from voile.data.source import (
     plain_schema,
     unreadable,
 )
-from voile.data.writing.released_table import MARK, ArrowRows, Pointer, TableWriter, open_table
 
 if TYPE_CHECKING:
     import duckdb

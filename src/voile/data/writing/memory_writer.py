@@ -7,7 +7,7 @@ import pyarrow as pa
 from voile.core.errors import RequestError
 from voile.data.files.memory import MemoryPath
 from voile.data.source import conform, plain_schema
-from voile.data.writing.writer import Writer
+from voile.data.writer import Writer
 
 
 class MemoryWriter(Writer):

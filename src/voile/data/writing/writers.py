@@ -11,13 +11,13 @@ import pyarrow as pa
 
 from voile.core.errors import RequestError
 from voile.data.files.memory import MemoryPath
+from voile.data.formats.text_writers import CsvWriter, JsonLinesWriter, TsvWriter
+from voile.data.formats.typed_writers import ArrowWriter, DuckDBWriter, ParquetWriter
 from voile.data.opening import TABLE, split_table
 from voile.data.postgres.address import POSTGRESQL, Address
 from voile.data.source import distinct_names
+from voile.data.writer import Writer
 from voile.data.writing.memory_writer import MemoryWriter
-from voile.data.writing.text_files import CsvWriter, JsonLinesWriter, TsvWriter
-from voile.data.writing.typed_files import ArrowWriter, DuckDBWriter, ParquetWriter
-from voile.data.writing.writer import Writer
 
 
 def open_writer(

@@ -21,7 +21,7 @@ from voile.data import Source, open_writer
 from voile.data.files.memory import MemoryPath
 from voile.data.roles import Roles
 from voile.data.source import identifier
-from voile.data.writing.writer import Writer
+from voile.data.writer import Writer
 from voile.engines.duck import connect
 from voile.itemsets.rows.forms import Form, Items, LongItems
 

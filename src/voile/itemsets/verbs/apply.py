@@ -14,7 +14,7 @@ from voile.core.errors import InfeasibleError
 from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.files.memory import AnyPath
-from voile.data.writing.writer import Writer
+from voile.data.writer import Writer
 from voile.itemsets.rows.forms import FeatureCells, Form
 from voile.itemsets.rows.long_tables import release_writer, released
 from voile.itemsets.rows.sources import unlabelled

@@ -81,9 +81,9 @@ class Link:
         self._last: MQTTMessageInfo | None = None
         self.events: SimpleQueue[Event] = SimpleQueue()
         self._came = self._taken = 0  # bytes of posts; paho's thread writes one, `take` the other
-        self._client = self._made(broker, login, end.store.client, longest)
+        self._client = self._new_client(broker, login, end.store.client, longest)
 
-    def _made(self, broker: Broker, login: Login | None, name: str, longest: int) -> Client:
+    def _new_client(self, broker: Broker, login: Login | None, name: str, longest: int) -> Client:
         try:
             from paho.mqtt import client as mqtt
             from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion

@@ -157,5 +157,5 @@ def _own(folder: Path) -> None:
         raise RequestError(
             "others may open the folder, which holds readings",
             where=str(folder),
-            instead="give it to its owner alone with chmod 700",
+            instead="let only its owner open it: chmod 700",
         )

@@ -65,7 +65,7 @@ class Direction:
         """Return the law of the score `ahead` >= 1 readings after the latest one known."""
         if belief.last is None:
             return Forecast(0.0, 1.0)
-        kept, noise = self._once if ahead == 1 else self._kept(ahead)
+        kept, noise = self._once if ahead == 1 else self._decay(ahead)
         new = 1 - kept
         mean = kept * belief.last + new * belief.level
         return Forecast(mean, sqrt(new * new * belief.doubt + noise))
@@ -84,9 +84,9 @@ class Direction:
 
     @cached_property
     def _once(self) -> tuple[float, float]:
-        return self._kept(1)
+        return self._decay(1)
 
-    def _kept(self, ahead: int) -> tuple[float, float]:
+    def _decay(self, ahead: int) -> tuple[float, float]:
         """Return what is left of a swing after so many readings, and the new swings' variance."""
         kept = 1.0
         for _ in range(ahead):  # a product, not a power: no library function takes part

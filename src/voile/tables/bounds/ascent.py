@@ -70,7 +70,7 @@ class Ascent:
             return np.zeros((0, self._relaxation.nesting.combos.shape[1]), dtype=np.bool_)
         paths = [path(costs[k]) for k in open_]
         self._visit(active[open_], paths)
-        kept = self._kept(pairs[open_], paths, multipliers[open_])
+        kept = self._kept_cuts(pairs[open_], paths, multipliers[open_])
         uphill = kept - kept.mean(axis=1, keepdims=True)
         square = np.square(uphill).sum(axis=(1, 2))
         length = self._length[active[open_]] * (caps - value)[open_] / np.maximum(square, CLOSE)
@@ -97,7 +97,9 @@ class Ascent:
         self._length[stalled] *= SHORTER
         self._stalled[stalled] = 0
 
-    def _kept(self, pairs: Ints, paths: list[list[tuple[int, int]]], multipliers: Floats) -> Floats:
+    def _kept_cuts(
+        self, pairs: Ints, paths: list[list[tuple[int, int]]], multipliers: Floats
+    ) -> Floats:
         """Return which inner cuts are kept at each outer value, (pairs, outers, inner cuts)."""
         ends = np.array(sorted({interval for one in paths for interval in one}), dtype=np.int64)
         member = np.array([[tuple(end) in set(one) for one in paths] for end in ends.tolist()])

@@ -44,7 +44,7 @@ class Output:
     make: Make
 
     @property
-    def made(self) -> pa.Field:
+    def unfinished(self) -> pa.Field:
         """What `make` gives."""
         return pa.field(self.source, pa.int32()) if self.role == "quasi" else self.fields[0]
 
@@ -79,7 +79,7 @@ def plan(
         elif role in RELEASED:
             days = KeptSettings.read(name, roles.columns[name].settings).date_shift_days
             if days is None:
-                outputs.append(_kept(name, role, type_))
+                outputs.append(_kept_output(name, role, type_))
             else:
                 outputs.append(_shifted(name, role, type_, roles.subject, secret, days))
     names = [field.name for output in outputs for field in output.fields]
@@ -104,7 +104,7 @@ def _check_subject(name: str, type_: pa.DataType) -> None:
         )
 
 
-def _kept(name: str, role: Role, type_: pa.DataType) -> Output:
+def _kept_output(name: str, role: Role, type_: pa.DataType) -> Output:
     return Output(
         name,
         role,

@@ -58,13 +58,13 @@ class Measures:
         sums[:, PLAIN_LOSS] = compute_values(self.loss, groups) - tally.more[:, BASE]
         sums[:, KEPT_RISK : KEPT_LOSS + 1] = sums[:, : PLAIN_LOSS + 1]
         if self.rules.active:
-            gone = ~self._kept(groups, tally.words)
+            gone = ~self._is_kept(groups, tally.words)
             sums[gone, KEPT_RISK] = 0.0
             sums[gone, KEPT_LOSS] = tally.n[gone] * self.rules.wholly_lost
             sums[gone, SUPPRESSED] = tally.n[gone]
         return sums
 
-    def _kept(self, groups: Groups, words: Words) -> NDArray[np.bool_]:
+    def _is_kept(self, groups: Groups, words: Words) -> NDArray[np.bool_]:
         rules = self.rules
         kept = (groups.subjects >= rules.least_n) & (groups.group >= rules.least_g)
         if rules.least_l > 0:

@@ -145,7 +145,7 @@ class _Applying(Applying):
             hold_out=content.hold_out,
             columns=[output.source for output in self._outputs],
             schema=pa.schema([f for output in self._outputs for f in output.fields]),
-            unfinished=pa.schema([output.made for output in self._outputs]),
+            unfinished=pa.schema([output.unfinished for output in self._outputs]),
             progress=progress,
             secret=secret,
         )

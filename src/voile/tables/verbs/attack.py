@@ -124,7 +124,7 @@ class Scene:
         return [c["column"] for c in self.release.public["columns"] if c["role"] == "sensitive"]
 
     @property
-    def kept(self) -> list[str]:
+    def kept_columns(self) -> list[str]:
         """The columns of the release that are neither generalised nor pseudonyms."""
         own = ("quasi", "identifier")
         return [c["column"] for c in self.release.public["columns"] if c["role"] not in own]
@@ -133,10 +133,10 @@ class Scene:
     def table(self) -> pa.Table:
         """The release, in memory."""
         for column in self.options.knows:
-            if column not in self.kept:
+            if column not in self.kept_columns:
                 raise RequestError(
                     f"the adversary cannot know {column}: it is not a kept column of the release",
-                    instead=nearest(column, self.kept),
+                    instead=nearest(column, self.kept_columns),
                 )
         return self.release.rows().read()
 
@@ -216,7 +216,7 @@ class Scene:
     @cached_property
     def kept_codes(self) -> NDArray[np.int32] | None:
         """The kept columns, each distinct value a number."""
-        columns = [_coded(self.table.column(name), {}) for name in self.kept]
+        columns = [_coded(self.table.column(name), {}) for name in self.kept_columns]
         return np.column_stack(columns) if columns else None
 
     @cached_property

@@ -20,9 +20,9 @@ import tomli_w
 from voile.core.errors import RequestError, SourceError, TamperedError, printable
 from voile.data.files.own_files import read_toml
 from voile.data.formats.arrow_files import ArrowSource
+from voile.data.formats.typed_writers import ArrowWriter
 from voile.data.source import Source, conform, hash_rows
-from voile.data.writing.typed_files import ArrowWriter
-from voile.data.writing.writer import Writer
+from voile.data.writer import Writer
 
 MARK = "written by voile"
 """The comment of a released table, by which it is known again."""

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from voile.data.source import BATCH_ROWS, OFFLINE, conform, identifier, plain_schema
-from voile.data.writing.writer import Writer
+from voile.data.writer import Writer
 
 GROUP_BYTES = 16 << 20
 """Of rows in a row group of Parquet, or `BATCH_ROWS` of them: whichever is reached first."""

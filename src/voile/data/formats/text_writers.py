@@ -19,7 +19,7 @@ from voile.core.errors import RequestError
 from voile.data.formulas import escape as escaped
 from voile.data.formulas import formulas
 from voile.data.source import plain
-from voile.data.writing.writer import Writer
+from voile.data.writer import Writer
 
 
 class CsvWriter(Writer):
