@@ -11,11 +11,10 @@ from types import ModuleType
 from typing import Any
 
 import nbformat
-import numpy as np
-import pandas as pd
 import pytest
 from nbclient import NotebookClient
 
+from voile.cli.run import run as voile
 from voile.demo.county import make_county
 
 ROOT = Path(__file__).parents[2]
@@ -52,15 +51,6 @@ def of_notes(folder: Path) -> dict[str, Any]:
     return frames
 
 
-def of_baskets(_: Path) -> dict[str, Any]:
-    rng = np.random.default_rng(0)
-    columns = {name: (rng.random(300) < 0.4).astype(int) for name in ("milk", "rum", "bread")}
-    rare = np.zeros(300, dtype=int)
-    rare[:3] = 1  # too few to be kept
-    X = pd.DataFrame({"tea": rare, **columns})
-    return {"baskets": made_up().baskets(), "X": X, "y": np.where(X.milk > X.rum, "yes", "no")}
-
-
 def of_readings(_: Path) -> dict[str, Any]:
     frame = made_up().readings()
     return {
@@ -73,7 +63,7 @@ def of_readings(_: Path) -> dict[str, Any]:
 PAGES: dict[str, Callable[[Path], dict[str, Any]]] = {
     "README.md": lambda _: {},
     "docs/release-a-table.md": of_people,
-    "docs/choose-items.md": of_baskets,
+    "docs/choose-items.md": lambda _: {},
     "docs/send-readings.md": of_readings,
 }
 
@@ -93,6 +83,18 @@ def test_a_page_runs_as_printed(page: str, tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     run(page, PAGES[page](tmp_path))
     assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_commands_on_items_run_as_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs/choose-items.md").read_text()
+    exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0], {})
+    for command in re.findall(r"^    voile (.*)$", page, re.MULTILINE):
+        assert voile(command.split()) == 0, (command, capsys.readouterr().err)
 
 
 @pytest.mark.slow
