@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.cli.run import run
+from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.itemsets.rows.sources import RowReader
@@ -147,6 +148,10 @@ def test_what_is_proposed_is_read_without_a_complaint(data):
     labels = roles.of("label")
     reading = RowReader.all_of(roles)
     if not roles.of("items"):
+        return
+    if roles.of("undecided"):
+        with pytest.raises(RequestError, match="is undecided"):
+            reading.check(source)
         return
     reading.check(source)
     forms = reading.learn(source)
