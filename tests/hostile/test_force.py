@@ -354,7 +354,6 @@ NO_PLACES = {
     "outcomes",
     "zip_column",
     "age_column",
-    "on",
     "person",
 }
 """What a command takes as text and that names no file, folder or table: all else is a path."""
@@ -362,8 +361,9 @@ NO_PLACES = {
 
 def commands(command: click.Command) -> Iterator[click.Command]:
     if isinstance(command, click.Group):
-        for one in command.commands.values():
-            yield from commands(one)
+        context = click.Context(command)
+        for name in command.list_commands(context):  # some load when they are asked for
+            yield from commands(command.get_command(context, name))
     else:
         yield command
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from types import UnionType
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
-METAVARS = {int: "INTEGER", float: "NUMBER", str: "TEXT"}
+METAVARS = {int: "INTEGER", float: "NUMBER", str: "TEXT", date: "DATE"}
 
 
 class WingCommand(Command):
