@@ -119,6 +119,7 @@ def test_types_and_order_are_kept() -> None:
             "s": pa.array(["é", "Z", "a"]).dictionary_encode(),
             "i": pa.array([1, 2, 3], pa.int8()),
             "t": pa.array([1, 2, 3], pa.timestamp("ms")),
+            "raw": [b"a", b"\xff", None],
         }
     )
     source = open_source(table)

@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from voile import __version__
-from voile.core.errors import TamperedError
+from voile.core.errors import RequestError, TamperedError
+from voile.core.evidence import Evidence, Note
 from voile.core.progress import silent
 from voile.core.rounding import Stating
 from voile.data import open_source
@@ -27,6 +28,7 @@ from voile.engines.shuffle import BUCKETS
 from voile.keys.secret import Secret
 from voile.release.apply import Applying, Batch, Outcome, Tally
 from voile.release.choice import Choice, Chosen
+from voile.release.evidence import AttackResults, find_evidence
 from voile.release.kit import Kit
 from voile.release.options import ApplyOptions
 from voile.release.verify import check_seal, evidence_sealed, is_keyed, seal_evidence, sealed
@@ -348,6 +350,21 @@ def test_a_release_in_memory_is_sealed_when_it_is_saved(tmp_path: Path) -> None:
         here.save(tmp_path / "out.csv")
     here.save(tmp_path / "out.csv", force=True)
     assert (tmp_path / "out.csv").read_text().splitlines()[-1] == "=l"
+
+
+def test_evidence_of_a_release_in_memory_is_saved_and_sealed_with_it(tmp_path: Path) -> None:
+    here = run().write(None, IN_ORDER, force=False)
+    story = Note("The adversary reads.")
+    found = AttackResults(here, [Evidence("reading", "linkability", story, (), ())])
+    for evidence in (found, None, found):
+        saved = here.save(tmp_path / "out.csv", evidence, force=True)
+        assert private(saved.path, "evidence.json").exists() == (evidence is not None)
+        assert tuple(find_evidence(saved, SECRET)) == (evidence or ())
+    other = run().write(None, IN_ORDER, force=False)
+    apart = replace(other, public={**other.public, "sha256": "0"})
+    with pytest.raises(RequestError, match="about another release"):
+        apart.save(tmp_path / "other.csv", found)
+    assert not (tmp_path / "other.csv").exists()
 
 
 def test_a_changed_release_in_memory_is_found() -> None:

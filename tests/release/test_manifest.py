@@ -43,6 +43,8 @@ def test_one_changed_byte_is_found(tmp_path):
     out.write_bytes(b"age\n0-18\n")
     with pytest.raises(TamperedError, match="not those its manifest names"):
         Release.open(out).check_hash()
+    with pytest.raises(TamperedError, match="not those its manifest names"):
+        Release.open(out).report()
 
 
 def test_rows_come_without_the_apostrophes_that_make_formulas_text(tmp_path):

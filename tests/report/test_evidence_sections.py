@@ -54,6 +54,7 @@ def test_what_had_no_case_is_said_once_and_no_column_stands_empty():
     (grid,), (lines,) = shown(Grid, one), shown(Bullets, one)
     assert grid.columns == ("what", "found")
     assert grid.rows == (("right, at least 90% sure", "30% (21% to 40%), 30 of 100"),)
+    assert [block.paragraphs for block in shown(Prose, one)] == [("The attacker reads.",)]
     assert lines.items == ("Right: of the names.", "Absent: no cases.")
 
 
@@ -202,7 +203,15 @@ def test_rows_of_nothing_but_0_are_one_sentence():
 def test_a_table_of_nothing_but_0_is_a_sentence_alone():
     one = evidence(*(Finding("found", Rate(0, 100), of=x) for x in "ab"))
     assert not shown(Grid, one)
-    assert "0% throughout" in text(one)
+    assert shown(Prose, one)[1].paragraphs == (
+        "0% throughout, 95% upper bound 3.7% or less: a and b.",
+    )
+
+
+def test_one_kind_alone_stays_in_its_table_with_what_was_not_found_of_it():
+    rates = (("left", Rate(0, 100)), ("right", MANY))
+    (grid,) = shown(Grid, evidence(*(Finding(name, rate, of="a") for name, rate in rates)))
+    assert grid.columns == ("kind", "left", "right")
 
 
 def test_a_quantity_of_nothing_but_0_is_a_sentence_beside_the_table_of_the_others():

@@ -107,13 +107,12 @@ def _by_row(source: Source, columns: Sequence[str]) -> _Query:
 def _by_weight(source: Source, columns: Sequence[str], weight: str) -> _Query:
     keys = ", ".join(_keys(columns))
     kind = source.columns[weight]
-    people = "trim(w)" if pa.types.is_string(kind) else "w"
     return _Query(
         reads=list(dict.fromkeys([*columns, weight])),
         first=f"SELECT {_shown(columns)}, {identifier(weight)} AS w, count(*) AS n "
         f"FROM source GROUP BY {_first(len(columns) + 1)}",
         answer=_answer(source, columns, w=kind, n=pa.int64()),
-        then=f"SELECT {keys}, sum(n * {people}::HUGEINT)::DOUBLE AS n FROM cells GROUP BY {keys}",
+        then=f"SELECT {keys}, sum(n * w::HUGEINT)::DOUBLE AS n FROM cells GROUP BY {keys}",
     )
 
 
@@ -211,10 +210,10 @@ def _check_size(
     """Refuse an answer that would not fit, with how large it is, before it is fetched."""
     kinds = dict(zip(_keys(columns), source.schema(columns).types, strict=True))
     texts = [key for key, kind in kinds.items() if _is_text(kind)]
-    lengths = "".join(f" + sum(strlen({key}::VARCHAR))" for key in texts) or " + 0"
+    lengths = "".join(f" + coalesce(sum(strlen({key}::VARCHAR)), 0)" for key in texts)
     rows, letters = _one(connection, f"SELECT count(*), 0{lengths} FROM counted")
     width = 8 + sum(4 if _is_text(kind) else kind.bit_width / 8 for kind in kinds.values())
-    size = rows * width + (letters or 0)
+    size = rows * width + letters
     if size > limit:
         raise RequestError(
             f"about {_about(rows)} combinations, {size / 1e9:.1f} GB, "

@@ -189,10 +189,10 @@ class Release(Brief):
         from voile.release.evidence import default_place, find_evidence, write_evidence
         from voile.release.writing import save_release
 
-        found = () if evidence is None else find_evidence(self, self.secret, evidence)
+        found = find_evidence(self, self.secret, evidence)
         saved = save_release(self, Path(path), escape=formulas == "escape", force=force)
         if found:
-            write_evidence(default_place(saved), saved, found, self.secret, force=True)
+            write_evidence(default_place(saved), saved, found, self.secret, force=False)
         return saved
 
     @property

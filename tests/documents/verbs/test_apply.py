@@ -28,6 +28,7 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.documents.text.document import UnannotatedWarning
 from voile.documents.text.reader import DocumentReader
+from voile.documents.verbs.apply import FIGURES
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.policies import WholeWarning
 from voile.documents.verbs.recipe import NamelessWarning
@@ -148,6 +149,19 @@ def test_an_edited_policy_has_no_figures_of_the_kits(tmp_path):
     far = replace(chosen, number=99)
     found = applied(people(), tmp_path / "t.jsonl", chosen=far).private["chosen"]
     assert (found["number"], found["figures"]) == (chosen.number, told.private["chosen"]["figures"])
+
+
+def test_what_the_figures_are_and_what_was_removed_is_public(tmp_path):
+    public = applied(people(), tmp_path / "r.jsonl", chosen=by_cost(2.0)).public
+    assert list(public["figures"]) == sorted(FIGURES)
+    assert public["policy"]["labels"] == ["NAME"]
+
+
+def test_a_column_that_has_no_role_is_refused(tmp_path):
+    rows = people().append_column("bed", pa.array(["9"] * 72))
+    with pytest.raises(RequestError, match="column bed"):
+        applied(rows, tmp_path / "r.jsonl")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_policy_edited_into_another_of_the_kit_has_its_figures(tmp_path):

@@ -23,9 +23,12 @@ from tests.documents.flow import (
 
 from voile.core.progress import silent
 from voile.data.roles import Roles
+from voile.documents.committee import workers
+from voile.documents.committee.publication import publish
 from voile.documents.text.document import UnannotatedWarning
 from voile.documents.text.reader import DocumentReader
 from voile.documents.text.source import UnreadWarning, open_source
+from voile.documents.verbs.apply import REMOVALS
 from voile.documents.verbs.options import ApplyOptions
 from voile.documents.wing import apply, choose, verify
 from voile.release.choice import Choice
@@ -223,6 +226,22 @@ def test_a_document_that_fails_is_set_aside(tmp_path, secret):
         {"column": "note", "reason": "could not be worked on", "rows": 1},
     ]
     assert {row["row"] for row in removals(release)} == {0, 2}
+
+
+def test_a_row_is_set_aside_whole_where_one_of_its_texts_fails(tmp_path, monkeypatch):
+    def publish_or_fail(document, *more):
+        if document.text.startswith("We"):
+            raise ValueError
+        return publish(document, *more)
+
+    monkeypatch.setattr(workers, "publish", publish_or_fail)
+    rows = table(["We saw {Ana Ruiz|NAME} again ."], ["The file of Dr. {Eva Mora|NAME} ."])
+    release = applied(rows, tmp_path / "r.jsonl")
+    assert release.private["counts"]["set_aside_by"] == [
+        {"column": "note", "reason": "could not be worked on", "rows": 1},
+    ]
+    assert release.private["figures"] == {"rows": 0, "documents": 0, "characters": 0, "marks": 0}
+    assert (read(release.folder / REMOVALS), release.private["removed_by"]) == ([], {})
 
 
 def test_a_row_is_set_aside_once_for_a_reason_and_not_where_it_is_held_out(tmp_path, secret):

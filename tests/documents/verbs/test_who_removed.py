@@ -133,3 +133,5 @@ def test_an_allow_list_keeps_what_it_names(tmp_path):
         "We saw Ana Ruiz again .",
         "We saw [NAME] again .",
     ]
+    said = release.public["constraints"]
+    assert (said["allow_list"], said["deny_list"]) == (True, False)

@@ -49,6 +49,12 @@ def _is_public(block):
     return getattr(block, "audience", "public") == "public"
 
 
+def test_a_page_is_for_the_public_unless_the_holder_asks_for_more(kit, release):
+    for subject in (kit, release):
+        assert subject.report().audience == "public"
+        assert subject.report(internal=True).audience == "internal"
+
+
 def test_rare_itemsets_and_supports_are_for_the_holder_alone(release):
     blocks = shown(release, audience="internal")
     rare = [block for block in blocks if "basket=gin, basket=tea" in json.dumps(asdict(block))]

@@ -196,8 +196,8 @@ class _Applying(Applying):
         beside = [name for name in batch.rows.schema.names if name not in self._texts]
         cells = ((name, has_lost_characters(batch.rows.column(name))) for name in beside)
         gone = {name: where for name, where in cells if where.any()}
-        without = np.array([why is None for why in lacking], dtype=np.bool_).reshape(-1, width)
-        whole = batch.counted & without.all(axis=1)
+        without = np.array([why is None for why in lacking], dtype=np.bool_)
+        whole = batch.counted & without.reshape(len(batch.numbers), width).all(axis=1)
         for where in gone.values():
             whole &= ~where
         places = np.flatnonzero(np.repeat(whole, width)).tolist()
@@ -222,8 +222,7 @@ class _Applying(Applying):
             if one is None:
                 why[place] = "could not be worked on"
         aside = self._set_aside_for(batch, why, begun.lost)
-        kept = batch.counted & ~aside
-        self._count(batch, documents, done, kept)
+        self._count(batch, documents, done, aside)
         columns = [self._column(batch, name, done) for name in self._shown]
         return Outcome(columns, aside, np.zeros(n, dtype=np.bool_))
 
@@ -261,7 +260,7 @@ class _Applying(Applying):
         batch: Batch,
         documents: Sequence[Document],
         done: Mapping[int, Done],
-        kept: NDArray[np.bool_],
+        aside: NDArray[np.bool_],
     ) -> None:
         """Note who removed what of the rows that are released, and count it."""
         width = len(self._texts)
@@ -269,7 +268,7 @@ class _Applying(Applying):
         rows: list[tuple[object, ...]] = []
         for place, one in done.items():
             row, column = divmod(place, width)
-            if not kept[row] or not there[column][row] or one is None:
+            if aside[row] or not there[column][row] or one is None:
                 continue
             self._counts["documents"] += 1
             self._counts["characters"] += len(one.text)
