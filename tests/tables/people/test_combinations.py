@@ -108,8 +108,8 @@ def test_a_setting_that_is_not_known_is_refused_by_its_place(settings):
 
 def test_a_kept_column_shifts_dates_and_knows_nothing_else():
     assert KeptSettings.read("x", {"date_shift_days": 30}).date_shift_days == 30
-    for wrong in ({"shift_day": 30}, {"date_shift_days": 0}, {"date_shift_days": "a lot"}):
-        with pytest.raises(RequestError, match="roles, column x: shift_day"):
+    for wrong in ({"date_shift_day": 30}, {"date_shift_days": 0}, {"date_shift_days": "a lot"}):
+        with pytest.raises(RequestError, match="roles, column x: date_shift_day"):
             KeptSettings.read("x", wrong)
 
 
