@@ -111,6 +111,8 @@ def test_lists_are_not_written_where_they_would_be_text(tmp_path):
                 progress=silent,
             )
     assert list(tmp_path.iterdir()) == []
+    held = apply(kit, chosen, source, None, ApplyOptions(), force=False, progress=silent)
+    assert held.frame["items"].to_pylist() == [["tea"]] * 3
 
 
 def test_what_is_blocked_is_blocked_by_a_rare_itemset_that_occurs(bits):

@@ -28,6 +28,7 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.documents.text.document import UnannotatedWarning
 from voile.documents.text.reader import DocumentReader
+from voile.documents.verbs import apply as applying
 from voile.documents.verbs.apply import FIGURES
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.policies import WholeWarning
@@ -155,6 +156,20 @@ def test_what_the_figures_are_and_what_was_removed_is_public(tmp_path):
     public = applied(people(), tmp_path / "r.jsonl", chosen=by_cost(2.0)).public
     assert list(public["figures"]) == sorted(FIGURES)
     assert public["policy"]["labels"] == ["NAME"]
+    marks = "text with marks in the place of identifiers"
+    assert public["columns"] == [
+        {"column": "note", "role": "text", "what": marks},
+        {"column": "letter", "role": "text", "what": marks},
+        {"column": "ward", "role": "keep", "what": "as in the source"},
+    ]
+
+
+def test_what_was_written_otherwise_than_it_was_made_is_not_published(tmp_path, monkeypatch):
+    spoilt = {"rows": 72.0, "documents": 144.0, "characters": 1.0, "marks": 1.0}
+    monkeypatch.setattr(applying, "certify", lambda *given: spoilt)
+    with pytest.raises(AssertionError, match="the release has not the characters"):
+        applied(people(), tmp_path / "r.jsonl")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_column_that_has_no_role_is_refused(tmp_path):
@@ -239,12 +254,16 @@ def test_parts_of_speech_are_asked_for_where_they_were_learnt(tmp_path):
             "rows": 5,
         }
     ]
+    blank = less.set_column(2, "letter", [["", *less["letter"].to_pylist()[1:]]])
+    assert blank.column_names == less.column_names
+    assert numbers(applied(blank, tmp_path / "blank.csv", kit=kit)) == [0, *range(5, 72)]
     some[:5] = ['[{"start": \ufffd 0', *rows["letter pos"].to_pylist()[1:5]]
     lost = rows.set_column(rows.column_names.index("letter pos"), "letter pos", [some])
     release = applied(lost, tmp_path / "lost.csv", kit=kit)
     assert numbers(release) == list(range(1, 72))
     whys = {(one["column"], one["reason"]) for one in release.private["counts"]["set_aside_by"]}
     assert ("letter pos", "characters that were lost in decoding") in whys
+    assert None not in {row["note"] for row in read(release.path)}
     reading = DocumentReader.all_of(roles)
     with pytest.warns(UnannotatedWarning):
         learnt = reading.corpus(open_source(lost))

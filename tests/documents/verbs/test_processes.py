@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.documents.flow import NOTES, applied, kit_of, people, removals, table
 
+from voile.documents.committee.workers import Workers
 from voile.documents.verbs import apply as applying
 from voile.documents.verbs.certify import certify
 
@@ -44,6 +45,20 @@ def test_processes_give_their_memory_back_before_the_release_is_certified(tmp_pa
     monkeypatch.setattr(applying, "certify", counted)
     applied(people(), tmp_path / "r.jsonl", jobs=2)
     assert alive == [before]
+
+
+def test_processes_are_started_where_more_than_one_job_is_asked_for(tmp_path, monkeypatch):
+    started = []
+
+    class Counted(Workers):
+        def __init__(self, recipe, jobs):
+            started.append(jobs)
+            super().__init__(recipe, jobs)
+
+    monkeypatch.setattr(applying, "Workers", Counted)
+    for jobs in (1, 2):
+        applied(people(), tmp_path / f"{jobs}.jsonl", jobs=jobs)
+    assert started == [2]
 
 
 KILLED = """

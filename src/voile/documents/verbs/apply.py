@@ -28,7 +28,7 @@ from voile.documents.text.reader import (
     text_hash,
     why_unusable,
 )
-from voile.documents.text.source import UNREAD, CorpusSource
+from voile.documents.text.source import CorpusSource
 from voile.documents.verbs.certify import COUNTED, MARK, certify
 from voile.documents.verbs.content import Content
 from voile.documents.verbs.options import ApplyOptions
@@ -190,7 +190,7 @@ class _Applying(Applying):
         reading, width = self._content.reading, len(self._texts)
         documents = reading.documents(batch.rows, int(batch.numbers[0]), annotated=False)
         lacking = [
-            self._unread_at(batch, x // width, one) or why_unusable(one.text) or self._untagged(one)
+            self._unread_at(batch, x // width) or why_unusable(one.text) or self._untagged(one)
             for x, one in enumerate(documents)
         ]
         beside = [name for name in batch.rows.schema.names if name not in self._texts]
@@ -198,14 +198,12 @@ class _Applying(Applying):
         gone = {name: where for name, where in cells if where.any()}
         without = np.array([why is None for why in lacking], dtype=np.bool_)
         whole = batch.counted & without.reshape(len(batch.numbers), width).all(axis=1)
-        for where in gone.values():
-            whole &= ~where
         places = np.flatnonzero(np.repeat(whole, width)).tolist()
         done = self._work.begin([documents[x] for x in places])
         return _Begun(documents, lacking, gone, places, done)
 
-    def _unread_at(self, batch: Batch, row: int, document: Document) -> str | None:
-        if document.text != UNREAD or not self._unread:
+    def _unread_at(self, batch: Batch, row: int) -> str | None:
+        if not self._unread:  # there may be no column of that name
             return None
         return self._unread.get(batch.rows.column("id")[row].as_py())
 
