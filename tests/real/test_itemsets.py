@@ -58,8 +58,8 @@ def test_messages_by_the_command_line(messages, tmp_path, capsys):
     assert code == 0
     found = map(Evidence.from_json, json.loads(out)["evidence"])
     rates = {name_of(f, "internal"): f.rate for e in found for f in e.findings}
-    assert rates["one person left, 3 most telling items"].successes == 0  # k = 5
-    assert rates["one person left before, 3 most telling items"].successes > 40
+    assert rates["one person left, 3 most identifying items"].successes == 0  # k = 5
+    assert rates["one person left before, 3 most identifying items"].successes > 40
     for audience in ([], ["--internal"]):
         page = tmp_path / "report.html"
         assert voile("report", release, "--out", page, "--force", *audience)[0] == 0

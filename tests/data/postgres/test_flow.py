@@ -62,7 +62,7 @@ class Way:
     def fit(self) -> list[object]:
         given = ["--roles", self.folder.parent / "roles.toml", "--population", self.population]
         how = ["--seed", "5", "--hold-out", "0.1", "--k", "2", "--suppress", "0.1", "--quiet"]
-        how += ["--strategy", "steepest", "--evaluations", "3000"]
+        how += ["--method", "steepest", "--evaluations", "3000"]
         return ["tables", "fit", self.patients, *given, *how, "--out", self.folder / "kit"]
 
     def choose(self) -> list[object]:
