@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import warnings
 from dataclasses import replace
 from decimal import Decimal
 
@@ -179,6 +180,7 @@ def test_a_strange_class_stops_everything(kit, tmp_path, change, message):
 
 
 def test_a_second_message_of_a_subject_is_warned_of(kit, tmp_path, recwarn):
+    warnings.simplefilter("always")  # also what was said before
     table = people(id=[f"p{i % 3}" if i < 6 else f"q{i}" for i in range(240)])
     applied(kit, tmp_path / "sent.csv", table)
     (warned,) = recwarn
