@@ -155,6 +155,8 @@ def test_an_edited_policy_has_no_figures_of_the_kits(tmp_path):
 def test_what_the_figures_are_and_what_was_removed_is_public(tmp_path):
     public = applied(people(), tmp_path / "r.jsonl", chosen=by_cost(2.0)).public
     assert list(public["figures"]) == sorted(FIGURES)
+    few = applied(people(), tmp_path / "few.jsonl").public
+    assert list(few["figures"]) == ["loss"], "2 identifiers are expected to be left"
     assert public["policy"]["labels"] == ["NAME"]
     marks = "text with marks in the place of identifiers"
     assert public["columns"] == [

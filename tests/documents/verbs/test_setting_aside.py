@@ -226,6 +226,7 @@ def test_a_document_that_fails_is_set_aside(tmp_path, secret):
         {"column": "note", "reason": "could not be worked on", "rows": 1},
     ]
     assert {row["row"] for row in removals(release)} == {0, 2}
+    assert release.private["surrogates"]["names"] == "built in"
 
 
 def test_a_row_is_set_aside_whole_where_one_of_its_texts_fails(tmp_path, monkeypatch):

@@ -109,7 +109,7 @@ def apply(
 def _jobs(asked: int) -> int:
     import joblib  # type: ignore[import-untyped]
 
-    return max(1, int(joblib.effective_n_jobs(asked)))
+    return int(joblib.effective_n_jobs(asked))
 
 
 @dataclass(frozen=True)
