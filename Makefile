@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO ?= demo-out
-TESTS ?= -m "not slow"
+TESTS ?= -m "not slow and not whole"
 
 .PHONY: demo test hostile mutants lint site wheel bench format lock clean
 
