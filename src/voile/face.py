@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from voile.core.errors import as_keywords
 from voile.core.kinds import load
 from voile.proposals.propose import ProposedRoles, kind_named, propose
 from voile.release.kit import Kit
 from voile.release.manifest import Release
-from voile.release.verbs import as_keywords, opener
+from voile.release.verbs import opener
 
 
 def inspect(source: object, kind: str | None = None) -> ProposedRoles:

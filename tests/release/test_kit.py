@@ -317,3 +317,8 @@ def test_a_policy_is_for_one_kind_and_one_kit():
         dataclasses.replace(chosen, kind="signals").check(kit)
     with pytest.raises(RequestError, match="chosen from kit 0000000000000000"):
         dataclasses.replace(chosen, kit="0" * 16).check(kit)
+
+
+def test_what_is_saved_over_is_refused_in_the_words_of_python(saved):
+    with pytest.raises(RequestError, match="is there already; replace it with force$"):
+        Kit.load(saved).save(saved)

@@ -5,7 +5,9 @@ No error carries a value of the data: it names the row and the column instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 
@@ -33,6 +35,23 @@ class VoileError(Exception):
         """Say the same in other words."""
         where, instead = self.where and words(self.where), self.instead and words(self.instead)
         VoileError.__init__(self, words(self.what), where=where, instead=instead)
+
+
+_OPTION = re.compile(r"(?<!\S)--([a-z]+(?:-[a-z]+)*)")
+
+
+@contextmanager
+def as_keywords() -> Iterator[None]:
+    """Name options as Python does in what goes wrong: hold_out, where a command has --hold-out."""
+    try:
+        yield
+    except VoileError as error:
+        error.reword(_as_keywords)
+        raise
+
+
+def _as_keywords(text: str) -> str:
+    return _OPTION.sub(lambda found: found[1].replace("-", "_"), text)
 
 
 class RequestError(VoileError, ValueError):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from voile.core.brief import Brief
-from voile.core.errors import DamagedError, RequestError, TamperedError
+from voile.core.errors import DamagedError, RequestError, TamperedError, as_keywords
 from voile.data.files.outputs import KIT, KIT_FORMAT, KIT_INDEX, KIT_VERSION, Visibility
 from voile.data.files.own_files import fitting
 
@@ -111,6 +111,7 @@ class Kit(Brief):
         """Return what names this kit by its content: the same content has the same id."""
         return _id(self._index(self._encoded()))
 
+    @as_keywords()
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the folder; it appears whole or not at all."""
         from voile.data.files.atomic import write_folder

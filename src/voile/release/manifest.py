@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from voile.core.brief import Brief
-from voile.core.errors import DamagedError, RequestError, TamperedError
+from voile.core.errors import DamagedError, RequestError, TamperedError, as_keywords
 from voile.data.files.memory import AnyPath, MemoryPath
 from voile.data.files.outputs import RELEASE_FORMAT
 from voile.data.files.own_files import read_json
@@ -166,6 +166,7 @@ class Release(Brief):
 
         return tuple(checks(self, Secret.find(key_file)))
 
+    @as_keywords()
     def save(
         self,
         path: str | os.PathLike[str],

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voile.core.brief import Brief
+from voile.core.errors import as_keywords
 from voile.core.kinds import load
 from voile.core.version import __version__
 from voile.data.files.outputs import REPORT
@@ -40,6 +41,7 @@ class Report(Brief):
     audience: Audience
     html: str
 
+    @as_keywords()
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the page; `force` replaces a report that voile wrote. Returns where."""
         from voile.data.files.atomic import write_text

@@ -7,9 +7,8 @@ notebook's completion show these with what they mean.
 from __future__ import annotations
 
 import inspect
-import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from inspect import Parameter, Signature
 from os import PathLike
 from pathlib import Path
@@ -18,7 +17,7 @@ from warnings import warn
 
 from pydantic import NonNegativeInt, TypeAdapter, ValidationError
 
-from voile.core.errors import RequestError, VoileError, nearest
+from voile.core.errors import RequestError, as_keywords, nearest
 from voile.core.kinds import load
 from voile.core.progress import Progress, silent
 from voile.data import Source
@@ -256,23 +255,6 @@ def checked_own(**given: tuple[Any, Any]) -> dict[str, Any]:
     if mistakes:
         raise RequestError("; ".join(mistakes))
     return found
-
-
-_OPTION = re.compile(r"(?<!\S)--([a-z]+(?:-[a-z]+)*)")
-
-
-@contextmanager
-def as_keywords() -> Iterator[None]:
-    """Name options as Python does in what goes wrong: hold_out, where a command has --hold-out."""
-    try:
-        yield
-    except VoileError as error:
-        error.reword(_as_keywords)
-        raise
-
-
-def _as_keywords(text: str) -> str:
-    return _OPTION.sub(lambda found: found[1].replace("-", "_"), text)
 
 
 def documented(function: F, first: str, said: Mapping[str, str], model: type[BaseModel]) -> F:
