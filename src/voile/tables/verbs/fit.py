@@ -14,7 +14,7 @@ from voile.data.roles import Roles
 from voile.keys.random import streams
 from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
-from voile.tables.bounds.bound import bound, refuse_unbounded
+from voile.tables.bounds.bound import Bound, bound, refuse_unbounded
 from voile.tables.domains.settings import PATHS, KeptSettings
 from voile.tables.domains.zip_areas import is_zip
 from voile.tables.paper.bisect import Bisect
@@ -26,7 +26,7 @@ from voile.tables.policies.safe_harbor import is_age, safe_harbor
 from voile.tables.policies.space import PolicySpace
 from voile.tables.verbs.content import KIND, Asked, Content, Policies, score_marks
 from voile.tables.verbs.options import FitOptions
-from voile.tables.verbs.search import Method, search
+from voile.tables.verbs.search import Method, SearchResult, search
 
 SAFE_HARBOR = "safe-harbor"
 CHAINED = ("random-chain", "sublattice", "bisect")
@@ -48,7 +48,7 @@ def fit(
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
     sensitive = _sensitive(roles, options)
     _check_outcomes(roles, options)
-    _check_strategy(options)
+    _check_method(options)
     progress("counting", 0)
     fitted = TrainingSource(source, hold_out) if options.hold_out else source
     space = _space(fitted, roles, options, sensitive)
@@ -64,14 +64,7 @@ def fit(
         start=_start(space, options),
         progress=lambda at: progress("searching", at.evaluations, options.evaluations),
     )
-    proved = None
-    if options.lower_bound_seconds is not None and found.stopped != "interrupted":
-        proved = bound(
-            space,
-            found.frontier,
-            seconds=options.lower_bound_seconds,
-            progress=lambda at: progress("proving", at.bounded),
-        )
+    proved = _prove(space, found, options, progress)
     frontier = found.frontier if proved is None else proved.frontier
     content = Content(
         space,
@@ -92,13 +85,30 @@ def fit(
         {
             "method": found.method,
             "evaluations": found.evaluations,
-            "stopped": found.stopped
-            if proved is None or proved.stopped != "interrupted"
-            else "interrupted",
+            "stopped": found.stopped if proved is None else _ended(found, proved),
         },
         proved,
     )
     return content.to_kit()
+
+
+def _prove(
+    space: PolicySpace, found: SearchResult, options: FitOptions, progress: Progress
+) -> Bound | None:
+    """Bound what any policy could reach, where asked for and the search was not interrupted."""
+    if options.lower_bound_seconds is None or found.stopped == "interrupted":
+        return None
+    return bound(
+        space,
+        found.frontier,
+        seconds=options.lower_bound_seconds,
+        progress=lambda at: progress("proving", at.bounded),
+    )
+
+
+def _ended(found: SearchResult, proved: Bound) -> str:
+    """Say how the fit ended: Ctrl-C in the proof interrupts it as well."""
+    return "interrupted" if proved.stopped == "interrupted" else found.stopped
 
 
 def _space(source: Source, roles: Roles, options: FitOptions, sensitive: str | None) -> PolicySpace:
@@ -200,7 +210,7 @@ def _check_outcomes(roles: Roles, options: FitOptions) -> None:
             raise RequestError(f"outcome {name} is named twice")
 
 
-def _check_strategy(options: FitOptions) -> None:
+def _check_method(options: FitOptions) -> None:
     """Refuse settings that the search asked for has no use for."""
     if options.chain_order != "bits" and options.method not in CHAINED:
         raise RequestError(
