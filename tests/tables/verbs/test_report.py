@@ -1,4 +1,4 @@
-"""What the report tells of people, and what it keeps from the public."""
+"""What the report says of people, and what it withholds from the public."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def _summary(
         Figure(
             "Unique on all released columns",
             share_of(apart, people, audience),
-            "of people, for an adversary who also knows the columns kept as they are",
+            "of people, for an adversary who also knows the columns released as they are",
         ),
     )
     columns = listed([strip["column"] for strip in data["strips"]["chosen"]])
