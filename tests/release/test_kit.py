@@ -320,5 +320,5 @@ def test_a_policy_is_for_one_kind_and_one_kit():
 
 
 def test_what_is_saved_over_is_refused_in_the_words_of_python(saved):
-    with pytest.raises(RequestError, match="is there already; replace it with force$"):
+    with pytest.raises(RequestError, match=r"is there already; replace it with force$"):
         Kit.load(saved).save(saved)
