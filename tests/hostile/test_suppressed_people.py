@@ -62,7 +62,7 @@ def released(folder: Path, capfd: Any, rows: list[str], k: int, choice: list[str
         voile("report", release, "--out", out / f"r{suffix}.html")
     voile("report", kit, "--out", out / "kit.html")
     voile("tables", "frontier", kit)
-    said = "".join(capfd.readouterr())
+    said = "".join(capfd.readouterr()).replace(str(folder), "")
     (out / "said.txt").write_text(said, encoding="utf-8")
     return out
 

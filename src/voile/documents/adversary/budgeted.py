@@ -178,9 +178,9 @@ class BudgetedAttacker(Parameters):
         )
         if len(chosen) < len(seen):
             yield Note(
-                "In {blind} of {repeats} repeats the labelled text held no identifier, and the "
+                "In {blind:.0%} of the repeats the labelled text held no identifier, and the "
                 "attacker inspected at random.",
-                {"repeats": len(seen), "blind": len(seen) - len(chosen)},
+                {"blind": 1 - len(chosen) / len(seen)},
             )
         if self.labels == "released":
             yield Note(
