@@ -57,7 +57,6 @@ def _prepare(screen: Screen, out: Path, *, force: bool) -> None:
 
 
 def _commands(out: Path) -> list[list[str]]:
-    """Return the commands as a user would type them."""
     county = out / "county"
     patients, population = str(county / "patients.csv"), str(county / "population.parquet")
     kit, policy, release = str(out / "kit"), str(out / "policy.toml"), str(out / "release.csv")

@@ -15,8 +15,6 @@ from voile.wings import wing
 
 
 def own_command(kind: str, verb: OwnVerb) -> click.Command:
-    """Return the command."""
-
     def run(screen: Screen, *, options: Any, **places: Any) -> int:
         ended: Ended = getattr(wing(kind), verb.run)(options, screen, **places)
         screen.result(ended.result)

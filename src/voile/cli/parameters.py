@@ -59,7 +59,6 @@ def argument(name: str) -> click.Argument:
 
 
 def path(name: str, help: str, *, required: bool = False) -> click.Option:
-    """Take a path as an option."""
     kind = click.Path(path_type=Path)
     return click.Option([f"--{name}"], type=kind, required=required, help=help)
 
@@ -71,7 +70,6 @@ def place(name: str, metavar: str, help: str) -> click.Option:
 
 
 def flag(name: str, help: str) -> click.Option:
-    """Take a yes or no."""
     return click.Option([f"--{name}"], is_flag=True, help=help)
 
 
@@ -92,7 +90,6 @@ def key_file() -> click.Option:
 
 
 def seed() -> click.Option:
-    """Fix what is drawn at random."""
     return click.Option(
         ["--seed"],
         type=click.IntRange(0),
@@ -126,7 +123,6 @@ def open_and_report(
 
 
 def load_kit(place: Path, kind: str) -> Kit:
-    """Load a kit of this kind."""
     from voile.release.kit import Kit
 
     return Kit.load(place, kind)

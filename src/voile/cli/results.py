@@ -43,7 +43,6 @@ def tell_fitted(screen: Screen, kit: Kit, place: Path) -> int:
 
 
 def tell_chosen(screen: Screen, chosen: Chosen, place: Path) -> None:
-    """Say which policy was chosen, with its figures."""
     name = "an edited policy" if chosen.number is None else f"policy {chosen.number}"
     screen.say(f"{place}: {name} ({chosen.how})")
     if chosen.figures:

@@ -141,7 +141,6 @@ def short(value: object, *, thousands: str = ",") -> str:
 
 
 def _finite(data: Any) -> Any:
-    """Replace what JSON has no number for by null."""
     match data:
         case float():
             return data if math.isfinite(data) else None

@@ -36,13 +36,11 @@ class WingCommand(Command):
 
     @cached_property
     def model(self) -> type[BaseModel]:
-        """The wing's options."""
         model: type[BaseModel] = self._load()
         return model
 
     @cached_property
     def wing_params(self) -> list[click.Option]:
-        """Return an option for each field."""
         from voile.release.options import fields_of
 
         return [_option(name, field) for name, field in fields_of(self.model).items()]
@@ -54,7 +52,6 @@ class WingCommand(Command):
         return [*(param for param in own if param.required), *self.wing_params, *may]
 
     def invoke(self, ctx: click.Context) -> int | None:
-        """Check the wing's options and hand them on as one value."""
         wing = {option.name: ctx.params.pop(str(option.name)) for option in self.wing_params}
         given = {
             name: value
@@ -68,7 +65,6 @@ class WingCommand(Command):
 
 
 def spelt(name: str) -> str:
-    """Write an option's name as the command line does."""
     return f"--{name.replace('_', '-')}"
 
 
@@ -105,7 +101,6 @@ class _Offered(click.Choice[str]):
 
 
 def _kind(annotation: Any) -> tuple[click.ParamType[Any], bool]:
-    """Return the option's type and whether it may be given several times."""
     if get_origin(annotation) in (Union, UnionType):
         (annotation,) = (a for a in get_args(annotation) if a is not type(None))
     if get_origin(annotation) is tuple:

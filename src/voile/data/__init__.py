@@ -35,7 +35,6 @@ class Data:
 
 
 def _readable(thing: Any) -> Any:
-    """Return what `open_source` opens; refuse another thing."""
     from voile.data.frames import KNOWN, frame_kind
     from voile.data.source import Source
 

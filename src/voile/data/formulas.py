@@ -31,7 +31,6 @@ def escape(texts: pa.Array) -> pa.Array:
 
 
 def unescape(texts: pa.Array) -> pa.Array:
-    """Undo `escape`."""
     return pc.replace_substring_regex(texts, f"^'('*{STARTS})", "\\1", max_replacements=1)
 
 
@@ -62,5 +61,4 @@ class Unescaped(Source):
             yield pa.RecordBatch.from_arrays(arrays, columns)
 
     def fingerprint(self) -> str:
-        """Hash the file as it is."""
         return self._escaped.fingerprint()

@@ -66,7 +66,6 @@ def _arrow(frame: Any, kind: Frame, name: str) -> pa.Table:
 
 
 def _columns(columns: Mapping[str, Any], name: str) -> pa.Table:
-    """Make a table of a dictionary's columns, which have one length."""
     arrays = {}
     for column, values in columns.items():
         try:

@@ -35,8 +35,6 @@ TABLES = (POSTGRESQL, TABLE)
 class Format:
     """Say how files of some suffixes are read.
 
-    Parameters
-    ----------
     reader : "module:class" below voile.data, imported when first used.
     choices : what can be asked for: the table of a file that holds several, the encoding of text,
         and what becomes of bytes that are no text.
@@ -46,7 +44,6 @@ class Format:
     choices: tuple[str, ...] = ()
 
     def open(self, path: Path, **asked: str) -> Source:
-        """Open one file."""
         from importlib import import_module
 
         module, name = self.reader.split(":")
@@ -202,7 +199,6 @@ def split_output(out: str | os.PathLike[str]) -> tuple[Path, str | None]:
 
 
 def find_format(path: Path) -> Format:
-    """Find what reads a file by the end of its name, in capitals or not."""
     ends = [suffix.lower() for suffix in path.suffixes]
     known = FORMATS.get("".join(ends[-2:])) or FORMATS.get("".join(ends[-1:]))
     if known is None:

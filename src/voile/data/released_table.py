@@ -32,8 +32,6 @@ MARK = "written by voile"
 class Pointer:
     """The file that stands for a released table: where it is, and the hash of its rows.
 
-    Parameters
-    ----------
     database : an address of PostgreSQL, or the name of a file in the same folder.
     """
 
@@ -43,7 +41,6 @@ class Pointer:
 
     @classmethod
     def read(cls, path: Path) -> Pointer:
-        """Read the file back."""
         try:
             parts = read_toml(path)
             return cls(**{name: printable(str(part)) for name, part in parts.items()})
@@ -53,7 +50,6 @@ class Pointer:
             ) from None
 
     def write(self, path: Path) -> None:
-        """Write the file."""
         path.write_text(tomli_w.dumps(self.__dict__), encoding="utf-8")
 
 
@@ -82,7 +78,6 @@ class TableWriter(Writer):
         self._rows = ArrowWriter(rows_path(path), schema)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add rows."""
         self._rows.write(conform(batch, self._schema))
 
     def close(self) -> None:
@@ -99,5 +94,4 @@ class ArrowRows(ArrowSource):
         super().__init__(rows_path(path))
 
     def fingerprint(self) -> str:
-        """Hash the rows."""
         return hash_rows(self.schema(), self.batches())

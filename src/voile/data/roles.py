@@ -29,8 +29,6 @@ Role = Literal[
 
 
 class Column(BaseModel):
-    """A column's role, and the settings that a wing reads of it."""
-
     model_config = ConfigDict(extra="allow", frozen=True)
 
     role: Role
@@ -174,5 +172,4 @@ class Roles(BaseModel):
 
 
 def _role_names() -> str:
-    """Name the roles that a person may give."""
     return ", ".join(role for role in get_args(Role) if role != "undecided")

@@ -134,8 +134,6 @@ class Source(ABC):
 
 
 class FileSource(Source):
-    """A source that is one file on disk."""
-
     def __init__(
         self, path: Path, kind: str, columns: Iterable[pa.Field], notes: Sequence[str] = ()
     ) -> None:
@@ -245,7 +243,6 @@ def plain(kind: pa.DataType) -> pa.DataType:
 
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:
-    """Give a schema's columns their plain types."""
     return pa.schema([(field.name, plain(field.type)) for field in schema])
 
 

@@ -53,14 +53,10 @@ def raw_chunks(path: Path) -> Iterator[bytes]:
 def utf8_chunks(path: Path, encoding: str, errors: str = "strict") -> Iterator[bytes]:
     """Stream a file's text as UTF-8 without a byte order mark.
 
-    Parameters
-    ----------
     errors : as of `open`: "replace" puts U+FFFD for bytes that are no text of that encoding.
 
-    Raises
-    ------
-    DecodingError : there are such bytes, and "strict" was asked; it says where the first is.
-    SourceError : a zero byte, or a compressed file that is damaged.
+    Raises DecodingError: there are such bytes, and "strict" was asked; it says where the first is.
+    Raises SourceError: a zero byte, or a compressed file that is damaged.
     """
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     as_it_is = encoding == "utf-8" and errors == "strict"
@@ -104,13 +100,9 @@ def find_encoding(path: Path, errors: str = "strict") -> str:
     A byte order mark decides. Else it is UTF-8 when all of it is. Else it is windows-1252 if
     less of what is beyond ASCII is UTF-8 than is none; or a damaged file, and refused.
 
-    Parameters
-    ----------
     errors : "replace" takes a damaged file for UTF-8.
 
-    Raises
-    ------
-    DecodingError : a damaged file, and "strict" was asked.
+    Raises DecodingError: a damaged file, and "strict" was asked.
     """
     if marked := marked_encoding(path):
         return marked
@@ -161,8 +153,6 @@ def known_encoding(name: str) -> str:
 
 
 class ChunkReader(io.RawIOBase):
-    """Read an iterator of chunks as a file."""
-
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
         self._rest = memoryview(b"")
@@ -172,7 +162,6 @@ class ChunkReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        """Fill `buffer` from the next chunks."""
         while not self._rest:
             chunk = next(self._chunks, None)
             if chunk is None:

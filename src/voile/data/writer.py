@@ -13,8 +13,6 @@ import pyarrow as pa
 class Writer(ABC):
     """Write record batches one after the other; what was written is whole when it is closed.
 
-    Attributes
-    ----------
     formulas : how many cells of each column a spreadsheet that opens the file takes for formulas.
     """
 

@@ -52,7 +52,6 @@ def leave_some_out(register: pa.Table, seed: RandomState = 2013) -> pa.Table:
 
 
 def _some(rng: np.random.Generator, n: int, share: float) -> NDArray[np.int64]:
-    """Return a share of the rows."""
     return rng.permutation(n)[: round(share * n)]
 
 

@@ -71,8 +71,6 @@ Ages are completed years on 1 July 2013, in every file and on every visit. ZIP c
 class County:
     """Three Arrow tables: everyone, how many of each kind, and the hospital's visits.
 
-    Parameters
-    ----------
     register : one row a person: person_id, given_name, family_name, birth_date, age, sex, race,
         zip, insurance.
     population : one row for each age, sex, race and zip that occurs, and its number of people.
@@ -92,8 +90,6 @@ def make_county(seed: RandomState = 2013, people: int = 100_000) -> County:
     patients is larger than its population. Of the six ZIP3 areas three have under 20,000
     people, where there are 100,000 in all.
 
-    Examples
-    --------
     >>> county = make_county(people=1000)
     >>> len(county.register), len(county.patients["person_id"].unique())
     (1000, 80)

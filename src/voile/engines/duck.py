@@ -24,8 +24,6 @@ def connect(
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a database in memory that spills to a folder of its own, mode 0700, gone afterwards.
 
-    Parameters
-    ----------
     memory : bytes, > 0; half of them are DuckDB's, so that an answer fits beside it.
     threads : >= 1; every core without it. Answers do not depend on it.
     directory : where the folder is made; the system's temporary folder without it. Rows lie there

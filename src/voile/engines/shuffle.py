@@ -36,8 +36,6 @@ def shuffled(
     distinct. The bucket is the first digit; what orders a bucket depends on the other digits only,
     and a permutation drawn in memory is what the remaining digits would have given.
 
-    Parameters
-    ----------
     batches : of one schema; dictionaries may differ from batch to batch.
     rng : seeded from the system's entropy by the caller: the order protects.
     directory : an existing folder for the buckets, which are deleted as they are read. It holds

@@ -47,25 +47,17 @@ def pseudonym(
 ) -> str:
     """Give a subject its pseudonym: text, the same each time for one secret and purpose.
 
-    Parameters
-    ----------
     secret : the key.
     subject : text or a whole number, not blank; its canonical form is this module's.
     purpose : pseudonyms of different purposes cannot be linked without the secret.
     length : characters, 12 to 51, of 5 bits each. With n subjects two share a pseudonym with a
         chance of at most n^2 / 2^(5 length + 1): 4e-13 for a million at 16, 4e-7 at 12.
 
-    Returns
-    -------
-    Capitals and the digits 2 to 7 (RFC 4648 base32), where no 0, 1 or 8 can be taken for
+    Returns capitals and the digits 2 to 7 (RFC 4648 base32), where no 0, 1 or 8 can be taken for
     O, I or B: the first bits of HMAC-SHA-256 under the key of this purpose.
 
-    Raises
-    ------
-    RequestError : a subject that is missing, blank or of another type; a length out of range.
+    Raises RequestError: a subject that is missing, blank or of another type; a length out of range.
 
-    Examples
-    --------
     >>> secret = Secret(bytes(32))
     >>> pseudonym(secret, "A-17") == pseudonym(secret, "A-17")
     True
@@ -114,17 +106,11 @@ def date_shift(secret: Secret, subject: Subject, *, days: int = 365) -> int:
     Guarantees: uniform over secrets. One offset per subject keeps every interval between its
     dates, so whoever knows one true date knows them all.
 
-    Parameters
-    ----------
     secret, subject : as in `pseudonym`.
     days : 1 to 36,500. Other `days` draw another offset.
 
-    Raises
-    ------
-    RequestError : a subject that `pseudonym` refuses; days out of range.
+    Raises RequestError: a subject that `pseudonym` refuses; days out of range.
 
-    Examples
-    --------
     >>> 1 <= abs(date_shift(Secret(bytes(32)), "A-17", days=30)) <= 30
     True
     """
@@ -170,8 +156,6 @@ def pseudonyms_of(
 class ShiftedDates:
     """Dates that moved with their subject, and those that could not.
 
-    Parameters
-    ----------
     dates : (n,) of the source's type; null where the source is null or set aside.
     set_aside : (n,) booleans, true where a date is there and could not be moved.
     """
@@ -194,18 +178,12 @@ def shift_dates(
     its type holds, is set aside: 9999-12-31 stands for "never", and moved it would tell the
     offset. So would any date that everyone knows (1900-01-01 for "unknown"): make it null first.
 
-    Parameters
-    ----------
     dates : (n,) date32, date64, or timestamps of any unit.
     subjects : (n,) as in `pseudonyms_of`.
     secret, days : as in `date_shift`.
 
-    Raises
-    ------
-    RequestError : other types, other lengths, or what `date_shift` refuses.
+    Raises RequestError: other types, other lengths, or what `date_shift` refuses.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> visits = pa.array([date(2013, 5, 1), None, date(2013, 5, 9)])
     >>> moved = shift_dates(Secret(bytes(32)), visits, pa.array(["A-17"] * 3)).dates.to_pylist()

@@ -60,7 +60,6 @@ def streams(seed: RandomState, *names: str) -> tuple[np.random.Generator, ...]:
 
 
 def _entropy(seed: RandomState) -> int:
-    """Return the whole number that a seed stands for."""
     import numpy as np
 
     if seed is None:
@@ -98,8 +97,6 @@ class Protective:
     itself is not cryptographic, and who sees a long run of one generator's raw output could
     continue that run, though no other's. Take keys from `bytes`.
 
-    Examples
-    --------
     >>> rows = Protective().generator().permutation(5)
     >>> sorted(rows.tolist())
     [0, 1, 2, 3, 4]

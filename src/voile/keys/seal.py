@@ -38,7 +38,6 @@ class Seal:
 
     @classmethod
     def of(cls, named: Mapping[str, Path], folder: Path, secret: Secret | None) -> Seal:
-        """Seal these files, and all that are in a folder, by their own names."""
         every = {**named, **{path.name: path for path in sorted(folder.iterdir())}}
         return cls({name: file_sha256(path) for name, path in every.items()}).under(secret)
 
@@ -47,24 +46,17 @@ class Seal:
         return Seal(self.files, None if secret is None else self._mac(secret))
 
     def holds_under(self, secret: Secret) -> bool:
-        """Say whether it was made under this secret."""
         return hmac.compare_digest(str(self.mac).encode(), self._mac(secret).encode())
 
     def _mac(self, secret: Secret) -> str:
         return hmac.digest(secret.derive("seal"), _bytes(dict(self.files)), "sha256").hex()
 
     def to_bytes(self) -> bytes:
-        """Return what `read` reads back."""
         return _bytes({"format": FORMAT, "version": 1, "files": self.files, "mac": self.mac})
 
     @classmethod
     def read(cls, path: Path) -> Seal:
-        """Read a seal back.
-
-        Raises
-        ------
-        TamperedError : there is none, or it is not as it was written.
-        """
+        """Read a seal back. Raises TamperedError: there is none, or it is not as it was written."""
         try:
             raw = path.read_bytes()
             data = json.loads(raw)

@@ -105,9 +105,8 @@ def read_private(path: str | os.PathLike[str], name: str, most: int) -> bytes:
 
     Where the system has no such permissions (Windows), they are not checked.
 
-    Raises
-    ------
-    RequestError : it cannot be read, or others may read or write it. Errors call it by `name`.
+    Raises RequestError: it cannot be read, or others may read or write it. Errors call it by
+    `name`.
     """
     where = os.fspath(path)
     try:

@@ -56,7 +56,6 @@ class _Table:
     rows: pa.Table
 
     def said(self, name: str) -> Said:
-        """Return a column's role, the reason, and settings."""
         seen = self.seen[name]
         if name == self.subject:
             return "identifier", "says whose a document is", {}
@@ -72,7 +71,6 @@ class _Table:
 
     @cached_property
     def seen(self) -> Mapping[str, Seen]:
-        """What was counted of each column."""
         return {one.name: one for one in look(self.rows)}
 
     @cached_property
@@ -133,7 +131,6 @@ class _Table:
 
 
 def _first_rows(source: Source) -> pa.Table:
-    """Return the rows to look at: fewer where they are long."""
     import pyarrow as pa
 
     batches: list[pa.RecordBatch] = []

@@ -55,7 +55,6 @@ class _Table:
     seen: Mapping[str, Seen]
 
     def said(self, name: str) -> Said:
-        """Return a column's role, the reason, and settings."""
         seen, (record, item) = self.seen[name], self._long
         if name == record:
             return "identifier", "tells records apart; a release numbers them anew", {}
@@ -112,7 +111,6 @@ class _Table:
 
     @cached_property
     def _label(self) -> str | None:
-        """The label: by its name, else the one column of two values, else the one class."""
         may = self._few_valued
         named = [name for name, found in may.items() if found and found[0].role == "label"]
         if named:

@@ -23,15 +23,12 @@ class ColumnProposal:
 
 @dataclass(frozen=True)
 class Proposal:
-    """Proposed roles of a source's columns, and the column that says who a row is about."""
-
     source: str
     rows: int
     columns: tuple[ColumnProposal, ...]
     subject: str | None
 
     def by_role(self) -> dict[Role, list[str]]:
-        """Return the columns of each role that was proposed."""
         found: dict[Role, list[str]] = {}
         for column in self.columns:
             found.setdefault(column.role, []).append(column.name)

@@ -24,7 +24,6 @@ class ProposedRoles(Roles):
 
     @classmethod
     def of_proposal(cls, proposal: Proposal) -> ProposedRoles:
-        """Return the roles that were proposed."""
         columns = {c.name: {"role": c.role, **c.settings} for c in proposal.columns}
         roles = cls.model_validate({"subject": proposal.subject, "columns": columns})
         roles._proposal = proposal

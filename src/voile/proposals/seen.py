@@ -37,8 +37,6 @@ ID_WIDTH = 7  # digits: whole numbers that all have as many are ids or times, ha
 class Seen:
     """What was counted of a column in the rows looked at.
 
-    Parameters
-    ----------
     kind : ``text``, ``whole``, ``decimal``, ``float``, ``date``, ``truth``, ``nested`` (lists,
         structs, JSON of these) or ``other``.
     present, distinct : values that are not null, and how many different ones.
@@ -64,7 +62,6 @@ class Seen:
 
     @property
     def nearly_unique(self) -> bool:
-        """Whether it tells almost every row apart."""
         return self.present >= LEAST_ROWS and self.distinct > NEARLY_UNIQUE * self.present
 
     @property
@@ -81,17 +78,14 @@ class Seen:
 
     @property
     def free_text(self) -> bool:
-        """Whether it holds sentences."""
         return self.kind == "text" and self.length >= FREE_TEXT and self.spaced
 
     @property
     def counts(self) -> str:
-        """Its type and how many values it has."""
         return f"{printable(self.type)}, {self.distinct:,} distinct in {self.present:,}"
 
 
 def first_rows(source: Source) -> pa.Table:
-    """Return the rows that a proposal looks at."""
     import pyarrow as pa
 
     batches, rows = [], 0
@@ -104,7 +98,6 @@ def first_rows(source: Source) -> pa.Table:
 
 
 def look(table: pa.Table) -> Iterator[Seen]:
-    """Count what the columns of a table hold, and look at the values."""
     for name, column in zip(table.column_names, table.columns, strict=True):
         seen = _counted(name, column)
         if seen.present and seen.kind in ("text", "whole"):

@@ -64,7 +64,6 @@ class Values:
         self.rows: list[int] = counted.field("counts").take(first).to_pylist()
 
     def share(self, is_one: Callable[[str], bool]) -> float:
-        """Return the share of rows whose value is one."""
         found = sum(n for text, n in zip(self.texts, self.rows, strict=True) if is_one(text))
         return found / max(sum(self.rows), 1)
 

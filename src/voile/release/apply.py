@@ -60,13 +60,11 @@ class Tally:
     set_aside_rows: int = 0
 
     def check(self) -> None:
-        """Raise when rows in differ from rows out, set aside, suppressed and held out."""
         out = self.released + self.set_aside_rows + self.suppressed + self.held_out
         if self.read != out:
             raise AssertionError(f"{self.read} rows came in and {out} are accounted for")
 
     def to_data(self) -> dict[str, Any]:
-        """Return the counts for the private manifest."""
         return {
             "read": self.read,
             "released": self.released,
@@ -84,8 +82,6 @@ class Tally:
 class Batch:
     """Rows of the source on their way.
 
-    Parameters
-    ----------
     rows : the columns that were asked for.
     numbers : (n,) the number of each row in the source, from 0.
     counted : (n,) bool, not held out: the others are not counted.
@@ -100,8 +96,6 @@ class Batch:
 class Outcome:
     """What became of a batch.
 
-    Parameters
-    ----------
     columns : of the release, or what `finish` makes it of; as many rows as came in.
     aside : (n,) bool, rows that no policy speaks of, each noted with its reason.
     suppressed : (n,) bool, rows that may not be released.
@@ -212,11 +206,9 @@ class Applying(ABC):
         """Open what the wing itself writes into the private folder; `files` closes it."""
 
     def writer(self, out: str | AnyPath, *, force: bool, escape: bool) -> Writer:
-        """Open what the release is written with."""
         return open_writer(out, self.schema, force=force, escape=escape)
 
     def opened(self, out: AnyPath) -> Source:
-        """Open what was written, as the wing made it."""
         return Unescaped(open_source(out)) if self._escape else open_source(out)
 
     def note(self, batch: Batch, column: str, reason: str, lost: NDArray[np.bool_]) -> None:

@@ -48,7 +48,6 @@ class KitFrontier:
         return self.drawn(f"{len(self):,} policies that no other beats")
 
     def drawn(self, title: str) -> str:
-        """Draw it for a notebook as the public report does."""
         sections = load(self._kit.kind).sections(self._kit, (), audience="public")
         blocks = [block for section in sections for block in section.blocks]
         return drawn(title, [one for one in blocks if isinstance(one, FrontierChart)][:1])

@@ -25,8 +25,6 @@ PLAIN = {"PLAIN", "RLE", "BIT_PACKED"}
 
 
 class PolicyFile(BaseModel):
-    """What a policy file holds."""
-
     model_config = ConfigDict(extra="forbid", strict=True)
 
     kind: str
@@ -39,8 +37,6 @@ class PolicyFile(BaseModel):
 
 
 class Entry(BaseModel):
-    """A table of a kit's index."""
-
     model_config = ConfigDict(extra="forbid")
 
     file: str
@@ -48,8 +44,6 @@ class Entry(BaseModel):
 
 
 class Index(BaseModel):
-    """What a kit's index holds, beside its format and version."""
-
     kind: str
     visibility: Visibility
     facts: dict[str, Any]
@@ -57,7 +51,6 @@ class Index(BaseModel):
 
 
 def read_policy(path: Path) -> PolicyFile:
-    """Read a policy file, which a person may have edited."""
     try:
         data = read_toml(path)
     except (FileNotFoundError, NotADirectoryError):

@@ -47,7 +47,6 @@ P = TypeVar("P", bound=AnyPath)
 
 
 def manifest_path(out: P) -> P:
-    """Return where the public manifest of a release lies."""
     return cast(P, out.with_name(f"{out.name}.manifest.json"))
 
 

@@ -53,8 +53,6 @@ RENAMED = {
 def checked(model: type[M], given: Mapping[str, Any], spelt: Callable[[str], str] = str) -> M:
     """Build the options; every mistake is reported at once, by the option it was made with.
 
-    Parameters
-    ----------
     spelt : how the user writes an option's name: ``--hold-out`` on the command line.
 
     >>> checked(ApplyOptions, {"keep_oder": True})
@@ -70,7 +68,6 @@ def checked(model: type[M], given: Mapping[str, Any], spelt: Callable[[str], str
 def request_error(
     error: ValidationError, known: Iterable[str], spelt: Callable[[str], str] = str
 ) -> RequestError:
-    """Say what is wrong with the options that were given; these are `known`."""
     found = error.errors(include_input=False, include_url=False)
     inside = {m["loc"][0] for m in found if len(m["loc"]) > 1}
     # An option with a wrong value is short of a value, too: that is said once.
@@ -111,9 +108,7 @@ class Pseudonymous(ApplyOptions):
     def secret(self, subject: str | None) -> Secret | None:
         """Read the secret; without one, the subjects' column may be left out only knowingly.
 
-        Raises
-        ------
-        RequestError : there is no secret, and pseudonyms of this column are to be released.
+        Raises RequestError: there is no secret, and pseudonyms of this column are to be released.
         """
         secret = Secret.find(self.key_file)
         if secret is None and subject is not None and not self.no_pseudonyms:

@@ -39,8 +39,6 @@ class Ended(NamedTuple):
 class OwnVerb:
     """A verb of one wing alone.
 
-    Parameters
-    ----------
     name : on the command line.
     options : their model; its docstring is the verb's help.
     run : name of the wing's function: `run(options, reporter, **places)` returns an `Ended`.
@@ -58,7 +56,6 @@ class OwnVerb:
 def open_reported(
     reporter: Reporter, place: object, *, table: str | None, encoding: str | None
 ) -> Source:
-    """Open a source, and report what was found out about it."""
     from voile.data import open_source
 
     opened = open_source(place, table=table, encoding=encoding)

@@ -56,7 +56,6 @@ class Report(Brief):
 def report_of(
     subject: Kit | Release, evidence: Sequence[Evidence], audience: Audience, name: str
 ) -> Report:
-    """Make the report of a kit or a release that is called `name`."""
     title = f"{name}: what it discloses, what it keeps"
     with fitting("what is reported", Path(name)):
         page = render(

@@ -55,7 +55,6 @@ class VoileWarning(UserWarning):
 
 
 def fit_of(kind: str) -> Callable[..., Kit]:
-    """Return `fit` of one kind of data."""
     wing = load(kind)
 
     def fit(
@@ -90,7 +89,6 @@ def fit_of(kind: str) -> Callable[..., Kit]:
 
 
 def choose_of(kit: Kit, how: Mapping[str, Any]) -> Chosen:
-    """Pick one policy of a kit."""
     wing = load(kit.kind)
     given = {name: value for name, value in how.items() if value is not None and value is not False}
     with as_keywords():
@@ -101,7 +99,6 @@ def choose_of(kit: Kit, how: Mapping[str, Any]) -> Chosen:
 
 
 def apply_of(kit: Kit) -> Callable[..., Release]:
-    """Return `apply` of a kit."""
     wing = load(kit.kind)
 
     def apply(
@@ -164,7 +161,6 @@ def _warn_of_set_aside(release: Release) -> None:
 
 
 def attack_of(release: Release) -> Callable[..., AttackResults]:
-    """Return `attack` of a release."""
     wing = load(release.kind)
 
     def attack(
@@ -260,8 +256,6 @@ def checked_own(**given: tuple[Any, Any]) -> dict[str, Any]:
 def documented(function: F, first: str, said: Mapping[str, str], model: type[BaseModel]) -> F:
     """Give a verb the signature and the description of its wing's options.
 
-    Parameters
-    ----------
     first : its first sentence. said : what its own parameters are.
     """
     own = Signature.from_callable(function, eval_str=False)

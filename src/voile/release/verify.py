@@ -51,7 +51,6 @@ MALFORMED = (VoileError, LookupError, TypeError, ValueError, ArithmeticError, At
 
 
 def checks(release: Release, secret: Secret | None) -> Iterator[Check]:
-    """Yield what is checked, and whether it holds; of other bytes than its own, nothing more is."""
     own = _has_own_bytes(release)
     yield Check("the bytes are those that the manifest names", own)
     yield from sealed(release, secret)
@@ -139,7 +138,6 @@ def check_seal(release: Release, secret: Secret | None) -> None:
 
 
 def is_keyed(release: Release) -> bool:
-    """Say whether apply sealed the release under a secret."""
     return (release.folder / SEAL).exists() and release.seal(SEAL).mac is not None
 
 

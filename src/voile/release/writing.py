@@ -36,8 +36,6 @@ NO_LISTS = (".csv", ".tsv", ".jsonl", ".ndjson")
 class Parts:
     """Where the parts of a release are written before they appear.
 
-    Parameters
-    ----------
     release : the file, or the rows in memory.
     rows : what `open_writer` takes for them: the table's name with it, where a file stands for one.
     scratch : a folder for what is needed only meanwhile; None in memory, where nothing spills.
@@ -59,8 +57,6 @@ def write_release(
 ) -> Release:
     """Let `fill` write the parts of a release, and let them appear together.
 
-    Parameters
-    ----------
     out : where; None in memory.
     secret : what it is sealed under, now or when it is saved.
     like : the kind of frame that it is shown as.

@@ -128,7 +128,6 @@ def _small(text: str) -> str:
 
 
 def _grids(evidence: Evidence, audience: Audience) -> Iterator[Grid | Prose]:
-    """Yield a table of what was found of all, and one by kind."""
     told = shown_findings(evidence, audience)
     whole = [one for one in told if not one.of and one.rate.trials]
     if whole:

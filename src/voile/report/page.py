@@ -152,7 +152,6 @@ def _coarse(block: Block) -> Block:
 
 
 def _drawing(block: Block) -> Any:
-    """Return what a chart's template draws."""
     match block:
         case FrontierChart():
             return frontier_chart.draw(block)

@@ -15,8 +15,6 @@ Audience = Literal["public", "internal"]
 
 @dataclass(frozen=True)
 class Prose:
-    """Paragraphs of plain text."""
-
     paragraphs: tuple[str, ...]
     audience: Audience = "public"
 
@@ -150,8 +148,6 @@ class Series:
 
 @dataclass(frozen=True)
 class LineChart:
-    """Lines over a common x."""
-
     series: tuple[Series, ...]
     x_name: str
     y_name: str

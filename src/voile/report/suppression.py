@@ -28,14 +28,10 @@ def withheld(
 ) -> frozenset[int] | None:
     """Choose the rows of a table to withhold whole; the totals of its columns may be shown.
 
-    Parameters
-    ----------
     rows : counts, 0 or more; all rows have the same columns.
     public : rows that are shown elsewhere, and so cannot be withheld.
 
-    Returns
-    -------
-    The rows to withhold; None where none of the table can be shown beside its totals.
+    Returns the rows to withhold; None where none of the table can be shown beside its totals.
 
     Guarantees, proved: every count in a shown row is 0 or `few` and more. In every column the
     withheld rows add up to S, which is 0 or `few` and more, and there are two of them or more.

@@ -107,7 +107,6 @@ def rate(found: Rate | None, audience: Audience) -> str:
 
 
 def _digits(value: float, audience: Audience) -> float:
-    """Return a figure with the digits that an audience is shown."""
     return rounded(value) if audience == "public" else value
 
 

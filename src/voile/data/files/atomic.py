@@ -85,7 +85,6 @@ class Staging:
         return self._folder / "new" / path.name
 
     def folder(self, final: str | os.PathLike[str], *, mode: int = 0o777) -> Path:
-        """Make a part that is a folder."""
         path = self.part(final)
         path.mkdir(mode=mode)
         return path

@@ -39,12 +39,10 @@ class MemoryPath:
         return MemoryPath(str(self._path / name), self._tree)
 
     def with_name(self, name: str) -> Self:
-        """Return the place of this name beside it."""
         return type(self)(str(self._path.with_name(name)), self._tree)
 
     @property
     def name(self) -> str:
-        """The last part of its path."""
         return self._path.name
 
     @property
@@ -57,15 +55,12 @@ class MemoryPath:
         return self.is_file() or self.is_dir()
 
     def is_file(self) -> bool:
-        """Say whether rows or bytes are there."""
         return self._path in self._tree
 
     def is_dir(self) -> bool:
-        """Say whether a file is in it."""
         return any(self._path in path.parents for path in self._tree)
 
     def iterdir(self) -> Iterator[MemoryPath]:
-        """Yield the files in it."""
         found = (path for path in self._tree if path.parent == self._path)
         yield from (MemoryPath(str(path), self._tree) for path in found)
 
@@ -80,22 +75,18 @@ class MemoryPath:
         self._tree[self._path] = table
 
     def read_bytes(self) -> bytes:
-        """Return its bytes."""
         found = self._tree.get(self._path)
         if not isinstance(found, bytes):
             raise FileNotFoundError(str(self))
         return found
 
     def write_bytes(self, data: bytes) -> None:
-        """Put bytes there."""
         self._tree[self._path] = data
 
     def read_text(self, encoding: str = "utf-8") -> str:
-        """Return its text."""
         return self.read_bytes().decode(encoding)
 
     def write_text(self, text: str, encoding: str = "utf-8") -> None:
-        """Put a text there."""
         self.write_bytes(text.encode(encoding))
 
     def open(
@@ -113,7 +104,6 @@ class _Text(io.StringIO):
         self._place = place
 
     def close(self) -> None:
-        """Put what was written in its place."""
         if not self.closed:
             self._place.write_text(self.getvalue())
         super().close()

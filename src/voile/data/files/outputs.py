@@ -34,8 +34,6 @@ HEAD, MOST = 4096, 16 << 20
 class Output:
     """A kind of output.
 
-    Parameters
-    ----------
     name : what messages call it.
     is_ours : for each part, by its suffix, whether voile wrote what is at a path as that part; the
         main part's first.

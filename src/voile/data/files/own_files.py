@@ -38,12 +38,10 @@ M = TypeVar("M", bound="BaseModel")
 
 
 def read_json(path: AnyPath, what: str) -> Any:
-    """Read a file of JSON."""
     return parse_json(read_bytes(path), what, path)
 
 
 def parse_json(raw: bytes, what: str, where: AnyPath) -> Any:
-    """Parse the bytes of such a file."""
     try:
         data = json.loads(raw)
         if b"\\u" in raw:
@@ -72,7 +70,6 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_bytes(path: AnyPath) -> bytes:
-    """Read a small file whole."""
     if isinstance(path, MemoryPath):
         return path.read_bytes()
     try:

@@ -23,8 +23,6 @@ from voile.data.source import TableSource, distinct_names, hash_file
 class ExcelSource(TableSource):
     """A sheet; memory follows the sheet, which Excel ends at 1,048,576 rows.
 
-    Parameters
-    ----------
     table : the sheet's name; without one the only sheet with a row below its first.
     """
 

@@ -23,7 +23,6 @@ class Kinds:
         self._seen: set[str] = set()
 
     def add(self, cells: Collection[object]) -> None:
-        """Note some cells; nulls say nothing."""
         for kind in set(map(type, cells)) - {type(None), int}:
             self._seen.add(kind.__name__)
         whole = [cell for cell in cells if type(cell) is int]
@@ -67,7 +66,6 @@ def whole(value: object) -> object:
 
 
 def column(values: Iterable[object], kind: pa.DataType) -> pa.Array:
-    """Build an Arrow array of a type that `Kinds` chose."""
     if pa.types.is_string(kind):
         return pa.array([None if v is None else as_text(v) for v in values], kind)
     if pa.types.is_timestamp(kind):

@@ -27,8 +27,6 @@ class CsvWriter(Writer):
 
     A field is quoted when it needs it: where it holds the delimiter, a quote or a line's end.
 
-    Parameters
-    ----------
     escape : write what a spreadsheet would take for a formula as text (`voile.data.formulas`).
     """
 
@@ -43,7 +41,6 @@ class CsvWriter(Writer):
         self._write_lines([self._fields(name, pa.array([name])) for name in schema.names])
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add rows."""
         if batch.num_rows:
             named = zip(batch.schema.names, batch.columns, strict=True)
             self._write_lines([self._fields(name, column) for name, column in named])
@@ -78,7 +75,6 @@ class CsvWriter(Writer):
         self._file.write(_text_bytes(lines))
 
     def close(self) -> None:
-        """End the file."""
         self._file.close()
 
 
@@ -138,7 +134,6 @@ class JsonLinesWriter(Writer):
         self._file = path.open("w", encoding="utf-8", newline="\n")
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add rows."""
         names = batch.schema.names
         columns = [_json_cells(column) for column in batch.columns]
         for cells in zip(*columns, strict=True):
@@ -146,7 +141,6 @@ class JsonLinesWriter(Writer):
             self._file.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
 
     def close(self) -> None:
-        """End the file."""
         self._file.close()
 
 

@@ -97,7 +97,6 @@ def _is_text(line: bytes) -> bool:
 
 
 def _numbers(text: pa.Array) -> pa.Array:
-    """Return the numbers of each line as a list."""
     words = pc.ascii_split_whitespace(pc.ascii_trim_whitespace(text))
     flat = pc.list_flatten(words)
     row = pc.list_parent_indices(words)
@@ -109,8 +108,6 @@ def _numbers(text: pa.Array) -> pa.Array:
 
 
 class _LineWriter(Writer):
-    """Write a line for each row."""
-
     def __init__(self, path: Path, schema: pa.Schema, names: tuple[str, ...]) -> None:
         if sorted(schema.names) != sorted(names):
             raise RequestError(
@@ -123,7 +120,6 @@ class _LineWriter(Writer):
         self._names = names
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add rows."""
         items = batch.column(ITEMS)
         text = pc.list_flatten(items).cast(pa.string())
         lists = pa.ListArray.from_arrays(_offsets(items), self._spelt(text))
@@ -137,13 +133,10 @@ class _LineWriter(Writer):
         return text
 
     def close(self) -> None:
-        """End the file."""
         self._file.close()
 
 
 class TransactionWriter(_LineWriter):
-    """Transactions, as `TransactionSource` reads them."""
-
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         super().__init__(path, schema, (ITEMS,))
 

@@ -28,7 +28,6 @@ class ParquetWriter(Writer):
         self._rows = self._bytes = 0
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add rows."""
         self._held.append(batch)
         self._rows += batch.num_rows
         self._bytes += batch.nbytes
@@ -36,7 +35,6 @@ class ParquetWriter(Writer):
             self._write_held()
 
     def close(self) -> None:
-        """End the file."""
         try:
             self._write_held()
         finally:
@@ -57,11 +55,9 @@ class ArrowWriter(Writer):
         self._file = pa.ipc.new_file(path, self._schema)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add rows."""
         self._file.write_batch(conform(batch, self._schema))
 
     def close(self) -> None:
-        """End the file."""
         self._file.close()
 
 
@@ -78,10 +74,8 @@ class DuckDBWriter(Writer):
         self._connection.execute(f"CREATE TABLE {self._table} AS SELECT * FROM batch")
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add rows."""
         self._connection.register("batch", pa.table(conform(batch, self._schema)))
         self._connection.execute(f"INSERT INTO {self._table} SELECT * FROM batch")
 
     def close(self) -> None:
-        """End the file."""
         self._connection.close()

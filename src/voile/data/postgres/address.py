@@ -24,8 +24,6 @@ INSTEAD = "use PGPASSWORD, ~/.pgpass, or a service file with service=NAME"
 class Address:
     """A database of PostgreSQL, and a table in it unless there is only one.
 
-    Parameters
-    ----------
     url : what libpq connects to. It holds no password: libpq finds that by itself.
     table : "name" or "schema.name", as they are stored, never folded or quoted.
 

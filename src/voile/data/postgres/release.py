@@ -36,7 +36,6 @@ def open_released(path: Path) -> Source:
 
 
 def _address(pointer: Pointer) -> Address:
-    """Say where the table is."""
     address = Address.parse(pointer.database)
     if address is None:
         raise SourceError("names no database", where="postgresql file")
@@ -48,8 +47,6 @@ class PostgresWriter(TableWriter):
 
     Whether it can be made is looked up first: the schema is there, and the role may create in it.
 
-    Parameters
-    ----------
     path : of the file that stands for the table, inside a `Staging`.
     address : of the table; without a schema, the first of the search path.
     force : replace a table that is there.

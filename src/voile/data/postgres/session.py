@@ -42,8 +42,6 @@ ITS_LOG = "the server's log says why"
 class RefusedError(SourceError):
     """The server did not do what was asked.
 
-    Parameters
-    ----------
     code : its SQLSTATE, "" where there is none.
     """
 
@@ -55,15 +53,11 @@ class RefusedError(SourceError):
 class Session:
     """One transaction on one connection, ended without a trace unless it is committed.
 
-    Parameters
-    ----------
     snapshot : one that another session exported: the rows as they were when that one began.
     write : whether anything may be written. A session that reads sees one state of the database.
 
-    Raises
-    ------
-    RequestError : the driver is not installed.
-    SourceError : the server cannot be reached, or refuses the user.
+    Raises RequestError: the driver is not installed.
+    Raises SourceError: the server cannot be reached, or refuses the user.
     """
 
     def __init__(
@@ -95,7 +89,6 @@ class Session:
         self.run(f"SELECT {', '.join(pairs)}")
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
-        """Run one statement and give all its rows."""
         with failures(self.address.name), self._connection.cursor() as cursor:
             cursor.execute(sql)
             return cursor.fetchall() if cursor.description else []

@@ -65,8 +65,6 @@ class Column:
 class Table:
     """A table, view, partitioned or foreign table, and what is read of it.
 
-    Parameters
-    ----------
     place : its quoted name, with its schema.
     columns : those that are read.
     unread : column -> type of those that are not, since no type here is theirs.
@@ -81,11 +79,9 @@ class Table:
 
     @property
     def schema(self) -> pa.Schema:
-        """The Arrow types of the columns."""
         return pa.schema([(column.name, column.arrow) for column in self.columns.values()])
 
     def select(self, columns: Iterable[str]) -> str:
-        """Write the SELECT that gives some columns."""
         shown = [f"{self.columns[name].sql} AS {identifier(name)}" for name in columns]
         return f"SELECT {', '.join(shown)} FROM {self.place}"
 

@@ -49,8 +49,6 @@ def open_released(path: Path) -> Source:
 class DuckDBTableWriter(TableWriter):
     """Write rows for a table of a DuckDB file, to be published by `sending`.
 
-    Parameters
-    ----------
     path : of the file that stands for the table, inside a `Staging`.
     place : "file.duckdb::table" or "file.duckdb::schema.table".
     force : replace the table, if voile wrote it.

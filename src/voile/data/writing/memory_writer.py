@@ -24,9 +24,7 @@ class MemoryWriter(Writer):
         self._batches: list[pa.RecordBatch] = []
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add rows."""
         self._batches.append(conform(batch, self._schema))
 
     def close(self) -> None:
-        """Put the table in its place."""
         self._place.rows = pa.Table.from_batches(self._batches, self._schema)

@@ -29,8 +29,6 @@ def open_writer(
 ) -> Writer:
     """Open a writer by the end of the path's name.
 
-    Parameters
-    ----------
     path : by its suffix one of `WRITERS`, or for a table that `publishing` makes
         "file.postgresql::postgresql://host/database::table" or "file.table::file.duckdb::table".
         Give a place inside a `Staging`, what is there is overwritten; or a place in memory.
@@ -38,9 +36,7 @@ def open_writer(
     force : let `publishing` replace a table that voile wrote.
     escape : write formulas as text, in CSV and TSV (`voile.data.formulas`).
 
-    Raises
-    ------
-    RequestError : the format is unknown, cannot hold a column's type, or knows no formulas.
+    Raises RequestError: the format is unknown, cannot hold a column's type, or knows no formulas.
     """
     distinct_names(schema.names, where="output")
     if isinstance(path, MemoryPath):
@@ -100,8 +96,6 @@ def publishing(
     checked here, and is seen by others once the function is called: call it when all else is in
     place. A block that ends without leaves the database as it was.
 
-    Parameters
-    ----------
     path : where the writer wrote, inside the `Staging`. table : as it was given to the writer.
     force : replace a table that voile wrote.
     """

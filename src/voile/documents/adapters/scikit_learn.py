@@ -31,7 +31,6 @@ class Sklearn:
     name: str = "sklearn"
 
     def fit(self, examples: Examples, *, seed: int = 0) -> SklearnClassifier:
-        """Learn the labels of the counted tokens."""
         from sklearn.base import clone  # type: ignore[import-untyped]
 
         estimator = clone(self.estimator)
@@ -51,8 +50,6 @@ class Sklearn:
 
 @dataclass(frozen=True, eq=False)
 class SklearnClassifier:
-    """What a scikit-learn classifier has learnt."""
-
     estimator: Any  # fitted, unless there is one class only
     classes: NDArray[np.int16]  # the labels met, ascending
     types: int  # T
@@ -91,7 +88,6 @@ def _apart(scores: NDArray[np.floating]) -> Margins:
 
 
 def library(name: str, extra: str) -> Any:
-    """Import a library that only some need."""
     try:
         return import_module(name)
     except ModuleNotFoundError:

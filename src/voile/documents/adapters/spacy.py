@@ -78,7 +78,6 @@ class Recogniser:
     types: int  # T
 
     def margins(self, sight: Sight) -> Margins:
-        """Return each token's margin for each type, (n, T)."""
         found = np.full((len(sight.words), self.types), -1.0)
         filled = np.diff(sight.first) > 0
         docs = [doc for doc in docs_of(self.nlp, sight.words, sight.first) if len(doc)]
@@ -92,7 +91,6 @@ class Recogniser:
 
 
 def docs_of(nlp: Language, words: Sequence[str], first: NDArray[np.intp]) -> Iterator[Doc]:
-    """Yield the documents as spaCy's, with the tokens that they have here."""
     from spacy.tokens import Doc
 
     for start, end in pairwise(first):

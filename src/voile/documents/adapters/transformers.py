@@ -64,7 +64,6 @@ class Tagger:
     window: int  # pieces at once
 
     def margins(self, sight: Sight) -> Margins:
-        """Return each token's margin for each type, (n, T)."""
         words = list(sight.words)
         chances = np.zeros((len(words), self.kinds.shape[1]))
         for start, end in pairwise(sight.first):

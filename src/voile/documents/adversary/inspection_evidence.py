@@ -43,7 +43,6 @@ class InspectionEvidence(Evidence):
 
 
 def draw_curves(walks: Sequence[Inspections], asked: Sequence[int]) -> tuple[Curve, Curve]:
-    """Draw what the attacker finds, and what a random draw holds, up to the largest number."""
     even = np.linspace(0, max(asked), POINTS + 1).round().astype(np.int64)
     x = np.union1d(even, np.array(asked, dtype=np.int64))
     return _curve("attacker", x, average_found(walks, x)), _curve(
@@ -134,7 +133,6 @@ def _named_at_random(walk: Inspections, number: int) -> float:
 def _types(
     ground: AttackText, walks: Sequence[Inspections], number: int, totals: Mapping[str, Counts]
 ) -> Iterator[Finding]:
-    """Count by type the identifiers left, and those found."""
     attacked = ground.tokens_of(ground.attacked)
     types = ground.types[attacked]
     subject = np.repeat(ground.subject, np.diff(ground.examples.first))[attacked]

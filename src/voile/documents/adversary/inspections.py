@@ -35,7 +35,6 @@ class Inspections:
     def of(
         cls, ground: AttackText, look: Prediction, order: str, rng: np.random.Generator
     ) -> Inspections:
-        """Order what was predicted."""
         here = ground.tokens_of(look.documents)
         kept = ground.examples.counted[here]
         way = inspection_order(look.margins[kept], order, rng)
@@ -56,7 +55,6 @@ class Inspections:
 
     @cached_property
     def left(self) -> int:
-        """How many tokens are part of an identifier."""
         return int(self.is_identifier.sum())
 
     def found(self, inspections: Counts) -> Counts:
@@ -112,5 +110,4 @@ def expect_at_random(walks: Sequence[Inspections], inspections: Counts) -> MeanW
 
 
 def count_tokens(walk: Inspections) -> tuple[int, int]:
-    """Count the tokens, and those that are part of an identifier."""
     return len(walk), walk.left

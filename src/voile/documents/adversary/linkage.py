@@ -26,8 +26,6 @@ from voile.keys.random import RandomState, streams
 
 @dataclass(frozen=True)
 class ReadDocument:
-    """A published document, its mentions, and its true subject."""
-
     document: Document
     mentions: list[Mention]
     subject: str

@@ -67,7 +67,6 @@ class Apprentice:
     def elsewhere(
         self, ground: AttackText, learnt: NDArray[np.bool_], rng: np.random.Generator
     ) -> Prediction:
-        """Learn from some documents, (d,) bool, and look at the release's others."""
         rest = ground.attacked & ~learnt
         seen, shown = ground.examples.of(learnt), ground.examples.of(rest)
         if not seen.labels.any():

@@ -64,7 +64,6 @@ class Committee(Brief):
     tokeniser: Tokeniser | None = None  # what cuts text in the place of voile's rule
 
     def remover(self) -> Remover:
-        """Return what removes from text; it keeps what it has seen of words, for speed."""
         return Remover(self)
 
     def first(self, members: int) -> Committee:
@@ -74,8 +73,6 @@ class Committee(Brief):
 
 @dataclass(frozen=True, eq=False)
 class TokenRemovals:
-    """What a committee removes of some texts."""
-
     tokens: Tokens  # of the texts as they came
     type: Types  # (n,) as which type each token is removed, from 1; 0 where it stays
     member: NDArray[np.int16]  # (n,) who removed it, from 0; -1 where it stays
@@ -102,7 +99,6 @@ class Remover:
         self._scorers: dict[int, Scorer] = {}
 
     def __call__(self, texts: Iterable[str | Document]) -> TokenRemovals:
-        """Return what is removed of these texts."""
         held = sum(scorer.bytes for scorer in self._scorers.values())
         if len(self._known) > self.MOST_FORMS or held > self.MOST_BYTES:
             self._begin()
@@ -130,7 +126,6 @@ class Remover:
         return TokenRemovals(tokens, types, member)
 
     def scorer(self, weights: NDArray[np.float32]) -> Scorer:
-        """Return the scorer of these weights, made when first asked for."""
         if id(weights) not in self._scorers:  # a scorer holds its weights: no other has their id
             self._scorers[id(weights)] = Scorer(self._extractor, weights)
         return self._scorers[id(weights)]
@@ -187,12 +182,10 @@ class CommitteeSight:
 
     @property
     def matrix(self) -> sp.csr_array:
-        """The tokens' columns."""
         return self.features.matrix
 
     @cached_property
     def words(self) -> Sequence[str]:
-        """The tokens' forms, (n,)."""
         forms = self.features.tokens.forms
         return [forms[number] for number in self.features.tokens.form]
 

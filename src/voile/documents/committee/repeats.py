@@ -129,7 +129,6 @@ def _is_word(tokens: Tokens, forms: Sequence[str], at: int, short: str) -> bool:
 def mentions_as_removals(
     removed: TokenRemovals, again: NDArray[np.int16], document: int, labels: Sequence[str]
 ) -> list[Removal]:
-    """Return the mentions found in one document as removals."""
     start, end = removed.tokens.first[document : document + 2]
     return [
         Removal(

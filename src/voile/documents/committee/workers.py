@@ -68,7 +68,6 @@ class Worker:
         self._checked = frozenset(one.by for one in self._patterns if one.checked)
 
     def __call__(self, documents: Sequence[Document]) -> list[Done]:
-        """Return each document as published, None where one fails by itself."""
         return [one for part in _parts(documents) for one in self._tried(part)]
 
     def begin(self, documents: Sequence[Document]) -> Pending:
@@ -164,7 +163,6 @@ class Workers:
         self.end()
 
     def end(self) -> None:
-        """End the processes."""
         self._pool.shutdown(cancel_futures=True)
 
 

@@ -72,7 +72,6 @@ class Rules:
         return len(self.pairs)
 
     def __iter__(self) -> Iterator[Rule]:
-        """Give the rules with their words: for the holder's eyes."""
         columns = (self.pairs, self.subjects, self.confidence, self.lift)
         for (word, target), *numbers in zip(*(one.tolist() for one in columns), strict=True):
             yield Rule(self.words[word], self.targets[target], *numbers)

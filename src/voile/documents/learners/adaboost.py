@@ -30,7 +30,6 @@ class AdaBoost:
 
     @property
     def name(self) -> str:
-        """What history, kits and reports call it."""
         return "adaboost-cost" if self.cost_sensitive else "adaboost"
 
     def fit(self, examples: Examples, *, seed: int = 0) -> Linear:

@@ -25,7 +25,6 @@ def pack(weights: Weights) -> dict[str, NDArray[Any]]:
 
 
 def unpack(arrays: Arrays, outputs: int) -> Weights:
-    """Return the weights that `pack` made arrays of."""
     size = int(take(arrays, "size", "iu", ()))
     rows = take(arrays, "rows", "i", (None,))
     values = take(arrays, "weights", "f", (len(rows), outputs))
@@ -49,7 +48,6 @@ def take(arrays: Arrays, name: str, kinds: str, shape: tuple[int | None, ...]) -
 
 
 def misfit(name: str) -> RequestError:
-    """Return the refusal of an array."""
     return RequestError(
         f"the array {name!r} is missing or not of this kind of classifier",
         instead="use the kit as it was written",

@@ -67,12 +67,10 @@ class Calibration:
         return found
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all of it as arrays of numbers."""
         return {"knots": self.knots, "chances": self.chances, "first": self.first}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Calibration:
-        """Read it back; nothing in the arrays is run."""
         knots = take(arrays, "knots", "f", (None,))
         chances = take(arrays, "chances", "f", (len(knots),))
         first = take(arrays, "first", "iu", (None,)).astype(np.intp)

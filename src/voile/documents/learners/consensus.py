@@ -45,7 +45,6 @@ class Consensus:
 
     @property
     def name(self) -> str:
-        """What history, kits and reports call it."""
         return "consensus"
 
     def fit(self, examples: Examples, *, seed: int = 0) -> ConsensusClassifier:
@@ -80,8 +79,6 @@ def regressors(sums: Margins, form: NDArray[np.int32], first: NDArray[np.intp]) 
 
 @dataclass(frozen=True, eq=False)
 class ConsensusClassifier:
-    """What a consensus has learnt."""
-
     weights: Weights  # (columns, m + 2 T) of the CRF's m labels, the SVM and AdaBoost
     chain: Chain  # the CRF
     history: Weights  # (window, T, T) of the SVM; see `Linear`
@@ -102,14 +99,12 @@ class ConsensusClassifier:
         return np.asarray(np.einsum("ntk,tk->nt", seen, self.trust) + self.bias)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all of it as arrays of numbers."""
         own = {"history": self.history, "offset": self.offset, "scale": self.scale}
         judged = {"trust": self.trust, "bias": self.bias}
         return {**self.chain.to_arrays(), **pack(self.weights), **own, **judged}  # type: ignore[dict-item]
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> ConsensusClassifier:
-        """Read it back; nothing in the arrays is run."""
         bias = take(arrays, "bias", "f", (None,))
         types, labels = len(bias), len(take(arrays, "labels", "i", (None,)))
         weights = unpack(arrays, labels + 2 * types)

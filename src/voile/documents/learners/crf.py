@@ -38,7 +38,6 @@ class CRF:
 
     @property
     def name(self) -> str:
-        """What history, kits and reports call it."""
         return "crf-cost" if self.cost_sensitive else "crf"
 
     def fit(self, examples: Examples, *, seed: int = 0) -> Chain:
@@ -111,7 +110,6 @@ class Chain:
     shift: NDArray[np.float64]  # (T,) added to the log-odds: the logarithm of the cost, or 0
 
     def margins(self, sight: Sight) -> Margins:
-        """Return each token's margin for each type, (n, T)."""
         return self.odds(sight.scores(self.weights), sight.first)
 
     def odds(self, scores: NDArray[np.float32], first: NDArray[np.intp]) -> Margins:
@@ -128,7 +126,6 @@ class Chain:
         return self.labels[best_labels(sight.scores(self.weights), self.transitions, sight.first)]
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all of it as arrays of numbers."""
         return pack(self.weights) | {
             "transitions": self.transitions,
             "labels": self.labels,
@@ -137,7 +134,6 @@ class Chain:
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Chain:
-        """Read it back; nothing in the arrays is run."""
         labels = take(arrays, "labels", "i", (None,)).astype(np.int16)
         shift = take(arrays, "shift", "f", (None,))
         transitions = take(arrays, "transitions", "f", (len(labels), len(labels)))

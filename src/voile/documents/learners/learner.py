@@ -75,7 +75,6 @@ class Examples:
         return np.asarray(self.matrix @ weights, dtype=np.float32)
 
     def of(self, documents: NDArray[np.bool_]) -> Examples:
-        """Return the examples of some documents, (d,) bool."""
         sizes = np.diff(self.first)
         tokens = np.repeat(documents, sizes)
         return replace(

@@ -30,12 +30,10 @@ class Linear(Brief):
         return decide_in_order(sight.scores(self.weights) + self.bias, self.history, sight.first)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all of it as arrays of numbers."""
         return pack(self.weights) | {"bias": self.bias, "history": self.history}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Linear:
-        """Read it back; nothing in the arrays is run."""
         bias = take(arrays, "bias", "f", (None,))
         types = len(bias)
         history = take(arrays, "history", "f", (None, types, types))

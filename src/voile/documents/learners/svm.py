@@ -38,7 +38,6 @@ class SVM:
 
     @property
     def name(self) -> str:
-        """What history, kits and reports call it."""
         return "svm-cost" if self.cost_sensitive else "svm"
 
     def fit(self, examples: Examples, *, seed: int = 0) -> Linear:

@@ -134,7 +134,6 @@ class Fits:
             return None
 
     def store(self, name: str, key: str, arrays: Stored) -> None:
-        """Store arrays of a learner under a key."""
         path = self._path(name, key)
         if path is not None:
             buffer = BytesIO()
@@ -152,7 +151,6 @@ class _Parts:
         self._shapes = [(size, examples.types) for size in sizes.tolist()]
 
     def read(self, learner: int, fold: int) -> Margins | None:
-        """Return what is stored."""
         name, key = self._keys[learner]
         shape = self._shapes[fold]
         return self._fits.stored(
@@ -160,7 +158,6 @@ class _Parts:
         )
 
     def write(self, learner: int, fold: int, margins: Margins) -> None:
-        """Store the margins."""
         name, key = self._keys[learner]
         check_margins(margins, name, self._shapes[fold])
         self._fits.store(name, f"{key}-{fold}", {"margins": margins})

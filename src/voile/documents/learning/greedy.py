@@ -53,8 +53,6 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Pass:
-    """One pass of the loop."""
-
     number: int  # from 1
     # what each learner would remove, and the attacker's: the most accurate by its own rule
     tried: tuple[Attempt, ...]
@@ -68,8 +66,6 @@ class Pass:
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """The result of the loop."""
-
     committee: Committee  # H
     passes: tuple[Pass, ...]  # its history, the turn that did not pay included
     removed: Types  # (n,) the training corpus as published, out of fold

@@ -38,7 +38,6 @@ class Training:
         lists: Mapping[str, Iterable[str]] | None = None,
         tokeniser: Tokeniser | None = None,
     ) -> Training:
-        """Read a corpus."""
         labels, subjects = corpus.labels, corpus.subjects
         tokens = tokenise((document.text for document in corpus), None, tokeniser)
         truth = token_labels(tokens, corpus, labels)

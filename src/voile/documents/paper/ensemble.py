@@ -39,7 +39,6 @@ class Ensemble:
 
     @property
     def name(self) -> str:
-        """What history, kits and reports call it."""
         return "ensemble-cost" if self.cost_sensitive else "ensemble"
 
     def fit(self, examples: Examples, *, seed: int = 0) -> EnsembleClassifier:
@@ -76,8 +75,6 @@ def neighbours(
 
 @dataclass(frozen=True, eq=False)
 class EnsembleClassifier:
-    """What the ensemble has learnt."""
-
     weights: NDArray[np.float32]  # (columns, m + T) of the CRF's m labels and of the SVM's T types
     chain: Chain  # the CRF
     beside: NDArray[np.float32]  # (3 T, T) the SVM's weights of the CRF's log-odds
@@ -96,13 +93,11 @@ class EnsembleClassifier:
         return margins
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all of it as arrays of numbers."""
         own = {"beside": self.beside, "bias": self.bias, "cut": np.array(self.cut)}
         return {**self.chain.to_arrays(), **pack(self.weights), **own}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> EnsembleClassifier:
-        """Read it back; nothing in the arrays is run."""
         bias = take(arrays, "bias", "f", (None,))
         types = len(bias)
         labels = len(take(arrays, "labels", "i", (None,)))

@@ -46,7 +46,6 @@ class Selection:
 
     @property
     def name(self) -> str:
-        """What history, kits and reports call it."""
         return "selection-cost" if self.cost_sensitive else "selection"
 
     def fit(self, examples: Examples, *, seed: int = 0) -> Classifier:
@@ -60,7 +59,6 @@ class Selection:
 
     @property
     def among(self) -> tuple[Learner, ...]:
-        """The learners to choose from."""
         cost = self.cost_sensitive
         paper = (CRF, SVM, AdaBoost, Ensemble)
         return tuple(self.learners) or tuple(kind(cost_sensitive=cost) for kind in paper)
@@ -96,10 +94,7 @@ class SelectedClassifier:
 
 
 class SaveableSelected(SelectedClassifier):
-    """One that a kit can hold."""
-
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all of it as arrays of numbers."""
         assert isinstance(self.classifier, Saveable)
         inner = {f"of {name}": one for name, one in self.classifier.to_arrays().items()}
         chosen = np.array(KINDS.index(type(self.classifier)))
@@ -107,7 +102,6 @@ class SaveableSelected(SelectedClassifier):
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> SaveableSelected:
-        """Read it back; nothing in the arrays is run."""
         chosen = int(take(arrays, "chosen", "i", ()))
         if not 0 <= chosen < len(KINDS):
             raise misfit("chosen")

@@ -42,7 +42,6 @@ class Pattern:
 
     @property
     def by(self) -> Reason:
-        """Why what is found goes."""
         return Reason("pattern", self.name)
 
     def find(self, text: str) -> list[Removal]:

@@ -63,7 +63,6 @@ _NATIONAL = re.compile(
 
 
 def phones(plain: str) -> Iterator[Slice]:
-    """Find telephone numbers."""
     last = 0
     for run in _RUN.finditer(plain):
         digits = "".join(filter(str.isdigit, run.group()))

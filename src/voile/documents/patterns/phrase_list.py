@@ -80,11 +80,9 @@ class PhraseList:
         name: str = "deny-list",
         ignore_case: bool = True,
     ) -> PhraseList:
-        """Read a list from a text file, see `read_phrases`."""
         return cls(read_phrases(path), label=label, name=name, ignore_case=ignore_case)
 
     def find(self, text: str) -> list[Removal]:
-        """Find every phrase in a text as it came."""
         return find(text, (self,))
 
     def subtract(self, text: str, removals: Iterable[Removal]) -> list[Removal]:

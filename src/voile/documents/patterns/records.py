@@ -36,7 +36,6 @@ _CLASSES = {"#": r"\d", "9": r"\d", "@": r"[^\W\d_]", "*": r"[^\W_]", " ": r"[ \
 
 
 def record_pattern(format: str, *, label: str = "RECORD") -> Pattern:
-    """Return the pattern of one format."""
     plain = normalise(format).text.strip()
     is_expression = len(plain) > 2 and plain[0] == plain[-1] == "/"
     expression = _checked(plain[1:-1], format) if is_expression else _written(plain, format)

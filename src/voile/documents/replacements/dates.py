@@ -138,11 +138,9 @@ class WrittenDate:
 
     @property
     def text(self) -> str:
-        """The date as it is written."""
         return "".join(text for _, text in self.pieces)
 
     def of(self, *what: str) -> str:
-        """Return the text of some of the pieces."""
         return "".join(text for name, text in self.pieces if name in what)
 
     @property

@@ -123,7 +123,6 @@ def name_types(labels: Iterable[str], kinds: Mapping[str, str] | None = None) ->
 
 
 def check_kinds(kinds: Mapping[str, str]) -> dict[str, str]:
-    """Return a user's kinds of labels; refuse a kind that there is not."""
     for label, kind in kinds.items():
         if kind not in KINDS:
             raise RequestError(

@@ -24,7 +24,6 @@ class Marks:
     """
 
     def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:
-        """Return the document's text with its marks."""
         runs = merge_neighbours(document.text, removals)
         return replace_removals(document.text, runs, [mark(one.label) for one in runs])
 
@@ -40,7 +39,6 @@ class Categories:
     mapping: Mapping[str, str]
 
     def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:
-        """Return the document's text with its marks."""
         grouped = [
             replace(one, label=safe_label(self.mapping.get(one.label) or kind_of(one.label)))
             for one in removals

@@ -101,7 +101,6 @@ class Names:
 
 @cache
 def builtin_names(language: Language) -> Names:
-    """Return the lists of a language that come with voile."""
     return Names.read(files("voile.documents.replacements") / "lists" / language)
 
 
@@ -124,11 +123,9 @@ class Pool:
             self._add(names)
 
     def candidates(self, word: str) -> tuple[str, ...]:
-        """Return what a folded word can become."""
         return self._candidates.get(word, self.surnames)
 
     def is_given(self, word: str) -> bool:
-        """Return whether a folded word is taken for a given name."""
         return word in self._given
 
     def _add(self, names: Names) -> None:

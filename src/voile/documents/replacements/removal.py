@@ -23,7 +23,6 @@ class Reason(NamedTuple):
     number: int = 0  # of the committee's pass, from 1; 0 of what is no pass
 
     def __str__(self) -> str:
-        """Return the reason as a person reads it; no code does."""
         match self.kind:
             case "pass":
                 return f"pass {self.number}, {self.name}"

@@ -20,9 +20,7 @@ HOW: tuple[How, ...] = ("mark", "category", "surrogate")
 class Replacer(Protocol):
     """Puts something in the place of each of a document's removals."""
 
-    def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:
-        """Return the text as it is published, with where each replacement stands."""
-        ...
+    def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText: ...
 
 
 def make_replacer(
@@ -32,7 +30,6 @@ def make_replacer(
     categories: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Replacer:
-    """Return the replacer of a name: "mark", "category" or, with a secret, "surrogate"."""
     if how == "mark":
         return Marks()
     if how == "category":

@@ -93,7 +93,6 @@ class Surrogates:
         self._keep_ages = ages == "keep"
 
     def __call__(self, document: Document, removals: Sequence[Removal]) -> PublishedText:
-        """Return the document's text with its surrogates."""
         runs = merge_neighbours(document.text, removals)
         values = [document.text[one.start : one.end] for one in runs]
         kinds = [self._kinds.get(one.label) or kind_of(one.label) for one in runs]

@@ -44,7 +44,6 @@ class DocumentReader(Brief):
 
     @classmethod
     def all_of(cls, roles: Roles) -> DocumentReader:
-        """Read every row."""
         return cls(roles, HoldOut(0.0, b"", roles.subject))
 
     @cached_property

@@ -84,11 +84,9 @@ def apply(
     Documents stream; memory follows the batch. Their order is drawn anew unless asked to be
     kept. A document that cannot be worked on is set aside with its reason, never passed through.
 
-    Raises
-    ------
-    RequestError : the policy is of another kit, the source has other columns, `out` exists, a
-        list, pattern or secret that is not there.
-    TamperedError : the kit's classifiers are not of its features.
+    Raises RequestError: the policy is of another kit, the source has other columns, `out` exists, a
+    list, pattern or secret that is not there.
+    Raises TamperedError: the kit's classifiers are not of its features.
     """
     chosen.check(kit)
     content = Content.of(kit)
@@ -174,11 +172,9 @@ class _Applying(Applying):
         )
 
     def begin(self, private: AnyPath, files: ExitStack) -> None:
-        """Open the table that says who removed what."""
         self._removals = files.enter_context(open_writer(private / REMOVALS, REMOVED))
 
     def prefetch(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-        """Begin with the next batch's documents before the last one's are counted and written."""
         for before, batch in pairwise(chain([None], batches, [None])):
             if batch is not None:
                 self._begun.append(self._begin(batch))
@@ -260,7 +256,6 @@ class _Applying(Applying):
         done: Mapping[int, Done],
         aside: NDArray[np.bool_],
     ) -> None:
-        """Note who removed what of the rows that are released, and count it."""
         width = len(self._texts)
         there = [batch.rows.column(name).is_valid().to_pylist() for name in self._texts]
         rows: list[tuple[object, ...]] = []
@@ -323,7 +318,6 @@ class _Applying(Applying):
         }
 
     def private_manifest(self) -> dict[str, Any]:
-        """Return the wing's part of the private manifest."""
         names = BUILT_IN if self._options.names is None else "own"
         return {
             "labels": list(self._content.found["labels"]),
@@ -335,6 +329,5 @@ class _Applying(Applying):
 
 
 def _row_of(edit: Edit) -> tuple[object, ...]:
-    """Return what `REMOVED` stores of an edit."""
     source, published = (edit.source_start, edit.source_end), (edit.start, edit.end)
     return *source, *published, edit.label, [reason._asdict() for reason in edit.by]

@@ -53,10 +53,8 @@ def attack(
     The adversary has the release. ``truth``, the source with its spans, and the private folder
     score the attack.
 
-    Raises
-    ------
-    RequestError : no private folder to score against, another truth than the release's, no
-        identifier in it, foreign labels without a corpus, lists that cannot be read.
+    Raises RequestError: no private folder to score against, another truth than the release's, no
+    identifier in it, foreign labels without a corpus, lists that cannot be read.
     """
     release.check_hash()
     lists = read_gazetteers(options.lists)

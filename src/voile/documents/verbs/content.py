@@ -34,7 +34,6 @@ class Content(Policies):
     seen: NDArray[np.int64]  # (d,) sorted keyed numbers of the texts learnt from
 
     def committee(self, policy: Policy) -> Committee:
-        """Return who removes under a policy."""
         if policy.miss_cost not in self.committees:
             known = ", ".join(f"{cost:g}" for cost in self.committees)
             raise RequestError(

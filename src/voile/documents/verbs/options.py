@@ -140,7 +140,6 @@ class ApplyOptions(voile.release.options.ApplyOptions):
         return self
 
     def kinds(self) -> dict[str, str]:
-        """Return what types are, where the user says so."""
         return dict(one.split("=", 1) for one in self.kind)
 
     @field_validator("patterns")

@@ -53,12 +53,10 @@ class Policy:
     passes: int
 
     def to_data(self) -> dict[str, Any]:
-        """Return what a policy file shows and lets a person correct."""
         return {"miss_cost": self.miss_cost, "passes": self.passes}
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Policy:
-        """Read it back."""
         try:
             policy = cls(float(data["miss_cost"]), data["passes"])
         except (KeyError, TypeError, ValueError):
@@ -72,7 +70,6 @@ class Policy:
         return policy
 
     def warn(self) -> None:
-        """Warn of a policy that removes nothing."""
         if not self.passes:
             warnings.warn(WHOLE, WholeWarning, stacklevel=3)
 
@@ -136,12 +133,10 @@ class Policies(Brief):
         return {"relative_risk": self.frontier.risk}
 
     def policy(self, number: int) -> Policy:
-        """Return a policy of the frontier."""
         row = self._row(number)
         return Policy(row["miss_cost"], row["passes"])
 
     def figures_of(self, number: int) -> dict[str, float]:
-        """Return what is known of a policy of the frontier."""
         row = self._row(number)
         return {n: x for n, x in row.items() if isinstance(x, int | float) and n != "number"}
 

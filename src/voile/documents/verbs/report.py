@@ -215,7 +215,6 @@ def _corpus(data: Mapping[str, Any], audience: Audience) -> Iterator[str]:
 
 
 def _removers(private: Mapping[str, Any]) -> Section | None:
-    """Show the data holder who removed what of this release."""
     if not (removed := private.get("removed_by")):
         return None
     times = tuple((by, f"{n:,}") for by, n in removed.items())

@@ -55,5 +55,4 @@ def added_passes(data: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Write a number with its noun."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -57,7 +57,6 @@ def risk_at_fit(
 
 
 def frontier_section(data: Mapping[str, Any], audience: Audience) -> Section | None:
-    """Draw the policies, each with what it leaves and removes."""
     if not data:
         return None
     shown, whole = data["frontier"], data["found"]["identifiers"]
@@ -152,7 +151,6 @@ def _inspected(data: Mapping[str, Any], audience: Audience) -> Iterator[Grid]:
 
 
 def false_positives_section(data: Mapping[str, Any], audience: Audience) -> Section | None:
-    """Show which harmless tokens are removed."""
     if not (chosen := data.get("chosen")):
         return None
     total = sum(chosen["false_by_kind"])

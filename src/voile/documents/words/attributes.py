@@ -32,7 +32,6 @@ def attributes_of(form: str, lists: Mapping[str, frozenset[str]]) -> list[tuple[
 
 
 def is_mark(form: str) -> bool:
-    """Return whether a form is written like a mark."""
     return len(form) > 2 and form[0] == "[" and form[-1] == "]"
 
 

@@ -73,12 +73,10 @@ class Space(Brief):
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """The attributes' numbers."""
         return {name: number for number, name in enumerate(self.attributes)}
 
     @cached_property
     def marks(self) -> frozenset[str]:
-        """The forms that stand where something was removed."""
         start = f"{MARK}="
         names = (name[len(start) :] for name in self.attributes if name.startswith(start))
         return frozenset(f"[{name}]" for name in names)
@@ -150,7 +148,6 @@ class Space(Brief):
 
 
 def channel_size(channel: str, space: Space) -> int:
-    """Return how many attributes a channel has."""
     tags, words = len(space.tags), len(space.attributes)
     return {"words": words, "places": PLACES, "shapes": SHAPES, "tags": tags}[channel]
 
@@ -169,7 +166,6 @@ class Extractor:
         self._indices, self._indptr = np.zeros(0, np.int32), np.zeros(1, np.int64)
 
     def features(self, tokens: Tokens) -> Features:
-        """Return what is seen from each token."""
         self.learn()
         return Features(self, tokens)
 

@@ -27,7 +27,6 @@ class Scorer:
 
     @property
     def bytes(self) -> int:
-        """How much memory the scores of forms take."""
         return sum(table.nbytes for table in self._tables)
 
     def __call__(self, features: Features) -> NDArray[np.float32]:

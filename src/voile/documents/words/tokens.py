@@ -60,7 +60,6 @@ class Forms:
         return self._numbers.get(word, NOWHERE)
 
     def since(self, number: int) -> Sequence[str]:
-        """Return the words from this number on."""
         return self.known[number:]
 
     def __len__(self) -> int:

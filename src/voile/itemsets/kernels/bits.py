@@ -18,13 +18,11 @@ PAIRS, FOURS, EIGHTS, BYTES = (
 
 @inner
 def has(bits: Words, x: int) -> bool:
-    """Return whether bit x is set."""
     return bool((bits[x >> 6] >> np.uint64(x & 63)) & ONE)
 
 
 @inner
 def clear(bits: Words, x: int) -> None:
-    """Unset bit x."""
     bits[x >> 6] &= ~(ONE << np.uint64(x & 63))
 
 
@@ -39,5 +37,4 @@ def count(word: np.uint64) -> np.uint64:
 
 @inner
 def first_of(word: np.uint64) -> int:
-    """Return the place of the lowest bit set."""
     return int(count((word & (~word + ONE)) - ONE))

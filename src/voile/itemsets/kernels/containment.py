@@ -18,7 +18,6 @@ from voile.itemsets.kernels.groups import (
 
 @inner
 def contains(groups: Groups, q: int, p: int) -> bool:
-    """Return whether pattern q has all that pattern p has."""
     at, end = groups.starts[q], groups.starts[q + 1]
     left = groups.starts[p + 1] - groups.starts[p]
     if end - at < left:
@@ -36,7 +35,6 @@ def contains(groups: Groups, q: int, p: int) -> bool:
 
 @inner
 def holds(groups: Groups, q: int, item: int) -> bool:
-    """Return whether pattern q has one item."""
     low, high = groups.starts[q], groups.starts[q + 1]
     while low < high:
         middle = (low + high) // 2
@@ -91,7 +89,6 @@ def pattern_supports(groups: Groups) -> Counts:
 
 @compiled
 def containers_of(groups: Groups, p: int) -> Items:
-    """Return the patterns that contain p."""
     found = np.empty(len(groups.own), dtype=np.int32)
     return found[: containers(groups, p, UNLIMITED, found)]
 

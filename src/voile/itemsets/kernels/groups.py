@@ -38,7 +38,6 @@ class Groups(NamedTuple):
 
 @inner
 def holders_of(groups: Groups, x: int) -> Items:
-    """Return the patterns that hold feature x."""
     return groups.holders[groups.column_starts[x] : groups.column_starts[x + 1]]
 
 
@@ -68,7 +67,6 @@ def subjects(groups: Groups, patterns: Items, enough: int, marks: Counts) -> int
 
 @compiled
 def supports(groups: Groups) -> Counts:
-    """Return how many subjects have each feature."""
     marks = marks_for(groups)
     features = len(groups.column_starts) - 1
     counts = np.empty(features, dtype=np.int64)

@@ -41,7 +41,6 @@ class Classes(NamedTuple):
 
 @compiled
 def begin(groups: Groups, classes: Classes) -> None:
-    """Share nothing: all patterns look the same."""
     classes.of[:] = 0
     classes.lead[0], classes.length[0] = 0, 0
     classes.patterns[0], classes.weight[0] = len(groups.own), groups.own.sum()

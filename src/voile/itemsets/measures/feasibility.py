@@ -121,11 +121,9 @@ class Feasible:
 
     @property
     def parts(self) -> tuple[Groups, Classes, Rule]:
-        """The arrays as the kernels read them."""
         return self._groups, self._classes, self._rule
 
     def reset(self) -> None:
-        """Go back to the empty set."""
         from voile.itemsets.kernels.partition import begin
 
         self._features: list[int] = []

@@ -78,8 +78,6 @@ class _Release(ABC):
     ) -> Sparse:
         """Return made-up rows of the features chosen, int8 CSR, row i of class y[i].
 
-        Parameters
-        ----------
         X : an `Incidence`, or what `Incidence.of` reads; every row another subject's.
         y : (rows,) labels of two classes or more.
         subjects : (rows,) the subject of each row; only to refuse several rows of one.

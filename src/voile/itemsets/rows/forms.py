@@ -71,12 +71,10 @@ class Form(Brief, ABC):
 
     @cached_property
     def known(self) -> pa.Array:
-        """The values as Arrow has them."""
         return pa.array(self.values, pa.string())
 
     @property
     def type(self) -> pa.DataType:
-        """The Arrow type that the column is released in."""
         return pa.string()
 
     @abstractmethod
@@ -103,7 +101,6 @@ class Binary(Form):
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The column's own name."""
         return (self.column,)
 
     @property
@@ -169,7 +166,6 @@ class Intervals(Categories):
         return FeatureCells(row, np.searchsorted(self.cuts, numbers[row], side="right"), lost)
 
     def to_data(self, kept: Mask | None = None) -> dict[str, Any]:
-        """Return plain data with the cuts."""
         return {**super().to_data(kept), "cuts": list(self.cuts)}
 
 
@@ -198,7 +194,6 @@ class Items(Form):
 
     @property
     def type(self) -> pa.DataType:
-        """Lists of what the source's lists hold."""
         return pa.list_(pa.type_for_alias(self.item))
 
     def cells(self, array: pa.Array) -> FeatureCells:
@@ -211,7 +206,6 @@ class Items(Form):
         return _lists(cells, self.known.cast(pa.type_for_alias(self.item)))
 
     def to_data(self, kept: Mask | None = None) -> dict[str, Any]:
-        """Return plain data with the items' type."""
         return {**super().to_data(kept), "item": self.item}
 
 
@@ -223,7 +217,6 @@ class LongItems(Items):
     record: str
 
     def to_data(self, kept: Mask | None = None) -> dict[str, Any]:
-        """Return plain data with the column of records."""
         return {**super().to_data(kept), "record": self.record}
 
 
@@ -233,7 +226,6 @@ FORMS: Mapping[str, type[Form]] = {
 
 
 def form_of(data: Mapping[str, Any]) -> Form:
-    """Read a form back from its plain data."""
     named: dict[str, Any] = {
         name: tuple(x) if isinstance(x, list) else x for name, x in data.items() if name != "kind"
     }
@@ -243,7 +235,6 @@ def form_of(data: Mapping[str, Any]) -> Form:
 
 
 def released_form(data: Mapping[str, Any]) -> Form:
-    """Return the form of a released column, which holds the names of intervals."""
     if data["kind"] != Intervals.kind:
         return form_of(data)
     return Categories(data["column"], tuple(data["values"]))

@@ -32,8 +32,6 @@ Kind = Literal["binary", "categories", "words"]
 
 
 class ItemSettings(BaseModel):
-    """The settings of a column of items in the roles file."""
-
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     as_: Kind | None = Field(None, alias="as")
@@ -42,7 +40,6 @@ class ItemSettings(BaseModel):
 
     @classmethod
     def read(cls, column: str, settings: Mapping[str, Any]) -> ItemSettings:
-        """Check a column's settings; all mistakes are reported at once."""
         where = f"roles, column {column}"
         try:
             read = cls.model_validate(settings)
@@ -73,7 +70,6 @@ class Learner:
         self._kind = self._asked()
 
     def add(self, array: pa.Array) -> None:
-        """Look at some cells."""
         if self._kind == "items":
             self._see(items_of(array)[1])
         elif self._kind == "words":
@@ -85,7 +81,6 @@ class Learner:
             self._numbers.append(numbers[~np.isnan(numbers)])
 
     def form(self) -> Form:
-        """Return what the column is."""
         spelt = {value.strip().lower() for value in self._seen}
         if self._kind == "binary" or (spelt and self._kind is None and spelt <= {*ONE, *ZERO}):
             return Binary(self.column, ("",))

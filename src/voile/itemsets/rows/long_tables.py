@@ -164,7 +164,6 @@ class Records(Source):
                 raise self._source._stopped or error from None
 
     def fingerprint(self) -> str:
-        """Hash the long table."""
         return self._source.fingerprint()
 
 
@@ -192,7 +191,6 @@ class RecordWriter(Writer):
         self._item, self._written = item, 0
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add records."""
         lists = batch.column(self._item)
         sizes = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
         of = np.repeat(np.arange(len(batch)), np.maximum(sizes, 1))
@@ -207,7 +205,6 @@ class RecordWriter(Writer):
         self._written += len(batch)
 
     def close(self) -> None:
-        """End the file."""
         self._file.close()
 
 

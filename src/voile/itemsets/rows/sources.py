@@ -253,7 +253,6 @@ class _Pile:
         )
 
     def _by_name(self, persons: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Number the subjects by their names, where these were read."""
         if not self.people:
             return persons
         place = np.full(len(self.people) + 1, NOBODY, dtype=np.int64)

@@ -52,7 +52,6 @@ class Worth:
 
     @cached_property
     def table(self) -> NDArray[np.int64]:
-        """(patterns, classes) rows of each label."""
         assert self.labels is not None
         return self.labels.table(self.rows)
 
@@ -136,7 +135,6 @@ class Run:
             self.best, self.utility = np.sort(features).astype(np.int32), utility
 
     def spend(self, evaluations: int) -> None:
-        """Count evaluations, and stop at the limit."""
         self.evaluations += evaluations
         if self._most is not None and self.evaluations >= self._most:
             raise Limit("evaluations")
@@ -147,6 +145,5 @@ class Run:
         return most if self._most is None else min(most, self._most - self.evaluations)
 
     def check_time(self) -> None:
-        """Stop when the time is up."""
         if self._deadline is not None and time.monotonic() >= self._deadline:
             raise Limit("seconds")

@@ -104,7 +104,6 @@ def _lists(
 
 
 def _values(cell: Any, kind: str) -> Iterator[str]:
-    """Yield what one cell holds."""
     if kind == "binary":
         if str(cell) not in ("0", "1"):
             yield "neither 0 nor 1"

@@ -41,13 +41,11 @@ class Policy(Brief):
     constraint: Constraint
 
     def to_data(self) -> dict[str, Any]:
-        """Return what a policy file shows and a person may correct."""
         asked = self.constraint
         limit = {} if asked.m is None else {"m": asked.m}
         return {"k": asked.k, **limit, "absences": asked.absences, "features": list(self.features)}
 
     def warn(self) -> None:
-        """Warn of a policy that publishes nothing."""
         if not self.features:
             warnings.warn(LABELS_ALONE, EmptyPolicyWarning, stacklevel=3)
 
@@ -101,7 +99,6 @@ class Content(Brief):
         return {"max_risk": self.frontier.risk}
 
     def policy(self, number: int) -> Policy:
-        """Return a policy of the frontier."""
         names, kept = self.names, np.flatnonzero(self.frontier.policies[number])
         k = self.figures.column("k")[number].as_py()
         adversary = self.adversary
@@ -109,7 +106,6 @@ class Content(Brief):
         return Policy(tuple(names[x] for x in kept), constraint)
 
     def figures_of(self, number: int) -> dict[str, float]:
-        """Return a policy's figures."""
         row = self.figures.slice(number, 1).to_pylist()[0]
         return {
             name: x

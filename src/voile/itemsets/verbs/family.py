@@ -39,8 +39,6 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """What all policies of one fit share."""
-
     rows: Rows
     options: FitOptions
     adversary: Constraint
@@ -134,7 +132,6 @@ class Family:
         return Point(nobody, subjects, self.nothing, self.nothing, 1 / subjects, 1.0)
 
     def point(self, found: Selection) -> Point:
-        """Score a set that was found."""
         k, bound = found.constraint.k, bound_of(found, self.worth)
         return self._scored(found.features, k=k, utility=found.utility, bound=bound)
 

@@ -34,7 +34,6 @@ class Knowledge:
 
     @property
     def kind(self) -> str:
-        """Which items are known."""
         return "most identifying" if self.identifying else "random"
 
     @property

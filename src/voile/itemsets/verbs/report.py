@@ -95,7 +95,6 @@ def _kit_summary(data: Data, audience: Audience) -> Section:
 def _summary(
     data: Data, public: Data, counted: Data, evidence: Sequence[Evidence], audience: Audience
 ) -> Section:
-    """Show what was measured on the release, then what the fit expected of it."""
     figures, chosen = public["figures"], data.get("chosen")
     features = sum(len(column["values"]) for column in public["policy"])
     shown = [_least_shared(public["constraints"], counted, audience)]

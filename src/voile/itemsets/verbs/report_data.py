@@ -19,7 +19,6 @@ MOST = 40
 
 
 def report_data(content: Content, number: int | None) -> dict[str, Any]:
-    """Gather the report's data on a frontier and, where a `number` is given, on that policy."""
     figures = content.figures.to_pydict()
     data: dict[str, Any] = {
         "frontier": {name: figures[name] for name in SHOWN if name in figures},

@@ -65,7 +65,6 @@ class Scene:
 
     @cached_property
     def shown(self) -> Rows:
-        """The released rows."""
         source = self.release.rows()
         forms = [released_form(data) for data in self.release.public["policy"]]
         label = self._reader.label
@@ -125,11 +124,9 @@ class Scene:
 
     @property
     def counts(self) -> list[int]:
-        """The numbers of items known to try."""
         return sorted(set(self.options.items))
 
     def drawn(self, rng: np.random.Generator, among: int) -> NDArray[np.intp]:
-        """Draw the people to attack."""
         return rng.permutation(among)[: self.options.targets]
 
     @cached_property

@@ -18,8 +18,6 @@ _ZERO_GUTTER = 0.06
 class Axis:
     """Place values on one side of a plot.
 
-    Parameters
-    ----------
     low, high : the ends, low < high; both above 0 when `log`.
     ticks : values to mark, in order, inside the ends.
     log : whether equal steps are equal ratios.

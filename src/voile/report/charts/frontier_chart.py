@@ -48,13 +48,11 @@ class Mark:
 
     @property
     def says(self) -> str:
-        """What focus on the mark says."""
         risk, loss = numbers.share(self.risk), numbers.share(self.loss)
         return f"{self.name}: {self.measure} {risk}, loss {loss}"
 
     @property
     def symbol(self) -> Markup:
-        """The mark's shape for the legend."""
         path = tag("path", d=self.shape, class_=f"mark mark-{self.kind}")
         attributes = {"aria_hidden": "true"}
         return tag("svg", path, viewBox="-10 -10 20 20", width=16, height=16, **attributes)
@@ -62,8 +60,6 @@ class Mark:
 
 @dataclass(frozen=True)
 class FrontierDrawing:
-    """The same frontier on two risk axes, and what stands beside it."""
-
     marks: tuple[Mark, ...]
     summary: str
     plots: tuple[tuple[str, Markup], ...]

@@ -20,7 +20,6 @@ OUTSIDE = Note("Outside the guarantee: the map does not protect against this att
 
 
 def is_enough(c: Codes, classes: int) -> bool:
-    """Say whether each class has enough subjects in each half."""
     halves = c[: len(c) // 2], c[len(c) // 2 :]
     return all(np.bincount(half, minlength=classes).min() >= FEWEST for half in halves)
 

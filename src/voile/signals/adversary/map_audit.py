@@ -152,7 +152,6 @@ def audit(
 def _messages(
     map: PrivacyMap, X: Floats, c: NDArray[np.generic], known: CheckedSubjects, rows: Codes
 ) -> Floats:
-    """Encode some rows, each by its subject's codec where subjects have their own."""
     if map.levels_ is None:
         return np.asarray(map.encode(X, c), dtype=np.float64)
     Z = np.empty_like(X)
@@ -171,7 +170,6 @@ def _first(known: CheckedSubjects, rows: Codes) -> Subjects:
 
 
 def _codes(map: PrivacyMap | SequenceMap, labels: NDArray[np.generic]) -> Codes:
-    """Return the number of each class, all of them being there."""
     at = np.searchsorted(map.classes_, labels).clip(0, len(map.classes_) - 1)
     if (map.classes_[at] != labels).any():
         raise RequestError("the map has not seen a class", where=CLASSES)

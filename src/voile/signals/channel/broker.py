@@ -60,7 +60,6 @@ class Broker:
         return cls(parts.hostname, port, tls, ca, cert, key)
 
     def context(self) -> ssl.SSLContext | None:
-        """Return the TLS settings, if there are any."""
         if not self.tls:
             return None
         try:

@@ -48,7 +48,6 @@ class Header(NamedTuple):
     format: int = FORMAT
 
     def packed(self) -> bytes:
-        """Return its bytes."""
         names = bytes.fromhex(self.map), bytes.fromhex(self.session)
         return HEADER.pack(self.format, self.sealed, self.generation, *names, self.number)
 
@@ -102,7 +101,6 @@ class Sealer:
         return f"{self.topic}/{pseudonym}/{box}"
 
     def seal(self, pseudonym: str, key: DeviceKey, header: Header, content: bytes) -> Post:
-        """Return the envelope of a content."""
         place = self.place(pseudonym, self.posts).encode()
         header = header._replace(generation=key.generation, sealed=self.encrypt)
         on = header.packed()

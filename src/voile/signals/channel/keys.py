@@ -48,7 +48,6 @@ class DeviceKey:
         return hmac.digest(self._key, b"voile encryption " + session.encode() + place, "sha512")
 
     def hex(self) -> str:
-        """Return the key itself, for the enrolment file."""
         return self._key.hex()
 
     def __repr__(self) -> str:
@@ -94,7 +93,6 @@ class Enrolment:
 
     @property
     def keys(self) -> dict[str, DeviceKey]:
-        """The key of each pseudonym."""
         return {each.pseudonym: each.key for each in self.devices}
 
     @property
@@ -103,7 +101,6 @@ class Enrolment:
         return {each.subject: each.pseudonym for each in self.devices}
 
     def check(self, map: str) -> None:
-        """Refuse to send by another map."""
         if self.map != map:
             raise RequestError(
                 "the enrolment is for another map",
@@ -137,7 +134,6 @@ class Enrolment:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Enrolment:
-        """Read what `write` wrote."""
         data = read_private(path, "the enrolment file", MOST)
         try:
             content = parse_object(data)

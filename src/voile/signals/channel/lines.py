@@ -34,7 +34,6 @@ class Lines:
         self.drop()
 
     def write(self, lines: bytes) -> None:
-        """Write lines after those that are valid, to the disk."""
         if not lines:
             return
         os.lseek(self._file, self._length, os.SEEK_SET)
@@ -50,10 +49,8 @@ class Lines:
         self._length = self._next
 
     def drop(self) -> None:
-        """Take off what was written after that."""
         os.ftruncate(self._file, self._length)
         self._next = self._length
 
     def close(self) -> None:
-        """Let go of the file."""
         os.close(self._file)

@@ -137,8 +137,6 @@ def _roughly(number: int) -> str:
 
 
 class _NotifyOnce:
-    """Report each sentence once."""
-
     def __init__(self, notify: Notify) -> None:
         self._notify = notify
         self._before: set[str] = set()

@@ -33,8 +33,6 @@ class Post(NamedTuple):
 
 @dataclass(frozen=True)
 class Letter:
-    """A message on its way."""
-
     ahead: int
     message: Message
     beside: Mapping[str, Plain] = field(default_factory=dict)
@@ -47,7 +45,6 @@ class Letter:
 
     @classmethod
     def unpacked(cls, session: str, number: int, content: bytes) -> Letter:
-        """Read an envelope's content, or raise a RequestError."""
         data = _unpacked(content, "ahead", "after", "check", "values", "beside")
         ahead, beside = data["ahead"], data["beside"]
         counts = type(ahead) is int and 1 <= ahead <= FARTHEST and number > 0
@@ -59,20 +56,16 @@ class Letter:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the recipient answers."""
-
     receipt: Receipt
     again: bool = False
     refused: str = ""
 
     def packed(self) -> bytes:
-        """Return the envelope's content, `REPLY` bytes."""
         check = self.receipt.check
         return _packed(check=check, again=self.again, refused=self.refused).ljust(REPLY)
 
     @classmethod
     def unpacked(cls, session: str, number: int, content: bytes) -> Reply:
-        """Read an envelope's content, or raise a RequestError."""
         data = _unpacked(content, "check", "again", "refused")
         again, refused = data["again"], data["refused"]
         if len(content) != REPLY or type(again) is not bool or type(refused) is not str:

@@ -161,7 +161,6 @@ class Recipient:
             ]
 
     def close(self) -> None:
-        """Let go of the folder."""
         for file in self._files:
             file.close()
         self.store.close()
@@ -173,7 +172,6 @@ class Recipient:
         self.close()
 
     def _key(self, pseudonym: str, generation: int) -> DeviceKey | None:
-        """Return the key that the device of this pseudonym was given."""
         return DeviceKey.derive(self._secret, pseudonym, generation) if generation else None
 
     def _accepted_generations(self, subject: Subject) -> list[int]:

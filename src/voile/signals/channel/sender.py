@@ -35,8 +35,6 @@ WAITING = "pseudonym = ? AND number IS NULL AND unfit IS NULL"
 
 @dataclass(frozen=True)
 class Outgoing:
-    """A reading to send."""
-
     pseudonym: str
     label: str | int
     values: tuple[float, ...]
@@ -46,8 +44,6 @@ class Outgoing:
 
 @dataclass
 class _End:
-    """One subject's session, and what is in the envelopes under way."""
-
     session: Session
     beside: dict[int, Mapping[str, Plain]]
 
@@ -190,7 +186,6 @@ class Sender:
         return any(pseudonym not in self.refused for (pseudonym,) in rows)
 
     def pseudonyms(self) -> list[str]:
-        """Return all subjects, whose receipts are to be listened for."""
         rows = self.store.run("SELECT pseudonym FROM ends")
         return [pseudonym for (pseudonym,) in rows if pseudonym in self._keys]
 
@@ -209,7 +204,6 @@ class Sender:
         self.refused = self._unenrolled()
 
     def close(self) -> None:
-        """Let go of the folder."""
         self.store.close()
 
     def __enter__(self) -> Sender:
@@ -253,7 +247,6 @@ class Sender:
         return self._under_way(post.pseudonym, end) if reply.again else []
 
     def _reply(self, envelope: Envelope) -> Reply | None:
-        """Return what an envelope says; None where it holds no reply."""
         header = envelope.header
         if header.sealed != self.sealer.encrypt:
             return Reply(Receipt(header.session, header.number, ""), refused="encryption")

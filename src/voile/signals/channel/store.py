@@ -67,12 +67,10 @@ class Store:
             )
 
     def fact(self, name: str) -> str:
-        """Return a fact of this end; empty if it has none."""
         rows = self.run("SELECT value FROM facts WHERE name = ?", name)
         return str(rows[0][0]) if rows else ""
 
     def note(self, name: str, value: str) -> None:
-        """Keep a fact."""
         self.run("INSERT OR REPLACE INTO facts VALUES (?, ?)", name, value)
 
     @property
@@ -81,7 +79,6 @@ class Store:
         return self.fact("client")
 
     def run(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Run one statement and return its rows."""
         try:
             return self._database.execute(sql, values).fetchall()
         except (sqlite3.ProgrammingError, sqlite3.NotSupportedError):
@@ -125,7 +122,6 @@ class Store:
         self.run("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
-        """Let go of the folder."""
         if hasattr(self, "_database"):
             self._database.close()
         self._lock.release()

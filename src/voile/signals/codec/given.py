@@ -47,7 +47,6 @@ def as_subjects(subjects: ArrayLike | None, n: int) -> NDArray[np.intp]:
 
 
 def as_given(subjects: ArrayLike, n: int) -> NDArray[Any]:
-    """Return the subjects of n readings as they are named."""
     given = np.asarray(subjects)
     if given.shape != (n,):
         raise RequestError(f"there are {n} readings and {given.size} subjects")

@@ -41,7 +41,6 @@ class Lattice:
 
     @property
     def resolution(self) -> float:
-        """The width of a cell."""
         return self.step / self.per
 
     @classmethod

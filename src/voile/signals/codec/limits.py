@@ -19,14 +19,11 @@ RANGE = 8.0
 
 @dataclass(frozen=True)
 class ReadingLimits:
-    """A column of decoded readings."""
-
     name: str
     words: Sequence[str] = ()
     bounds: tuple[float, float] | None = None
 
     def is_outside(self, values: Any) -> Any:
-        """Say of a value, or of each of an array, whether no reading can be so."""
         low, high = (0, len(self.words) - 1) if self.words else self.bounds or (values, values)
         return np.logical_not((low <= values) & (values <= high))
 

@@ -47,12 +47,10 @@ class Assignment(Brief):
         return Assignment(self.values, np.tile(np.arange(len(self.values)), (len(self.sent), 1)))
 
     def encode(self, column: NDArray[np.str_], which: int, where: Place) -> NDArray[np.str_]:
-        """Return what is sent for the values of one class."""
         sent: NDArray[np.str_] = self.values[self.sent[which][self._codes(column, where)]]
         return sent
 
     def decode(self, column: NDArray[np.str_], which: int, where: Place) -> NDArray[np.str_]:
-        """Return the values again."""
         back = np.argsort(self.sent[which])
         return np.asarray(self.values[back[self._codes(column, where)]])
 

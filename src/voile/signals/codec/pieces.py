@@ -33,7 +33,6 @@ class Pieces:
         return self.y.take(piece) + self.slope.take(piece) * (v - self.x.take(piece))
 
     def piece(self, v: Floats) -> NDArray[np.intp]:
-        """Return which piece each value lies on."""
         last = len(self.slope) - 1
         if len(v) < FEW:
             return np.clip(np.searchsorted(self.x, v, side="right") - 1, 0, last)

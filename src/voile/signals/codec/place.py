@@ -30,7 +30,6 @@ class Place(str):
         return Place, (self.column, self.row)
 
     def at(self, row: int) -> Place:
-        """Return this place in one row."""
         return Place(self.column, row)
 
     def called(

@@ -64,11 +64,9 @@ class Curve(Brief):
         return self._there.read(v)
 
     def inverse(self, v: Floats) -> Floats:
-        """Return what the curve takes to `v`."""
         return self._back.read(v)
 
     def turned(self) -> Curve:
-        """Return the inverse curve."""
         return Curve(self.y, self.x)
 
 
@@ -102,23 +100,18 @@ class Affine(Brief):
         return np.asarray(np.linalg.inv(self.matrix), dtype=np.float64)
 
     def forward(self, V: Floats) -> Floats:
-        """Return what the readings become."""
         return _times(self.matrix, V) + self.shift[:, None]
 
     def inverse(self, V: Floats) -> Floats:
-        """Return the readings again."""
         return _times(self._back, V - self.shift[:, None])
 
     def then(self, other: Affine) -> Affine:
-        """Return this step and the other in one."""
         return Affine(other.matrix @ self.matrix, other.matrix @ self.shift + other.shift)
 
     def turned(self) -> Affine:
-        """Return the inverse step."""
         return Affine(self._back, -self._back @ self.shift)
 
     def to_arrays(self) -> Arrays:
-        """Return plain arrays that the constructor takes back."""
         return {"matrix": self.matrix, "shift": self.shift}
 
 
@@ -159,7 +152,6 @@ class Bend:
 
     @cached_property
     def curves(self) -> tuple[Curve, ...]:
-        """The curve of each column."""
         return tuple(Curve(x, y) for x, y in zip(self.x, self.y, strict=False))
 
     @classmethod
@@ -170,15 +162,12 @@ class Bend:
         return cls(np.stack([c.x for c in longer]), np.stack([c.y for c in longer]))
 
     def forward(self, V: Floats) -> Floats:
-        """Return what the readings become."""
         return np.stack([curve(v) for curve, v in zip(self.curves, V, strict=True)])
 
     def inverse(self, V: Floats) -> Floats:
-        """Return the readings again."""
         return np.stack([curve.inverse(v) for curve, v in zip(self.curves, V, strict=True)])
 
     def to_arrays(self) -> Arrays:
-        """Return plain arrays that the constructor takes back."""
         return {"x": self.x, "y": self.y}
 
 
@@ -231,7 +220,6 @@ class KnotheRosenblatt:
         }
 
     def forward(self, V: Floats) -> Floats:
-        """Return what the readings become."""
         Z = np.empty_like(V)
         for place, j in enumerate(self.order):
             shift, scale = self._given(Z, j, self.order[:place])
@@ -239,7 +227,6 @@ class KnotheRosenblatt:
         return Z
 
     def inverse(self, V: Floats) -> Floats:
-        """Return the readings again."""
         X = np.empty_like(V)
         for place, j in enumerate(self.order):
             shift, scale = self._given(V, j, self.order[:place])
@@ -281,7 +268,6 @@ class KnotheRosenblatt:
         )
 
     def to_arrays(self) -> Arrays:
-        """Return plain arrays that the constructor takes back."""
         names = ("order", "grid", "mean", "scale", "curve")
         return {name: getattr(self, name) for name in names}
 

@@ -31,8 +31,6 @@ Others: TypeAlias = Literal["refuse", "keep"]
 
 @dataclass(frozen=True)
 class FileSummary:
-    """What was done with a file."""
-
     values: int
     readings: int
     subjects: int

@@ -35,11 +35,9 @@ class _Rows:
 
     @property
     def subjects(self) -> int:
-        """How many subjects there are."""
         return len({key[0] for key in self.rows})
 
     def put(self, key: Key, j: int, v: float, place: str) -> None:
-        """Take the value of column j."""
         if not key[0]:
             raise RequestError("the Observation names no subject", where=place)
         if key[0] not in self._known:
@@ -68,8 +66,6 @@ class _Rows:
 
 
 class Readings(_Rows):
-    """The readings of a file that is to be encoded."""
-
     def __init__(self, fields: Sequence[Field], scheme: Scheme) -> None:
         super().__init__([one.column for one in fields], scheme)
         self._fields = fields
@@ -82,7 +78,6 @@ class Readings(_Rows):
         self._fixed: dict[str, dict[int, float]] = {}
 
     def add(self, element: Element, j: int) -> None:
-        """Take the value of field j."""
         span, place = element.quantity(self._fields[j]), element.place
         number = element.text[span.start : span.end]
         element.check_silence(number)
@@ -128,15 +123,11 @@ class Readings(_Rows):
 
 
 class Decoded(NamedTuple):
-    """The values of a file, decoded."""
-
     values: list[str | None]
     set_aside: list[dict[str, Any]]
 
 
 class Messages(_Rows):
-    """The messages of a file that is to be decoded."""
-
     def __init__(self, columns: Sequence[ReadingLimits], scheme: Scheme) -> None:
         super().__init__([column.name for column in columns], scheme)
         self._limits = columns
@@ -144,7 +135,6 @@ class Messages(_Rows):
         self._decimals: list[Decimals] = []
 
     def add(self, element: Element, mark: Mark) -> None:
-        """Take a value with what marks it."""
         held, place = mark.held, element.place
         if held.get("map") != self.scheme.mark:
             raise RequestError("a value is of another map", where=place)
@@ -223,5 +213,4 @@ def places_of(lattice: Lattice) -> int:
 
 
 def is_decimals(held: object) -> TypeGuard[Decimals]:
-    """Say whether this is a way to write decimals."""
     return held == "shortest" or (isinstance(held, int) and 0 <= held <= MOST)

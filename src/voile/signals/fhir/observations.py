@@ -49,12 +49,10 @@ class Element:
         return found[0] if found else None
 
     def get(self, name: str) -> Any:
-        """Return what a member holds; None if there is none."""
         span = self.members.get(name)
         return value(self.text, span.start)[0] if span else None
 
     def has_value(self) -> bool:
-        """Say whether there is a value of any type."""
         return any(VALUE.match(name) for name in self.members)
 
     def quantity(self, field: Field) -> Span:
@@ -92,16 +90,13 @@ class Element:
                 )
 
     def marks(self) -> list[Mark]:
-        """Return the modifier extensions."""
         span = self.members.get(MARKS)
         return [Mark.read(self.text, one) for one in items(self.text, span.start)] if span else []
 
     def mark(self) -> Mark | None:
-        """Return what marks the value as encoded, if it is."""
         return next((mark for mark in self.marks() if mark.url == URL), None)
 
     def marked(self, tag: Mapping[str, str | int]) -> Edit:
-        """Add the extension that marks an encoded value."""
         kinds = {str: "valueString", int: "valueUnsignedInt"}
         inner = [{"url": name, kinds[type(held)]: held} for name, held in tag.items()]
         mark = json.dumps({"url": URL, "extension": inner}, separators=(",", ":"))
@@ -112,7 +107,6 @@ class Element:
         return Edit(at, at, f'"{MARKS}":[{mark}],')
 
     def unmarked(self) -> Edit:
-        """Take the mark out again."""
         marks = self.marks()
         if len(marks) == 1:
             return left_out(list(self.members.values()), self.members[MARKS])
@@ -121,8 +115,6 @@ class Element:
 
 
 class Mark(NamedTuple):
-    """A modifier extension, and where it stands."""
-
     url: str
     span: Span
     held: Mapping[str, Any]

@@ -33,8 +33,6 @@ class Sent(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What was sent, decoded."""
-
     readings: Floats
     outside: NDArray[np.bool_]
 
@@ -60,8 +58,6 @@ class Scheme(Protocol):
 
 
 class SingleScheme:
-    """Each reading by itself, by a map of single readings."""
-
     def __init__(
         self,
         codec: Codec,
@@ -81,7 +77,6 @@ class SingleScheme:
         self._codec, self._scores, self._protective = codec, scores, protective
 
     def hide(self, whose: Sequence[str], X: Floats) -> list[Sent]:
-        """Return what is sent of readings."""
         labels = np.array([self.class_of(one) for one in whose])
         Z = self._codec.encode(X, labels, protective=self._protective)
         numbers: dict[str, int] = {}
@@ -92,7 +87,6 @@ class SingleScheme:
         return sent
 
     def show(self, whose: Sequence[str], sent: Sequence[Sent]) -> Shown:
-        """Return the readings."""
         labels = np.array([self.class_of(one) for one in whose])
         with np.errstate(over="ignore", invalid="ignore"):  # a forged message's, outside
             X = np.asarray(self._codec.decode(np.array([one.values for one in sent]), labels))

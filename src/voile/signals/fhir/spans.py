@@ -11,8 +11,6 @@ SPACE = re.compile(r"[ \t\r\n]*")
 
 
 class Span(NamedTuple):
-    """A value in a text."""
-
     start: int
     end: int
     begin: int

@@ -42,8 +42,6 @@ Whose: TypeAlias = "ArrayLike | Subjects | None"
 
 @dataclass(frozen=True, eq=False)
 class CheckedSubjects:
-    """The same, checked and numbered."""
-
     names: NDArray[Any]  # (m,) the subjects, sorted
     whose: NDArray[np.intp]  # (n,) the number of each reading's subject
     share: Floats  # (n,) each reading's part of its subject's p(s); of sum 1

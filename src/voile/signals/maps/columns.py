@@ -24,7 +24,6 @@ Resolution: TypeAlias = "float | str | Sequence[float | str | None] | None"
 def columns_of(
     table: NDArray[Any], codes: NDArray[np.intp], classes: int, resolution: Resolution
 ) -> tuple[Scale, ...]:
-    """Return each column's lattice or assignment."""
     return tuple(
         _column(table[:, j], codes, classes, one, Place(j))
         for j, one in enumerate(_resolutions(resolution, table.shape[1]))
@@ -32,7 +31,6 @@ def columns_of(
 
 
 def _resolutions(said: Resolution, d: int) -> list[float | str | None]:
-    """Return what was declared for each column."""
     if said is None or isinstance(said, str | int | float):
         return [said] * d
     if len(said) != d:

@@ -178,8 +178,6 @@ class PrivacyMap(Parameters):
         return pooled(Y, sample.c, known.whose, known.names)
 
     def _check_places(self, table: NDArray[Any], labels: NDArray[Any], sample: Sample) -> None:
-        """Refuse decimal places that readings of the fit show to be too few."""
-
         def carries(codec: Codec) -> bool:
             for which in range(len(self.classes_)):
                 own = np.ascontiguousarray(sample.X[sample.c == which].T)

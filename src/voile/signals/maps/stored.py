@@ -40,7 +40,6 @@ class StoredMap(Brief):
     strength: float = 1.0
 
     def at(self, base: str, strength: float) -> StoredMap:
-        """Return the map of another base or strength."""
         return replace(self, base=base, strength=strength)
 
     @cached_property
@@ -56,7 +55,6 @@ class StoredMap(Brief):
         personal: Sequence[Affine] | None = None,
         places: int | None = None,
     ) -> Codec:
-        """Make the codec of another base or strength; of one subject by its `personal` steps."""
         nothing: tuple[tuple[Step, ...], ...] = ((),) * len(self.classes_)
         if strength == 0:
             plain = (one.plain() if isinstance(one, Assignment) else one for one in self.columns)
@@ -70,7 +68,6 @@ class StoredMap(Brief):
         return tuple(isinstance(column, Lattice) for column in self.columns)
 
     def to_arrays(self) -> Arrays:
-        """Return plain arrays that `from_arrays` takes back."""
         nothing = ((),) * len(self.classes_)
         arrays = Codec(self.classes_, self.columns, nothing).to_arrays()
         return arrays if self.fitted_ is None else {**arrays, **_arrays_of(self.fitted_)}
@@ -157,7 +154,6 @@ def to_table(maps: Mapping[str, Arrays]) -> pa.Table:
 
 
 def from_table(table: pa.Table) -> dict[str, Arrays]:
-    """Undo `to_table`."""
     maps: dict[str, Arrays] = {}
     for row in table.to_pylist():
         if row["type"] == TEXT:

@@ -150,7 +150,6 @@ class Trials:
     folds: tuple[Trial, ...]
 
     def sent(self, base: str, strength: float) -> list[Floats]:
-        """Return each fold's messages."""
         return [one.sent(base, strength) for one in self.folds]
 
     def leakage(self, strength: float) -> Leakage:

@@ -49,8 +49,6 @@ class Fitted(Brief):
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """What a map is fitted to."""
-
     X: Floats  # (n, d) readings, each on its column's lattice
     c: NDArray[np.intp]  # (n,) classes, 0 to k - 1, each there
     subjects: NDArray[np.intp]  # (n,) whose reading it is, 0 to the number of subjects - 1
@@ -67,7 +65,6 @@ class Sample:
         return shares
 
     def by_class(self) -> list[Floats]:
-        """Return the readings of each class."""
         return [self.X[self.c == k] for k in range(self.c.max() + 1)]
 
     def dithered(self, random_state: RandomState) -> Sample:
@@ -85,7 +82,6 @@ class Method(Protocol):
 
 
 def refuse_below(sample: Sample, low: float, method: str) -> None:
-    """Refuse columns with readings below `low`."""
     bad = (low > sample.X).any(axis=0)
     if bad.any():
         raise RequestError(
@@ -96,16 +92,13 @@ def refuse_below(sample: Sample, low: float, method: str) -> None:
 
 
 def plain(d: int) -> tuple[Curve, ...]:
-    """Return d curves that change nothing."""
     ends = np.array([-1.0, 1.0])
     return (Curve(ends, ends),) * d
 
 
 def normal_law(d: int) -> Floats:
-    """Return the standard normal law of d columns."""
     return np.tile(SCORES, (d, 1))
 
 
 def scores(law: Floats, v: Floats) -> Floats:
-    """Return the normal score of values under a tabulated law."""
     return Curve(law, SCORES)(v)

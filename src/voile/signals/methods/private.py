@@ -128,7 +128,6 @@ class Private:
         return counts, pairs * MOST / _spent(self.epsilon * (1 - self.share))
 
     def _laws(self, places: Floats, c: NDArray[np.intp], k: int) -> _Laws:
-        """Count each column in each class, with noise."""
         counts = counted(places, c, k, self.bins)
         scale = self.scales(places.shape[1])[0]
         noise = discrete_laplace(counts.shape, scale, self.protective)
@@ -194,7 +193,6 @@ class _Laws:
 
     @property
     def edges(self) -> Floats:
-        """The edges of the bins."""
         return np.linspace(0, 1, self.cumulative.shape[2])
 
     def scores(self, which: int, places: Floats) -> Floats:

@@ -47,5 +47,4 @@ def curve_of(mixed: Floats, grid: Floats) -> Floats:
 
 
 def normal_tails(grid: Floats) -> Floats:
-    """Return the tails of the normal law."""
     return np.stack([ndtr(grid), ndtr(-grid)])

@@ -159,7 +159,6 @@ def _range_frame(X: Floats, cells: Floats) -> Affine:
 
 
 def uniform_frame(low: Floats, high: Floats) -> Affine:
-    """Return the frame of uniform columns between these ends."""
     return Affine(np.diag(high - low), low)
 
 

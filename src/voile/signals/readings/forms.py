@@ -55,8 +55,6 @@ class ReadingSettings(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class CellValues:
-    """What the cells of a column hold."""
-
     values: NDArray[Any]  # (n,) float64, NaN where there is none; of nominal columns text
     missing: NDArray[np.bool_]  # (n,) bool: null, not a number, or infinite
     strange: NDArray[np.bool_]  # (n,) bool: what the column cannot hold, such as text among numbers
@@ -71,25 +69,21 @@ class ReadingColumn:
 
     @classmethod
     def all_of(cls, roles: Roles, columns: Sequence[str]) -> tuple[ReadingColumn, ...]:
-        """Return the form of each of these columns of readings."""
         return tuple(cls(name, _settings(roles, name)) for name in columns)
 
     @property
     def resolution(self) -> float | str | None:
-        """The resolution as `PrivacyMap` takes it."""
         if self.settings.ordinal is not None:
             return 1.0
         return NOMINAL if self.settings.nominal else self.settings.resolution
 
     @property
     def lacks(self) -> str:
-        """What a strange cell is not."""
         if self.settings.ordinal is not None:
             return "none of its values in their order"
         return "no text" if self.settings.nominal else "no number"
 
     def cells(self, column: pa.Array) -> CellValues:
-        """Read a column."""
         if self.settings.nominal:
             return _names(column)
         if self.settings.ordinal is not None:
@@ -135,7 +129,6 @@ class ReadingColumn:
 
     @property
     def sent_type(self) -> pa.DataType:
-        """Return the type of what is sent."""
         return pa.string() if self.settings.nominal else pa.float64()
 
 

@@ -19,7 +19,6 @@ class PrivateSettings(BaseModel):
 
     @property
     def names(self) -> dict[str, str]:
-        """What each merged class is called."""
         return {one: name for name, merged in self.merge.items() for one in merged}
 
     @classmethod

@@ -39,7 +39,6 @@ class SourceReadings(Brief):
     left_out: int  # rows without a class, a subject or a whole reading
 
     def take(self, rows: NDArray[Any]) -> SourceReadings:
-        """Return some of the rows."""
         parts = (self.table, self.labels, self.whose, self.moments, self.number)
         table, labels, whose, moments, number = (part[rows] for part in parts)
         return SourceReadings(table, labels, whose, moments, number, self.names, self.left_out)
@@ -79,14 +78,11 @@ class BatchReadings(Brief):
         return ~(self.missing | self.strange | self.nameless)
 
     def table(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Return the readings of some rows."""
         return np.stack([one.values[rows] for one in self.cells], axis=1)
 
 
 @dataclass(frozen=True)
 class SignalReader(Brief):
-    """Say which rows and columns of a source are read, and how."""
-
     shows = ("columns",)
 
     roles: Roles  # of every column
@@ -96,7 +92,6 @@ class SignalReader(Brief):
 
     @cached_property
     def forms(self) -> tuple[ReadingColumn, ...]:
-        """The form of each column of readings."""
         return ReadingColumn.all_of(self.roles, self.columns)
 
     @cached_property
@@ -181,7 +176,6 @@ class SignalReader(Brief):
             raise RequestError(f"there is no column {self.time}", where="--time")
 
     def see(self, batch: pa.RecordBatch) -> BatchReadings:
-        """Read a batch of the source."""
         cells = tuple(form.cells(batch.column(form.column)) for form in self.forms)
         return BatchReadings(
             cells,

@@ -32,7 +32,6 @@ class Message:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Message:
-        """Rebuild a message, or raise a RequestError if it is none."""
         try:
             number, after = whole(data["number"]), whole(data["after"])
             check, values = _check(data["check"]), numbers(data["values"])
@@ -50,12 +49,10 @@ class Receipt:
     check: str
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Receipt:
-        """Rebuild a receipt, or raise a RequestError if it is none."""
         try:
             return cls(_name(data["session"]), whole(data["number"]), _check(data["check"]))
         except (LookupError, TypeError, ValueError) as wrong:

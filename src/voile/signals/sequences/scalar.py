@@ -29,7 +29,6 @@ class Line:
         self.pieces: list[tuple[float, float, float]] = list(zip(*_pieces(x, y), strict=True))
 
     def __call__(self, v: float) -> float:
-        """Return the function at `v`."""
         x, y, slope = self.pieces[bisect_right(self.inner, v)]
         return y + slope * (v - x)
 
@@ -46,13 +45,11 @@ class Path:
         self._parts = [_part(step) for step in steps]
 
     def forward(self, v: Point) -> Point:
-        """Return what the reading becomes."""
         for part in self._parts:
             v = part.forward(v)
         return v
 
     def inverse(self, v: Point) -> Point:
-        """Return the reading again."""
         for part in reversed(self._parts):
             v = part.inverse(v)
         return v

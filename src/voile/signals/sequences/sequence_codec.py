@@ -58,7 +58,6 @@ class Direction:
     kept: float  # the correlation of one swing with the next, -1 to 1, both left out
 
     def begin(self) -> LevelState:
-        """Return what is known before the first reading."""
         return LevelState(0.0, self.between, None)
 
     def forecast(self, belief: LevelState, ahead: int = 1) -> Forecast:
@@ -71,7 +70,6 @@ class Direction:
         return Forecast(mean, sqrt(new * new * belief.doubt + noise))
 
     def learn(self, belief: LevelState, score: float) -> LevelState:
-        """Return what is known once the next score is."""
         b = self.between
         if belief.last is None:
             return LevelState(b * score, b * (1 - b), score)
@@ -121,11 +119,9 @@ class Dynamics:
         return terms(self.turn), terms(self.turn.T)
 
     def turned(self, scores: Point) -> list[float]:
-        """Return the scores along the directions."""
         return times(self._rows[0], scores)
 
     def back(self, along: Point) -> list[float]:
-        """Undo `turned`."""
         return times(self._rows[1], along)
 
 
@@ -257,7 +253,6 @@ class SequenceLaw:
     sharpening: Triangular
 
     def begin(self) -> State:
-        """Return what is known of a subject before the first reading."""
         return tuple(each.begin() for each in self.dynamics.directions)
 
     def outlook(self, state: State, ahead: int) -> Outlook | None:
@@ -278,7 +273,6 @@ class SequenceLaw:
         return self.sharpening.forward([*known, *left], known)[len(known) :]
 
     def show(self, outlook: Outlook | None, sent: Point) -> Point:
-        """Undo `hide`."""
         if outlook is None:
             return self.dynamics.back(sent)
         first = len(sent)
@@ -288,7 +282,6 @@ class SequenceLaw:
         )
 
     def learn(self, state: State, scores: Point) -> State:
-        """Return what is known once the next scores are."""
         along = self.dynamics.turned(scores)
         parts = zip(self.dynamics.directions, state, along, strict=True)
         return tuple([each.learn(belief, y) for each, belief, y in parts])

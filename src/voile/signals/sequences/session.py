@@ -31,8 +31,6 @@ Values = tuple[float, ...]
 
 @dataclass(frozen=True)
 class ReceivedReading:
-    """A reading that has come."""
-
     number: int  # from 1 up
     values: Values  # in the source's order
     outside: bool = False  # whether it lies outside the map's range; only the clinic is to know
@@ -298,7 +296,6 @@ class Session:
     def _base(
         self, number: object, check: str, fixed: object, state: Sequence[object]
     ) -> SharedState:
-        """Rebuild a base, or raise an error."""
         held, k = numbers(fixed), self.codec.invariants
         if len(held) not in (0, k) or len(state) != len(self.codec.order) - k:
             raise ValueError("a base is of other columns")
@@ -307,7 +304,6 @@ class Session:
         )
 
     def _point(self, values: object) -> Values:
-        """Rebuild a reading, or raise an error."""
         if len(point := numbers(values)) != len(self.codec.order):
             raise ValueError("a reading is of other columns")
         return point

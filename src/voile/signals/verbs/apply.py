@@ -71,8 +71,6 @@ def apply(
 
 
 class _Applying(Applying):
-    """Encode rows, each by the map of its class."""
-
     stating = STATING
 
     def __init__(

@@ -24,8 +24,6 @@ ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits: no short pattern
 
 @dataclass
 class Certificate:
-    """Remember of each row its class and, summed over all, which reading stands in which row."""
-
     classes: list[NDArray[np.int16]] = field(default_factory=list)
     sum: int = 0
     rows: int = 0

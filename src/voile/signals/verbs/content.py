@@ -49,7 +49,6 @@ class Policy:
     strength: float
 
     def to_data(self) -> dict[str, Any]:
-        """Return what a policy file shows and lets a person correct."""
         return {"method": self.method, "base": self.base, "strength": self.strength}
 
     @classmethod
@@ -72,7 +71,6 @@ class Policy:
         return policy
 
     def warn(self) -> None:
-        """Warn of a policy that hides nothing."""
         if self.strength == 0:
             warnings.warn(PLAIN, SignalsWarning, stacklevel=3)
 
@@ -91,7 +89,6 @@ class Content(Brief):
 
     @property
     def classes(self) -> list[str]:
-        """The classes that the maps have seen."""
         return [str(one) for one in next(iter(self.maps.values())).classes_]
 
     @property
@@ -100,17 +97,14 @@ class Content(Brief):
         return {"relative_risk": self.frontier.risk}
 
     def policy(self, number: int) -> Policy:
-        """Return a policy of the frontier."""
         row = self.figures.slice(number, 1).to_pylist()[0]
         return Policy(row["method"], row["base"], row["strength"])
 
     def figures_of(self, number: int) -> dict[str, float]:
-        """Return what was estimated of a policy of the frontier."""
         row = self.figures.slice(number, 1).to_pylist()[0]
         return {name: row[name] for name in ESTIMATES}
 
     def map(self, policy: Policy) -> StoredMap:
-        """Return the map of a policy."""
         return self.maps[policy.method].at(policy.base, policy.strength)
 
     def codec(self, number: int) -> Codec:

@@ -49,7 +49,6 @@ def decode_release(
     table: str | None,
     encoding: str | None,
 ) -> Ended:
-    """Decode a release, and report how many rows were set aside."""
     fitted, chosen = Kit.load(Path(kit), KIND), Chosen.read(options.policy)
     sent = Release.open(release)
     known = sent.folder / CLASSES if options.classes is None else options.classes
@@ -189,7 +188,6 @@ class _Decoding:
         return self._restored(batch.filter(pa.array(good)), X[good], blank[good])
 
     def _outside(self, X: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.bool_]:
-        """Say of each reading, (n, d), whether there can be none such."""
         parts = zip(X.T, self._reader.forms, self._types, strict=True)
         outside = np.stack([form.is_outside(x, type_) for x, form, type_ in parts], axis=1)
         numbers = ~outside.any(axis=1)

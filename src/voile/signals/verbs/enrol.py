@@ -24,7 +24,6 @@ def enrol(
     table: str | None,
     encoding: str | None,
 ) -> Ended:
-    """Write the keys of a device's subjects."""
     content, codec = live_of(kit)
     opened = open_reported(reporter, options.classes, table=table, encoding=encoding)
     known = subjects_in(opened, content.reader, content.classes, generation=options.generation)

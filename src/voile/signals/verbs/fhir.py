@@ -68,7 +68,6 @@ def decode_fhir(
     table: str | None,
     encoding: str | None,
 ) -> Ended:
-    """Decode what `encode_fhir` encoded."""
     reader, scheme = _scheme(options, reporter, kit, table, encoding)
     columns = [form.decoded for form in reader.forms]
     counts = decode(source, out, scheme, columns, force=force)

@@ -71,7 +71,6 @@ def fit(
 
 
 def choose(kit: Kit, choice: Choice) -> Chosen:
-    """Pick one policy of the frontier."""
     content = Content.of(kit)
     chosen = Chosen.from_kit(kit, content, choice)
     Policy.from_data(chosen.policy, content.maps).warn()
@@ -89,8 +88,6 @@ class _Point:
 
 @dataclass(eq=False)
 class _Fitting:
-    """One run of fit: the readings, and what is fitted to them."""
-
     reader: SignalReader
     rows: SourceReadings
     prior: Floats | None
@@ -172,7 +169,6 @@ class _Fitting:
         self.largest = max(self.largest, whole)
 
     def _method_asked(self, method: str) -> Method:
-        """Return the method, under differential privacy where that was asked for."""
         epsilon = self.options.epsilon
         if epsilon is None:
             return METHODS[method]

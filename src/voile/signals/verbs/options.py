@@ -51,7 +51,6 @@ class FitOptions(Options):
 
     @property
     def methods(self) -> tuple[Method, ...]:
-        """The methods tried, each once."""
         return tuple(dict.fromkeys(self.method)) or ("transport",)
 
     @property
@@ -61,7 +60,6 @@ class FitOptions(Options):
 
     @property
     def strengths(self) -> tuple[float, ...]:
-        """The strengths tried, rising."""
         return tuple(sorted(set(self.strength))) or TENTHS
 
 
@@ -112,8 +110,6 @@ class DecodeOptions(Options):
 
 
 class _Enrolled(Options):
-    """The subjects of the live channel, and their keys."""
-
     classes: Data = Field(title="CLASSES", description="class of each subject")
     generation: str | None = Field(
         None,

@@ -82,7 +82,6 @@ def _stop(idle: float | None) -> Iterator[Callable[[int], bool]]:
 
 
 def _ended(reporter: Reporter, recipient: Recipient, out: Path) -> Ended:
-    """Report what has come, and what was wrong with it."""
     wrong = {
         "refused": sum(each.count for each in recipient.refused.values()),
         "unauthenticated": recipient.unauthenticated,

@@ -244,7 +244,6 @@ def _overheard(evidence: Sequence[Evidence]) -> Section | None:
 
 
 def _kit(story: Mapping[str, Any]) -> Section | None:
-    """List what the kit stores about people, and who may see it."""
     if not story:
         return None
     visible = {

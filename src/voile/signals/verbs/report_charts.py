@@ -120,5 +120,4 @@ def _recalls(evidence: Evidence, of: str = "rate") -> dict[str, dict[str, Rate]]
 
 
 def _audience(rates: Iterable[Rate]) -> Audience:
-    """Return the audience of these rates: those of few people are internal."""
     return "internal" if any(is_hidden(rate, "public") for rate in rates) else "public"

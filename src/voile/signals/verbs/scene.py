@@ -44,7 +44,6 @@ class People:
 
     @property
     def half(self) -> int:
-        """How many of them the adversary learns from."""
         return len(self.c) // 2
 
     @property
@@ -106,12 +105,10 @@ class Scene:
 
     @property
     def forms(self) -> tuple[ReadingColumn, ...]:
-        """The forms of the columns of readings."""
         return self.reader.forms
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of readings."""
         return self.reader.columns
 
     @property
@@ -140,7 +137,6 @@ class Scene:
         return None if self._beliefs is None else self._beliefs.of(rows.names, rows.whose)
 
     def enough(self, c: Codes) -> bool:
-        """Say whether each class has enough subjects in each half."""
         return len(self.classes) > 1 and is_enough(c, len(self.classes))
 
     def runs(self, people: People, length: int) -> tuple[Codes, Codes]:

@@ -48,7 +48,6 @@ def send(
     table: str | None,
     encoding: str | None,
 ) -> Ended:
-    """Send readings until each has its receipt, or `options.wait` is over."""
     content, codec = live_of(kit)
     broker, login = line_of(options, reporter.insist)
     if codec.forgets:
@@ -87,7 +86,6 @@ class _Rows:
 
     @property
     def columns(self) -> list[str]:
-        """The columns that are needed."""
         own = self._reader
         time = [own.time] if own.time else []
         return list(dict.fromkeys([*own.columns, own.private, own.subject, *time, *self._beside]))

@@ -89,7 +89,6 @@ def _generation(number: object) -> int:
 def _wrong(
     who: str | None, each: KnownSubject, found: dict[str, KnownSubject], classes: Sequence[str]
 ) -> str:
-    """Say what is wrong with a row of the table of classes, if anything is."""
     if who is None or each.label is None:
         return "a row has no subject or no class"
     if each.label not in classes:

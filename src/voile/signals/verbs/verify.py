@@ -46,13 +46,11 @@ def verify(release: Release) -> Iterator[Check]:
 
 
 def _lines(path: AnyPath) -> int:
-    """Count the lines of a table after its header."""
     with path.open(newline="", encoding="utf-8") as file:
         return sum(1 for _ in csv.reader(file)) - 1
 
 
 def _forms(release: Release) -> list[ReadingColumn]:
-    """Return the forms of the messages: texts, or numbers."""
     return [
         ReadingColumn(column["column"], ReadingSettings(nominal=column["sent"] == "text"))
         for column in release.public["columns"]

@@ -71,7 +71,6 @@ class Patterns:
         return sum(1 << j for j in {j for block in self.blocks for j in block.columns})
 
     def select(self, rows: slice | NDArray[np.intp]) -> Patterns:
-        """Return the patterns of some of the combinations."""
         blocks = tuple(Block(b.columns, b.counts[rows]) for b in self.blocks)
         return Patterns(self.combinations[rows], self.entries, blocks)
 

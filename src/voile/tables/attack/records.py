@@ -44,7 +44,6 @@ class Records:
         return len(self.codes)
 
     def select(self, rows: NDArray[Any]) -> Records:
-        """Return the given rows, by position or by mask."""
         return Records(self.codes[rows], self.subject[rows])
 
 

@@ -58,6 +58,5 @@ def hull(frontier: Frontier) -> float:
 def _is_above(
     left: tuple[float, float], middle: tuple[float, float], right: tuple[float, float]
 ) -> bool:
-    """Whether the middle point lies on or above the line from the left to the right one."""
     across, down = right[0] - left[0], right[1] - left[1]
     return (middle[1] - left[1]) * across >= down * (middle[0] - left[0])

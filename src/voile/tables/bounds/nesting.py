@@ -88,12 +88,10 @@ class Nesting:
 
 
 def _by_size(sizes: Sequence[int]) -> list[int]:
-    """Return the attributes, the largest first."""
     return sorted(range(len(sizes)), key=lambda d: -sizes[d])
 
 
 def _places(sizes: Sequence[int]) -> list[slice]:
-    """Return each attribute's place in a policy."""
     ends = list(itertools.accumulate((size - 1 for size in sizes), initial=0))
     return [slice(*pair) for pair in itertools.pairwise(ends)]
 

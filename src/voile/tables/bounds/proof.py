@@ -64,7 +64,6 @@ class Proof:
             raised = [self._step(*each) for each in ascents]
 
     def _take(self, weights: Floats) -> None:
-        """Take in weights of which nothing is proved yet."""
         more = len(weights)
         self.weights = np.append(self.weights, weights)
         self.seconds = np.append(self.seconds, np.full(more, np.nan))

@@ -51,7 +51,6 @@ class Bound:
 
     @classmethod
     def none(cls, weights: Floats, frontier: Frontier, stopped: str) -> Bound:
-        """Return that nothing was proved."""
         best = (frontier.loss + weights[:, None] * frontier.risk).min(axis=1, initial=np.inf)
         nothing, floors = np.full(len(weights), np.nan), np.zeros((1, len(weights)))
         return cls(weights, nothing, best, nothing, nothing, floors, 0.0, frontier, stopped)
@@ -81,6 +80,5 @@ class Bound:
         return envelope.least_loss(risk, self.weight, self.floors, self.least_risk)
 
     def frame(self) -> dict[str, Floats]:
-        """Return the columns, which any data frame is built from."""
         names = ("weight", "bound", "best", "gap", "seconds")
         return {name: getattr(self, name) for name in names}

@@ -160,7 +160,6 @@ class Domain(Brief):
 
     @property
     def nullable(self) -> bool:
-        """Whether null is a value of this domain."""
         return self.values[-1] is None
 
     @cached_property
@@ -301,7 +300,6 @@ def to_ordinal(value: Any, parser: Parser) -> int:
 
 
 def from_ordinal(number: int, parser: Parser) -> Value:
-    """Undo `to_ordinal`."""
     if parser.kind == "integer" or parser.by == "year":
         return number
     if parser.by == "month":

@@ -52,8 +52,6 @@ class Rules(NamedTuple):
 class LatticeCells:
     """Hold the cells that have subjects or people.
 
-    Parameters
-    ----------
     sizes : (attributes,) int64, values of each attribute here.
     widths : (sum of sizes,) int64, how many values of the whole domain each stands for.
     codes : (cells, attributes) int32, distinct; the sampled cells come first.
@@ -138,7 +136,6 @@ class LatticeCells:
 def _sums(
     group: NDArray[np.int64], values: NDArray[np.int64] | NDArray[np.float64], groups: int
 ) -> NDArray[np.float64]:
-    """Sum `values` by group."""
     return np.bincount(group, weights=values, minlength=groups).astype(np.float64)
 
 

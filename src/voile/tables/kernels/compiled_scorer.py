@@ -28,7 +28,6 @@ class CompiledScorer:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Values of each attribute, on this lattice."""
         return self.cells.sizes
 
     @cached_property
@@ -99,7 +98,6 @@ class CompiledScorer:
         return interval.score_intervals(self.by_lead(attribute), self.rules, policy, last)
 
     def _at(self, policy: Bits) -> Lattice:
-        """Return the lattice's state at a policy."""
         at, merged = self._bottom.copy(), np.flatnonzero(~policy)
         if len(merged):
             walk.follow(at, merged, np.empty((len(merged), 3)))

@@ -78,7 +78,6 @@ class Lattice(NamedTuple):
     moved: Ints
 
     def copy(self) -> Lattice:
-        """Return a state that can be changed on its own."""
         return Lattice._make(x.copy() if isinstance(x, np.ndarray) else x for x in self)
 
 
@@ -126,7 +125,6 @@ def lattice(cells: LatticeCells, rules: Rules) -> Lattice:
 
 @compiled
 def _enter(at: Lattice, codes: Places) -> None:
-    """Put every cell into the table, the lists and the sums."""
     cell, sums = at.cell, at.sums
     for c in range(len(at.key)):
         insert(at.table, at.state[0], at.key[c], c)

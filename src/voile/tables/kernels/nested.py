@@ -133,7 +133,6 @@ def holding(nest: Nest, boxes: Ints) -> tuple[Ints, Ints]:
 
 @inner
 def slab_of(nest: Nest, words: int) -> Slab:
-    """Return an empty slab."""
     shape = len(nest.box_log_width), len(nest.inner_width)
     present = np.zeros((*shape, words), dtype=np.uint64)
     return Slab(np.zeros(shape), np.zeros(shape), np.zeros(shape), present)
@@ -210,7 +209,6 @@ def score_kept(
 
 @inner
 def add(total: Floats, more: Floats) -> None:
-    """Add one row to another."""
     for z in range(len(total)):
         total[z] += more[z]
 

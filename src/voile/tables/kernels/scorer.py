@@ -29,7 +29,6 @@ class Descent:
     sums: Sums
 
     def policies(self, which: NDArray[np.intp]) -> Bits:
-        """Return policies of `sums`, by their indices."""
         rows: Bits = self.on_the_way[self.step[which]]
         rows[np.arange(len(which)), self.bit[which]] = False
         return rows

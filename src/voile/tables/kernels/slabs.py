@@ -46,7 +46,6 @@ def merge_slabs(at: Lattice, bit: int, left: Ints, right: Ints) -> tuple[Ints, I
 
 @compiled
 def attribute_of(at: Lattice, bit: int) -> int:
-    """Return the attribute of a bit."""
     return place(at, bit)[0]
 
 

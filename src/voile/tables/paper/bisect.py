@@ -39,7 +39,6 @@ class Bisect:
             raise RequestError("risk must lie between 0 and 1")
 
     def __call__(self, run: Run) -> None:
-        """Bisect chain after chain."""
         for _ in self.alternatives(run):
             pass
 

@@ -31,7 +31,6 @@ class RandomChain:
     order: Order = "bits"
 
     def __call__(self, run: Run) -> None:
-        """Score chain after chain."""
         bottom = np.ones(run.n_bits, dtype=np.bool_)
         cuts = np.flatnonzero(~run.required)
         chains = 0

@@ -36,8 +36,6 @@ class Rectangle:
 
 
 class Verdict(Enum):
-    """What is done with a sublattice."""
-
     PRUNE = "prune"
     SEARCH = "search"
     SKIP = "skip"
@@ -128,7 +126,6 @@ class SublatticeSearch:
             raise RequestError("free must be at least 1")
 
     def __call__(self, run: Run) -> None:
-        """Draw, decide and search until nothing is left."""
         cuts = np.flatnonzero(~run.required)
         if len(cuts) < 2:
             return
@@ -157,7 +154,6 @@ class SublatticeSearch:
         return Sublattice(top, bottom), order[begin:end]
 
     def _places(self, run: Run, merges: int) -> tuple[int, int]:
-        """Draw two places on a chain of so many merges."""
         if self.free is None and merges:
             begin, end = np.sort(run.rng.choice(merges + 1, 2, replace=False))
             return int(begin), int(end)

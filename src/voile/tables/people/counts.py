@@ -32,7 +32,6 @@ class Counts(Brief):
 
     @property
     def subjects(self) -> float:
-        """Subjects in the sample."""
         return float(self.sample.sum())
 
 

@@ -27,7 +27,6 @@ class Interval(Brief):
 
     @property
     def width(self) -> int:
-        """How many values it covers."""
         return self.last - self.first + 1
 
 

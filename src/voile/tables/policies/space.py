@@ -233,7 +233,6 @@ class PolicySpace:
 def add_cuts(
     domains: Sequence[Domain], constraints: Constraints, settings: Settings
 ) -> Constraints:
-    """Add the cuts that the settings say must stay or go."""
     wanted = [QuasiSettings.read(d.column, settings.get(d.column, {})) for d in domains]
     both = [_fixed(domain, asked) for domain, asked in zip(domains, wanted, strict=True)]
     required, forbidden = (np.concatenate(cuts) for cuts in zip(*both, strict=True))

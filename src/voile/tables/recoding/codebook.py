@@ -40,7 +40,6 @@ class Entry:
 
     @classmethod
     def of(cls, name: Name, *, listed: bool) -> Entry:
-        """Write a name as text."""
         first, last, below = (
             None if end is None else str(end) for end in (name.first, name.last, name.below)
         )
@@ -55,8 +54,6 @@ class Entry:
 
 @dataclass(frozen=True)
 class CodedColumn:
-    """One generalised column: its released columns, how raw values are read, its intervals."""
-
     column: str
     released: tuple[str, ...]
     kind: Kind
@@ -66,7 +63,6 @@ class CodedColumn:
 
     @classmethod
     def of(cls, domain: Domain, names: Sequence[Name], *, bounds: bool) -> CodedColumn:
-        """Describe a domain's intervals by their names."""
         column, parser = domain.column, domain.parser
         shown = [str(value) for name in names for value in name.values]
         listed = parser.kind == "listed" or (
@@ -170,12 +166,10 @@ class Codebook:
     columns: tuple[CodedColumn, ...]
 
     def to_data(self) -> list[dict[str, Any]]:
-        """Return plain data for a manifest."""
         return [asdict(column) for column in self.columns]
 
     @classmethod
     def from_data(cls, data: Sequence[Mapping[str, Any]]) -> Codebook:
-        """Read back what `to_data` made."""
         return cls(tuple(CodedColumn.from_data(column) for column in data))
 
     @property

@@ -148,7 +148,6 @@ class _Scale:
         return np.flatnonzero(self.shown[: len(self.domain) - self.domain.nullable])
 
     def ends(self, interval: Interval) -> _Ends:
-        """Return how far an interval is said to reach."""
         domain = self.domain
         null = domain.values[interval.last] is None
         first, last = interval.first, interval.last - null

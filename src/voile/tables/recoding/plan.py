@@ -49,7 +49,6 @@ class Output:
         return pa.field(self.source, pa.int32()) if self.role == "quasi" else self.fields[0]
 
     def written(self, array: pa.Array, published: Published) -> list[pa.Array]:
-        """Return the release's columns of rows that are released."""
         if self.role != "quasi":
             return [array]
         return published.written(self.source, array.to_numpy())

@@ -31,8 +31,6 @@ class Recoded:
 
 
 class Recoder:
-    """Apply one policy to batches of rows."""
-
     def __init__(self, policy: Policy, allowed: NDArray[np.int32] | None = None) -> None:
         self.policy = policy
         self._interval_of = [policy.interval_of(domain) for domain in policy.domains]

@@ -203,7 +203,6 @@ class Evaluator:
         return rules._replace(wholly_lost=wholly_lost)
 
     def _scorer_by(self, rules: Rules, cuts: Policies | None = None) -> Scorer:
-        """Return what scores the lattice, or what is left of it where only `cuts` may be kept."""
         if self.compiled:
             from voile.tables.kernels.compiled_scorer import CompiledScorer
 

@@ -172,7 +172,6 @@ class Uncertainty:
     weights: tuple[float, ...]
 
     def __call__(self, groups: Groups) -> Floats:
-        """Return each group's nats, weighed by outcome."""
         total = np.zeros(len(groups))
         for weight, counted in zip(self.weights, groups.outcomes, strict=True):
             total += weight * (_n_log_n(_by_row(counted)) - _by_row(_n_log_n(counted)))
@@ -288,5 +287,4 @@ def is_built_in(measure: GroupMeasure) -> bool:
 
 
 def sees_outcomes(measure: GroupMeasure) -> bool:
-    """Whether a measure may look at outcome columns."""
     return not isinstance(measure.each, (Weighing, Spread))

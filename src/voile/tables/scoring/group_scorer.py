@@ -79,7 +79,6 @@ class MeasuredScorer:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Values of each attribute, on this lattice."""
         return self.cells.sizes
 
     def score(self, policies: Bits) -> Sums:
@@ -194,7 +193,6 @@ class MeasuredScorer:
         return self.cells.values[:, : None if self.measures.rules.least_l > 0 else 0]
 
     def _intervals_under(self, policies: Bits) -> tuple[Ints, Floats]:
-        """Return, for each policy, the number and the width of the interval of each value."""
         number = np.zeros((len(policies), len(self.cells.widths)), dtype=np.int64)
         width = np.empty(number.shape)
         rows, bit = np.arange(len(policies))[:, None], 0

@@ -73,13 +73,11 @@ class Measures:
 
 
 def sum_by_row(row: Ints, sums: Floats, rows: int) -> Sums:
-    """Add up what is kept of each row's groups."""
     kept: Sums = np.stack([sum_by_place(row, part, rows) for part in sums[:, KEPT].T], axis=1)
     return kept
 
 
 def sum_by_place(at: Ints, values: Floats, room: int) -> Floats:
-    """Add up values by place."""
     return np.bincount(at, values, room).astype(np.float64)
 
 

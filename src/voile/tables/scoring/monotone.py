@@ -75,7 +75,6 @@ class _Looker:
         self._scale = scale
 
     def walk(self, rng: np.random.Generator, *, by_attribute: bool) -> None:
-        """Walk one random maximal chain."""
         cuts = self._scorer.sizes - 1
         order = rng.permutation(int(cuts.sum()))
         if by_attribute:
@@ -90,7 +89,6 @@ class _Looker:
             self._judge(at.totals[self._of] - before, before, int(bit), step)
 
     def look_around(self, policy: NDArray[np.bool_]) -> None:
-        """Look at each merge of a policy."""
         at = self._scorer.at(policy)
         change = at.changes()[:, self._of]
         for bit in np.flatnonzero(policy):

@@ -79,8 +79,6 @@ class Ladder:
 
 
 class _Rungs:
-    """Keep what was settled on, by weight."""
-
     def __init__(self) -> None:
         self._weights: list[float] = []
         self._policies: list[Policies] = []

@@ -40,7 +40,6 @@ class History:
 
     @classmethod
     def of(cls, checkpoints: Sequence[Checkpoint]) -> History:
-        """Turn checkpoints into columns."""
         return cls(
             evaluations=np.array([c.evaluations for c in checkpoints], dtype=np.int64),
             seconds=np.array([c.seconds for c in checkpoints], dtype=np.float64),

@@ -139,7 +139,6 @@ class Run:
         return wide
 
     def frontier(self) -> Frontier:
-        """Return what was found so far, policies as booleans."""
         return Frontier.of(self.found.risk, self.found.loss, self._policies)
 
     def best_for(self, weight: float) -> Policies:

@@ -105,12 +105,10 @@ class Scene:
 
     @cached_property
     def codebook(self) -> Codebook:
-        """The published intervals."""
         return Codebook.from_data(self.release.public["policy"])
 
     @property
     def quasi(self) -> tuple[str, ...]:
-        """The quasi-identifiers."""
         return tuple(column.column for column in self.codebook.columns)
 
     @property
@@ -125,13 +123,11 @@ class Scene:
 
     @property
     def kept_columns(self) -> list[str]:
-        """The columns of the release that are neither generalised nor pseudonyms."""
         own = ("quasi", "identifier")
         return [c["column"] for c in self.release.public["columns"] if c["role"] not in own]
 
     @cached_property
     def table(self) -> pa.Table:
-        """The release, in memory."""
         for column in self.options.knows:
             if column not in self.kept_columns:
                 raise RequestError(
@@ -299,7 +295,6 @@ class Scene:
         return self.true_rows.take(pa.array(rows)), self.who[rows]
 
     def cases(self, column: str) -> Cases:
-        """The release with a sensitive column."""
         return Cases(self.released, _coded(self.table.column(column), self._values(column)))
 
     def cases_held_out(self, column: str) -> Cases | None:

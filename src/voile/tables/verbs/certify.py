@@ -42,7 +42,6 @@ class WithPerson(Source):
             yield from part.append_column(PERSON, who.column(0)).select(columns).to_batches()
 
     def fingerprint(self) -> str:
-        """Hash the release alone."""
         return self._release.fingerprint()
 
 
@@ -95,7 +94,6 @@ def _least_group(counted: Source, columns: Sequence[str], directory: Path | None
 
 
 def _number(counted: Source, columns: Sequence[str], sql: str, directory: Path | None) -> int:
-    """Return the one number that a query gives."""
     with connect(directory=directory) as connection:
         ((number,),) = counted.relation(connection, columns).query("source", sql).fetchall()
     return int(number)

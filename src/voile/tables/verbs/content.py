@@ -64,7 +64,6 @@ class Asked:
 
     @classmethod
     def of(cls, name: str, measure: GroupMeasure) -> Asked:
-        """Describe a measure."""
         return cls(name, measure.title, measure.formula)
 
     def ours(self, kind: Kind) -> bool:
@@ -105,16 +104,13 @@ class Policies(Brief):
 
     @property
     def risks(self) -> Mapping[str, NDArray[np.float64]]:
-        """The risks of each policy that one may choose by."""
         largest = self.table.column("max_risk").to_numpy()
         return {"relative_risk": self.frontier.risk, "max_risk": largest}
 
     def policy(self, number: int) -> Policy:
-        """Return one of them."""
         return Policy(self.domains, self.frontier.policies[number])
 
     def figures_of(self, number: int) -> dict[str, float]:
-        """Return what the frontier's table says of one."""
         row = self.table.slice(number, 1).to_pylist()[0]
         return {"relative_risk": row["risk"], **{name: row[name] for name in FIGURES}}
 
@@ -145,7 +141,6 @@ class Content(Brief):
     bound: Bound | None = None
 
     def score(self, policy: Policy) -> Score:
-        """Score a policy; where a measure is a user's own, one of the frontier only."""
         scored = _score(self.space, policy)
         own = [asked.name for kind, asked in self.measures.items() if not asked.ours(kind)]
         if own:

@@ -19,17 +19,14 @@ from voile.tables.policies.space import PolicySpace
 
 
 def pack_bits(bits: np.ndarray[Any, Any]) -> bytes:
-    """Return a policy as bytes."""
     return np.packbits(bits).tobytes()
 
 
 def unpack_bits(raw: bytes, n_bits: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return bytes as a policy of `count` cuts."""
     return np.unpackbits(np.frombuffer(raw, np.uint8), count=n_bits).astype(np.bool_)
 
 
 def domain_facts(domain: Domain) -> dict[str, Any]:
-    """Say how a domain's cells are read, and its levels."""
     levels = [pack_bits(np.array(level)).hex() for level in domain.levels]
     return {"column": domain.column, **asdict(domain.parser), "levels": levels}
 
@@ -48,7 +45,6 @@ def domain_table(domains: Sequence[Domain]) -> pa.Table:
 
 
 def read_domains(facts: Sequence[Mapping[str, Any]], table: pa.Table) -> tuple[Domain, ...]:
-    """Read domains back."""
     values: dict[str, list[str | None]] = {}
     declared: dict[str, list[bool]] = {}
     for row in table.to_pylist():
@@ -66,7 +62,6 @@ def read_domains(facts: Sequence[Mapping[str, Any]], table: pa.Table) -> tuple[D
 
 
 def count_table(space: PolicySpace) -> pa.Table:
-    """Return subjects and people by combination."""
     counts = space.counts
     columns = {f"code_{i}": counts.codes[:, i] for i in range(len(counts.sizes))}
     return pa.table({**columns, "sample": counts.sample, "population": counts.population})
@@ -80,7 +75,6 @@ def value_table(counted: NDArray[np.float64]) -> pa.Table:
 
 
 def read_values(table: pa.Table, cells: int) -> NDArray[np.float64]:
-    """Read such counts back."""
     values = int(table.column("values")[0].as_py()) if len(table) else 0
     if values > len(table):  # each is counted at least once
         raise DamagedError("the kit counts fewer values than it says")
@@ -93,7 +87,6 @@ def read_values(table: pa.Table, cells: int) -> NDArray[np.float64]:
 def read_counts(
     domains: Sequence[Domain], table: pa.Table, sensitive: pa.Table, outcomes: Sequence[pa.Table]
 ) -> Counts:
-    """Read the counts back."""
     sizes = tuple(len(domain) for domain in domains)
     codes = np.column_stack(
         [table.column(f"code_{i}").to_numpy() for i in range(len(domains))]
@@ -111,12 +104,10 @@ def read_counts(
 
 
 def bound_facts(bound: Bound) -> dict[str, Any]:
-    """Say what a proof holds beside its columns."""
     return {"combos": len(bound.floors), "least_risk": bound.least_risk, "stopped": bound.stopped}
 
 
 def bound_table(bound: Bound) -> pa.Table:
-    """Return a proof's columns, weight by weight."""
     floors = {f"floor_{i}": floor for i, floor in enumerate(bound.floors)}
     return pa.table({**bound.frame(), **floors})
 
@@ -135,7 +126,6 @@ def read_bound(facts: Mapping[str, Any], table: pa.Table, frontier: Frontier) ->
 
 
 def constraint_facts(constraints: Constraints) -> dict[str, Any]:
-    """Return constraints as JSON has them."""
     values = {one.name: getattr(constraints, one.name) for one in fields(Constraints)}
     return {
         name: pack_bits(value).hex() if isinstance(value, np.ndarray) else value
@@ -144,7 +134,6 @@ def constraint_facts(constraints: Constraints) -> dict[str, Any]:
 
 
 def read_constraints(facts: Mapping[str, Any], n_bits: int) -> Constraints:
-    """Read constraints back."""
     values = {one.name: facts[one.name] for one in fields(Constraints)}
     for name in ("required", "forbidden"):
         if values[name] is not None:

@@ -112,7 +112,6 @@ def _ended(found: SearchResult, proved: Bound) -> str:
 
 
 def _space(source: Source, roles: Roles, options: FitOptions, sensitive: str | None) -> PolicySpace:
-    """Count the source and the population."""
     return PolicySpace.of(
         source,
         list(options.population) or None,
@@ -211,7 +210,6 @@ def _check_outcomes(roles: Roles, options: FitOptions) -> None:
 
 
 def _check_method(options: FitOptions) -> None:
-    """Refuse settings that the search asked for has no use for."""
     if options.chain_order != "bits" and options.method not in CHAINED:
         raise RequestError(
             f"an order of chains is given, and the method is {options.method}",

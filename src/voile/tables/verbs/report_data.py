@@ -147,7 +147,6 @@ def _strips(policy: Policy) -> list[dict[str, Any]]:
 
 
 def _public_strips(policy: Policy) -> list[dict[str, Any]]:
-    """Draw the intervals of a policy by the values that the user or a census has made public."""
     declared = [domain.is_declared for domain in policy.domains]
     return [one for one in _published_strips(Published.of(policy, declared)) if one["intervals"]]
 

@@ -113,7 +113,6 @@ def describe_risk(data: Mapping[str, Any], risk: float, matches: float) -> str:
 
 
 def describe_loss(data: Mapping[str, Any], loss: float) -> str:
-    """Say what a policy loses, by the loss that was searched for."""
     match data["measures"]["loss"]["name"]:
         case "information":
             return f"loses {share(loss)} of the information"

@@ -20,8 +20,6 @@ Aside = Callable[[str, RequestError], None]
 
 @dataclass(frozen=True)
 class Format:
-    """How a kind of file is read."""
-
     reader: str  # "module:function" below voile.documents.text.formats, imported when first used
     holds: str  # what it is, for people
     # of the files that are taken from a folder; .gz may follow where it is text
@@ -31,7 +29,6 @@ class Format:
     text: bool = True  # whether a file's encoding can be stated
 
     def read(self, file: File) -> Iterator[Document]:
-        """Read one file."""
         module, name = self.reader.split(":")
         documents: Iterator[Document] = getattr(import_module(f"{__name__}.{module}"), name)(file)
         return documents

@@ -41,7 +41,6 @@ def _document(file: File, number: int, sentences: list[list[Token]]) -> Document
 
 
 def _sentences(file: File) -> Iterator[tuple[int, int, list[Token]]]:
-    """Yield sentences with the number of -DOCSTART- lines before them and their own."""
     document = number = 0
     for tokens, found in groupby(rows(file), key=lambda row: row[1] not in ([], [BOUNDARY])):
         if not tokens:

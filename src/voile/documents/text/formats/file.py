@@ -19,8 +19,6 @@ _COMPRESSED = re.compile(r"\.gz$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class File:
-    """A file that a format reads."""
-
     path: Path
     name: str  # what its document is called, where it holds one
     # whether it is one of several files, so that the name distinguishes their documents
@@ -68,7 +66,6 @@ class File:
         pos: Sequence[tuple[int, int, str]] = (),
         annotated: bool = True,
     ) -> Document:
-        """Make a document, whose text can be written again."""
         try:
             text.encode()
         except UnicodeEncodeError as error:

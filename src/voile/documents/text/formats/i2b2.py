@@ -26,7 +26,6 @@ _DECLARED = re.compile(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.-]+)["']""")
 
 
 def parse(file: File) -> Element:
-    """Parse a file and return its root."""
     if file.encoding is None and (said := _DECLARED.match(next(raw_chunks(file.path), b""))):
         file = replace(file, encoding=said[1].decode())
     text = file.text()

@@ -49,7 +49,6 @@ def _list(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
 def read_annotated(
     file: File, text: str, quotes: Callable[[dict[str, Any], str], list[Quote] | None]
 ) -> Iterator[Document]:
-    """Make a document of each object."""
     for number, row in read_objects(file):
         content = row.get(text)
         if not isinstance(content, str):
@@ -100,7 +99,6 @@ DOCCANO_FIELDS = ("label", "labels", "entities")
 
 
 def read_doccano(file: File) -> Iterator[Document]:
-    """Read documents; relations and comments are left."""
     return read_annotated(file, "text", _doccano_quotes)
 
 

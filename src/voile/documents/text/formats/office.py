@@ -28,7 +28,6 @@ MARKS = {WORD + "tab": "\t", WORD + "br": "\n", WORD + "cr": "\n", WORD + "noBre
 
 
 def read_docx(file: File) -> Iterator[Document]:
-    """Read one Word document."""
     with _reading(file, "python-docx"):
         import docx
 

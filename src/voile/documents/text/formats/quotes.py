@@ -18,8 +18,6 @@ class AnnotationError(SourceError):
 
 @dataclass(frozen=True)
 class Quote:
-    """One annotation."""
-
     # start and end of each piece, as the format counts characters
     places: tuple[tuple[int, int], ...]
     label: str  # the type of what stands there

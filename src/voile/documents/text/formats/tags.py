@@ -15,8 +15,6 @@ _NO_POS = frozenset({"", "_", "-", "-X-"})
 
 
 class Token(NamedTuple):
-    """One word of a sentence, its tag and its part of speech."""
-
     word: str
     tag: str
     pos: str = ""
