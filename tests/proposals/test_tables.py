@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from voile.data import open_source
 from voile.data.roles import Role, Roles
-from voile.proposals.tables import examine, propose
+from voile.proposals.tables import examine
 
 N = 200
 MANY = [f"CANARY{i}" for i in range(N)]
@@ -75,7 +75,9 @@ def test_roles_by_name_type_and_counts(name: str, values: object, role: str) -> 
 
 
 def test_dates_are_proposed_by_year() -> None:
-    text = propose(open_source(pa.table({"dob": [dt.date(1950, 1, 1), dt.date(1960, 1, 1)]})))
+    text = examine(
+        open_source(pa.table({"dob": [dt.date(1950, 1, 1), dt.date(1960, 1, 1)]}))
+    ).to_toml()
     assert Roles.model_validate(tomllib.loads(text)).columns["dob"].settings == {"by": "year"}
 
 
@@ -96,7 +98,7 @@ def test_the_subject_is_an_id_that_repeats(columns: dict[str, list[str]], subjec
 
 def test_no_value_is_told() -> None:
     table = pa.table({"id": REPEATED, "code": MANY, "note": TEXT, "sex": FEW})
-    assert "CANARY" not in propose(open_source(table))
+    assert "CANARY" not in examine(open_source(table)).to_toml()
 
 
 def test_only_the_first_rows_are_looked_at() -> None:
@@ -119,7 +121,7 @@ NAME = st.text(min_size=1, max_size=12)
 def test_a_proposal_reads_back_as_roles(names: list[str]) -> None:
     names = [n for n in names if n.encode("utf-8", "ignore").decode() == n] or ["a"]
     source = open_source(pa.table({name: [1, 2, 3] for name in names}))
-    roles = Roles.model_validate(tomllib.loads(propose(source)))
+    roles = Roles.model_validate(tomllib.loads(examine(source).to_toml()))
     roles.check(source.columns)
     assert list(roles.columns) == names
     assert {column.role for column in roles.columns.values()} <= set(get_args(Role))

@@ -22,11 +22,6 @@ CLASSES = 50  # a label, or a category in many words, has no more
 Said = tuple["Role", str]
 
 
-def propose(source: Source) -> str:
-    """Return the text of a proposed roles file; see `examine`."""
-    return examine(source).to_toml()
-
-
 def examine(source: Source) -> Proposal:
     """Propose a role for every column by its name, its type and the first 100,000 rows.
 

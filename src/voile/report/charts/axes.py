@@ -11,6 +11,7 @@ from markupsafe import Markup
 from voile.report.charts import numbers
 from voile.report.charts.svg import percent, tag
 
+TICKS = 5  # about as many as a side holds
 _ZERO_GUTTER = 0.06
 
 
@@ -41,7 +42,7 @@ class Axis:
         return start + (1 - start) * ratio
 
 
-def linear(values: Iterable[float], *, target: int = 5) -> Axis:
+def linear(values: Iterable[float], *, target: int = TICKS) -> Axis:
     """Return an axis from 0, or from below where there are negative values, to a round end.
 
     >>> linear([0.02, 0.33]).ticks
@@ -59,7 +60,7 @@ def linear(values: Iterable[float], *, target: int = 5) -> Axis:
     return Axis(low=ticks[0], high=ticks[-1], ticks=ticks)
 
 
-def spread(values: Iterable[float], *, target: int = 5) -> Axis:
+def spread(values: Iterable[float]) -> Axis:
     """Return an axis from the least to the greatest value, with round ticks inside.
 
     >>> axis = spread([3.0, 11.0])
@@ -68,9 +69,9 @@ def spread(values: Iterable[float], *, target: int = 5) -> Axis:
     """
     known = [v for v in values if math.isfinite(v)]
     if not known or min(known) == max(known):
-        return linear(known, target=target)
+        return linear(known)
     low, high = min(known), max(known)
-    step = _round_step((high - low) / target)
+    step = _round_step((high - low) / TICKS)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return Axis(low, high, tuple(round(i * step, 12) for i in range(first, last + 1)))
 

@@ -99,15 +99,13 @@ class SingleScheme:
 class SequenceScheme:
     """Each reading given those before it, by a map of sequences: one session a subject and file."""
 
-    def __init__(
-        self, codec: SequenceCodec, class_of: ClassOf, *, protective: Protective | None = None
-    ) -> None:
+    def __init__(self, codec: SequenceCodec, class_of: ClassOf) -> None:
         self.mark = codec.mark
         pairs = sorted(zip(codec.order, codec.lattices, strict=True), key=lambda pair: pair[0])
         self.lattices = tuple(lattice for _, lattice in pairs)
         self.once = frozenset(codec.order[: codec.invariants])
         self.class_of = class_of
-        self._codec, self._protective = codec, protective
+        self._codec = codec
 
     def hide(self, whose: Sequence[str], X: Floats) -> list[Sent]:
         """Return what is sent of readings; of invariants with the first of a subject alone."""
@@ -117,7 +115,7 @@ class SequenceScheme:
             if one not in ends:
                 name = f"{token}.{len(ends) + 1}"
                 label = self.class_of(one)
-                ends[one] = Session(self._codec, label, name, protective=self._protective)
+                ends[one] = Session(self._codec, label, name)
             ends[one].send(x)
             (message,) = ends[one].pending()
             ends[one].acknowledge(ends[one].expected())

@@ -162,7 +162,7 @@ class Trials:
             np.concatenate([one.contributions(cloud, one.c) for cloud, one in clouds])
         )
 
-    def null(self, strength: float, rng: np.random.Generator, deals: int = DEALS) -> float:
+    def null(self, strength: float, rng: np.random.Generator) -> float:
         """Return the 95th percentile of the estimate where classes are dealt out anew."""
         clouds = self._clouds(strength)
 
@@ -171,7 +171,7 @@ class Trials:
             parts = [one.contributions(cloud, rng.permutation(one.c)) for cloud, one in pairs]
             return float(np.concatenate(parts).mean())
 
-        return float(np.quantile([dealt() for _ in range(deals)], 0.95))
+        return float(np.quantile([dealt() for _ in range(DEALS)], 0.95))
 
     def distortion(self, base: str, strength: float) -> float:
         """Return the root mean square of (z - x) / sd(x); a nominal value that changes counts 1."""

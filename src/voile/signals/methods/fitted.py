@@ -98,7 +98,3 @@ def plain(d: int) -> tuple[Curve, ...]:
 
 def normal_law(d: int) -> Floats:
     return np.tile(SCORES, (d, 1))
-
-
-def scores(law: Floats, v: Floats) -> Floats:
-    return Curve(law, SCORES)(v)

@@ -225,10 +225,8 @@ def _risk(
     return Measure(name, title, unit, formula, bounds, "lower", "falls", source)
 
 
-def _level(
-    name: str, title: str, unit: str, formula: str, source: str, least: float = 1.0
-) -> Measure:
-    return Measure(name, title, unit, formula, (least, math.inf), "higher", "rises", source)
+def _level(name: str, title: str, unit: str, formula: str, source: str) -> Measure:
+    return Measure(name, title, unit, formula, (1.0, math.inf), "higher", "rises", source)
 
 
 _ALL = (
