@@ -11,7 +11,7 @@ import sys
 
 import pytest
 from tests.signals.channel.conftest import broker, make_broker  # noqa: F401, fixtures
-from tests.signals.channel.test_commands import A_COMMAND, command
+from tests.signals.channel.ward import A_COMMAND, command
 
 from voile.cli.run import run
 from voile.signals.channel.recipient import READINGS

@@ -12,6 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.signals.channel.ward import COLUMNS, MOODS, ROLES, command, table
+from tests.signals.days import days
+
+from voile.cli.run import run
 
 KEEP = "persistence true\nautosave_interval 1\nautosave_on_changes true\n"
 OPEN = "allow_anonymous true\n"
@@ -91,3 +95,25 @@ def broker(make_broker: Callable[..., Mosquitto]) -> Mosquitto:
     one = make_broker()
     one.start()
     return one
+
+
+@pytest.fixture(scope="session")
+def ward(tmp_path_factory):
+    """A kit, readings not in the order of time, the classes, and a key."""
+    folder = tmp_path_factory.mktemp("ward")
+    X, c, whose = days(90, 6, 1)
+    rows = [
+        (f"p{s}", label, 4 * (t % 6), *x, MOODS[(t + s) % 3])
+        for t, (x, label, s) in enumerate(zip(X.tolist(), c, whose.tolist(), strict=True))
+    ]
+    table(folder / "days.csv", COLUMNS, rows[::-1])
+    table(folder / "classes.csv", COLUMNS[:2], sorted({row[:2] for row in rows}))
+    (folder / "roles.toml").write_text(ROLES)
+    (folder / "key").write_text("k" * 32)
+    (folder / "key").chmod(0o600)
+    fit = ["--roles", folder / "roles.toml", "--out", folder / "kit", "--time", "day", "--quiet"]
+    quick = ["--strength", "1", "--base", "normal", "--seed", "1"]
+    assert run(["signals", "fit", *map(str, [folder / "days.csv", *fit]), *quick]) == 0
+    known = ["--classes", folder / "classes.csv", "--key-file", folder / "key"]
+    assert not command("enrol", folder / "kit", *known, "--out", folder / "enrolment", "--quiet")
+    return folder, rows

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import io
 import json
-import re
 import signal
 import sqlite3
 import stat
@@ -14,12 +12,10 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from pathlib import Path
 
 import pytest
-from tests.signals.days import days
+from tests.signals.channel.ward import A_COMMAND, COLUMNS, command, table
 
-from voile.cli.kind import kind_group
 from voile.cli.parameters import load_kit
 from voile.cli.run import run
 from voile.core.errors import VoileError
@@ -28,51 +24,6 @@ from voile.signals.channel import Enrolment
 from voile.signals.channel.recipient import READINGS
 from voile.signals.channel.store import FILE
 from voile.signals.verbs.content import Content
-
-A_COMMAND = Path(__file__).with_name("a_command.py")
-ROLES = """subject = "id"
-[columns]
-id = {role = "identifier"}
-state = {role = "private"}
-day = {role = "keep"}
-height = {role = "reading", invariant = true}
-weight = {role = "reading"}
-mood = {role = "reading", ordinal = ["low", "middling", "high"]}
-"""
-COLUMNS = ("id", "state", "day", "height", "weight", "mood")
-MOODS = ("low", "middling", "high")
-
-
-def command(verb, *words):
-    """Run a command here; return its exit code."""
-    return kind_group("signals").main([verb, *map(str, words)], standalone_mode=False)
-
-
-def table(path, columns, rows):
-    with path.open("w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([columns, *rows])
-
-
-@pytest.fixture(scope="module")
-def ward(tmp_path_factory):
-    """A kit, readings not in the order of time, the classes, and a key."""
-    folder = tmp_path_factory.mktemp("ward")
-    X, c, whose = days(90, 6, 1)
-    rows = [
-        (f"p{s}", label, 4 * (t % 6), *x, MOODS[(t + s) % 3])
-        for t, (x, label, s) in enumerate(zip(X.tolist(), c, whose.tolist(), strict=True))
-    ]
-    table(folder / "days.csv", COLUMNS, rows[::-1])
-    table(folder / "classes.csv", COLUMNS[:2], sorted({row[:2] for row in rows}))
-    (folder / "roles.toml").write_text(ROLES)
-    (folder / "key").write_text("k" * 32)
-    (folder / "key").chmod(0o600)
-    fit = ["--roles", folder / "roles.toml", "--out", folder / "kit", "--time", "day", "--quiet"]
-    quick = ["--strength", "1", "--base", "normal", "--seed", "1"]
-    assert run(["signals", "fit", *map(str, [folder / "days.csv", *fit]), *quick]) == 0
-    known = ["--classes", folder / "classes.csv", "--key-file", folder / "key"]
-    assert not command("enrol", folder / "kit", *known, "--out", folder / "enrolment", "--quiet")
-    return folder, rows
 
 
 @pytest.fixture
@@ -318,26 +269,6 @@ def test_a_wrong_request_to_receive_is_one_sentence(ward, tmp_path, words, messa
         command("receive", folder / "kit", "--out", out, *known, *given)
 
 
-FIELDS = {"height": ("8302-2", "cm"), "weight": ("29463-7", "kg"), "mood": ("72514-3", "{score}")}
-
-
-def observations(rows):
-    """The same readings as a server exports them."""
-    for id, _, day, *values in rows:
-        for value, (code, unit) in zip(values, FIELDS.values(), strict=True):
-            yield {
-                "resourceType": "Observation",
-                "status": "final",
-                "code": {"coding": [{"system": "http://loinc.org", "code": code}]},
-                "subject": {"reference": id},
-                "effectiveDateTime": f"2024-03-{day + 1:02}",
-                "valueQuantity": {
-                    "value": MOODS.index(value) if unit == "{score}" else value,
-                    "unit": unit,
-                },
-            }
-
-
 @pytest.mark.parametrize(
     ("row", "message"),
     [
@@ -354,45 +285,6 @@ def test_a_wrong_row_of_the_classes_is_named(ward, tmp_path, row, message):
     given += ["--key-file", folder / "key"]
     with pytest.raises(VoileError, match=f"known.csv, {message}"):
         command("receive", folder / "kit", *given)
-
-
-@pytest.mark.parametrize("alone", [False, True])
-def test_a_file_of_fhir_goes_through_both_commands(ward, tmp_path, capsys, alone):
-    folder, rows = ward
-    source, sent, again, fields, policy = (
-        tmp_path / name for name in ("source.ndjson", "sent", "again", "fields.toml", "policy")
-    )
-    source.write_text("".join(f"{json.dumps(one)}\n" for one in observations(rows)))
-    parts = [f'[{name}]\ncode = "{code}"\nunit = "{unit}"' for name, (code, unit) in FIELDS.items()]
-    fields.write_text("\n".join(parts))
-    known = ["--classes", folder / "classes.csv"]
-    if alone:
-        chosen = ["--policy", "0", "--out", policy, "--quiet"]
-        assert run(["signals", "choose", str(folder / "kit"), *map(str, chosen)]) == 0
-        known += ["--policy", policy]
-    kit = folder / "kit"
-    command("encode-fhir", kit, source, "--fields", fields, *known, "--out", sent, "--json")
-    result, said = capsys.readouterr()
-    assert ("leave --policy out" in said) == alone
-    counts = json.loads(result.splitlines()[-1])
-    assert (counts["readings"], counts["values"]) == (len(rows), 3 * len(rows))
-    command("decode-fhir", kit, sent, *known, "--out", again)
-    assert again.read_bytes() == source.read_bytes() != sent.read_bytes()
-    forged = sent.read_text().splitlines()
-    at = max(
-        n for n, one in enumerate(forged) if '"weight"' in one and '"valueUnsignedInt":6' in one
-    )
-    forged[at] = re.sub('"value": [-0-9.e]+', '"value": 1e12', forged[at])
-    sent.write_text("\n".join(forged))
-    assert command("decode-fhir", kit, sent, *known, "--out", again, "--force", "--json") == 1
-    result, said = capsys.readouterr()
-    assert json.loads(result)["set_aside"] == 1
-    assert f"1 reading outside the range, in {again}.set-aside.jsonl" in said
-    assert forged[at] in again.read_text().splitlines()
-    fewer = tmp_path / "fewer.csv"
-    fewer.write_text("id,state\nnobody,calm\n")
-    with pytest.raises(VoileError, match="sent, line 1: a subject has no class"):
-        command("decode-fhir", kit, sent, "--classes", fewer, *known[2:], "--out", tmp_path / "no")
 
 
 def test_what_is_forged_at_the_broker_is_counted_said_and_not_answered(clinic, broker):
