@@ -227,3 +227,24 @@ def test_refuses_an_outcome_of_too_many_values():
     rows = pa.table({"age": [1, 2] * 60, "id": list(range(120))})
     with pytest.raises(RequestError, match="id has 120 values and at most 100 are counted"):
         PolicySpace.of(rows, quasi=["age"], loss="mutual-information", outcomes=["id"])
+
+
+@settings(deadline=None, max_examples=25)
+@given(ROWS, st.data())
+def test_the_distribution_lost_is_the_paper_s_loss_and_the_ends_lose_all_and_nothing(rows, data):
+    space = space_of(rows)
+    bits = drawn(data, space)
+    loss = float(space.evaluate(bits[None])[1][0])
+    assert space.losses(space.policy(bits))["distribution"] == pytest.approx(loss, abs=1e-9)
+    assert set(space.losses(space.policy(space.bottom)).values()) == {0.0}
+    top = space.losses(space.policy(space.top))
+    assert (top["resolution"], top["ncp"]) == pytest.approx((1.0, 1.0))
+
+
+@settings(deadline=None, max_examples=25)
+@given(ROWS, st.data())
+def test_a_more_general_policy_loses_no_less_of_any_kind(rows, data):
+    space = space_of(rows)
+    bits, other = drawn(data, space), drawn(data, space)
+    finer, coarser = (space.losses(space.policy(one)) for one in (bits, bits & other))
+    assert all(finer[name] <= coarser[name] + 1e-9 for name in finer)

@@ -22,6 +22,7 @@ from voile.tables.policies.policy import Policy
 from voile.tables.scoring.disclosure import Classes, disclosure
 from voile.tables.scoring.evaluator import Evaluator
 from voile.tables.scoring.group_measures import GroupMeasure, information, matches, sees_outcomes
+from voile.tables.scoring.losses import Grouping, losses
 from voile.tables.scoring.named_measures import measure_named
 
 Bits = NDArray[np.bool_]
@@ -40,6 +41,7 @@ class PolicySpace:
     constraints : which policies are allowed.
     population : where the counts of people come from.
     risk, loss : the measures; None is eq. 2 and eq. 4.
+    importance : (columns,) how much each counts in the resolution lost; None is alike.
     """
 
     def __init__(
@@ -51,12 +53,14 @@ class PolicySpace:
         *,
         risk: GroupMeasure | None = None,
         loss: GroupMeasure | None = None,
+        importance: Sequence[float] | None = None,
     ) -> None:
         self.domains = tuple(domains)
         self.counts = counts
         self.constraints = constraints
         self.population = population
         self.risk, self.loss = risk or matches(), loss or information()
+        self.importance = None if importance is None else tuple(importance)
 
     @classmethod
     def of(
@@ -137,18 +141,25 @@ class PolicySpace:
         by_outcome = combinations.count_outcomes(source, domains, codes, outcomes, subject)
         counts = combinations.join(domains, codes, count, joined, by_value, by_outcome)
         limits = add_cuts(domains, constraints or Constraints(), settings or {})
-        measures = {"risk": risk_of(counts), "loss": loss_of(counts)}
-        if outcomes and not any(map(sees_outcomes, measures.values())):
+        its_risk, its_loss = risk_of(counts), loss_of(counts)
+        if outcomes and not (sees_outcomes(its_risk) or sees_outcomes(its_loss)):
             raise RequestError(
                 "outcomes are named and neither risk nor loss looks at them",
                 instead="ask for the loss mutual-information",
             )
-        return cls(domains, counts, limits, joined, **measures)
+        return cls(domains, counts, limits, joined, risk=its_risk, loss=its_loss)
 
     def without_constraints(self) -> PolicySpace:
         """Return the same space, nothing of which is suppressed or forbidden."""
-        measures = {"risk": self.risk, "loss": self.loss}
-        return PolicySpace(self.domains, self.counts, Constraints(), self.population, **measures)
+        return PolicySpace(
+            self.domains,
+            self.counts,
+            Constraints(),
+            self.population,
+            risk=self.risk,
+            loss=self.loss,
+            importance=self.importance,
+        )
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -196,23 +207,42 @@ class PolicySpace:
 
     def groups(self, policy: Policy) -> tuple[NDArray[np.int32], Classes, Bits]:
         """Return a policy's equivalence classes: interval numbers, counts, which are allowed."""
-        own = np.column_stack(
-            [policy.interval_of(d)[self.counts.codes[:, i]] for i, d in enumerate(self.domains)]
-        ).astype(np.int32)
-        sizes = [len(policy.intervals[column]) for column in self.quasi]
-        keys = row_keys(own, sizes)
-        distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        own, inverse = self._groups(policy)
 
         def add(weights: Floats) -> Floats:
-            total = np.bincount(inverse, weights=weights, minlength=len(distinct))
-            return total.astype(np.float64)
+            return np.bincount(inverse, weights, len(own)).astype(np.float64)
 
         sample, people = add(self.counts.sample), add(self.counts.population)
         values = [add(v) for v in self.counts.sensitive.T]
-        sensitive = np.column_stack(values) if values else np.zeros((len(distinct), 0))
+        sensitive = np.column_stack(values) if values else np.zeros((len(own), 0))
         seen = sample > 0
         classes = Classes(sample[seen], people[seen], sensitive[seen])
-        return own[first][seen], classes, self.allowed(classes)
+        return own[seen], classes, self.allowed(classes)
+
+    def _groups(self, policy: Policy) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+        """Return the interval numbers of each group, and the group of each combination."""
+        intervals = np.column_stack(
+            [policy.interval_of(d)[self.counts.codes[:, i]] for i, d in enumerate(self.domains)]
+        ).astype(np.int32)
+        keys = row_keys(intervals, [len(policy.intervals[column]) for column in self.quasi])
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        return intervals[first], inverse
+
+    def grouping(self, policy: Policy) -> Grouping:
+        """Return the groups that a policy makes of the combinations, and which are released."""
+        own, group = self._groups(policy)
+        released = np.zeros(len(own), dtype=np.bool_)
+        seen = np.bincount(group, self.counts.sample, len(own)) > 0
+        released[seen] = self.groups(policy)[2]
+        values = []
+        for domain in self.domains:
+            of = policy.interval_of(domain)
+            values.append(np.arange(of[-1] + 1)[:, None] == of)
+        return Grouping(group, own, tuple(values), released)
+
+    def losses(self, policy: Policy) -> dict[str, float]:
+        """Return the `distribution`, `resolution` and `ncp` that a policy loses."""
+        return losses(self.counts, self.grouping(policy), importance=self.importance)
 
     def allowed(self, classes: Classes) -> Bits:
         """Say which groups meet the constraints that hold for a group alone."""

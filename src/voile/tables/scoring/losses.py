@@ -1,0 +1,162 @@
+"""What a release loses: three figures of any grouping of the source's combinations.
+
+A grouping is what a policy makes of the source, whatever family the policy is of: which group each
+combination is in, and which values of each column a group shows as one. So bit-strings and trees
+are measured by the same functions.
+
+*Distribution* is eq. 4, divided by that of one group of all: how far values are from even within
+the groups. It charges nothing for merging values that are equally frequent. *Resolution* is the
+share of each column's entropy that the groups hide: it charges little for merging rare values.
+*NCP*, the normalised certainty penalty, is how wide the groups are, whoever is in them (Xu et al.,
+KDD 2006). Suppressed subjects count as wholly lost in each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.tables.people.counts import Counts
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.integer[Any]]
+Bits = NDArray[np.bool_]
+
+LOSSES = ("distribution", "resolution", "ncp")
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping(Brief):
+    """Which group each combination is in, and which values of each column a group covers.
+
+    group : (cells,) int, of every combination of the counts. box : (groups, attributes) int, for
+    each column which of its boxes a group shows. values : for each column (boxes, values) bool, the
+    values of a box: an interval, or any set of them. kept : (groups,) bool, which are released.
+    """
+
+    group: Ints
+    box: Ints
+    values: tuple[Bits, ...]
+    kept: Bits
+
+    @property
+    def widths(self) -> Floats:
+        """(groups, attributes) how many values of each column a group covers."""
+        columns = zip(self.values, self.box.T, strict=True)
+        return np.column_stack([own.sum(axis=1)[box] for own, box in columns]).astype(np.float64)
+
+
+def losses(
+    counts: Counts, grouping: Grouping, *, importance: Sequence[float] | None = None
+) -> dict[str, float]:
+    """Return a grouping's `distribution`, `resolution` and `ncp`, each in [0, 1]; lower is better.
+
+    Parameters
+    ----------
+    counts : of the source's combinations.
+    grouping : of these combinations.
+    importance : (attributes,) >= 0, how much each column counts in `resolution`; None is alike.
+
+    Examples
+    --------
+    Two values, held by one and by three people, merged:
+
+    >>> counts = Counts(
+    ...     sizes=(2,), codes=np.array([[0], [1]], np.int32), sample=np.array([1.0, 3.0]),
+    ...     population=np.array([1.0, 3.0]), sensitive=np.zeros((2, 0)),
+    ... )
+    >>> box, both, kept = np.array([[0]]), np.array([[True, True]]), np.array([True])
+    >>> losses(counts, Grouping(np.array([0, 0]), box, (both,), kept))
+    {'distribution': 1.0, 'resolution': 1.0, 'ncp': 1.0}
+    """
+    n = _sums(grouping.group, counts.sample, len(grouping.kept))
+    dropped = float(n[~grouping.kept].sum()) / counts.subjects
+    shares = importance_shares(counts, importance)
+    found = {
+        "distribution": _distribution(counts, grouping, n) + dropped,
+        "resolution": float(shares @ hidden_by_column(counts, grouping)),
+        "ncp": _certainty_penalty(counts, grouping, n) + dropped,
+    }
+    return {name: min(max(value, 0.0), 1.0) for name, value in found.items()}
+
+
+def hidden_by_column(counts: Counts, grouping: Grouping) -> Floats:
+    """Return the share of each column's entropy that the groups hide, (attributes,) in [0, 1].
+
+    The mean over groups of H(column | group) / H(column), each group by its subjects, suppressed
+    ones hiding all; 0 for a column of one value.
+    """
+    kept = grouping.kept[grouping.group] & (counts.sample > 0)
+    sample, group = counts.sample[kept], grouping.group[kept]
+    whole = n_log_n(_sums(group, sample)).sum()
+    dropped = counts.subjects - sample.sum()
+    hidden = np.zeros(len(counts.sizes))
+    for d, entropy in enumerate(entropies(counts)):
+        pairs = group.astype(np.int64) * counts.sizes[d] + counts.codes[kept, d]
+        _, place = np.unique(pairs, return_inverse=True)
+        apart = n_log_n(_sums(place, sample)).sum()
+        if entropy > 0:
+            hidden[d] = (whole - apart + dropped * entropy) / (counts.subjects * entropy)
+    return np.clip(hidden, 0.0, 1.0)
+
+
+def entropies(counts: Counts) -> Floats:
+    """Return H of each column over subjects, in nats; 0 where all have one value."""
+    made = np.zeros(len(counts.sizes))
+    for d, size in enumerate(counts.sizes):
+        held = _sums(counts.codes[:, d], counts.sample, size)
+        if (held > 0).sum() > 1:
+            made[d] = np.log(counts.subjects) - n_log_n(held).sum() / counts.subjects
+    return made
+
+
+def importance_shares(counts: Counts, importance: Sequence[float] | None = None) -> Floats:
+    """Return what each column counts in `resolution`: shares of 1, 0 for a column of one value."""
+    given = np.ones(len(counts.sizes)) if importance is None else np.asarray(importance, float)
+    if given.shape != (len(counts.sizes),) or not (np.isfinite(given) & (given >= 0)).all():
+        raise RequestError(
+            f"the importance of columns is not {len(counts.sizes)} numbers of 0 or more"
+        )
+    if not given.any():
+        raise RequestError("no column has an importance", instead="give one of them more than 0")
+    counted = np.where(entropies(counts) > 0, given, 0.0)
+    return counted / counted.sum() if counted.any() else counted
+
+
+def distribution_of_all(counts: Counts) -> float:
+    """Return the nats that one group of all loses by eq. 4, over its subjects; 0 where even."""
+    seen = counts.sample[counts.sample > 0]
+    spread = np.log(np.asarray(counts.sizes, float)).sum() - np.log(counts.subjects)
+    lost = float(n_log_n(seen).sum() + counts.subjects * spread)
+    return lost if lost > 1e-12 * counts.subjects else 0.0
+
+
+def n_log_n(n: Floats) -> Floats:
+    """Return n log n in nats; 0 for n = 0."""
+    return n * np.log(np.where(n > 0, n, 1.0))
+
+
+def _sums(at: Ints, values: Floats, room: int = 0) -> Floats:
+    return np.bincount(at, values, room).astype(np.float64)
+
+
+def _distribution(counts: Counts, grouping: Grouping, n: Floats) -> float:
+    most = distribution_of_all(counts)
+    if most == 0.0:
+        return 0.0
+    kept = grouping.kept[grouping.group]
+    own = n_log_n(counts.sample[kept]).sum()
+    log_width = np.log(grouping.widths).sum(axis=1)
+    groups = (n * log_width - n_log_n(n))[grouping.kept].sum()
+    return float(own + groups) / most
+
+
+def _certainty_penalty(counts: Counts, grouping: Grouping, n: Floats) -> float:
+    wide = (grouping.widths - 1) / np.maximum(np.asarray(counts.sizes, float) - 1, 1)
+    return float((n * wide.mean(axis=1))[grouping.kept].sum()) / counts.subjects
