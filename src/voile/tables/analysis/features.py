@@ -1,0 +1,75 @@
+"""Released intervals as an analyst uses them: each predictor's expected value in its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.tables.domains.domain import Domain, to_ordinal
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Predictor(Brief):
+    """A column of a model, and the numbers that each value of its domain is worth.
+
+    terms : names of its features. lookup : (values, terms) float64, the features of each value:
+    a number or date is itself, and text is one indicator for each value but its commonest.
+    """
+
+    shows = ("column",)
+
+    column: str
+    terms: tuple[str, ...]
+    lookup: Floats
+
+    @classmethod
+    def of(cls, domain: Domain, codes: Codes) -> Predictor:
+        """Describe a domain; `codes` (n,) of the source say which value is the commonest."""
+        if not domain.is_scale:
+            return cls._of_names(domain, codes)
+        known = len(domain) - domain.nullable
+        numbers = np.array([_number(domain, i) for i in range(known)])
+        if not domain.nullable:
+            return cls(domain.column, (domain.column,), numbers[:, None])
+        lookup = np.zeros((len(domain), 2))
+        lookup[:known, 0], lookup[known:] = numbers, (numbers.mean(), 1.0)
+        return cls(domain.column, (domain.column, f"{domain.column} missing"), lookup)
+
+    @classmethod
+    def _of_names(cls, domain: Domain, codes: Codes) -> Predictor:
+        seen = np.bincount(codes, minlength=len(domain))
+        named = [i for i in np.flatnonzero(seen) if i != seen.argmax()]
+        lookup = np.zeros((len(domain), len(named)))
+        lookup[named, np.arange(len(named))] = 1.0
+        values = [domain.values[i] for i in named]
+        terms = tuple(f"{domain.column} {'missing' if v is None else v}" for v in values)
+        return cls(domain.column, terms, lookup)
+
+    def expected(self, first: Codes, last: Codes) -> Floats:
+        """Return (n, terms), the mean over the values of each row's interval, ends included.
+
+        An analyst who has the release alone takes every value of an interval for equally likely.
+        """
+        before = np.vstack([np.zeros(self.lookup.shape[1]), np.cumsum(self.lookup, axis=0)])
+        width = (last - first + 1)[:, None]
+        return np.asarray((before[last + 1] - before[first]) / width)
+
+
+def _number(domain: Domain, place: int) -> float:
+    value = domain.values[place]
+    if domain.parser.kind == "date":
+        return float(to_ordinal(value, domain.parser))
+    return float(value)  # type: ignore[arg-type]  # None is last, and is not asked for
+
+
+def design(predictors: Sequence[Predictor], first: Codes, last: Codes) -> Floats:
+    """Return (n, features) of rows whose intervals are `first` to `last`, (n, predictors) each."""
+    columns = [p.expected(first[:, i], last[:, i]) for i, p in enumerate(predictors)]
+    return np.hstack(columns)

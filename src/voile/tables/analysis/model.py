@@ -1,0 +1,72 @@
+"""The analyst's model, as a file names it: an outcome, its predictors, a family."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from voile.core.errors import RequestError, nearest
+
+Family = Literal["linear", "logistic", "poisson"]
+Name = Annotated[str, Field(min_length=1)]
+
+
+class Model(BaseModel):
+    """A generalised linear model: the outcome's mean is a function of a sum over predictors.
+
+    outcome : a column that is released as it is. predictors : other columns of the release.
+    family : ``linear``, ``logistic`` or ``poisson``. positive : of a logistic model the value
+    whose probability is modelled; every other value is the other class.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    outcome: Name
+    predictors: Annotated[tuple[Name, ...], Field(min_length=1)]
+    family: Family = "linear"
+    positive: str | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Model:
+        columns = [self.outcome, *self.predictors]
+        if twice := [name for name in columns if columns.count(name) > 1]:
+            raise ValueError(f"{twice[0]} is named twice")
+        if (self.positive is None) == (self.family == "logistic"):
+            raise ValueError("a logistic model, and no other, names its positive value")
+        return self
+
+    @classmethod
+    def read(cls, path: Path) -> Model:
+        """Read a model's TOML file; all mistakes are listed at once, each with its place."""
+        try:
+            return cls.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise RequestError(f"the model cannot be read: {error}", where=str(path)) from error
+        except ValidationError as error:
+            raise RequestError(_mistakes(error), where=str(path)) from error
+
+    def check(self, columns: Sequence[str], released_as_is: Sequence[str]) -> None:
+        """Refuse columns that the release does not have, or an outcome that it generalises."""
+        for name in (self.outcome, *self.predictors):
+            if name not in columns:
+                raise RequestError(
+                    f"the model's column {name} is not released", instead=nearest(name, columns)
+                )
+        if self.outcome not in released_as_is:
+            raise RequestError(
+                f"the outcome {self.outcome} is generalised",
+                where="model",
+                instead="an outcome is a column of role sensitive, label or keep",
+            )
+
+
+def _mistakes(error: ValidationError) -> str:
+    def text(found: Any) -> str:
+        place = ".".join(map(str, found["loc"]))
+        return f"{place}: {found['msg']}" if place else str(found["msg"])
+
+    return "; ".join(map(text, error.errors(include_url=False, include_input=False)))

@@ -1,0 +1,172 @@
+"""The rows that a model is fitted on, read once: as a policy finds them, and as they are."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.data import Source
+from voile.tables.analysis.comparison import Estimates, fit_model, groups_of
+from voile.tables.analysis.features import Codes, Floats, Predictor, design
+from voile.tables.analysis.model import Model
+from voile.tables.domains.domain import OUTSIDE, Domain
+
+MOST_ROWS = 50_000
+"""Of more rows, people are drawn until about so many are left."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(Brief):
+    """What a model needs of each row of a source.
+
+    model : fitted. codes : (n, attributes) int32, positions in the quasi-identifiers' domains.
+    kept : (n, other predictors) int32, positions among the values of columns released as they are.
+    predictors : of the model, in its order. places : for each its column in `codes`, or -1 - its
+    column in `kept`. outcome : (n,) float64. groups : (n,) int64, see `groups_of`.
+    """
+
+    model: Model
+    codes: Codes
+    kept: Codes
+    predictors: tuple[Predictor, ...]
+    places: tuple[int, ...]
+    outcome: Floats
+    groups: NDArray[np.int64]
+
+    def fit_source(self) -> Estimates:
+        """Fit the model on the rows as they are."""
+        return self.fit_release(self.codes, self.codes, np.ones(len(self.outcome), np.bool_))
+
+    def fit_release(self, first: Codes, last: Codes, released: NDArray[np.bool_]) -> Estimates:
+        """Fit the model on rows whose intervals are `first` to `last`, where they are released.
+
+        first, last : (n, attributes) int32, both ends included. released : (n,) bool.
+        """
+        terms = tuple(term for p in self.predictors for term in p.terms)
+        return fit_model(
+            self.model.family,
+            terms,
+            self._design(first, last),
+            self.outcome,
+            self.groups,
+            judged=self._design(self.codes, self.codes),
+            released=released,
+        )
+
+    def _design(self, first: Codes, last: Codes) -> Floats:
+        whole = [np.hstack([ends, self.kept]) for ends in (first, last)]
+        order = [p if p >= 0 else first.shape[1] - 1 - p for p in self.places]
+        return design(self.predictors, whole[0][:, order], whole[1][:, order])
+
+
+def read_rows(
+    source: Source,
+    model: Model,
+    domains: Sequence[Domain],
+    subject: str | None,
+    rng: np.random.Generator,
+) -> Rows:
+    """Read the model's rows; those without an outcome or a predictor kept as it is are left out.
+
+    Of more than `MOST_ROWS` rows people are drawn at random, whole. Cost: one pass; memory follows
+    the batch and `MOST_ROWS`.
+    """
+    quasi = [domain.column for domain in domains]
+    others = [name for name in model.predictors if name not in quasi]
+    wanted = [*quasi, *others, model.outcome, *([subject] if subject else [])]
+    table, people = _drawn(source, list(dict.fromkeys(wanted)), subject, rng)
+    codes = np.column_stack([d.codes(table.column(d.column)) for d in domains])
+    whole = [pc.is_valid(table.column(name)).to_numpy() for name in (*others, model.outcome)]
+    usable = np.logical_and.reduce([(codes != OUTSIDE).all(axis=1), *whole])
+    table, codes, people = table.filter(pa.array(usable)), codes[usable], people[usable]
+    described = [_described(table.column(name), name) for name in others]
+    predictors, places = [], []
+    for name in model.predictors:
+        if name in quasi:
+            place = quasi.index(name)
+            predictors.append(Predictor.of(domains[place], codes[:, place]))
+            places.append(place)
+        else:
+            places.append(-1 - others.index(name))
+            predictors.append(described[others.index(name)][0])
+    kept = [own for _, own in described] or [np.zeros((len(codes), 0), np.int32)]
+    outcome = _outcome(table.column(model.outcome), model)
+    groups = groups_of(people, rng)
+    return Rows(
+        model, codes, np.column_stack(kept), tuple(predictors), tuple(places), outcome, groups
+    )
+
+
+def _drawn(
+    source: Source, columns: Sequence[str], subject: str | None, rng: np.random.Generator
+) -> tuple[pa.Table, NDArray[np.int64]]:
+    """Return rows of people drawn by a keyed hash, and each row's person as a number."""
+    key, limit, first = rng.bytes(16), 2**63 - 1, 0
+    parts: list[pa.Table] = []
+    for batch in source.batches(columns):
+        token = _tokens(batch, subject, first, key)
+        part = pa.Table.from_batches([batch]).append_column("\0person", pa.array(token))
+        parts.append(part.filter(pa.array(token <= limit)))
+        first += len(batch)
+        while sum(map(len, parts)) > 2 * MOST_ROWS and limit:
+            limit //= 2
+            parts = [p.filter(pc.less_equal(p.column("\0person"), limit)) for p in parts]
+    table = pa.concat_tables(parts)
+    return table.drop_columns("\0person"), table.column("\0person").to_numpy()
+
+
+def _tokens(
+    batch: pa.RecordBatch, subject: str | None, first: int, key: bytes
+) -> NDArray[np.int64]:
+    def token(name: str) -> int:
+        digest = hashlib.blake2b(name.encode(), key=key, digest_size=8).digest()
+        return int.from_bytes(digest, "big") >> 1
+
+    rows = [f"r{row}" for row in range(first, first + len(batch))]
+    if subject is None:
+        return np.array([token(row) for row in rows], dtype=np.int64)
+    people = batch.column(subject).cast(pa.string()).to_pylist()
+    names = [row if own is None else f"s{own}" for row, own in zip(rows, people, strict=True)]
+    return np.array([token(name) for name in names], dtype=np.int64)
+
+
+def _described(column: pa.ChunkedArray, name: str) -> tuple[Predictor, Codes]:
+    """Describe a column that is released as it is: a number is itself, all else is a name."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    cells = column.cast(pa.float64() if number else pa.string()).to_numpy()
+    values, codes = np.unique(cells, return_inverse=True)
+    own = codes.astype(np.int32)
+    if number:
+        return Predictor(name, (name,), values[:, None]), own
+    rest = np.flatnonzero(np.arange(len(values)) != np.bincount(own).argmax())
+    lookup = np.eye(len(values))[:, rest]
+    return Predictor(name, tuple(f"{name} {values[i]}" for i in rest), lookup), own
+
+
+def _outcome(column: pa.ChunkedArray, model: Model) -> Floats:
+    if model.family == "logistic":
+        outcome: Floats = (column.cast(pa.string()).to_numpy() == model.positive).astype(float)
+        if outcome.min() == outcome.max():
+            raise RequestError(
+                "every row's outcome is positive, or none is",
+                where=f"model, column {model.outcome}",
+                instead="give positive a value of the column",
+            )
+        return outcome
+    try:
+        return np.asarray(column.cast(pa.float64()).to_numpy())
+    except pa.ArrowInvalid:
+        raise RequestError(
+            f"the outcome of a {model.family} model is a number",
+            where=f"model, column {model.outcome}",
+        ) from None

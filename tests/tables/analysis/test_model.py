@@ -1,0 +1,40 @@
+"""A model's file: read, and refused with every mistake at once and no word of the data."""
+
+from __future__ import annotations
+
+import pytest
+
+from voile.core.errors import RequestError
+from voile.tables.analysis.model import Model
+
+
+def test_a_file_names_outcome_predictors_and_family(tmp_path):
+    path = tmp_path / "model.toml"
+    path.write_text('outcome = "dx"\npredictors = ["age"]\nfamily = "logistic"\npositive = "flu"\n')
+    assert Model.read(path).predictors == ("age",)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('outcome = "dx"\npredictors = []', "predictors: Tuple should have at least 1 item"),
+        ('outcome = "dx"\npredictors = ["dx"]', "dx is named twice"),
+        ('outcome = "dx"\npredictors = ["age"]\nfamily = "logistic"', "names its positive value"),
+        ('outcome = "dx"\npredictors = ["age"]\nlink = "log"', "link: Extra inputs"),
+        ("outcome = ", "the model cannot be read"),
+    ],
+)
+def test_mistakes_are_said_with_their_place(tmp_path, text, said):
+    path = tmp_path / "model.toml"
+    path.write_text(text)
+    with pytest.raises(RequestError, match=said):
+        Model.read(path)
+
+
+def test_columns_that_are_not_released_are_refused():
+    model = Model(outcome="dx", predictors=("age",))
+    model.check(["age", "dx"], ["dx"])
+    with pytest.raises(RequestError, match="column age is not released"):
+        model.check(["dx"], ["dx"])
+    with pytest.raises(RequestError, match="outcome dx is generalised"):
+        model.check(["age", "dx"], [])
