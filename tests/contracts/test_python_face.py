@@ -150,7 +150,7 @@ def test_what_comes_in_goes_out_as_the_same(case: Case, make: str) -> None:
 
 
 def test_a_release_holds_no_kit(case: Case, held: Release) -> None:
-    from tests.hostile.test_reprs import reachable
+    from tests.hostile.reaching import reachable
 
     assert not [thing for thing in reachable(held, {}) if isinstance(thing, Kit)]
     with pytest.raises(TypeError, match="save and load it"):

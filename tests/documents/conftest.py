@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from tests.documents.attacked import OTHERS, attacked
 from tests.documents.flow import applied
-from tests.documents.verbs.test_attack import OTHERS, attacked
 
 
 @pytest.fixture(scope="session")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pickle
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from tests.hostile.canaries import all_canaries, told
+from tests.hostile.reaching import reachable
 
 import voile
 from voile.core.errors import VoileError
@@ -52,28 +52,6 @@ def given(case: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]
         "roles": case.tiny.roles(),
         "choice": Choice(max_loss=0.5),
     }
-
-
-def reachable(thing: Any, seen: dict[int, Any]) -> Iterator[Any]:
-    """Yield every object of a class of ours that can be reached from one."""
-    if id(thing) in seen or isinstance(thing, str | bytes | int | float | np.ndarray | None):
-        return
-    seen[id(thing)] = thing
-    ours = type(thing).__module__.startswith("voile")
-    if ours:
-        yield thing
-    if isinstance(thing, Mapping):
-        parts = [*thing.keys(), *thing.values()]
-    elif isinstance(thing, list | tuple | set | frozenset):
-        parts = list(thing)
-    elif ours and not isinstance(thing, type):
-        slots = [s for kind in type(thing).__mro__ for s in getattr(kind, "__slots__", ())]
-        parts = [getattr(thing, slot) for slot in slots if hasattr(thing, slot)]
-        parts += list(getattr(thing, "__dict__", {}).values())
-    else:
-        parts = []
-    for part in parts:
-        yield from reachable(part, seen)
 
 
 def handed_out(given: dict[str, Any]) -> list[Any]:

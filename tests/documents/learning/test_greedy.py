@@ -8,34 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.documents.learning.loops import ANA, LEO, MAY, TEXTS, loop_of
 from tests.documents.made import Counted, Remembers, Says, corpus_of, notes, training_of
 
 from voile.core.errors import InfeasibleError, RequestError
-from voile.core.progress import silent
 from voile.documents.learners.learner import Examples
-from voile.documents.learning.fits import Fits
-from voile.documents.learning.greedy import check_left, count_attempt, sanitize_greedily
-from voile.documents.learning.training import Training, costs_by_type
-
-
-def loop_of(training, learners, cost=10, decision="accuracy", folds=4, **given_):
-    """Run the algorithm, by documents; `least_left` is 1 unless given."""
-    documents = len(training.subject)
-    fits = Fits(
-        training,
-        {one.name: one for one in learners},
-        seeds={one.name: 1 for one in learners},
-        folds=None if folds is None else np.arange(documents) % folds,
-        folder=given_.pop("folder", None),
-    )
-    return sanitize_greedily(
-        fits,
-        costs_by_type(cost, training.labels),
-        decision=decision,
-        max_passes=given_.pop("max_passes", 20),
-        progress=silent,
-        least_left=given_.pop("least_left", 1),
-    )
+from voile.documents.learning.greedy import check_left, count_attempt
+from voile.documents.learning.training import Training
 
 
 def t_of(training, removed, costs):
@@ -44,11 +23,6 @@ def t_of(training, removed, costs):
         (costs[truth - 1] if truth and not gone else 0) + (1 if gone and not truth else 0)
         for truth, gone in zip(training.truth.tolist(), (removed > 0).tolist(), strict=True)
     )
-
-
-# 8 documents: 8 times Ana, 8 times Leo, 8 times May, which is 16 times harmless
-TEXTS = ["Ask Ana/NAME and Leo/NAME in May . May/NAME said May ."] * 8
-ANA, LEO, MAY = (Says(((word, 1),), f"says {word}") for word in ("Ana", "Leo", "May"))
 
 
 def told(loop):

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
+from tests.documents.attacked import OTHERS, attacked, noted, told
 from tests.documents.flow import (
     ROLES,
     applied,
@@ -22,33 +23,14 @@ from tests.documents.flow import (
 
 from voile.core.errors import RequestError, TamperedError
 from voile.core.evidence import Evidence
-from voile.core.progress import silent
-from voile.data import open_source
 from voile.documents.replacements.names import builtin_names
 from voile.documents.verbs import attack as attacking
-from voile.documents.verbs.attack import attack, builtin_words
-from voile.documents.verbs.options import AttackOptions
+from voile.documents.verbs.attack import builtin_words
 from voile.documents.verbs.report_data import IN_SAMPLE
 from voile.documents.wing import choose
 from voile.documents.words.tokens import tokenise
 from voile.release.choice import Choice
 from voile.release.manifest import Release
-from voile.report.wording import name_of, said
-
-OTHERS = people(start=5)
-
-
-def attacked(release, truth=OTHERS, seed=1, **options):
-    asked = AttackOptions.model_validate({"learners": ["svm"], "jobs": 1, **options})
-    return attack(release, open_source(truth), asked, seed=seed, progress=silent)
-
-
-def noted(evidence):
-    return " ".join(said(note, "internal") for note in evidence.notes)
-
-
-def told(evidence):
-    return {name_of(one, "internal"): one.rate for one in evidence.findings}
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from functools import cache
 
 import pyarrow as pa
 import pytest
+from tests.documents.attacked import attacked, told
 from tests.documents.flow import PEOPLE, applied, fitted, table
-from tests.documents.verbs.test_attack import attacked, told
-from tests.documents.verbs.test_report import said, shown
+from tests.documents.reported import said, shown
 
 from voile.core.errors import TamperedError
 from voile.core.rounding import rounded
