@@ -1,0 +1,1 @@
+"""Policies that cut the product of the domains into boxes, as a tree of cuts does."""

@@ -1,0 +1,114 @@
+"""Several trees, each with its nested family, and the frontier of all their policies."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.frontier import Frontier
+from voile.tables.trees.ground import Ground, Growth
+from voile.tables.trees.tree import Grown, Tree, grow_tree
+
+Floats = NDArray[np.float64]
+
+APART = 2e-4
+"""Loss by which two policies of a forest differ at least: closer ones are one to a user."""
+
+
+def growths(loss_weight: float) -> tuple[Growth, ...]:
+    """Return how the trees of a forest are grown: for several weights, and kinds of loss.
+
+    Weights are slopes that frontiers have: a tree grown for one serves the risks near it best. At
+    higher risks, eq. 4 guides better than the loss itself, at first or all the way down.
+    """
+    ours = [Growth(weight, loss_weight, loss_weight) for weight in (1.0, 8.0, 64.0, 512.0)]
+    mixed = [Growth(4.0, 1.0, loss_weight), Growth(4.0, 1.0, loss_weight, large=20.0)]
+    even = [Growth(1.0, 1.0, 1.0), Growth(1.0, (1 + loss_weight) / 2, (1 + loss_weight) / 2)]
+    return tuple(dict.fromkeys([*ours, *mixed, *even]))
+
+
+@dataclass(frozen=True, eq=False)
+class Forest(Brief):
+    """Trees, and those of their policies that no other beats.
+
+    Parameters
+    ----------
+    trees : as many as have a policy on the frontier.
+    frontier : whose policies are rows (tree, links pruned).
+    largest : (policies,) largest 1 / g of a record.
+    stopped : ``finished``, or ``seconds`` where time was up before all trees were grown.
+    """
+
+    trees: tuple[Tree, ...]
+    frontier: Frontier
+    largest: Floats
+    evaluations: int
+    stopped: str
+
+
+def grow_forest(
+    ground: Ground,
+    *,
+    loss_weight: float,
+    plan: Sequence[Growth] | None = None,
+    seconds: float | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Forest:
+    """Grow several trees and join their families to one frontier.
+
+    Raises
+    ------
+    InfeasibleError : one box of all breaks a constraint.
+    RequestError : cuts are asked for that every policy must keep.
+    """
+    deadline = None if seconds is None else time.monotonic() + seconds
+    plan = growths(loss_weight) if plan is None else plan
+    grown: list[Grown] = []
+    for growth in plan:
+        if grown and deadline is not None and time.monotonic() >= deadline:
+            break
+        grown.append(grow_tree(ground, growth, loss_weight=loss_weight))
+        progress(sum(len(one.risk) for one in grown))
+    stopped = "finished" if len(grown) == len(plan) else "seconds"
+    return _joined(grown, loss_weight, stopped)
+
+
+def _joined(grown: Sequence[Grown], loss_weight: float, stopped: str) -> Forest:
+    sizes = [len(one.risk) for one in grown]
+    policies = np.column_stack(
+        [np.repeat(np.arange(len(grown)), sizes), np.concatenate([np.arange(s) for s in sizes])]
+    ).astype(np.int32)
+    risk = np.concatenate([one.risk for one in grown])
+    loss = np.concatenate([one.loss(loss_weight) for one in grown])
+    whole = Frontier.of(risk, loss, policies)
+    kept = _apart(whole.loss)
+    frontier = Frontier.of(whole.risk[kept], whole.loss[kept], whole.policies[kept])
+    used, number = np.unique(frontier.policies[:, 0], return_inverse=True)
+    largest = np.array([grown[tree].largest[links] for tree, links in frontier.policies])
+    own = np.column_stack([number, frontier.policies[:, 1]]).astype(np.int32)
+    return Forest(
+        tuple(grown[tree].tree for tree in used),
+        Frontier.of(frontier.risk, frontier.loss, own),
+        largest,
+        int(sum(sizes)),
+        stopped,
+    )
+
+
+def _apart(loss: Floats) -> NDArray[np.intp]:
+    """Return which points of a falling loss to keep: each `APART` or more below the one before.
+
+    The last, of the least loss, is kept.
+    """
+    kept = [0] if len(loss) else []
+    for point in range(1, len(loss)):
+        if loss[kept[-1]] - loss[point] >= APART:
+            kept.append(point)
+    if kept and kept[-1] != len(loss) - 1:
+        kept[-1 if len(kept) > 1 else len(kept) :] = [len(loss) - 1]
+    return np.array(kept, dtype=np.intp)

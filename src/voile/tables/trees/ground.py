@@ -1,0 +1,223 @@
+"""What trees are grown on: who is where, what a cut is worth, which boxes are allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.errors import InfeasibleError, RequestError
+from voile.tables.people.counts import Constraints, Counts
+from voile.tables.scoring.disclosure import distinct_l, entropy_l
+from voile.tables.scoring.losses import (
+    distribution_of_all,
+    entropies,
+    importance_shares,
+    n_log_n,
+)
+from voile.tables.trees.kernels.inputs import Allowed, People, Sensitive, Worth
+
+Floats = NDArray[np.float64]
+SLACK = 1e-9
+LARGEST_TABLE = 2**21
+SHORT = 2**15
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """What every box must show of one sensitive column.
+
+    Parameters
+    ----------
+    counts : (combinations, values) float64, the sample by value.
+    distinct, entropy : least l of distinct and of entropy l-diversity, >= 1.
+    t : largest earth mover's distance of a box from all subjects, in [0, 1].
+    ordered : whether neighbouring values are near each other, for t.
+    """
+
+    counts: Floats
+    distinct: int = 1
+    entropy: float = 1.0
+    t: float = 1.0
+    ordered: bool = False
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How one tree is grown: what a cut is worth while it is sought.
+
+    Greedy cuts look one step ahead. The loss that a family is pruned by is not always the one that
+    guides best: eq. 4 alone separates the crowded parts first, which pays at higher risks.
+
+    Parameters
+    ----------
+    weight : of relative risk, >= 0; loss weighs 1.
+    coarse, fine : share of eq. 4 in the loss, for boxes of more than `large` subjects and others.
+    """
+
+    weight: float
+    coarse: float
+    fine: float
+    large: float = 100.0
+
+
+@dataclass(frozen=True, eq=False)
+class Ground(Brief):
+    """A table's counts as trees see them, and the units of risk and loss.
+
+    Parameters
+    ----------
+    counts : see `Counts`.
+    constraints : `k` and `max_risk` hold for every box, `forbidden` cuts are never made.
+    diversity : of each sensitive column.
+    nullable : by column, whether the last value is null.
+    public : whether the population's counts owe nothing to the sample, so that they may place a
+        cut where the sample has a gap.
+    importance : by column, its share in the resolution lost; None counts all alike.
+    """
+
+    counts: Counts
+    constraints: Constraints
+    diversity: tuple[Diversity, ...] = ()
+    nullable: tuple[bool, ...] = ()
+    public: bool = False
+    importance: tuple[float, ...] | None = None
+
+    @cached_property
+    def _sampled(self) -> NDArray[np.intp]:
+        return np.flatnonzero(self.counts.sample > 0)
+
+    @cached_property
+    def _factor(self) -> float:
+        """People that a subject stands for, where the population is the sample times a factor."""
+        sample, people = self.counts.sample, self.counts.population
+        factor = float(people.sum() / sample.sum())
+        return factor if np.allclose(people, factor * sample, rtol=1e-12, atol=0) else 0.0
+
+    @cached_property
+    def matches(self) -> float:
+        """Expected matches of the source as it is, the unit of relative risk."""
+        n, people = self.counts.sample, self.counts.population
+        return float((n / np.maximum(np.maximum(n, people), 1.0)).sum())
+
+    @cached_property
+    def own(self) -> float:
+        """Sum of n log n over the source's combinations."""
+        return float(n_log_n(self.counts.sample[self._sampled]).sum())
+
+    @cached_property
+    def hidden_units(self) -> Floats:
+        """(columns,) resolution lost a nat hidden of a column."""
+        share = importance_shares(self.counts, self.importance)
+        nats = entropies(self.counts) * self.counts.subjects
+        return np.divide(share, nats, out=np.zeros_like(share), where=nats > 0)
+
+    @cached_property
+    def spread_unit(self) -> float:
+        """Loss by eq. 4 a nat; 0 where one box of all loses nothing."""
+        nats = distribution_of_all(self.counts)
+        return 1.0 / nats if nats else 0.0
+
+    def people(self) -> People:
+        """Return the rows to grow on, in an order that growing is free to change."""
+        rows, d = self._sampled, len(self.counts.sizes)
+        kind = np.int16 if max(self.counts.sizes) < SHORT else np.int32
+        crowd = np.flatnonzero(self.counts.population > 0) if not self._factor else rows[:0]
+        return People(
+            self.counts.codes[rows].astype(kind).reshape(-1, d),
+            self.counts.sample[rows],
+            np.arange(len(rows) if self.diversity else 0),
+            self.counts.codes[crowd].astype(kind).reshape(-1, d),
+            self.counts.population[crowd],
+            self._factor,
+        )
+
+    def worth(self, growth: Growth) -> Worth:
+        """Return what a cut is worth."""
+        return Worth(
+            growth.weight / self.matches,
+            growth.coarse * self.spread_unit,
+            growth.fine * self.spread_unit,
+            (1 - growth.coarse) * self.hidden_units,
+            (1 - growth.fine) * self.hidden_units,
+            growth.large,
+            n_log_n(np.arange(min(self.counts.subjects, LARGEST_TABLE) + 1)),
+            np.log(np.maximum(np.arange(max(self.counts.sizes) + 1.0), 1.0)),
+        )
+
+    def allowed(self) -> Allowed:
+        """Return the constraints on boxes and cuts."""
+        rules, sizes = self.constraints, self.counts.sizes
+        if rules.required is not None and rules.required.any():
+            raise RequestError(
+                "cuts that every policy must keep are asked for, and trees keep none everywhere",
+                instead="take --family global, or leave them out",
+            )
+        start = np.concatenate(([0], np.cumsum(sizes)))
+        cuts = np.ones(start[-1], dtype=np.bool_)
+        if rules.forbidden is not None:
+            ends = np.zeros(start[-1], dtype=np.bool_)
+            ends[start[1:] - 1] = True
+            cuts[~ends] = ~rules.forbidden
+        return Allowed(
+            rules.k - SLACK if rules.k > 1 else 0.0,
+            (1 - SLACK) / rules.max_risk if rules.max_risk < 1 else 0.0,
+            cuts,
+            start,
+            np.array(self.nullable or [False] * len(sizes)),
+            self.public and not self._factor,
+        )
+
+    @cached_property
+    def sensitive(self) -> Sensitive:
+        """The sensitive values of the sample's rows, in CSR form."""
+        counted = [one.counts[self._sampled] for one in self.diversity]
+        start = np.concatenate(([0], np.cumsum([c.shape[1] for c in counted]))).astype(np.int64)
+        both = np.concatenate([np.zeros((len(self._sampled), 0)), *counted], axis=1)
+        row, value = np.nonzero(both)
+        first = np.searchsorted(row, np.arange(len(both) + 1)).astype(np.int64)
+
+        def of_each(values: Sequence[float]) -> Floats:
+            return np.array(values, dtype=np.float64)
+
+        return Sensitive(
+            first,
+            value.astype(np.int64),
+            both[row, value],
+            start,
+            of_each([one.distinct for one in self.diversity]),
+            np.log(of_each([one.entropy for one in self.diversity])),
+            of_each([one.t for one in self.diversity]),
+            np.array([one.ordered for one in self.diversity], dtype=np.bool_),
+            both.sum(axis=0),
+        )
+
+    @property
+    def most_boxes(self) -> int:
+        """Boxes that a tree may have, those that are cut included."""
+        least = max(self.allowed().least_n, 0.0)
+        leaves = len(self._sampled)
+        if least > 0:
+            leaves = min(leaves, int(self.counts.subjects / least))
+        return 2 * max(leaves, 1) + 1
+
+    def check(self) -> None:
+        """Raise `InfeasibleError` where even one box of all breaks a constraint."""
+        rules, n = self.constraints, self.counts.subjects
+        g = max(n, float(self.counts.population.sum()), 1.0)
+        if n < rules.k - SLACK:
+            raise _infeasible(f"k is {rules.k:,} and there are {n:,.6g} subjects")
+        if g * rules.max_risk < 1 - SLACK:
+            raise _infeasible(f"the risk asked for is {rules.max_risk:g}, of {g:,.6g} people")
+        for one in self.diversity:
+            whole = one.counts.sum(axis=0, keepdims=True)
+            if distinct_l(whole) < one.distinct or entropy_l(whole) < one.entropy - SLACK:
+                raise _infeasible("a sensitive column has fewer values than l-diversity asks for")
+
+
+def _infeasible(what: str) -> InfeasibleError:
+    return InfeasibleError(what, instead="ask for less")

@@ -1,0 +1,127 @@
+"""Grow a tree: cut a box where a cut lowers risk and loss most, and so its two parts."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.compiled import compiled, inner
+from voile.tables.trees.kernels.inputs import (
+    Allowed,
+    Box,
+    Codes,
+    Floats,
+    Ints,
+    People,
+    Scratch,
+    Sensitive,
+    Worth,
+)
+from voile.tables.trees.kernels.split import best_cut, group_of, n_log_n
+
+Nodes = NDArray[np.int32]
+
+
+@compiled
+def grow(
+    people: People, worth: Worth, allowed: Allowed, sensitive: Sensitive, most: int
+) -> tuple[Nodes, Nodes, Nodes, Floats]:
+    """Cut greedily until no cut is allowed; at most `most` boxes, those that are cut included.
+
+    Returns of each box the column it is cut in (-1: none), after which value, the first of its
+    two parts, which the other follows, and its figures: subjects, people, n / g, nats of eq. 4,
+    and nats that it hides of each column. A box comes before its parts. Puts the rows of `people`
+    in the order of the boxes. Cost: O(rows x depth x columns).
+    """
+    start, d = allowed.start, people.codes.shape[1]
+    column = np.full(most, -1, dtype=np.int32)
+    cut = np.zeros(most, dtype=np.int32)
+    part = np.full(most, -1, dtype=np.int32)
+    figures = np.zeros((most, 4 + d))
+    scratch = Scratch(
+        np.zeros(start[d]),
+        np.zeros(start[d]),
+        np.zeros(len(people.n) if len(sensitive.whole) else 0, dtype=np.int64),
+        np.zeros(start[d], dtype=np.int64),
+        np.zeros((2, len(sensitive.whole))),
+    )
+    depth = start[d] - d + 2  # each column is cut once after each of its values, at most
+    ahead = np.zeros((depth, 5), dtype=np.int64)  # box, its rows, its rows of the crowd
+    lows, highs = np.zeros((depth, d), dtype=np.int64), np.zeros((depth, d), dtype=np.int64)
+    for j in range(d):
+        highs[0, j] = start[j + 1] - start[j] - 1
+    ahead[0, 2], ahead[0, 4] = len(people.n), len(people.g)
+    made, waiting = 1, 1
+    while waiting:
+        waiting -= 1
+        number, first, last, near, far = ahead[waiting]
+        box = Box(first, last, lows[waiting].copy(), highs[waiting].copy(), figures[number])
+        count(people, worth, start, box, near, far, scratch)
+        if last - first < 2 or made + 2 > most:
+            continue
+        j, after = best_cut(people, worth, allowed, sensitive, box, scratch)
+        if j < 0:
+            continue
+        middle = move(people.codes, people.n, people.row, first, last, j, after)
+        between = move(people.crowd, people.g, people.row[:0], near, far, j, after)
+        column[number], cut[number], part[number] = j, after, made
+        for right in (1, 0):  # the left part is cut next
+            lows[waiting], highs[waiting] = box.low, box.high
+            if right:
+                lows[waiting, j] = after + 1
+            else:
+                highs[waiting, j] = after
+            ahead[waiting, 0] = made + right
+            ahead[waiting, 1], ahead[waiting, 2] = (middle, last) if right else (first, middle)
+            ahead[waiting, 3], ahead[waiting, 4] = (between, far) if right else (near, between)
+            waiting += 1
+        made += 2
+    return column[:made], cut[:made], part[:made], figures[:made]
+
+
+@inner
+def count(
+    people: People, worth: Worth, start: Ints, box: Box, near: int, far: int, scratch: Scratch
+) -> None:
+    """Count a box's subjects and people by the values of each column, and add up its figures."""
+    d, table, figures = len(box.low), worth.n_log_n, box.figures
+    for j in range(d):
+        scratch.values[start[j] + box.low[j] : start[j] + box.high[j] + 1] = 0.0
+        scratch.crowd[start[j] + box.low[j] : start[j] + box.high[j] + 1] = 0.0
+    n, g = 0.0, 0.0
+    for r in range(box.first, box.last):
+        n += people.n[r]
+        for j in range(d):
+            scratch.values[start[j] + people.codes[r, j]] += people.n[r]
+    for r in range(near, far):
+        g += people.g[r]
+        for j in range(d):
+            scratch.crowd[start[j] + people.crowd[r, j]] += people.g[r]
+    if people.factor > 0.0:
+        g = n * people.factor
+    own = n_log_n(n, table)
+    figures[0], figures[1], figures[2], figures[3] = n, g, n / group_of(n, g), -own
+    for j in range(d):
+        figures[3] += n * worth.log[box.high[j] - box.low[j] + 1]
+        figures[4 + j] = own
+        for v in range(start[j] + box.low[j], start[j] + box.high[j] + 1):
+            figures[4 + j] -= n_log_n(scratch.values[v], table)
+
+
+@inner
+def move(
+    codes: Codes, weight: Floats, row: Ints, first: int, last: int, column: int, after: int
+) -> int:
+    """Put rows first..last - 1 up to a cut before those above it; return where these begin."""
+    low, high = first, last - 1
+    while low <= high:
+        if codes[low, column] <= after:
+            low += 1
+            continue
+        for j in range(codes.shape[1]):
+            codes[low, j], codes[high, j] = codes[high, j], codes[low, j]
+        weight[low], weight[high] = weight[high], weight[low]
+        if len(row):
+            row[low], row[high] = row[high], row[low]
+        high -= 1
+    return low

@@ -1,0 +1,114 @@
+"""What the kernels of trees read: who is where, what a cut is worth, which cuts are allowed."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[Any]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class People(NamedTuple):
+    """The sample's combinations and the population's, which growing puts in the order of boxes.
+
+    codes : (m, d) positions in the domains, a row a combination. n : (m,) subjects > 0.
+    row : (m,) the number of each row, which goes with it.
+    crowd, g : (q, d) and (q,), the same of the population; no row where the sample stands for it.
+    factor : people that one subject stands for, where the population is the sample times this.
+    """
+
+    codes: Codes
+    n: Floats
+    row: Ints
+    crowd: Codes
+    g: Floats
+    factor: float
+
+
+class Worth(NamedTuple):
+    """What the figures of a box weigh while a tree grows.
+
+    Of relative risk, `risk` / subject of 1 / g; of eq. 4, `spread` a nat in boxes of more than
+    `large` subjects and `fine_spread` in others; of the entropy of column j that a box hides,
+    `hidden[j]` and `fine_hidden[j]` a nat. n_log_n : of 0 to the number of subjects.
+    log : of 0 (as 0) to the values of the largest domain.
+    """
+
+    risk: float
+    spread: float
+    fine_spread: float
+    hidden: Floats
+    fine_hidden: Floats
+    large: float
+    n_log_n: Floats
+    log: Floats
+
+
+class Allowed(NamedTuple):
+    """Which boxes and cuts are allowed.
+
+    least_n, least_g : subjects and people of a box, at least.
+    cuts : (sum of sizes,) bool, whether column j may be cut after value v, at start[j] + v.
+    start : (d + 1,) where each column's values begin among all.
+    nullable : (d,) bool, whether a column's last value is null.
+    by_crowd : in a gap of the sample, cut where the population's density changes most; else cut
+        in the middle.
+    """
+
+    least_n: float
+    least_g: float
+    cuts: NDArray[np.bool_]
+    start: Ints
+    nullable: NDArray[np.bool_]
+    by_crowd: bool
+
+
+class Sensitive(NamedTuple):
+    """Sensitive values of the sample's rows, and what each box must show of them.
+
+    first : (m + 1,), value, subjects : of row i the values first[i] to first[i + 1], in CSR form;
+        the values of column s are numbered start[s] to start[s + 1].
+    least_l, least_entropy : (s,) distinct values, and nats, of a box, at least.
+    most_t, ordered : (s,) earth mover's distance from all subjects, at most, and whether values
+        are ordered.
+    whole : (values,) subjects of each value.
+    """
+
+    first: Ints
+    value: Ints
+    subjects: Floats
+    start: Ints
+    least_l: Floats
+    least_entropy: Floats
+    most_t: Floats
+    ordered: NDArray[np.bool_]
+    whole: Floats
+
+
+class Box(NamedTuple):
+    """One box while it is looked at: its rows of the sample, its bounds, its figures."""
+
+    first: int
+    last: int
+    low: Ints
+    high: Ints
+    figures: Floats
+
+
+class Scratch(NamedTuple):
+    """Room that every box uses in turn: its counts.
+
+    values, crowd : (sum of sizes,) subjects and people by value of each column.
+    order : (m,) its rows, sorted by one column. ends : (sum of sizes,) where a value's rows end.
+    shown : (2, values) subjects by sensitive value: of the box, and below a cut.
+    """
+
+    values: Floats
+    crowd: Floats
+    order: Ints
+    ends: Ints
+    shown: Floats

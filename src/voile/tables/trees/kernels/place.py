@@ -1,0 +1,29 @@
+"""Find the box that each combination falls in."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.compiled import compiled
+from voile.tables.trees.kernels.inputs import Codes
+
+Nodes = NDArray[np.int32]
+
+
+@compiled
+def place(codes: Codes, column: Nodes, cut: Nodes, part: Nodes) -> Nodes:
+    """Return the number of the uncut box of each row, (m,); -1 of a row with a value below 0.
+
+    Cost: O(rows x depth).
+    """
+    found = np.zeros(len(codes), dtype=np.int32)
+    for r in range(len(codes)):
+        box = np.int32(0)
+        for j in range(codes.shape[1]):
+            if codes[r, j] < 0:
+                box = np.int32(-1)
+        while box >= 0 and part[box] >= 0:
+            box = part[box] + (codes[r, column[box]] > cut[box])
+        found[r] = box
+    return found

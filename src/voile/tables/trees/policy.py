@@ -1,0 +1,126 @@
+"""A tree policy: disjoint boxes that cover the product of the domains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.tables.domains.domain import Domain
+from voile.tables.trees.tree import Nodes, Tree
+
+
+@dataclass(frozen=True, eq=False)
+class TreePolicy(Brief):
+    """Merge the values of a box, whatever other boxes do with the same values.
+
+    Parameters
+    ----------
+    domains : the quasi-identifiers' domains, in order.
+    tree : of the kit, whole. number : which of the kit's it is.
+    links : how many of its weakest links are pruned.
+
+    >>> from voile.tables.domains.domain import Parser
+    >>> age = Domain("age", tuple(range(106)), Parser("integer"))
+    >>> sex = Domain("sex", ("f", "m"), Parser("text"))
+    >>> one = np.array([0, 1, -1, -1, -1], np.int32)
+    >>> part = np.array([1, 3, -1, -1, -1], np.int32)
+    >>> tree = Tree((106, 2), one, np.array([49, 0, 0, 0, 0], np.int32), part, part)
+    >>> policy = TreePolicy((age, sex), tree, 0, 0)
+    >>> print(policy.describe())
+    age 0-49, sex f
+    age 0-49, sex m
+    age 50-105, sex f|m
+    >>> policy.n_groups, policy.groups_per_column
+    (3, {'age': 2, 'sex': 3})
+    """
+
+    shows = ("columns", "n_groups")
+
+    domains: tuple[Domain, ...]
+    tree: Tree
+    number: int
+    links: int
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TreePolicy):
+            return NotImplemented
+        same = (self.number, self.links) == (other.number, other.links)
+        return same and self.domains == other.domains
+
+    def __hash__(self) -> int:
+        return hash((self.number, self.links))
+
+    @cached_property
+    def pruned(self) -> Tree:
+        """The tree that the policy is."""
+        return self.tree.pruned(self.links)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The quasi-identifiers, in order."""
+        return tuple(domain.column for domain in self.domains)
+
+    @property
+    def n_groups(self) -> int:
+        """How many boxes there are."""
+        return len(self.pruned.leaves)
+
+    @property
+    def groups_per_column(self) -> dict[str, int]:
+        """How many different intervals of each column the boxes have."""
+        return {d.column: len(self.intervals(i)[0]) for i, d in enumerate(self.domains)}
+
+    def intervals(self, place: int) -> tuple[list[tuple[int, int]], Nodes]:
+        """Return the intervals that the nodes of the pruned tree have of a column, and which each.
+
+        Sorted by their first and last position; they may overlap.
+        """
+        low, high = (ends[self.pruned.leaves, place] for ends in self.pruned.bounds)
+        pairs, number = np.unique(np.column_stack([low, high]), axis=0, return_inverse=True)
+        return [(int(a), int(b)) for a, b in pairs], number.astype(np.int32)
+
+    def box_of(self, codes: NDArray[np.int32]) -> NDArray[np.intp]:
+        """Return the box of each row of positions, from 0; -1 of a value outside its domain."""
+        found = self.pruned.place(codes)
+        number = np.full(len(self.pruned) + 1, -1)
+        number[self.pruned.leaves] = np.arange(self.n_groups)
+        return number[found]
+
+    def describe(self, most: int | None = None) -> str:
+        """Write every box, or the first `most`, for the holder alone: ends are raw values."""
+        columns = []
+        for place, domain in enumerate(self.domains):
+            pairs, number = self.intervals(place)
+            labels = domain.labels(pairs)
+            columns.append([f"{domain.column} {labels[i]}" for i in number])
+        boxes = [", ".join(box) for box in zip(*columns, strict=True)]
+        more = [] if most is None or len(boxes) <= most else [f"... {len(boxes):,} boxes"]
+        return "\n".join([*boxes[:most], *more])
+
+    def to_data(self) -> dict[str, Any]:
+        """Return which tree of the kit it is, and how far pruned."""
+        return {"family": "tree", "tree": self.number, "pruned": self.links}
+
+    @classmethod
+    def from_data(
+        cls, domains: Sequence[Domain], trees: Sequence[Tree], data: Mapping[str, Any]
+    ) -> TreePolicy:
+        """Read back what `to_data` wrote, of a kit of these trees."""
+        number, links = (data.get(name) for name in ("tree", "pruned"))
+        if set(data) != {"family", "tree", "pruned"} or not (
+            type(number) is int and type(links) is int
+        ):
+            raise RequestError("a tree policy says its tree and how many links are pruned")
+        if not 0 <= number < len(trees):
+            raise RequestError(f"the kit has no tree {number}, only {len(trees)}, from 0")
+        most = int(trees[number].last.max(initial=-1)) + 1
+        if not 0 <= links <= most:
+            raise RequestError(f"tree {number} has {most:,} links to prune, not {links}")
+        return cls(tuple(domains), trees[number], number, links)
