@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,8 @@ class Rules(NamedTuple):
 
     `least_n` subjects in the sample, `least_g` people, `least_l` distinct sensitive values, and
     `wholly_lost`, the nats that a suppressed subject loses. Each subject's risk is 1 / g**power
-    where g < under, 0 elsewhere.
+    where g < under, 0 elsewhere. A kept cell of n subjects and w combinations loses
+    own - slope n log n + spread n log w nats, less what its details are charged (`Details`).
     """
 
     least_n: float
@@ -30,6 +31,8 @@ class Rules(NamedTuple):
     wholly_lost: float
     power: float = 1.0
     under: float = math.inf
+    slope: float = 1.0
+    spread: float = 1.0
 
     @classmethod
     def of(cls, constraints: Constraints) -> Rules:
@@ -49,6 +52,35 @@ class Rules(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Details:
+    """Count the subjects of sampled cells by each source value of the attributes that are charged.
+
+    A detail is a cell, an attribute and a value: `n` subjects, > 0. A generalised cell loses
+    `charge[attribute]` n log n less for each of its own. Where there are none, eq. 4 is what counts.
+    """
+
+    cell: NDArray[np.int64]
+    attribute: NDArray[np.int64]
+    value: NDArray[np.int64]
+    n: NDArray[np.float64]
+    charge: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.n)
+
+    def regrouped(self, group: NDArray[np.int64]) -> Details:
+        """Return the details of the cells that the cells are grouped to."""
+        cell = group[self.cell]
+        rows = np.stack([cell, self.attribute, self.value])
+        distinct, place = np.unique(rows, axis=1, return_inverse=True)
+        return Details(*distinct, _sums(place.ravel(), self.n, distinct.shape[1]), self.charge)
+
+
+NO_INTS = np.zeros(0, dtype=np.int64)
+NO_DETAILS = Details(NO_INTS, NO_INTS, NO_INTS, np.zeros(0), np.zeros(0))
+
+
+@dataclass(frozen=True)
 class LatticeCells:
     """Hold the cells that have subjects or people.
 
@@ -59,6 +91,7 @@ class LatticeCells:
         combinations in the cell.
     p : (cells,) float64 >= 0, people.
     values : (sampled cells, words) uint64, one bit for each sensitive value present.
+    details : what of the cells is charged beside eq. 4.
     """
 
     sizes: NDArray[np.int64]
@@ -68,6 +101,7 @@ class LatticeCells:
     own: NDArray[np.float64]
     p: NDArray[np.float64]
     values: NDArray[np.uint64]
+    details: Details = NO_DETAILS
 
     @classmethod
     def of(cls, counts: Counts) -> LatticeCells:
@@ -93,6 +127,13 @@ class LatticeCells:
             p=counts.population[order],
             values=_words(counts.sensitive[sampled] > 0),
         )
+
+    def charged(self, spread: float, charge: NDArray[np.float64]) -> LatticeCells:
+        """Return the source's cells with `own` times `spread`, and details of what is charged."""
+        attribute, cell = np.nonzero(np.tile(charge[:, None] > 0, len(self.n)))
+        value = self.codes[cell, attribute].astype(np.int64)
+        details = Details(cell, attribute, value, self.n[cell], charge)
+        return replace(self, own=spread * self.own, details=details)
 
     @property
     def n_bits(self) -> int:
@@ -130,6 +171,7 @@ class LatticeCells:
             own=_sums(group, self.own, len(first)),
             p=_sums(place, self.p, len(all_keys)),
             values=values,
+            details=self.details.regrouped(group) if len(self.details) else self.details,
         )
 
 

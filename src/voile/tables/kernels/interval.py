@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from voile.core.compiled import compiled, inner
 from voile.tables.kernels.cells import Rules
-from voile.tables.kernels.scratch import Sorted, partition
+from voile.tables.kernels.scratch import Parts, Sorted, partition, parts_of
 from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share
 
 Bits = NDArray[np.bool_]
@@ -31,7 +31,8 @@ class Slabs(NamedTuple):
 
     Those of value v are `start[v]` to `start[v + 1]`: `group`, `n`, `own`, `p`, `values` by cell.
     `width` by value; `log_width` by group, of the others' intervals. Groups that have no subject
-    at any value are left out: they never count.
+    at any value are left out: they never count. The details of value v are `detail_start[v]` to
+    `detail_start[v + 1]`, those of the lead itself already taken from `own`: `part`, `detail_n`.
     """
 
     start: Ints
@@ -42,6 +43,10 @@ class Slabs(NamedTuple):
     values: NDArray[np.uint64]
     width: Ints
     log_width: Floats
+    parts: Parts
+    detail_start: Ints
+    part: Places
+    detail_n: Floats
 
 
 @inner
@@ -61,9 +66,12 @@ def gather(cells: Sorted, words: int, policy: Bits) -> Slabs:
     of = np.empty(most, dtype=np.uint32)
     n, own, p = np.empty(most), np.empty(most), np.empty(most)
     present = np.empty((most, words), dtype=np.uint64)
-    made = 0
+    parts, detail_start = parts_of(cells, group), np.zeros(values + 1, dtype=np.int64)
+    details, at_part = len(cells.detail_n), np.full(len(cells.kind_rest), -1)
+    part, detail_n = np.empty(details, dtype=np.uint32), np.empty(details)
+    made, detailed = 0, 0
     for v in range(values):
-        start[v] = made
+        start[v], detail_start[v] = made, detailed
         sampled = n_start[v + 1] - n_start[v]
         for k in range(sampled + p_start[v + 1] - p_start[v]):
             c = n_start[v] + k if k < sampled else p_start[v] + k - sampled
@@ -85,16 +93,37 @@ def gather(cells: Sorted, words: int, policy: Bits) -> Slabs:
             own[at] += cell_own[c]
             for w in range(words):
                 present[at, w] |= cell_values[c, w]
-    start[values] = made
+        first = detailed
+        for e in range(cells.detail_start[v], cells.detail_start[v + 1]):
+            x = parts.of[cells.detail_kind[e]]
+            at = at_part[x]
+            if at < first:
+                at = detailed
+                at_part[x], part[at], detail_n[at] = at, x, 0.0
+                detailed += 1
+            detail_n[at] += cells.detail_n[e]
+        last, detailed = detailed, first
+        for at in range(first, last):
+            x = part[at]
+            if parts.attribute[x] == cells.lead:
+                own[place[parts.group[x]]] -= parts.charge[x] * n_log_n(detail_n[at])
+                continue
+            at_part[x], part[detailed], detail_n[detailed] = detailed, x, detail_n[at]
+            detailed += 1
+    start[values], detail_start[values] = made, detailed
     width = cells.widths[lead_start : lead_start + values]
-    return Slabs(start, of[:made], n, own, p, present, width, group_log_width)
+    return Slabs(
+        start, of[:made], n, own, p, present, width, group_log_width, parts, detail_start,
+        part[:detailed], detail_n,
+    )
 
 
 @inner
-def tally(slabs: Slabs) -> tuple[Floats, NDArray[np.uint64]]:
-    """Return room for what each group has so far: N to DROPPED, and sensitive values."""
+def tally(slabs: Slabs) -> tuple[Floats, NDArray[np.uint64], Floats]:
+    """Return room for what each group has so far, N to DROPPED, its values; each part's n, charge."""
     groups = len(slabs.log_width)
-    return np.zeros((groups, COLUMNS)), np.zeros((groups, slabs.values.shape[1]), dtype=np.uint64)
+    present = np.zeros((groups, slabs.values.shape[1]), dtype=np.uint64)
+    return np.zeros((groups, COLUMNS)), present, np.zeros((len(slabs.parts.group), 2))
 
 
 @inner
@@ -103,6 +132,7 @@ def scan(
     rules: Rules,
     has: Floats,
     present: NDArray[np.uint64],
+    held: Floats,
     begin: int,
     end: int,
     out: Floats,
@@ -110,7 +140,7 @@ def scan(
     """Score the intervals from value `begin` to each value up to `end`, which may be below it.
 
     Row v of `out` (values, 3) becomes the sums of n / g, nats and subjects suppressed of the
-    interval from `begin` to v. `has` and `present` are empty before and after.
+    interval from `begin` to v. `has`, `present` and `held` are empty before and after.
     """
     start, group, n, own, p = slabs.start, slabs.group, slabs.n, slabs.own, slabs.p
     values, log_width = slabs.values, slabs.log_width
@@ -118,6 +148,12 @@ def scan(
     step = 1 if begin <= end else -1
     for v in range(begin, end + step, step):
         width += slabs.width[v]
+        for e in range(slabs.detail_start[v], slabs.detail_start[v + 1]):
+            x = slabs.part[e]
+            held[x, 0] += slabs.detail_n[e]
+            charged = slabs.parts.charge[x] * n_log_n(held[x, 0])
+            has[slabs.parts.group[x], OWN] += held[x, 1] - charged
+            held[x, 1] = charged
         for c in range(start[v], start[v + 1]):
             g = np.int64(group[c])
             has[g, P] += p[c]
@@ -140,7 +176,8 @@ def scan(
             people = group_of(subjects, has[g, P])
             if is_kept(rules, subjects, people, present, g, g):
                 has[g, RISK] = share(rules, subjects, people)
-                has[g, NATS] = has[g, OWN] - n_log_n(subjects) + subjects * log_width[g]
+                wide = rules.spread * log_width[g]
+                has[g, NATS] = has[g, OWN] - rules.slope * n_log_n(subjects) + subjects * wide
                 has[g, MASS], has[g, DROPPED] = subjects, 0.0
             else:
                 has[g, RISK], has[g, NATS], has[g, MASS] = 0.0, 0.0, 0.0
@@ -150,8 +187,10 @@ def scan(
             mass += has[g, MASS]
             dropped += has[g, DROPPED]
         out[v, 0] = risk
-        out[v, 1] = nats + mass * math.log(width) + dropped * rules.wholly_lost
+        out[v, 1] = nats + rules.spread * mass * math.log(width) + dropped * rules.wholly_lost
         out[v, 2] = dropped
+    for e in range(slabs.detail_start[min(begin, end)], slabs.detail_start[max(begin, end) + 1]):
+        held[slabs.part[e], 0], held[slabs.part[e], 1] = 0.0, 0.0
     first, after = start[min(begin, end)], start[max(begin, end) + 1]
     if after - first > len(has):
         has[:] = 0.0
@@ -168,11 +207,11 @@ def scan(
 def score_intervals(cells: Sorted, rules: Rules, policy: Bits, last: Ints) -> Floats:
     """Score every interval of the lead, (values, values, 3): row i, column j from i to last[i]."""
     slabs = gather(cells, cells.values.shape[1] if rules.least_l > 0 else 0, policy)
-    has, present = tally(slabs)
+    has, present, held = tally(slabs)
     values = cells.sizes[cells.lead]
     out = np.empty((values, values, 3))
     for i in range(values):
-        scan(slabs, rules, has, present, i, last[i], out[i])
+        scan(slabs, rules, has, present, held, i, last[i], out[i])
     return out
 
 
@@ -255,7 +294,7 @@ def flips(cells: Sorted, rules: Rules, policy: Bits, sums: Floats) -> None:
     from both sides, each pair of neighbours once.
     """
     slabs = gather(cells, cells.values.shape[1] if rules.least_l > 0 else 0, policy)
-    has, present = tally(slabs)
+    has, present, held = tally(slabs)
     values = cells.sizes[cells.lead]
     lead_bit = cells.sizes[: cells.lead].sum() - cells.lead
     kept = policy[lead_bit : lead_bit + values - 1]
@@ -265,13 +304,13 @@ def flips(cells: Sorted, rules: Rules, policy: Bits, sums: Floats) -> None:
     for v in range(values):
         if v < values - 1 and not kept[v]:
             continue
-        scan(slabs, rules, has, present, begin, v, left)
-        scan(slabs, rules, has, present, v, begin, right)
+        scan(slabs, rules, has, present, held, begin, v, left)
+        scan(slabs, rules, has, present, held, v, begin, right)
         total += left[v]
         for u in range(begin, v):
             sums[u] = left[u] + right[u + 1] - left[v]
         if begin > 0:
-            scan(slabs, rules, has, present, earlier, v, both)
+            scan(slabs, rules, has, present, held, earlier, v, both)
             sums[begin - 1] = both[v] - left[v] - left[begin - 1]
         begin, earlier = v + 1, begin
     sums += total

@@ -8,8 +8,9 @@ An interval is named by one of its values (its *name*); arrays over intervals ar
 `start[d] + name`. A pair of neighbours is named by the cut between them, a bit of the policy.
 
 Two sums are kept side by side: *plain*, with nothing suppressed, and *kept*, under the rules.
-Nats lost = the cells' own part (own - n log n) + the intervals' part (mass x log width) + what
-suppressed subjects count.
+Nats lost = the cells' own part (own - slope n log n) + the intervals' part (spread x mass x log
+width) + what suppressed subjects count. What the details of a cell are charged is taken from its
+own; they are lists in order of value, one for each cell and attribute, joined as cells merge.
 """
 
 from __future__ import annotations
@@ -45,6 +46,10 @@ class Lattice(NamedTuple):
     (attributes, cells) links; `length`, cells ever put in. `name_at[start[d] + v]` names the
     interval that begins or ends at value v.
 
+    By detail: `value`, `n` and `n_log_n` (in `detail`), the `following` one of its cell's list;
+    `begins` (attributes, sampled) is where a list begins, -1 where it is empty. `charge` is by
+    attribute, of no length where nothing is charged.
+
     `sums` are five totals, cells' part only; `table` maps keys to cells; `state` is its bits
     and the number of living cells; `moved` is room to work in.
     """
@@ -72,6 +77,11 @@ class Lattice(NamedTuple):
     tail: Ints
     length: Ints
     after: Places
+    charge: Floats
+    value: Places
+    detail: Floats
+    begins: Places
+    following: Places
     sums: Floats
     table: Ints
     state: Ints
@@ -90,6 +100,8 @@ def lattice(cells: LatticeCells, rules: Rules) -> Lattice:
     name = np.concatenate([np.arange(size) for size in cells.sizes])
     combinations = int(np.prod(cells.sizes))
     bits = 0 if combinations <= DIRECT * count else max(4, count.bit_length() + 1)
+    details = cells.details
+    order = np.lexsort((details.value, details.attribute, details.cell))
     made = Lattice(
         rules=rules,
         constrained=rules.active,
@@ -114,13 +126,29 @@ def lattice(cells: LatticeCells, rules: Rules) -> Lattice:
         tail=np.full((2, intervals), -1),
         length=np.zeros(intervals, dtype=np.int64),
         after=np.full((attributes, count), -1, dtype=np.int32),
+        charge=details.charge,
+        value=details.value[order].astype(np.int32),
+        detail=np.stack([details.n[order], np.zeros(len(details))], axis=1),
+        begins=np.full((len(details.charge), sampled), -1, dtype=np.int32),
+        following=np.full(len(details), -1, dtype=np.int32),
         sums=np.zeros(5),
         table=np.full(2 << bits if bits else combinations, -1),
         state=np.array([bits, count]),
         moved=np.empty(count, dtype=np.int64),
     )
+    _list_details(made, details.cell[order], details.attribute[order])
     _enter(made, cells.codes)
     return made
+
+
+@compiled
+def _list_details(at: Lattice, cell: Ints, attribute: Ints) -> None:
+    """Link the details, sorted by cell, attribute and value; take what they charge from own."""
+    for e in range(len(cell) - 1, -1, -1):
+        c, d = cell[e], attribute[e]
+        at.following[e], at.begins[d, c] = at.begins[d, c], e
+        at.detail[e, 1] = n_log_n(at.detail[e, 0])
+        at.cell[c, OWN] -= at.charge[d] * at.detail[e, 1]
 
 
 @compiled
@@ -144,11 +172,11 @@ def _enter(at: Lattice, codes: Places) -> None:
         people = group_of(cell[c, N], at.p[c])
         cell[c, MATCH] = share(at.rules, cell[c, N], people)
         sums[RISK] += cell[c, MATCH]
-        sums[NATS] += cell[c, OWN] - cell[c, N_LOG_N]
+        sums[NATS] += cell[c, OWN] - at.rules.slope * cell[c, N_LOG_N]
         if is_kept(at.rules, cell[c, N], people, at.values, c, c):
             at.kept[c] = True
             sums[KEPT_RISK] += cell[c, MATCH]
-            sums[KEPT_NATS] += cell[c, OWN] - cell[c, N_LOG_N]
+            sums[KEPT_NATS] += cell[c, OWN] - at.rules.slope * cell[c, N_LOG_N]
             add_kept_mass(at, c, cell[c, N])
         else:
             sums[SUPPRESSED] += cell[c, N]
@@ -184,8 +212,56 @@ def living(at: Lattice, d: int, head: Ints, tail: Ints, i: int, out: Ints) -> In
 
 
 @inner
+def charged(at: Lattice, one: int, other: int, d: int) -> float:
+    """Return what the details of two cells are charged more once these are one, along `d`.
+
+    Only values that both have count: along `d` itself they have none in common.
+    """
+    total, detail, value = 0.0, at.detail, at.value
+    if other >= at.sampled:
+        return total
+    for e in range(len(at.charge)):
+        if e == d or at.charge[e] == 0.0:
+            continue
+        x, y, more = at.begins[e, one], at.begins[e, other], 0.0
+        while x >= 0 and y >= 0:
+            if value[x] == value[y]:
+                more += n_log_n(detail[x, 0] + detail[y, 0]) - detail[x, 1] - detail[y, 1]
+                x, y = at.following[x], at.following[y]
+            elif value[x] < value[y]:
+                x = at.following[x]
+            else:
+                y = at.following[y]
+        total += at.charge[e] * more
+    return total
+
+
+@inner
+def join_details(at: Lattice, stays: int, goes: int) -> None:
+    """Join the lists of details of a cell that goes to those of the one that stays."""
+    detail, value, following = at.detail, at.value, at.following
+    for e in range(len(at.charge)):
+        x, y, end = at.begins[e, stays], at.begins[e, goes], -1
+        while y >= 0:
+            if x >= 0 and value[x] == value[y]:
+                detail[x, 0] += detail[y, 0]
+                detail[x, 1] = n_log_n(detail[x, 0])
+                y = following[y]
+            elif x >= 0 and value[x] < value[y]:
+                end, x = x, following[x]
+            else:
+                new, y = y, following[y]
+                following[new] = x
+                if end < 0:
+                    at.begins[e, stays] = new
+                else:
+                    following[end] = new
+                end = new
+
+
+@inner
 def plain_change(at: Lattice, one: int, other: int) -> tuple[float, float]:
-    """Return the change of n / g and of the cells' nats when two cells become one.
+    """Return the change of n / g, and of -n log n, when two cells become one.
 
     `one` is sampled; `other` may have people only.
     """
@@ -199,8 +275,11 @@ def plain_change(at: Lattice, one: int, other: int) -> tuple[float, float]:
 
 
 @inner
-def kept_change(at: Lattice, one: int, other: int) -> tuple[float, float, float]:
-    """As `plain_change`, what is kept; and the subjects that are no longer suppressed."""
+def kept_change(at: Lattice, one: int, other: int, more: float) -> tuple[float, float, float]:
+    """Return the changes of n / g and nats that are kept, and the subjects no longer suppressed.
+
+    `more` is what `charged` says of both.
+    """
     cell, n = at.cell, at.cell[one, N]
     people, twin = at.p[one] + at.p[other], one
     if other < at.sampled:
@@ -209,11 +288,11 @@ def kept_change(at: Lattice, one: int, other: int) -> tuple[float, float, float]
     people = group_of(n, people)
     if not is_kept(at.rules, n, people, at.values, one, twin):
         return 0.0, 0.0, 0.0
-    risk, nats, gain = share(at.rules, n, people), -n_log_n(n), 0.0
+    risk, nats, gain = share(at.rules, n, people), -at.rules.slope * n_log_n(n) - more, 0.0
     for c in (one, twin):
         if at.kept[c]:
             risk -= cell[c, MATCH]
-            nats += cell[c, N_LOG_N]
+            nats += at.rules.slope * cell[c, N_LOG_N]
         else:
             nats += cell[c, OWN]
             gain += cell[c, N]
@@ -223,9 +302,9 @@ def kept_change(at: Lattice, one: int, other: int) -> tuple[float, float, float]
 
 
 @inner
-def keep(at: Lattice, one: int, other: int) -> None:
+def keep(at: Lattice, one: int, other: int, more: float) -> None:
     """Update what is kept when two cells become one, `one` living on."""
-    risk, nats, gain = kept_change(at, one, other)
+    risk, nats, gain = kept_change(at, one, other, more)
     at.sums[KEPT_RISK] += risk
     at.sums[KEPT_NATS] += nats
     at.sums[SUPPRESSED] -= gain
@@ -252,17 +331,19 @@ def move_sampled(at: Lattice, d: int, name: int, shift: int, cells: Ints) -> Non
         there = lookup(table, bits, key[c] + shift)
         stays, goes = (there, c) if 0 <= there < at.sampled else (c, there)
         if goes >= 0:
-            risk, nats = plain_change(at, stays, goes)
+            more = charged(at, stays, goes, d)
+            risk, less = plain_change(at, stays, goes)
             at.sums[RISK] += risk
-            at.sums[NATS] += nats
+            at.sums[NATS] += at.rules.slope * less - more
             if at.constrained:
-                keep(at, stays, goes)
+                keep(at, stays, goes, more)
             p[stays] += p[goes]
             if goes < at.sampled:
                 cell[stays, N] += cell[goes, N]
-                cell[stays, OWN] += cell[goes, OWN]
-                cell[stays, N_LOG_N] += cell[goes, N_LOG_N] - nats
+                cell[stays, OWN] += cell[goes, OWN] - more
+                cell[stays, N_LOG_N] += cell[goes, N_LOG_N] - less
                 cell[stays, MATCH] += cell[goes, MATCH]
+                join_details(at, stays, goes)
             cell[stays, MATCH] += risk
             key[goes] = -1
             at.state[1] -= 1
@@ -288,7 +369,7 @@ def move_people(at: Lattice, shift: int, cells: Ints) -> None:
             risk, _ = plain_change(at, there, c)
             at.sums[RISK] += risk
             if at.constrained:
-                keep(at, there, c)
+                keep(at, there, c, 0.0)
             cell[there, MATCH] += risk
         p[there] += p[c]
         key[c] = -1
@@ -342,7 +423,7 @@ def shrink(at: Lattice) -> None:
 
 @inner
 def widths_part(at: Lattice, mass: Floats) -> float:
-    """Return the intervals' part of the nats lost: mass x log width, summed."""
+    """Return the intervals' part of the nats lost: spread x mass x log width, summed."""
     total = 0.0
     for d in range(len(at.sizes)):
         v = 0
@@ -350,7 +431,7 @@ def widths_part(at: Lattice, mass: Floats) -> float:
             i = at.start[d] + at.name_at[at.start[d] + v]
             total += mass[i] * at.log[at.width[i]]
             v = at.last[i] + 1
-    return total
+    return at.rules.spread * total
 
 
 @inner

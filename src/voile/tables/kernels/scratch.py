@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.compiled import compiled, inner
-from voile.tables.kernels.cells import LatticeCells, Rules
+from voile.tables.kernels.cells import Details, LatticeCells, Rules
 from voile.tables.kernels.hashing import find
 from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share
 
@@ -29,6 +29,9 @@ class Sorted(NamedTuple):
     `rests` (distinct rests, attributes) holds their codes, 0 in the lead's column;
     `n_start[v]` and `p_start[v]` say where the cells of the lead's value v begin, and
     `n_rest`, `p_rest` which rest each has.
+
+    Details are sorted likewise: `detail_start`, `detail_kind`, `detail_n`. A kind is a rest, an
+    attribute and a source value of it: `kind_rest`, `kind_attribute`, `kind_value`.
     """
 
     lead: int
@@ -43,6 +46,13 @@ class Sorted(NamedTuple):
     p_start: Ints
     p_rest: Places
     p: Floats
+    charge: Floats
+    detail_start: Ints
+    detail_kind: Places
+    detail_n: Floats
+    kind_rest: Ints
+    kind_attribute: Ints
+    kind_value: Ints
 
 
 def by_lead(cells: LatticeCells, lead: int | None = None) -> Sorted:
@@ -55,6 +65,10 @@ def by_lead(cells: LatticeCells, lead: int | None = None) -> Sorted:
     n_order = np.lexsort((which[:sampled], value[:sampled]))
     peopled = np.flatnonzero(cells.p > 0)
     p_order = peopled[np.lexsort((which[peopled], value[peopled]))]
+    details = cells.details
+    kinds, kind = _kinds(details, which)
+    of_lead = value[details.cell]
+    d_order = np.lexsort((kind, of_lead))
     return Sorted(
         lead=lead,
         sizes=cells.sizes,
@@ -68,7 +82,21 @@ def by_lead(cells: LatticeCells, lead: int | None = None) -> Sorted:
         p_start=np.searchsorted(value[p_order], edges),
         p_rest=which[p_order],
         p=cells.p[p_order],
+        charge=details.charge,
+        detail_start=np.searchsorted(of_lead[d_order], edges),
+        detail_kind=kind[d_order],
+        detail_n=details.n[d_order],
+        kind_rest=kinds[0],
+        kind_attribute=kinds[1],
+        kind_value=kinds[2],
     )
+
+
+def _kinds(details: Details, which: Places) -> tuple[NDArray[np.int64], Places]:
+    """Return the distinct rests, attributes and values of details, and which each detail has."""
+    rows = np.stack([which[details.cell].astype(np.int64), details.attribute, details.value])
+    kinds, kind = np.unique(rows, axis=1, return_inverse=True)
+    return np.ascontiguousarray(kinds), kind.ravel().astype(np.uint32)
 
 
 def _rests(cells: LatticeCells, lead: int) -> tuple[int, NDArray[np.int32], Places]:
@@ -130,12 +158,51 @@ def partition(cells: Sorted, policy: NDArray[np.bool_]) -> tuple[Ints, Floats, P
     return interval, log_width, group, group_log_width[:groups]
 
 
+class Parts(NamedTuple):
+    """What the kinds of details become under a policy: groups of rests, by source value.
+
+    `of` (kinds,) is each kind's part; a part has the `group`, the `attribute` and the `charge`.
+    """
+
+    of: Places
+    group: Places
+    attribute: Ints
+    charge: Floats
+
+
+@inner
+def parts_of(cells: Sorted, group: Places) -> Parts:
+    """Return the parts of the groups that a partition makes."""
+    kinds, attributes = len(cells.kind_rest), len(cells.sizes)
+    most = 1
+    for k in range(kinds):
+        most = max(most, cells.kind_value[k] + 1)
+    bits = 2
+    while 1 << bits < 2 * kinds:
+        bits += 1
+    table = np.full(2 << bits, -1)
+    of, own = np.empty(kinds, dtype=np.uint32), np.empty(kinds, dtype=np.uint32)
+    attribute, charge = np.empty(kinds, dtype=np.int64), np.empty(kinds)
+    parts = 0
+    for k in range(kinds):
+        g, d = group[cells.kind_rest[k]], cells.kind_attribute[k]
+        key = (np.int64(g) * attributes + d) * most + cells.kind_value[k]
+        slot = find(table, bits, key)
+        if table[2 * slot] != key:
+            table[2 * slot], table[2 * slot + 1] = key, parts
+            own[parts], attribute[parts], charge[parts] = g, d, cells.charge[d]
+            parts += 1
+        of[k] = table[2 * slot + 1]
+    return Parts(of, own[:parts], attribute[:parts], charge[:parts])
+
+
 class Room(NamedTuple):
-    """What the groups of one interval of the lead hold; all 0 before and after."""
+    """What the groups and parts of one interval of the lead hold; all 0 before and after."""
 
     n: Floats
     p: Floats
     own: Floats
+    part: Floats
     values: NDArray[np.uint64]
 
 
@@ -144,7 +211,21 @@ def room_for(cells: Sorted, rules: Rules) -> Room:
     """Return room for every group there may be, without values where no rule counts them."""
     rests, words = len(cells.rests), cells.values.shape[1] if rules.least_l > 0 else 0
     values = np.zeros((rests, words), dtype=np.uint64)
-    return Room(np.zeros(rests), np.zeros(rests), np.zeros(rests), values)
+    part = np.zeros(len(cells.kind_rest))
+    return Room(np.zeros(rests), np.zeros(rests), np.zeros(rests), part, values)
+
+
+@inner
+def charge_parts(cells: Sorted, parts: Parts, begin: int, end: int, room: Room) -> None:
+    """Take what the details of an interval are charged from its groups' own."""
+    details, kind, n, part = range(begin, end), cells.detail_kind, cells.detail_n, room.part
+    for e in details:
+        part[parts.of[kind[e]]] += n[e]
+    for e in details:
+        x = parts.of[kind[e]]
+        if part[x] > 0:
+            room.own[parts.group[x]] -= parts.charge[x] * n_log_n(part[x])
+            part[x] = 0.0
 
 
 @inner
@@ -152,6 +233,7 @@ def add_interval(
     cells: Sorted,
     rules: Rules,
     group: Places,
+    parts: Parts,
     log_width: Floats,
     own_width: float,
     begin: int,
@@ -163,7 +245,7 @@ def add_interval(
 
     `sums` (4,) are those of n/g, nats lost and subjects suppressed, and the largest 1/g.
     """
-    n, p, own, values = room
+    n, p, own, _, values = room
     sampled = range(cells.n_start[begin], cells.n_start[end])
     peopled = range(cells.p_start[begin], cells.p_start[end])
     for c in sampled:
@@ -174,13 +256,15 @@ def add_interval(
             values[g, w] |= cells.values[c, w]
     for c in peopled:
         p[group[cells.p_rest[c]]] += cells.p[c]
+    charge_parts(cells, parts, cells.detail_start[begin], cells.detail_start[end], room)
     for c in sampled:
         g = group[cells.n_rest[c]]
         if n[g] > 0:
             people = group_of(n[g], p[g])
             if is_kept(rules, n[g], people, values, np.int64(g), np.int64(g)):
                 sums[0] += share(rules, n[g], people)
-                sums[1] += own[g] - n_log_n(n[g]) + n[g] * (own_width + log_width[g])
+                wide = rules.spread * (own_width + log_width[g])
+                sums[1] += own[g] - rules.slope * n_log_n(n[g]) + n[g] * wide
                 sums[3] = max(sums[3], 1 / people)
             else:
                 sums[1] += n[g] * rules.wholly_lost
@@ -203,12 +287,14 @@ def score(cells: Sorted, rules: Rules, policies: NDArray[np.bool_]) -> Floats:
     last = cells.sizes[cells.lead] - 1
     for i in range(len(policies)):
         interval, log_width, group, group_log_width = partition(cells, policies[i])
+        parts = parts_of(cells, group)
         begin = 0
         for v in range(last + 1):
             if v == last or policies[i, lead_start - cells.lead + v]:
                 own_width = log_width[lead_start + interval[lead_start + v]]
                 add_interval(
-                    cells, rules, group, group_log_width, own_width, begin, v + 1, room, sums[i]
+                    cells, rules, group, parts, group_log_width, own_width, begin, v + 1, room,
+                    sums[i],
                 )
                 begin = v + 1
     return sums
@@ -219,20 +305,22 @@ def score_alike(cells: Sorted, rules: Rules, policies: NDArray[np.bool_]) -> Flo
     """As `score` but for rounding, where policies differ in the lead; a shared interval once."""
     sums, room = np.zeros((len(policies), 4)), room_for(cells, rules)
     _, _, group, group_log_width = partition(cells, policies[0])
+    parts = parts_of(cells, group)
     lead_start = cells.sizes[: cells.lead].sum()
     last = cells.sizes[cells.lead] - 1
-    parts, ends = np.zeros((last + 1, 4)), np.zeros(last + 1, dtype=np.int64)
+    known, ends = np.zeros((last + 1, 4)), np.zeros(last + 1, dtype=np.int64)
     for i in range(len(policies)):
         begin, width = 0, 0
         for v in range(last + 1):
             width += cells.widths[lead_start + v]
             if v == last or policies[i, lead_start - cells.lead + v]:
-                part = parts[begin]
+                part = known[begin]
                 if ends[begin] != v + 1:
                     part[:], ends[begin] = 0.0, v + 1
                     own_width = math.log(width)
                     add_interval(
-                        cells, rules, group, group_log_width, own_width, begin, v + 1, room, part
+                        cells, rules, group, parts, group_log_width, own_width, begin, v + 1, room,
+                        part,
                     )
                 sums[i, :3] += part[:3]
                 sums[i, 3] = max(sums[i, 3], part[3])

@@ -21,6 +21,7 @@ from voile.tables.kernels.lattice import (
     Ints,
     Lattice,
     Places,
+    charged,
     kept_change,
     living,
     merge,
@@ -75,26 +76,27 @@ def touch(at: Lattice, change: Floats, cells: Ints, sides: NDArray[np.bool_], si
                 if other < 0 or (side == 0 and other < sampled):
                     continue
                 bit = start[d] - d + (v if side == 0 else v - 1)
-                risk, nats = plain_change(at, c, other)
+                more = charged(at, c, other, d)
+                risk, less = plain_change(at, c, other)
                 change[bit, RISK] += sign * risk
-                change[bit, NATS] += sign * nats
+                change[bit, NATS] += sign * (at.rules.slope * less - more)
                 if at.constrained:
-                    touch_kept(at, change[bit], c, other, d, beside, sign)
+                    touch_kept(at, change[bit], c, other, d, beside, more, sign)
 
 
 @inner
 def touch_kept(
-    at: Lattice, change: Floats, c: int, other: int, d: int, beside: int, sign: float
+    at: Lattice, change: Floats, c: int, other: int, d: int, beside: int, more: float, sign: float
 ) -> None:
     """As `touch`, for one pair, what is kept; a subject kept again loses its cell's width."""
-    risk, nats, gain = kept_change(at, c, other)
+    risk, nats, gain = kept_change(at, c, other, more)
     if gain > 0:
         width = at.width[at.start[d] + at.code[c, d]] + at.width[at.start[d] + beside]
         log_width = at.log[width]
         for e in range(len(at.sizes)):
             if e != d:
                 log_width += at.log[at.width[at.start[e] + at.code[c, e]]]
-        nats += gain * (log_width - at.rules.wholly_lost)
+        nats += gain * (at.rules.spread * log_width - at.rules.wholly_lost)
     change[KEPT_RISK] += sign * risk
     change[KEPT_NATS] += sign * nats
     change[SUPPRESSED] -= sign * gain
@@ -142,7 +144,8 @@ def stretch(at: Lattice, mass: Floats, d: int, cut: int) -> float:
     i = at.start[d] + at.name_at[at.start[d] + cut]
     j = at.start[d] + at.name_at[at.start[d] + cut + 1]
     both = at.log[at.width[i] + at.width[j]]
-    return float(mass[i] * (both - at.log[at.width[i]]) + mass[j] * (both - at.log[at.width[j]]))
+    change = mass[i] * (both - at.log[at.width[i]]) + mass[j] * (both - at.log[at.width[j]])
+    return float(at.rules.spread * change)
 
 
 @compiled

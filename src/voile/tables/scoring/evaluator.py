@@ -20,6 +20,7 @@ from voile.tables.scoring.group_measures import (
     Groups,
     Spread,
     Weighing,
+    Weighted,
     information,
     is_built_in,
     matches,
@@ -71,7 +72,7 @@ class Evaluator:
 
     Of a measure of one's own the risk is divided by its sum at the bottom (0 where that is 0); of
     the loss the sum at the bottom is taken away, and what is left divided by what is left at the
-    top. The monotonicity that it declares is checked at the first score, see `monotone`.
+    top, or by the unit of a `Weighted` loss. The monotonicity that it declares is checked at the first score, see `monotone`.
 
     Cells that break a constraint are *suppressed*: they add nothing to risk, and each of their
     subjects counts as wholly lost (1 / subjects of the normalised loss). Without suppression risk
@@ -148,8 +149,9 @@ class Evaluator:
 
     @property
     def compiled(self) -> bool:
-        """Whether the kernels score these measures: `matches` in any form, and eq. 4."""
-        return isinstance(self.risk.each, Weighing) and isinstance(self.loss.each, Spread)
+        """Whether the kernels score these measures: `matches` in any form, eq. 4 alone or weighed."""
+        ours = isinstance(self.loss.each, (Spread, Weighted))
+        return isinstance(self.risk.each, Weighing) and ours
 
     @property
     def units(self) -> tuple[float, float, float]:
@@ -194,20 +196,34 @@ class Evaluator:
         ends = np.array([[True] * self.n_bits, [False] * self.n_bits])
         sums = self._scorer_by(self._weighed(Rules.of(Constraints()), 0.0)).score(ends)
         loss = float(sums[1, LOSS])
+        if isinstance(self.loss.each, Weighted):
+            return float(sums[0, RISK]), self.loss.each.unit
         return float(sums[0, RISK]), loss if loss > FLAT * _total(self.loss, self._source) else 0.0
 
     def _weighed(self, rules: Rules, wholly_lost: float) -> Rules:
-        each = self.risk.each
-        if isinstance(each, Weighing):
-            rules = rules._replace(power=each.power, under=each.under)
+        risk, loss = self.risk.each, self.loss.each
+        if isinstance(risk, Weighing):
+            rules = rules._replace(power=risk.power, under=risk.under)
+        if isinstance(loss, Weighted):
+            rules = rules._replace(spread=loss.spread, slope=loss.spread - sum(loss.charges))
         return rules._replace(wholly_lost=wholly_lost)
+
+    @cached_property
+    def _charged(self) -> LatticeCells:
+        """The cells, with what the loss charges beside eq. 4."""
+        loss = self.loss.each
+        if isinstance(loss, Weighted):
+            return self.cells.charged(loss.spread, np.array(loss.charges))
+        return self.cells
 
     def _scorer_by(self, rules: Rules, cuts: Policies | None = None) -> Scorer:
         if self.compiled:
             from voile.tables.kernels.compiled_scorer import CompiledScorer
 
-            return CompiledScorer(self.cells if cuts is None else self.cells.coarsen(cuts), rules)
-        whole = MeasuredScorer.of(self.cells, self._source, rules, self.risk, self.loss)
+            cells = self._charged
+            return CompiledScorer(cells if cuts is None else cells.coarsen(cuts), rules)
+        source = Groups.of(self.counts, columns=isinstance(self.loss.each, Weighted))
+        whole = MeasuredScorer.of(self.cells, source, rules, self.risk, self.loss)
         return whole if cuts is None else whole.coarsened(cuts)
 
     def _checked(self, policies: Policies) -> Policies:

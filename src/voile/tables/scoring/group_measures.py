@@ -19,6 +19,11 @@ from voile.core.errors import RequestError
 from voile.core.measures import Measure, Monotone
 from voile.tables.people.counts import Counts
 from voile.tables.scoring.disclosure import SMALL_GROUP
+from voile.tables.scoring.losses import (
+    distribution_of_all,
+    entropies,
+    importance_shares,
+)
 
 Floats = NDArray[np.float64]
 
@@ -34,22 +39,30 @@ class Groups:
     people : (m,) float64 >= 0, of the population.
     width : (m,) float64 >= 1, combinations of values that are generalised to this one.
     outcomes : for each outcome column (m, values) float64, the group's subjects by its values.
+    columns : the same for each quasi-identifier, for a loss of ours that asks for it.
     """
 
     subjects: Floats
     people: Floats
     width: Floats
     outcomes: tuple[Floats, ...] = ()
+    columns: tuple[Floats, ...] = ()
 
     def __len__(self) -> int:
         return len(self.subjects)
 
     @classmethod
-    def of(cls, counts: Counts) -> Groups:
+    def of(cls, counts: Counts, *, columns: bool = False) -> Groups:
         """Return the source's own combinations that have subjects, as groups."""
         seen = np.flatnonzero(counts.sample > 0)
+        n = counts.sample[seen]
         outcomes = tuple(counted[seen] for counted in counts.outcomes)
-        return cls(counts.sample[seen], counts.population[seen], np.ones(len(seen)), outcomes)
+        by_value = (
+            n[:, None] * (codes[:, None] == np.arange(size))
+            for codes, size in zip(counts.codes[seen].T, counts.sizes, strict=True)
+        )
+        own = tuple(by_value) if columns else ()
+        return cls(n, counts.population[seen], np.ones(len(seen)), outcomes, own)
 
     @property
     def group(self) -> Floats:
@@ -163,6 +176,27 @@ class Spread:
 
 
 @dataclass(frozen=True)
+class Weighted:
+    """Weigh eq. 4 against the entropy of each quasi-identifier within groups.
+
+    A group counts `spread` times the nats of eq. 4, and for each column `charges` times
+    n H(column | group). `unit` is the sum that is a loss of 1, the nats of eq. 4 where all is one
+    group. Neither part falls as groups are merged.
+    """
+
+    spread: float
+    charges: tuple[float, ...]
+    unit: float
+
+    def __call__(self, groups: Groups) -> Floats:
+        """Return each group's nats, less those of eq. 4 of its combinations, which cancel."""
+        total = self.spread * Spread()(groups)
+        for charge, counted in zip(self.charges, groups.columns, strict=True):
+            total += charge * (_n_log_n(_by_row(counted)) - _by_row(_n_log_n(counted)))
+        return total
+
+
+@dataclass(frozen=True)
 class Uncertainty:
     """Count what is not known of outcomes once the group is: n H(outcome | group), weighed.
 
@@ -236,6 +270,36 @@ def information() -> GroupMeasure:
     )
 
 
+def weighted(
+    counts: Counts, *, weight: float = 0.5, importance: Sequence[float] | None = None
+) -> GroupMeasure:
+    """Return the loss `weight` x distribution + (1 - `weight`) x resolution, see `losses`.
+
+    Parameters
+    ----------
+    counts : of the source's combinations.
+    weight : in [0, 1]; 1 is the paper's loss.
+    importance : (attributes,) >= 0, how much each column counts in resolution; None is alike.
+    """
+    if not 0 <= weight <= 1:
+        raise RequestError("the weight of distribution in the loss must be between 0 and 1")
+    if weight == 1:
+        return information()
+    most, subjects = distribution_of_all(counts), counts.subjects
+    unit = most or subjects
+    entropy, shares = entropies(counts), importance_shares(counts, importance)
+    charges = np.divide(shares, entropy, out=np.zeros_like(shares), where=shares > 0)
+    charges *= (1 - weight) * unit / subjects
+    return GroupMeasure(
+        "weighted",
+        "Distribution and resolution lost",
+        "share",
+        f"{weight:g} x distribution + {1 - weight:g} x resolution",
+        generalising="rises",
+        each=Weighted(weight if most else 0.0, tuple(charges.tolist()), unit),
+    )
+
+
 def mutual_information(outcomes: Sequence[Floats]) -> GroupMeasure:
     """Return the loss 1 - I(group; outcome) / I(source's combination; outcome).
 
@@ -278,7 +342,7 @@ def _by_row(values: Floats) -> Floats:
     return sums
 
 
-BUILT_IN = (Weighing, Spread, Uncertainty)
+BUILT_IN = (Weighing, Spread, Weighted, Uncertainty)
 
 
 def is_built_in(measure: GroupMeasure) -> bool:
@@ -287,4 +351,4 @@ def is_built_in(measure: GroupMeasure) -> bool:
 
 
 def sees_outcomes(measure: GroupMeasure) -> bool:
-    return not isinstance(measure.each, (Weighing, Spread))
+    return not isinstance(measure.each, (Weighing, Spread, Weighted))

@@ -62,11 +62,12 @@ class MeasuredScorer:
         loss: GroupMeasure,
     ) -> MeasuredScorer:
         """Build one for the whole lattice; a loss is counted from what the source has."""
-        columns = [counted.shape[1] for counted in source.outcomes]
-        ends = 1 + np.cumsum([0, *columns])
+        counted = (*source.outcomes, *source.columns)
+        ends = 1 + np.cumsum([0, *(one.shape[1] for one in counted)])
         slices = tuple(slice(*pair) for pair in pairwise(ends))
-        more = np.column_stack([compute_values(loss, source), *source.outcomes])
-        return cls(cells, more, Measures(risk, loss, rules, slices))
+        more = np.column_stack([compute_values(loss, source), *counted])
+        outcomes = len(source.outcomes)
+        return cls(cells, more, Measures(risk, loss, rules, slices[:outcomes], slices[outcomes:]))
 
     def coarsened(self, policy: Bits) -> MeasuredScorer:
         """Return what scores the lattice of which the groups under `policy` are the bottom."""

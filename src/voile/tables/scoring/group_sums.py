@@ -27,8 +27,8 @@ class Tally:
     """What is counted of some groups, by row; all of it is summed when groups are merged.
 
     `more` (m, columns) is first the loss of the source's combinations in the group (`BASE`), then
-    the group's subjects by value of each outcome column; `words` has one bit for each sensitive
-    value.
+    the group's subjects by value of each outcome column, and of each quasi-identifier where the
+    loss asks; `words` has one bit for each sensitive value.
     """
 
     n: Floats
@@ -45,14 +45,16 @@ class Measures:
     loss: GroupMeasure
     rules: Rules
     outcomes: tuple[slice, ...]
+    columns: tuple[slice, ...]
 
     def __call__(self, tally: Tally, width: Floats) -> Floats:
         """Return (m, 5): what each group adds. Cost: that of the measures."""
         if not len(width):
             return np.zeros((0, 5))
-        groups = Groups(
-            tally.n, tally.people, width, tuple(tally.more[:, own] for own in self.outcomes)
+        outcomes, columns = (
+            tuple(tally.more[:, own] for own in counted) for counted in (self.outcomes, self.columns)
         )
+        groups = Groups(tally.n, tally.people, width, outcomes, columns)
         sums = np.zeros((len(width), 5))
         sums[:, PLAIN_RISK] = compute_values(self.risk, groups)
         sums[:, PLAIN_LOSS] = compute_values(self.loss, groups) - tally.more[:, BASE]

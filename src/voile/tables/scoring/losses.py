@@ -87,10 +87,11 @@ def losses(
 
 
 def hidden_by_column(counts: Counts, grouping: Grouping) -> Floats:
-    """Return the share of each column's entropy that the groups hide, (attributes,) in [0, 1].
+    """Return the share of each column's entropy that the groups hide, (attributes,) >= 0.
 
-    The mean over groups of H(column | group) / H(column), each group by its subjects, suppressed
-    ones hiding all; 0 for a column of one value.
+    The mean over groups of H(column | group) / H(column), each group by its subjects; 0 for a
+    column of one value. Suppressed subjects count 1 each: groups beside them that are more even
+    than the source can bring the sum above 1.
     """
     kept = grouping.kept[grouping.group] & (counts.sample > 0)
     sample, group = counts.sample[kept], grouping.group[kept]
@@ -103,7 +104,7 @@ def hidden_by_column(counts: Counts, grouping: Grouping) -> Floats:
         apart = n_log_n(_sums(place, sample)).sum()
         if entropy > 0:
             hidden[d] = (whole - apart + dropped * entropy) / (counts.subjects * entropy)
-    return np.clip(hidden, 0.0, 1.0)
+    return np.maximum(hidden, 0.0)
 
 
 def entropies(counts: Counts) -> Floats:
