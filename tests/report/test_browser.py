@@ -12,12 +12,40 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from voile.report import render
-from voile.report.sections import FrontierChart, Grid, IntervalChart, Prose, Section
+from voile.report.sections import (
+    CHOSEN,
+    Detail,
+    FrontierChart,
+    Grid,
+    IntervalChart,
+    Prose,
+    Section,
+    Strip,
+)
 
 pytestmark = pytest.mark.browser
 
 NASTY = """<script>window.hacked=1</script>"><img src=x onerror='window.hacked=1'>"""
 FOCUSED = "document.activeElement.closest('.canvas') !== null"
+
+
+@pytest.fixture
+def stepped() -> FrontierChart:
+    """Return two policies, out of order, and the chosen one between them, with their details."""
+    halves, whole = ("0-40", 0.45), ("0-90", 1.0)
+    return FrontierChart(
+        (0.3, 0.1),
+        (0.1, 0.5),
+        ("policy 0: risk 30%", "policy 1: risk 10%"),
+        ((CHOSEN, 0.2, 0.3),),
+        "risk",
+        "loss",
+        details=(
+            Detail((("passes", "2"),)),
+            Detail((("passes", "1"),), (Strip("age", (halves, ("41-90", 0.55))),)),
+            Detail((("passes", "3"),), (Strip("age", (whole,)),)),
+        ),
+    )
 
 
 def enter_chart(page: Page) -> None:
@@ -70,6 +98,42 @@ def test_keys_jump_to_the_ends_and_to_the_marks(reader: Any, full_report: str) -
     marks = ["k = 11", "Chosen", "Safe Harbor", "Chosen"]
     assert heard[:-1] == ["policy 799", "policy 0", *marks]
     assert page.evaluate("document.activeElement.getAttribute('aria-label')").endswith(" of 803")
+
+
+def known(page: Page) -> list[str]:
+    return [line for line in page.locator(".detail").inner_text().split("\n") if line]
+
+
+def test_stepping_shows_what_is_known_of_a_policy(reader: Any, stepped: FrontierChart) -> None:
+    page = reader.open(render("T", [Section("a", "A", (stepped,))], audience="internal", facts={}))
+    assert known(page)[0] == CHOSEN
+    enter_chart(page)
+    assert known(page) == ["policy 1", "passes", "1", "age: 2 intervals", "0-40   41-90"]
+    page.keyboard.press("ArrowRight")
+    assert known(page) == [CHOSEN, "passes", "3", "age: 1 interval", "0-90"]
+    page.keyboard.press("ArrowRight")
+    assert known(page) == ["policy 0", "passes", "2"]
+    assert reader.requests == [page.url]
+    assert reader.messages == []
+
+
+def test_the_pointer_shows_a_policy_while_it_is_there(reader: Any, stepped: FrontierChart) -> None:
+    page = reader.open(render("T", [Section("a", "A", (stepped,))], audience="internal", facts={}))
+    spot = page.locator(".plot[data-scale=log] circle").last
+    spot.scroll_into_view_if_needed()
+    spot.hover(force=True)
+    assert known(page)[0] == "policy 0"
+    page.mouse.move(5, 5)
+    assert known(page)[0] == "policy 1"
+
+
+def test_the_public_steps_on_named_policies_alone(reader: Any, stepped: FrontierChart) -> None:
+    text = render("T", [Section("a", "A", (stepped,))], audience="public", facts={})
+    assert "41-90" not in text
+    page = reader.open(text)
+    assert known(page) == [CHOSEN, "passes", "3", "age: 1 interval", "0-90"]
+    enter_chart(page)
+    assert known(page) == ["risk 20% or less: loss 50% at most"]
 
 
 def test_one_tab_enters_the_chart_and_one_leaves_it(reader: Any, full_report: str) -> None:
@@ -204,7 +268,7 @@ def test_what_a_column_is_called_runs_nothing(reader: Any) -> None:
         render(NASTY, [Section("a", NASTY, blocks)], audience="public", facts={NASTY: NASTY})
     )
     enter_chart(page)
-    assert said(page) in (NASTY, f"{NASTY}: {NASTY} 10%, loss 20%")
+    assert said(page) in (NASTY, f"{NASTY}: {NASTY} 10%, {NASTY} 20%")
     assert page.evaluate("window.hacked") is None
     assert page.title() == NASTY
     assert reader.requests == [page.url]

@@ -73,13 +73,34 @@ class Grid:
 
 
 @dataclass(frozen=True)
+class Strip:
+    """One ordered domain cut into intervals: (label, share of the domain, in (0, 1])."""
+
+    column: str
+    intervals: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class Detail:
+    """What a frontier shows of a policy on which a reader steps: (name, value) and intervals."""
+
+    facts: tuple[tuple[str, str], ...] = ()
+    strips: tuple[Strip, ...] = ()
+
+
+CHOSEN = "chosen policy"
+"""The mark of the policy that was chosen: the red diamond, which no other mark is."""
+
+
+@dataclass(frozen=True)
 class FrontierChart:
     """Policies that no other beats, `risk` against `loss`, both in [0, 1].
 
     `described[i]` is what hover and keyboard focus say of point i. `marks` are named points, on
     the frontier or off it: (name, risk, loss), e.g. Safe Harbor, the chosen policy. `risk_ends`
     and `loss_ends` say what the ends of the axes are. `floor` is a line (risk, loss), risk rising,
-    below which it is proved that no policy lies.
+    below which it is proved that no policy lies. `details` are of the points, then of the marks;
+    or there are none.
     """
 
     risk: tuple[float, ...]
@@ -93,14 +114,7 @@ class FrontierChart:
     floor: tuple[tuple[float, float], ...] = ()
     risk_ends: str = ""
     loss_ends: str = ""
-
-
-@dataclass(frozen=True)
-class Strip:
-    """One ordered domain cut into intervals: (label, share of the domain, in (0, 1])."""
-
-    column: str
-    intervals: tuple[tuple[str, float], ...]
+    details: tuple[Detail, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -187,11 +201,18 @@ Axis = tuple[str, str]
 
 
 def frontier_chart(
-    story: Mapping[str, Any], described: Sequence[str], risk: Axis, loss: Axis
+    story: Mapping[str, Any],
+    described: Sequence[str],
+    risk: Axis,
+    loss: Axis,
+    details: Sequence[Detail] = (),
 ) -> FrontierChart:
-    """Draw the policies of a wing's story, `described` one by one, and the chosen one."""
+    """Draw the policies of a wing's story, `described` one by one, and the chosen one.
+
+    `details` are of the policies; the last one, where there is one more, of the chosen policy.
+    """
     shown, chosen = story["frontier"], story.get("chosen")
-    marks = () if not chosen else (("chosen policy", chosen["risk"], chosen["loss"]),)
+    marks = () if not chosen else ((CHOSEN, chosen["risk"], chosen["loss"]),)
     policies = "policy" if len(described) == 1 else "policies"
     return FrontierChart(
         tuple(shown["risk"]),
@@ -203,6 +224,7 @@ def frontier_chart(
         f"{len(described):,} {policies} that no other found beats in both risk and loss.",
         risk_ends=risk[1],
         loss_ends=loss[1],
+        details=tuple(details),
     )
 
 

@@ -148,7 +148,9 @@ def test_the_public_frontier_tells_no_few_identifiers(release):
         "risk_low": [0.0] * 6,
         "risk_high": [1.0] * 6,
         "loss": [number / 100 for number in range(6)],
+        "published_tokens": [0.5] * 6,
     }
+    few.private["story"]["learners"] = [["svm"] * passes for passes in range(6)]
 
     def chart(audience):
         return next(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from voile.report.charts import axes, bar_chart, frontier_chart, interval_chart, line_chart
 from voile.report.sections import (
+    CHOSEN,
     Bar,
     BarChart,
     FrontierChart,
@@ -99,6 +100,12 @@ def test_a_frontier_is_drawn_on_both_axes_with_one_path_and_light_points(
 def test_marks_differ_by_shape(frontier: Callable[..., FrontierChart]) -> None:
     marks = frontier_chart.draw(frontier()).marks
     assert len({m.shape for m in marks}) == len(marks) == 3
+
+
+@pytest.mark.parametrize("names", [["Safe Harbor", CHOSEN], [CHOSEN, "Safe Harbor"]])
+def test_the_diamond_is_the_chosen_policy_and_no_other(names: list[str]) -> None:
+    marks = frontier_chart.draw(chart([], *((name, 0.5, 0.5) for name in names))).marks
+    assert {mark.name for mark in marks if mark.kind == 0} == {CHOSEN}
 
 
 def test_a_frontier_of_nothing_says_so() -> None:

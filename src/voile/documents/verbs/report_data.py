@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voile.core.evidence import Note
@@ -20,7 +20,16 @@ STATING = Stating(
         {"published_tokens", "published_sentences", "published_documents", "risk_low"}
     )
 )
-SHOWN = ("number", "miss_cost", "passes", "risk", "risk_low", "risk_high", "loss")
+SHOWN = (
+    "number",
+    "miss_cost",
+    "passes",
+    "risk",
+    "risk_low",
+    "risk_high",
+    "loss",
+    "published_tokens",
+)
 
 
 def report_data(policies: Policies, number: int | None) -> dict[str, Any]:
@@ -28,18 +37,27 @@ def report_data(policies: Policies, number: int | None) -> dict[str, Any]:
 
     Of the policy applied, `number`, it holds words of the text, for the data holder alone.
     """
+    figures, rows = policies.figures.select(SHOWN).to_pydict(), policies.passes.to_pylist()
     data: dict[str, Any] = {
-        "frontier": policies.figures.select(SHOWN).to_pydict(),
+        "frontier": figures,
+        "learners": [
+            [row["learner"] for row in _taken(rows, cost)[:passes]]
+            for cost, passes in zip(figures["miss_cost"], figures["passes"], strict=True)
+        ],
         "repeats": policies.with_repeats,
         "found": {name: x for name, x in policies.found.items() if name != "key"},
         "lists": dict(policies.lists),
     }
     if number is not None:
         chosen = policies.figures.slice(number, 1).to_pylist()[0]
-        rows = policies.passes.to_pylist()
         data["chosen"] = chosen
         data["passes"] = [row for row in rows if row["miss_cost"] == chosen["miss_cost"]]
     return data
+
+
+def _taken(rows: Sequence[Mapping[str, Any]], miss_cost: float) -> list[Mapping[str, Any]]:
+    """Return the passes that the loop of a cost added, in order."""
+    return [row for row in rows if row["taken"] and row["miss_cost"] == miss_cost]
 
 
 def judged_on(data: Mapping[str, Any]) -> str:

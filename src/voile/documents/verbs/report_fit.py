@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voile.core.evidence import Rate
 from voile.documents.learning.quantities import AS_LEFT, ONE_PERCENT
 from voile.documents.verbs.report_data import counted, judged_on
 from voile.documents.words.attributes import CLASSES
-from voile.report.sections import Audience, Block, Grid, Prose, Section, frontier_chart
+from voile.report.sections import Audience, Block, Detail, Grid, Prose, Section, frontier_chart
 from voile.report.suppression import FEW
 from voile.report.wording import (
     listed,
@@ -64,7 +64,7 @@ def frontier_section(data: Mapping[str, Any], audience: Audience) -> Section | N
     described = tuple(_described(row, whole, audience) for row in rows)
     drawn = _drawn(data, audience)
     risk = RISK if drawn["frontier"] == shown else RISK_AT_MOST
-    chart = frontier_chart(drawn, described, risk, LOSS)
+    chart = frontier_chart(drawn, described, risk, LOSS, list(_details(rows, data, audience)))
     lines = (f"Expected by the fit, as estimated {judged_on(data)}.", MEASURED[data["repeats"]])
     return Section("frontier", "Risk-utility frontier", (Prose((*lines, INTERVALS)), chart))
 
@@ -77,6 +77,35 @@ def _described(row: Mapping[str, Any], whole: int, audience: Audience) -> str:
         f"{counted(row['passes'], 'pass', 'passes')}, {left}{within} of identifiers left, "
         f"{share(row['loss'])} of harmless tokens removed"
     )
+
+
+def _details(
+    rows: Sequence[Mapping[str, Any]], data: Mapping[str, Any], audience: Audience
+) -> Iterator[Detail]:
+    """Yield what is known of each policy, then of the chosen one; older releases do not say."""
+    if "learners" not in data:
+        return
+    whole, number = data["found"]["identifiers"], data.get("chosen", {}).get("number")
+    pairs = list(zip(rows, data["learners"], strict=True))
+    for row, learners in (*pairs, *(pair for pair in pairs if pair[0]["number"] == number)):
+        yield _detail(row, learners, whole, audience)
+
+
+def _detail(
+    row: Mapping[str, Any], learners: Sequence[str], whole: int, audience: Audience
+) -> Detail:
+    """Return what is known of a policy; few identifiers left would follow from all that is kept."""
+    left, interval = risk_at_fit(row, whole, audience)
+    passes = [f"{number}: {learner}" for number, learner in enumerate(learners, 1)]
+    facts = [
+        ("weight of a missed identifier", f"{row['miss_cost']:g} harmless tokens"),
+        ("passes", listed(passes or ["none"])),
+        ("identifiers left", f"{left} ({interval})" if interval else left),
+        (LOSS[0], share(row["loss"])),
+    ]
+    if not needs_suppression(row["risk"], whole, audience):
+        facts.append(("published unchanged", f"{share(row['published_tokens'])} of all tokens"))
+    return Detail(tuple(facts))
 
 
 def _drawn(data: Mapping[str, Any], audience: Audience) -> Mapping[str, Any]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voile.core.evidence import Evidence, Rate
-from voile.core.rounding import for_audience, rounded
+from voile.core.rounding import exact, for_audience, rounded
 from voile.itemsets.verbs.content import Content
 from voile.itemsets.verbs.lookup import ONE_LEFT, ONE_LEFT_BEFORE
-from voile.itemsets.verbs.report_data import STATING, report_data
+from voile.itemsets.verbs.report_data import MOST, STATING, report_data
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.report.evidence_sections import evidence_sections, shown_findings
@@ -18,6 +18,7 @@ from voile.report.sections import (
     Bar,
     BarChart,
     Bullets,
+    Detail,
     Figure,
     Figures,
     Grid,
@@ -31,7 +32,7 @@ from voile.report.wording import estimate, is_hidden, listed, said, share, share
 Data = Mapping[str, Any]
 
 SIZE_NAMES = ("1", "2 to 4", "5 to 10", "11 to 49", "50 to 199", "200 and more")
-RISK = "risk (1 / k)", "100% = a person is singled out by items"
+RISK = "highest individual risk", "1 / k; 100% = somebody is singled out by items"
 LOSS = "utility lost", "100% = no feature is published"
 LEFT_OUT = {
     "blocked": "that would complete a rare itemset",
@@ -68,11 +69,16 @@ def sections(
     private = subject.private or {}
     data = for_audience(private.get("story", {}), audience, STATING)
     counted = for_audience(private.get("figures", {}), audience, STATING)
+    published = [
+        f"{column['column']}={value}"
+        for column in subject.public["policy"]
+        for value in column["values"]
+    ]
     return (
         _summary(data, subject.public, counted, evidence, audience),
         *evidence_sections(evidence, audience),
-        *(_expected(data, audience) if data else ()),
         _codebook(subject.public),
+        *(_expected(data, audience, published) if data else ()),
         _limits(),
     )
 
@@ -181,8 +187,11 @@ def _gap(utility: float, bound: float) -> str:
     return f"Optimality gap: at most {share(rounded(bound / utility - 1, 'up'))}, proved."
 
 
-def _expected(data: Data, audience: Audience) -> Iterator[Section]:
-    """Show the fit's frontier, groups before and after, and the chosen policy's features."""
+def _expected(data: Data, audience: Audience, published: Sequence[str] = ()) -> Iterator[Section]:
+    """Show the fit's frontier, groups before and after, and the chosen policy's features.
+
+    The public sees the features `published` as the release lists them, not the best ones first.
+    """
     shown = data["frontier"]
     described = tuple(
         f"policy {n}: k = {_reached(asked, round(1 / risk))}, {features:,} features, "
@@ -193,11 +202,40 @@ def _expected(data: Data, audience: Audience) -> Iterator[Section]:
             strict=True,
         )
     )
-    chart = frontier_chart(data, described, RISK, LOSS)
+    rows = [dict(zip(shown, row, strict=True)) for row in zip(*shown.values(), strict=True)]
+    stops = [row for row in rows if row["number"] == data.get("chosen", {}).get("number")]
+    if audience == "public":
+        stops = [_coarse(row) | {"names": published[:MOST]} for row in stops]
+        data = {**data, "chosen": _coarse(data["chosen"])} if stops else data
+    known = "names" in shown  # as releases say since there are details
+    details = [_detail(row, data["before"], audience) for row in (*rows, *stops) if known]
+    chart = frontier_chart(data, described, RISK, LOSS, details)
     yield Section("frontier", "Risk-utility frontier", (chart,))
     yield _groups(data, audience)
     if data.get("chosen"):
         yield _features(data)
+
+
+def _coarse(row: Data) -> dict[str, Any]:
+    """Return a policy with the k promised, where the one reached counts few people."""
+    few = is_few(round(1 / exact(row["risk"])))
+    return {**row, "risk": 1 / row["k"]} if few else dict(row)
+
+
+def _detail(row: Data, before: Data, audience: Audience) -> Detail:
+    """Return what is known of a policy; the release shows its features."""
+    facts = [
+        ("smallest group", f"k = {_reached(row['k'], round(1 / row['risk']))}"),
+        ("utility lost", share(row["loss"])),
+        ("unique rows", share_of(row["unique_share"], before["subjects"], audience)),
+        ("empty rows", share_of(row["empty_share"], before["subjects"], audience)),
+    ]
+    if audience == "internal" and row.get("auc_svm") is not None:
+        facts.append(("classification, AUC", f"{row['auc_svm']:.3f}"))
+    names = row["names"]
+    more = f" and {row['features'] - len(names):,} more" * (row["features"] > len(names))
+    facts.append((f"features ({row['features']:,})", f"{', '.join(names) or 'none'}{more}"))
+    return Detail(tuple(facts))
 
 
 def _reached(asked: int, reached: int) -> str:

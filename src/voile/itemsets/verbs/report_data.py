@@ -14,14 +14,26 @@ STATING = Stating(
         {"k", "anonymity", "exact_anonymity", "label_diversity", "auc_svm", "utility"}
     )
 )
-SHOWN = ("number", "risk", "loss", "k", "features", "auc_svm", "auc_logistic", "unique_share")
+SHOWN = (
+    "number",
+    "risk",
+    "loss",
+    "k",
+    "features",
+    "auc_svm",
+    "auc_logistic",
+    "unique_share",
+    "empty_share",
+)
 MOST = 40
 
 
 def report_data(content: Content, number: int | None) -> dict[str, Any]:
     figures = content.figures.to_pydict()
+    best = [_best_published(content, number) for number in range(len(content.frontier))]
+    names = [[name for name, *_ in rows] for rows in best]
     data: dict[str, Any] = {
-        "frontier": {name: figures[name] for name in SHOWN if name in figures},
+        "frontier": {name: figures[name] for name in SHOWN if name in figures} | {"names": names},
         "before": dict(content.before),
         "found": dict(content.found),
         "adversary": {"m": content.adversary.m, "absences": content.adversary.absences},
@@ -29,7 +41,7 @@ def report_data(content: Content, number: int | None) -> dict[str, Any]:
     if number is not None:
         row = content.figures.slice(number, 1).to_pylist()[0]
         data["chosen"] = row
-        data["kept"] = _best_published(content, number)
+        data["kept"] = best[number]
         blocked = content.blocked.to_pylist()
         data["blocked"] = [one for one in blocked if one["number"] == number]
     return data

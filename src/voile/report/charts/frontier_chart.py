@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil, floor, inf
+from typing import Any
 
 from markupsafe import Markup
 
@@ -13,7 +14,7 @@ from voile.core.rounding import coarse as to_two_digits
 from voile.report.charts import axes, numbers, svg
 from voile.report.charts.axes import Axis
 from voile.report.charts.svg import Point, percent, tag
-from voile.report.sections import FrontierChart
+from voile.report.sections import CHOSEN, Detail, FrontierChart
 
 LEVELS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
 """The risks at which the public sees a frontier, the greatest first."""
@@ -34,8 +35,8 @@ _NARROW, _WIDE = (280.0, 320.0), (760.0, 320.0)
 class Mark:
     """A named policy.
 
-    `shape` is SVG path data about (0, 0), `at` its place among all stops, `measure` its risk's
-    name.
+    `shape` is SVG path data about (0, 0), `at` its place among all stops; `risk_name` and
+    `loss_name` are the axes'.
     """
 
     name: str
@@ -44,12 +45,13 @@ class Mark:
     shape: str
     kind: int
     at: int
-    measure: str
+    risk_name: str
+    loss_name: str
 
     @property
     def says(self) -> str:
         risk, loss = numbers.share(self.risk), numbers.share(self.loss)
-        return f"{self.name}: {self.measure} {risk}, loss {loss}"
+        return f"{self.name}: {self.risk_name} {risk}, {self.loss_name} {loss}"
 
     @property
     def symbol(self) -> Markup:
@@ -63,6 +65,7 @@ class FrontierDrawing:
     marks: tuple[Mark, ...]
     summary: str
     plots: tuple[tuple[str, Markup], ...]
+    details: Mapping[str, Any]
 
 
 def draw(chart: FrontierChart) -> FrontierDrawing:
@@ -79,8 +82,35 @@ def draw(chart: FrontierChart) -> FrontierDrawing:
     up = axes.linear([loss for _, loss in points] + [m.loss for m in marks])
     linear = _plot(points, titles, marks, chart.floor, axes.linear(risks), up)
     log = _plot(points, None, marks, chart.floor, axes.log10(risks), up)
-    summary = _summary(points, chart.risk_name)
-    return FrontierDrawing(marks, summary, (("linear", linear), ("log", log)))
+    details = chart.details and [*(chart.details[i] for i in order), *chart.details[len(order) :]]
+    plots = (("linear", linear), ("log", log))
+    return FrontierDrawing(marks, _summary(points, chart), plots, _stored(details))
+
+
+def _stored(details: Sequence[Detail]) -> dict[str, Any]:
+    """Return the details as the page stores them: whatever several policies share, once."""
+    names, intervals, strips = _Pool(), _Pool(), _Pool()
+
+    def cut(column: str, parts: Sequence[tuple[str, float]]) -> int:
+        places = (intervals((label, round(share, 4))) for label, share in parts)
+        return strips((column, tuple(places)))
+
+    stops = [
+        (
+            [(names(name), value) for name, value in one.facts],
+            [cut(strip.column, strip.intervals) for strip in one.strips],
+        )
+        for one in details
+    ]
+    pools = {"names": names, "intervals": intervals, "strips": strips}
+    return {"stops": stops, **{name: list(pool) for name, pool in pools.items()}} if stops else {}
+
+
+class _Pool(dict[Any, int]):
+    """Number different things in the order in which they come."""
+
+    def __call__(self, thing: Any) -> int:
+        return self.setdefault(thing, len(self))
 
 
 def coarse(chart: FrontierChart) -> FrontierChart:
@@ -88,7 +118,8 @@ def coarse(chart: FrontierChart) -> FrontierChart:
 
     Whoever knows all rows but one finds the last by the exact places of hundreds of policies. A
     level's loss is rounded up, what is proved of it down, to steps of 5%. That all is lost at a
-    level is left out, unless there is nothing else to show.
+    level is left out, unless there is nothing else to show. Of policies' details it sees those of
+    the marks.
     """
     policies = list(zip(chart.risk, chart.loss, strict=True))
     shown: list[Point] = []
@@ -97,15 +128,16 @@ def coarse(chart: FrontierChart) -> FrontierChart:
         if within and (loss := _step(min(within), ceil)) < (shown[-1][1] if shown else inf):
             shown.append((level, loss))
     shown = [stop for stop in shown if stop[1] < 1.0] or shown
-    measure = chart.risk_name
+    risk_name, loss_name = chart.risk_name, chart.loss_name
     return replace(
         chart,
         risk=tuple(level for level, _ in shown),
         loss=tuple(loss for _, loss in shown),
         described=tuple(
-            f"{measure} {numbers.share(level)} or less: loss {numbers.share(loss)} at most"
+            f"{risk_name} {numbers.share(level)} or less: {loss_name} {numbers.share(loss)} at most"
             for level, loss in shown
         ),
+        details=chart.details and (*(Detail() for _ in shown), *chart.details[len(policies) :]),
         marks=to_two_digits(chart.marks),
         floor=tuple(_proved(chart.floor)),
         caption="The least loss that a policy found has at some levels of risk, rounded up to "
@@ -125,24 +157,36 @@ def _step(loss: float, towards: Callable[[float], int]) -> float:
     return towards(round(loss * STEPS, 9)) / STEPS
 
 
-def _summary(points: Sequence[tuple[float, float]], measure: str) -> str:
+def _summary(points: Sequence[tuple[float, float]], chart: FrontierChart) -> str:
     if not points:
         return "No policy to show."
     (low_risk, high_loss), (high_risk, low_loss) = points[0], points[-1]
     return (
-        f"{len(points):,} drawn, from {measure} {numbers.share(low_risk)} with loss "
-        f"{numbers.share(high_loss)} to {measure} {numbers.share(high_risk)} with loss "
-        f"{numbers.share(low_loss)}."
+        f"{len(points):,} drawn, from {chart.risk_name} {numbers.share(low_risk)} with "
+        f"{chart.loss_name} {numbers.share(high_loss)} to {chart.risk_name} "
+        f"{numbers.share(high_risk)} with {chart.loss_name} {numbers.share(low_loss)}."
     )
 
 
 def _marks(chart: FrontierChart, risks: Sequence[float]) -> tuple[Mark, ...]:
     """Place each mark among the points by its risk, counting the marks before it."""
     ranked = sorted(range(len(chart.marks)), key=lambda i: chart.marks[i][1])
-    measure = chart.risk_name
     before = {i: sum(r < chart.marks[i][1] for r in risks) + n for n, i in enumerate(ranked)}
+    others = [name for name, *_ in chart.marks if name != CHOSEN]
+    kinds = {CHOSEN: 0} | {
+        name: 1 + i % (len(_SHAPES) - 1) for i, name in enumerate(dict.fromkeys(others))
+    }
     return tuple(
-        Mark(name, risk, loss, _SHAPES[i % len(_SHAPES)], i % len(_SHAPES), before[i], measure)
+        Mark(
+            name,
+            risk,
+            loss,
+            _SHAPES[kinds[name]],
+            kinds[name],
+            before[i],
+            chart.risk_name,
+            chart.loss_name,
+        )
         for i, (name, risk, loss) in enumerate(chart.marks)
     )
 

@@ -14,6 +14,7 @@ from voile.report.evidence_sections import evidence_sections
 from voile.report.sections import (
     Audience,
     Bullets,
+    Detail,
     Figure,
     Figures,
     LineChart,
@@ -28,11 +29,8 @@ from voile.signals.information.leakage import LEAKAGE
 from voile.signals.verbs.report_charts import breaks, in_words, overheard, recall
 from voile.signals.verbs.report_data import STATING, report_data
 
-RISK = "risk, what messages reveal of the class", "100% = as much as readings themselves"
-LOSS = (
-    "distortion for honest third parties",
-    "100% = strength 1, in the base that distorts most",
-)
+RISK = "relative leakage", "100% = a message reveals as much of the class as the reading"
+LOSS = "distortion without the key", "100% = the strongest, most distorting map"
 LIMITS = (
     "An adversary who knows one reading and its message finds the class; one who knows the class "
     "decodes everything. The map complements encryption, and replaces none.",
@@ -212,7 +210,8 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
         f"{row['bits']:.3f} bits, loss {share(row['loss'])}"
         for row in rows
     )
-    chart = frontier_chart(story, described, RISK, LOSS)
+    stops = [row for row in rows if row["number"] == story.get("chosen", {}).get("number")]
+    chart = frontier_chart(story, described, RISK, LOSS, list(map(_detail, (*rows, *stops))))
     lines = []
     for method in dict.fromkeys(row["method"] for row in rows):
         own = sorted((r for r in rows if r["method"] == method), key=lambda r: r["strength"])
@@ -226,6 +225,19 @@ def _frontier(story: Mapping[str, Any]) -> Section | None:
         "internal",
     )
     return Section("frontier", "Risk-utility frontier", (chart, bits))
+
+
+def _detail(row: Mapping[str, Any]) -> Detail:
+    """Return what is known of a policy: its map, and what the fit expects of it."""
+    return Detail(
+        (
+            ("map", f"{row['method']}, strength {row['strength']:g}"),
+            ("messages look like", _looks(row)),
+            ("information leakage", f"{_bits(row)} ({_within(row)})"),
+            (RISK[0], share(row["risk"])),
+            (LOSS[0], share(row["loss"])),
+        )
+    )
 
 
 BITS, ENDS = ("low", "bits", "high"), ("_low", "", "_high")

@@ -15,6 +15,7 @@ from voile.report.evidence_sections import evidence_sections
 from voile.report.sections import (
     Audience,
     Bullets,
+    Detail,
     Figure,
     Figures,
     Grid,
@@ -72,7 +73,7 @@ def sections(
         data = for_audience(report_data(Content.of(subject)), audience, STATING)
         parts = [
             _kit_summary(data, audience),
-            _frontier(data),
+            _frontier(data, audience),
             optimality_gap(data),
             _beating(data),
             _intervals(data, audience),
@@ -89,7 +90,7 @@ def sections(
         *evidence_sections(evidence, audience),
         _intervals(data, audience),
         _codebook(subject.public),
-        _frontier(data),
+        _frontier(data, audience),
         optimality_gap(data),
         _beating(data),
         _limits(),
@@ -177,7 +178,7 @@ def _kit_summary(data: Mapping[str, Any], audience: Audience) -> Section:
     return Section("summary", "In short", (Prose(tuple(said)),), first=True)
 
 
-def _frontier(data: Mapping[str, Any]) -> Section | None:
+def _frontier(data: Mapping[str, Any], audience: Audience) -> Section | None:
     if not data:
         return None
     shown = data["frontier"]
@@ -187,14 +188,25 @@ def _frontier(data: Mapping[str, Any]) -> Section | None:
         f"loss {share(x)}"
         for number, found, r, x in zip(shown["number"], shown["found"], risk, loss, strict=True)
     ]
-    marks = [(CALLED.get(name, name), *scores) for name, (*scores, _) in data["marks"].items()]
-    if "chosen" in data:
-        marks.append((CALLED["chosen"], *data["chosen"][:2]))
-    ends = ("100% = the source as it is", "100% = nothing left")
-    chart = frontier_chart({"frontier": shown}, described, *zip(_axes(data), ends, strict=True))
-    chart = replace(
-        chart, marks=tuple(marks), floor=tuple(zip(*shown.get("floor", ()), strict=True))
+    scores = {"chosen": data["chosen"]} if "chosen" in data else {}
+    scores |= data["marks"]
+    marks = tuple((CALLED.get(name, name), *own[:2]) for name, own in scores.items())
+    axes = _axes(data)
+    chart = frontier_chart(
+        {"frontier": shown},
+        described,
+        (axes[0], "100% = the source as it is"),
+        (axes[1], "100% = nothing left"),
     )
+    strips = _strips(data, audience)
+    chart = replace(
+        chart,
+        marks=marks,
+        floor=tuple(zip(*shown.get("floor", ()), strict=True)),
+    )
+    if "cuts" in shown:  # as releases say since there are details
+        own = (Detail(_facts(axes, *one), strips.get(name, ())) for name, one in scores.items())
+        chart = replace(chart, details=(*_details(shown, axes), *own))
     if len(risk) < data["policies"]:
         caption = (
             f"{data['policies']:,} policies that no other found beats in both risk and loss; "
@@ -203,6 +215,35 @@ def _frontier(data: Mapping[str, Any]) -> Section | None:
         chart = replace(chart, caption=caption)
     blocks = (chart, *_searched(data), *_marks(data))
     return Section("frontier", "Risk-utility frontier", blocks)
+
+
+def _details(shown: Mapping[str, Any], axes: tuple[str, str]) -> Iterator[Detail]:
+    """Yield what is known of each policy drawn, and how it cuts each column."""
+    cuts = [_cuts(one) for one in shown["cuts"]]
+    names = ("risk", "loss", "found", "largest", "suppressed")
+    scores = zip(*(shown[name] for name in names), strict=True)
+    for (*own, largest, suppressed), strips in zip(scores, zip(*cuts, strict=True), strict=True):
+        more = ("highest individual risk", format_odds(largest)), ("suppressed", share(suppressed))
+        yield Detail((*_facts(axes, *own), *more), strips)
+
+
+def _cuts(one: Mapping[str, Any]) -> list[Strip]:
+    """Read how each policy cuts a column."""
+    parts = [(label, width) for label, width in one["intervals"]]
+    return [
+        Strip(one["column"], tuple(parts[int(place)] for place in places.split()))
+        for places in one["policies"]
+    ]
+
+
+def _facts(
+    axes: tuple[str, str], risk: float, loss: float, matches: float
+) -> tuple[tuple[str, str], ...]:
+    return (
+        ("expected to be re-identified", describe_matches(matches)),
+        (axes[0], share(risk)),
+        (axes[1], share(loss)),
+    )
 
 
 def _axes(data: Mapping[str, Any]) -> tuple[str, str]:
@@ -252,22 +293,26 @@ def _beating(data: Mapping[str, Any]) -> Section | None:
     return Section("beats", "What beats Safe Harbor", (grid,))
 
 
-def _intervals(data: Mapping[str, Any], audience: Audience) -> Section | None:
-    """Draw the chosen policy and the named ones; of these the public sees what is public anyway."""
+def _strips(data: Mapping[str, Any], audience: Audience) -> dict[str, tuple[Strip, ...]]:
+    """Return how the chosen policy and the named ones cut each column.
+
+    Of the named ones the public sees what is public anyway.
+    """
     strips = data.get("strips", {})
     if audience == "public":
         strips = {name: cut for name, cut in strips.items() if name == "chosen"}
         strips |= data.get("public_strips", {}) if strips else {}
-    shown = tuple(
-        (
-            CALLED.get(name, name),
-            tuple(
-                Strip(s["column"], tuple((label, width) for label, width in s["intervals"]))
-                for s in cuts
-            ),
+    return {
+        name: tuple(
+            Strip(s["column"], tuple((label, width) for label, width in s["intervals"]))
+            for s in cuts
         )
         for name, cuts in strips.items()
-    )
+    }
+
+
+def _intervals(data: Mapping[str, Any], audience: Audience) -> Section | None:
+    shown = tuple((CALLED.get(name, name), cuts) for name, cuts in _strips(data, audience).items())
     if not shown:
         return None
     caption = "Values in one block of colour cannot be distinguished in the release"

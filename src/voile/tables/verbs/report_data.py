@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +72,7 @@ def report_data(
     return data
 
 
-def _shown(content: Content) -> dict[str, list[float]]:
+def _shown(content: Content) -> dict[str, list[Any]]:
     """Keep as many points as a chart can show, evenly along the curve on both its axes."""
     frontier = content.frontier
     step = np.zeros(len(frontier))
@@ -83,12 +83,37 @@ def _shown(content: Content) -> dict[str, list[float]]:
     wanted = np.linspace(0.0, along[-1], POINTS)
     numbers = np.unique(np.append(np.searchsorted(along, wanted), len(frontier) - 1))
     numbers = np.arange(len(frontier)) if len(frontier) <= POINTS else numbers
+    records, space = content.records, content.space
     return {
         "number": numbers.tolist(),
         "risk": frontier.risk[numbers].tolist(),
         "loss": frontier.loss[numbers].tolist(),
-        "found": content.records.expected_matches[numbers].tolist(),
+        "found": records.expected_matches[numbers].tolist(),
+        "largest": records.largest[numbers].tolist(),
+        "suppressed": records.suppressed[numbers].tolist(),
+        "cuts": _cuts([space.policy(bits) for bits in frontier.policies[numbers]]),
     }
+
+
+def _cuts(policies: Sequence[Policy]) -> list[dict[str, Any]]:
+    """Return how each policy cuts each column: intervals are numbered, each listed once."""
+    columns = []
+    for place, domain in enumerate(policies[0].domains if policies else ()):
+        known: dict[bytes, str] = {}
+        intervals: dict[tuple[str, float], int] = {}
+        rows = []
+        for policy in policies:
+            _, cuts = list(policy.cuts())[place]
+            if cuts.tobytes() not in known:
+                own = (
+                    intervals.setdefault((one.label, one.width / len(domain)), len(intervals))
+                    for one in policy.intervals[domain.column]
+                )
+                known[cuts.tobytes()] = " ".join(map(str, own))
+            rows.append(known[cuts.tobytes()])
+        parts = [list(one) for one in intervals]
+        columns.append({"column": domain.column, "intervals": parts, "policies": rows})
+    return columns
 
 
 def _proved(bound: Bound | None) -> dict[str, Any] | None:

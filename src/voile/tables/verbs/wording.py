@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from voile.release.choice import Choice
-from voile.report.sections import Audience
+from voile.report.sections import CHOSEN, Audience
 from voile.report.suppression import FEW, is_few
 from voile.report.wording import listed, share, share_of, size
 from voile.tables.scoring.named_measures import DEFAULTS, Kind
 
-CALLED = {"safe-harbor": "Safe Harbor", "chosen": "chosen policy"}
+CALLED = {"safe-harbor": "Safe Harbor", "chosen": CHOSEN}
 
 
 def format_people(count: float, audience: Audience) -> str:
