@@ -133,7 +133,7 @@ def test_the_public_steps_on_named_policies_alone(reader: Any, stepped: Frontier
     page = reader.open(text)
     assert known(page) == [CHOSEN, "passes", "3", "age: 1 interval", "0-90"]
     enter_chart(page)
-    assert known(page) == ["risk 20% or less: loss 50% at most"]
+    assert known(page) == ["risk 10% or less: loss 50% at most"]
 
 
 def test_one_tab_enters_the_chart_and_one_leaves_it(reader: Any, full_report: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from voile.core.evidence import Count, Curve, Evidence, Finding, Note, Rate
 from voile.report.evidence_sections import evidence_sections
-from voile.report.sections import Bullets, Grid, Heading, LineChart, Prose
+from voile.report.sections import BarChart, Bullets, Grid, Heading, LineChart, Prose
 
 ALWAYS, SURE = Note("always claiming"), Note("at least {sure:.0%} sure", {"sure": 0.9})
 MANY = Rate(30, 100)
@@ -245,12 +245,38 @@ def test_the_bound_of_nothing_found_is_rounded_up_for_the_public_alone():
     assert "upper bound 3.1% or less" in shown(Prose, few, audience="internal")[1].paragraphs[0]
 
 
-def test_one_row_of_nothing_found_and_one_that_was_not_tried_stay_in_the_table():
+def test_one_row_of_nothing_found_stays_in_the_table():
     one = evidence(Finding("right", MANY), *zeros("claims"))
     (grid,) = shown(Grid, one)
     assert [row[0] for row in grid.rows] == ["right", "claims"]
-    untried = [replace(x, baseline=Rate(0, 0)) for x in zeros("claims", "guesses")]
-    (grid,) = shown(Grid, evidence(*untried))
-    assert [row[0] for row in grid.rows] == ["claims", "guesses"]
+
+
+def test_a_control_that_was_not_tried_has_no_column_and_holds_no_row_back():
+    untried = [replace(x, control=Rate(0, 0)) for x in zeros("claims", "guesses")]
+    (grid,) = shown(Grid, evidence(Finding("right", MANY, control=Rate(0, 0)), *untried[:1]))
+    assert grid.columns == ("what", "found", "baseline")
+    assert not shown(Grid, evidence(*untried))
+
+
+def test_rows_too_few_to_show_are_a_sentence_for_the_public_alone():
+    few = [Finding(name, Rate(3, 100)) for name in ("claims", "guesses")]
+    one = evidence(Finding("right", MANY), *few)
+    (grid,) = shown(Grid, one)
+    assert [row[0] for row in grid.rows] == ["right"]
+    assert shown(Prose, one)[1].paragraphs == (
+        "At most 18% throughout, from too few people to show: claims and guesses.",
+    )
+    (grid,) = shown(Grid, one, audience="internal")
+    assert [row[0] for row in grid.rows] == ["right", "claims", "guesses"]
+
+
+def test_what_found_nothing_is_drawn_on_the_whole_of_its_axis():
+    (chart,) = shown(BarChart, evidence(*zeros("claims", "guesses")))
+    assert chart.whole
+    (bar,) = chart.groups[0][1]
+    assert (bar.value, bar.low, bar.high) == (0.0, 0.0, Rate(0, 200).interval()[1])
+
+
+def test_what_is_hit_in_a_control_stays_in_the_table():
     found = [replace(x, control=MANY) for x in zeros("claims", "guesses")]
     assert len(shown(Grid, evidence(*found))) == 1

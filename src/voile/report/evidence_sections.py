@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import nan
 from typing import get_args
 
 from voile.core.evidence import Count, Evidence, Finding
@@ -15,6 +16,8 @@ from voile.core.evidence import Heading as Question
 from voile.core.rounding import rounded
 from voile.report.sections import (
     Audience,
+    Bar,
+    BarChart,
     Block,
     Bullets,
     Grid,
@@ -34,9 +37,12 @@ from voile.report.wording import (
     rate,
     said,
     share,
+    upper_bound,
 )
 
 WITHHELD = "withheld where a number of fewer than 11 would follow"
+NONE = "0% throughout, 95% upper bound {} or less"
+FEW_FOUND = "At most {} throughout, from too few people to show"
 Cells = Mapping[tuple[str, str], Finding]
 
 
@@ -127,7 +133,7 @@ def _small(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _grids(evidence: Evidence, audience: Audience) -> Iterator[Grid | Prose]:
+def _grids(evidence: Evidence, audience: Audience) -> Iterator[Block]:
     told = shown_findings(evidence, audience)
     whole = [one for one in told if not one.of and one.rate.trials]
     if whole:
@@ -152,7 +158,7 @@ def _quantity(finding: Finding) -> str:
     return name_of(replace(finding, of="", at=None), "internal")
 
 
-def _by_kind(findings: Sequence[Finding], audience: Audience) -> Iterator[Grid | Prose]:
+def _by_kind(findings: Sequence[Finding], audience: Audience) -> Iterator[Block]:
     """Show kinds side by side; in public none from which a few would follow, not even its name.
 
     Annotators name the kinds: a rare one can identify a person and stand in no released row.
@@ -182,43 +188,55 @@ def _parts(cells: Cells, kind: str) -> list[int]:
     return counts
 
 
-def _folded(corner: str, cells: Cells, audience: Audience, caption: str) -> Iterator[Grid | Prose]:
-    """Lay findings out; quantities, and rows, of nothing but 0% are a sentence each."""
-    sentences = []
-    for axis in (1, 0):
-        nothing = _nothing(cells, axis)
-        cells = {key: one for key, one in cells.items() if key[axis] not in nothing}
-        if nothing:
-            most = max(nothing.values())
-            bound = share(rounded(most, "up") if audience == "public" else most)
-            names = listed(list(nothing))
-            sentences.append(f"0% throughout, 95% upper bound {bound} or less: {names}.")
+def _folded(corner: str, cells: Cells, audience: Audience, caption: str) -> Iterator[Block]:
+    """Lay findings out; what found nothing, or few, is sentences and one small picture."""
+    sentences: list[str] = []
+    bars: dict[bool, float] = {}
+    for few, form in ((False, NONE), (True, FEW_FOUND)):
+        for axis in (1, 0):
+            bounds = _nothing(cells, axis, audience, few=few)
+            cells = {key: one for key, one in cells.items() if key[axis] not in bounds}
+            if bounds:
+                most = max(bounds.values())
+                bound = share(rounded(most, "up") if audience == "public" else most)
+                sentences.append(f"{form.format(bound)}: {listed(list(bounds))}.")
+                bars[few] = max(most, bars.get(few, 0.0))
     if cells:
         yield _grid(corner, cells, audience, caption)
     if sentences:
         yield Prose(tuple(sentences))
+        drawn = (
+            Bar("found too few to show" if few else "found nothing", nan if few else 0.0, 0.0, most)
+            for few, most in bars.items()
+        )
+        yield BarChart((("", tuple(drawn)),), "share", "How much it may be at most", whole=True)
 
 
-def _nothing(cells: Cells, axis: int) -> Mapping[str, float]:
-    """Return the quantities (or rows, `axis` 0) of nothing but 0%, with the largest upper bound.
+def _nothing(cells: Cells, axis: int, audience: Audience, *, few: bool) -> Mapping[str, float]:
+    """Return the quantities (or rows, `axis` 0) that found nothing, with the largest upper bound.
 
-    One row alone stays in its table, and so does a quantity that is alone.
+    Or `few`: no more than the public is shown. One row alone stays in its table, and so does a
+    quantity that is alone.
     """
     groups: dict[str, list[Finding]] = {}
     for key, one in cells.items():
         groups.setdefault(key[axis], []).append(one)
     none = {
-        name: max(one.rate.interval()[1] for one in found)
+        name: max(upper_bound(one.rate, audience) for one in found)
         for name, found in groups.items()
-        if all(map(_found_nothing, found))
+        if all(_found_nothing(one, audience, few=few) for one in found)
     }
     several = len(groups) > 1 and len(cells) > len(groups) if axis else len(none) > 1
     return none if several else {}
 
 
-def _found_nothing(one: Finding) -> bool:
-    rates = [x for x in (one.rate, one.baseline, one.control) if x]
-    return all(x.trials and not x.successes for x in rates)
+def _found_nothing(one: Finding, audience: Audience, *, few: bool) -> bool:
+    """Say whether nothing tried succeeded, or `few`: no more than the public is shown."""
+    rates = [rate for rate in (one.rate, one.baseline, one.control) if rate and rate.trials]
+    hidden = few and audience == "public"
+    return bool(one.rate.trials) and all(
+        not rate.successes or (hidden and is_few(rate.successes)) for rate in rates
+    )
 
 
 def _grid(corner: str, cells: Cells, audience: Audience, caption: str) -> Grid:
@@ -228,7 +246,7 @@ def _grid(corner: str, cells: Cells, audience: Audience, caption: str) -> Grid:
     for column in dict.fromkeys(column for _, column in cells):
         for name, title in (("rate", column), ("baseline", "baseline"), ("control", "control")):
             rates = [getattr(cells.get((row, column)), name, None) for row in rows]
-            if any(one is not None for one in rates):
+            if any(one is not None and (one.trials or name == "rate") for one in rates):
                 columns.append((title, [rate(x, audience) for x in rates]))
     titles, texts = zip(*columns, strict=True)
     return Grid(titles, tuple(zip(*texts, strict=True)), caption)

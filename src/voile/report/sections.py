@@ -141,12 +141,13 @@ class Bar:
 
 @dataclass(frozen=True)
 class BarChart:
-    """Shares in [0, 1] side by side, grouped: (group, bars)."""
+    """Shares in [0, 1] side by side, grouped: (group, bars); `whole`: the axis ends at 100%."""
 
     groups: tuple[tuple[str, tuple[Bar, ...]], ...]
     value_name: str
     caption: str = ""
     audience: Audience = "public"
+    whole: bool = False
 
 
 @dataclass(frozen=True)

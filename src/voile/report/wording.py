@@ -132,11 +132,26 @@ def estimate(found: Rate, audience: Audience) -> tuple[str, str]:
         return share(value), f"{share(low)} to {share(high)}"
     if is_few(found.trials):
         return f"of fewer than {FEW}", ""
-    deff = found.trials / found.clusters if found.clusters else 1.0
-    most = Rate(FEW - 1, found.trials, found.clusters, deff).interval()[1]
+    most = _of_few(found)
     if is_few(found.successes):
         return f"at most {share(most)}", ""
     return f"at least {share(1 - most)}", ""
+
+
+def _of_few(found: Rate) -> float:
+    """Return the interval's upper end for 10 successes."""
+    deff = found.trials / found.clusters if found.clusters else 1.0
+    return Rate(FEW - 1, found.trials, found.clusters, deff).interval()[1]
+
+
+def upper_bound(found: Rate, audience: Audience) -> float:
+    """Return the largest share that a reader is told a rate may have.
+
+    >>> [f"{upper_bound(Rate(n, 100), 'public'):.3f}" for n in (0, 3, 50)]
+    ['0.037', '0.174', '0.596']
+    """
+    few = is_hidden(found, audience) and is_few(found.successes)
+    return _of_few(found) if few else found.interval()[1]
 
 
 def advantage(found: Rate, control: Rate | None, audience: Audience) -> str:

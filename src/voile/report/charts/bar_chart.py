@@ -35,7 +35,7 @@ def draw(chart: BarChart) -> BarsDrawing:
     """Draw the bars of all groups on one linear axis from 0."""
     bars = [bar for _, group in chart.groups for bar in group]
     ends = [end for bar in bars for end in (bar.value, bar.high) if end is not None]
-    axis = axes.linear(ends, target=4)
+    axis = axes.linear([*ends, *[1.0] * chart.whole], target=4)
     groups = tuple(
         (name, tuple(_bar(bar, i, axis) for i, bar in enumerate(group)))
         for name, group in chart.groups
