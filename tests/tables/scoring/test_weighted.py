@@ -81,7 +81,9 @@ def answer_alike(compiled, ours, seed):
     close(ours.score(policies), compiled.score(policies))
     close(ours.flips(policies), compiled.flips(policies))
     order = np.random.default_rng(seed).permutation(np.flatnonzero(policies[0]))
-    chains = [np.concatenate([np.zeros((0, 3)), *s.walk(policies[0], order)]) for s in (ours, compiled)]
+    chains = [
+        np.concatenate([np.zeros((0, 3)), *s.walk(policies[0], order)]) for s in (ours, compiled)
+    ]
     close(*chains)
     for d, size in enumerate(compiled.sizes):
         last = np.maximum(np.arange(size), size - 1 - seed % 2)

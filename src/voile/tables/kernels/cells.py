@@ -73,7 +73,8 @@ class Details:
         cell = group[self.cell]
         rows = np.stack([cell, self.attribute, self.value])
         distinct, place = np.unique(rows, axis=1, return_inverse=True)
-        return Details(*distinct, _sums(place.ravel(), self.n, distinct.shape[1]), self.charge)
+        n = _sums(place.ravel(), self.n, distinct.shape[1])
+        return Details(distinct[0], distinct[1], distinct[2], n, self.charge)
 
 
 NO_INTS = np.zeros(0, dtype=np.int64)

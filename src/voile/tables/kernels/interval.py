@@ -113,8 +113,18 @@ def gather(cells: Sorted, words: int, policy: Bits) -> Slabs:
     start[values], detail_start[values] = made, detailed
     width = cells.widths[lead_start : lead_start + values]
     return Slabs(
-        start, of[:made], n, own, p, present, width, group_log_width, parts, detail_start,
-        part[:detailed], detail_n,
+        start,
+        of[:made],
+        n,
+        own,
+        p,
+        present,
+        width,
+        group_log_width,
+        parts,
+        detail_start,
+        part[:detailed],
+        detail_n,
     )
 
 

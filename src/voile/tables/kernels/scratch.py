@@ -293,7 +293,15 @@ def score(cells: Sorted, rules: Rules, policies: NDArray[np.bool_]) -> Floats:
             if v == last or policies[i, lead_start - cells.lead + v]:
                 own_width = log_width[lead_start + interval[lead_start + v]]
                 add_interval(
-                    cells, rules, group, parts, group_log_width, own_width, begin, v + 1, room,
+                    cells,
+                    rules,
+                    group,
+                    parts,
+                    group_log_width,
+                    own_width,
+                    begin,
+                    v + 1,
+                    room,
                     sums[i],
                 )
                 begin = v + 1
@@ -319,7 +327,15 @@ def score_alike(cells: Sorted, rules: Rules, policies: NDArray[np.bool_]) -> Flo
                     part[:], ends[begin] = 0.0, v + 1
                     own_width = math.log(width)
                     add_interval(
-                        cells, rules, group, parts, group_log_width, own_width, begin, v + 1, room,
+                        cells,
+                        rules,
+                        group,
+                        parts,
+                        group_log_width,
+                        own_width,
+                        begin,
+                        v + 1,
+                        room,
                         part,
                     )
                 sums[i, :3] += part[:3]

@@ -52,7 +52,8 @@ class Measures:
         if not len(width):
             return np.zeros((0, 5))
         outcomes, columns = (
-            tuple(tally.more[:, own] for own in counted) for counted in (self.outcomes, self.columns)
+            tuple(tally.more[:, own] for own in counted)
+            for counted in (self.outcomes, self.columns)
         )
         groups = Groups(tally.n, tally.people, width, outcomes, columns)
         sums = np.zeros((len(width), 5))
