@@ -59,7 +59,8 @@ $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	$(BIN)/python -m voile.tables.verbs.compile
+	$(BIN)/python -m voile.itemsets.verbs.compile & other=$$!; \
+		$(BIN)/python -m voile.tables.verbs.compile && wait $$other
 	@touch $(READY)
 
 # Pin every version anew, with hashes and without addresses. Needs uv on the PATH.
