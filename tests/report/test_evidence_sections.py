@@ -280,3 +280,11 @@ def test_what_found_nothing_is_drawn_on_the_whole_of_its_axis():
 def test_what_is_hit_in_a_control_stays_in_the_table():
     found = [replace(x, control=MANY) for x in zeros("claims", "guesses")]
     assert len(shown(Grid, evidence(*found))) == 1
+
+
+@pytest.mark.parametrize("found", [0, 3, 7])
+def test_what_was_tried_on_few_stays_in_the_table(found):
+    """The upper bound of 0 of 7 would reveal the 7."""
+    few = [Finding(name, Rate(found, 7)) for name in ("claims", "guesses")]
+    (grid,) = shown(Grid, evidence(Finding("right", MANY), *few))
+    assert [row[1] for row in grid.rows[1:]] == ["of fewer than 11"] * 2

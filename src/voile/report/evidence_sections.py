@@ -233,10 +233,10 @@ def _nothing(cells: Cells, axis: int, audience: Audience, *, few: bool) -> Mappi
 def _found_nothing(one: Finding, audience: Audience, *, few: bool) -> bool:
     """Say whether nothing tried succeeded, or `few`: no more than the public is shown."""
     rates = [rate for rate in (one.rate, one.baseline, one.control) if rate and rate.trials]
-    hidden = few and audience == "public"
-    return bool(one.rate.trials) and all(
-        not rate.successes or (hidden and is_few(rate.successes)) for rate in rates
-    )
+    public = audience == "public"
+    if not one.rate.trials or (public and any(is_few(rate.trials) for rate in rates)):
+        return False
+    return all(not rate.successes or (few and public and is_few(rate.successes)) for rate in rates)
 
 
 def _grid(corner: str, cells: Cells, audience: Audience, caption: str) -> Grid:
