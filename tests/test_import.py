@@ -31,3 +31,14 @@ def test_loads_nothing_heavy(code: str) -> None:
         [sys.executable, "-c", loaded], capture_output=True, text=True, check=True
     )
     assert done.stderr.splitlines()[-1] == ""
+
+
+def test_ctrl_c_has_its_handler_before_anything_is_loaded_that_takes_a_while() -> None:
+    code = "import sys; before = {*sys.modules}; import voile.cli; print(*{*sys.modules} - before)"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", f"import sys; sys.path = {sys.path!r}; {code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not {"typing", "enum", "re", "json", "threading"} & {*done.stdout.split()}

@@ -7,11 +7,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from voile.core.lazy import lazily
 from voile.core.version import __version__
 
+TYPE_CHECKING = False  # typing's own takes longer to import than all of this
 if TYPE_CHECKING:
     from voile.core.evidence import Evidence
     from voile.core.frontier import Frontier

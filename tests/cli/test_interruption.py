@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from voile.core.interruption import INTERRUPTED, ctrl_c
+from voile.cli import INTERRUPTED
+from voile.core.interruption import ctrl_c
 
 SAID = f"voile: {INTERRUPTED}\n".encode()
 STARTING = """

@@ -47,6 +47,30 @@ def test_progress_is_a_line_every_few_seconds_where_no_terminal_is(
     assert capsys.readouterr().err == "reading: 25%\ncounting: 12,345\n"
 
 
+def test_the_time_left_follows_from_the_share_done_since_the_step_began(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(shown.time, "monotonic", lambda: now)
+    with Screen().progress() as progress:
+        progress("reading", 100, 1000)  # another run did a tenth
+        now = 6.0
+        progress("reading", 400, 1000)
+        now = 18.0
+        progress("reading", 1000, 1000)
+    assert capsys.readouterr().err == "reading: 40%, 12 s left\nreading: 100%\n"
+
+
+def test_a_bar_is_that_of_the_step_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = Terminal()
+    monkeypatch.setattr(sys, "stderr", file)
+    monkeypatch.setenv("TERM", "xterm")
+    with Screen().progress() as progress:
+        progress("reading", 0)
+        progress("counting", 5, 10)
+        assert [task.description for task in progress._bars.tasks] == ["counting"]  # type: ignore[attr-defined]
+
+
 def test_a_table_is_tab_separated_with_readable_figures_where_no_terminal_is() -> None:
     file = io.StringIO()
     show_table(("number", "mean_risk"), [(1000, 0.1 + 0.2), (1, None), (2, 12345.6)], file)

@@ -1,19 +1,36 @@
 """The command line: thin, and built once over the wing contract."""
 
-from __future__ import annotations
-
+import _signal as signal  # type: ignore[import-not-found]  # loaded already; signal takes a while
+import os
 import sys
-from typing import NoReturn
 
-from voile.core.interruption import leaving_at_ctrl_c
+TYPE_CHECKING = False  # typing's own takes longer to import than a user to press Ctrl-C
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+INTERRUPTED = "interrupted; no output is half-written"
 
 
-def main() -> NoReturn:
+def main() -> "NoReturn":
     """Run the command that the arguments ask for, and exit with its code."""
-    with leaving_at_ctrl_c():
-        from voile.cli.run import run
+    is_heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if is_heard:  # else it is ignored, and stays so
+        signal.signal(signal.SIGINT, leave)
+    from voile.cli.run import run
+
     try:
+        if is_heard:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         code = run(sys.argv[1:])
     except KeyboardInterrupt:  # before it has begun, or after its end
         code = 130
     sys.exit(code)
+
+
+def leave(*_: object) -> "NoReturn":
+    """End the process at once, with a sentence: at Ctrl-C while it starts, or the second."""
+    os.write(2, f"voile: {INTERRUPTED}\n".encode())
+    if "--json" in sys.argv:
+        said = f'{{"error": {{"what": "{INTERRUPTED}", "where": null, "instead": null}}}}\n'
+        os.write(1, said.encode())
+    os._exit(130)

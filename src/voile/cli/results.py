@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voile.cli.screen import Screen, count, short, show_table
+from voile.core.interruption import CUT_SHORT
 
 if TYPE_CHECKING:
     from voile.core.evidence import Evidence, Rate
@@ -37,7 +38,7 @@ def tell_fitted(screen: Screen, kit: Kit, place: Path) -> int:
         }
     )
     if stopped == "interrupted":
-        screen.insist("voile: interrupted; the kit holds what was found until then")
+        screen.insist(f"voile: {CUT_SHORT}")
         return INTERRUPTED
     return 0
 

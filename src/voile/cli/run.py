@@ -10,16 +10,17 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
+from voile.cli import INTERRUPTED, leave
 from voile.cli.app import command
-from voile.cli.screen import Screen, tell
-from voile.core import interruption
+from voile.cli.screen import SHOW_CURSOR, Screen, tell
 from voile.core.errors import VoileError
+from voile.core.interruption import acknowledged, ctrl_c
 
-DONE, FAILED, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, WRONG_REQUEST, CTRL_C = 0, 1, 2, 130
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,11 @@ def run(arguments: Sequence[str]) -> int:
     """
     debug = "--debug" in arguments
     try:
-        with interruption.ctrl_c(), _warnings_shown(debug=debug, quiet="--quiet" in arguments):
+        with (
+            acknowledged(lambda said: tell(f"voile: {said}"), _leave),
+            ctrl_c(),
+            _warnings_shown(debug=debug, quiet="--quiet" in arguments),
+        ):
             code = command.main(list(arguments), prog_name="voile", standalone_mode=False, obj=run)
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:
@@ -52,6 +57,13 @@ def run(arguments: Sequence[str]) -> int:
             traceback.print_exc()
         return _explain(error, json="--json" in arguments)
     return code or DONE
+
+
+def _leave() -> NoReturn:
+    """End at once; on a terminal where a bar had hidden the cursor it is shown again."""
+    if sys.stderr.isatty():
+        os.write(2, SHOW_CURSOR)
+    leave()
 
 
 def _explain(error: BaseException, *, json: bool = False) -> int:
@@ -63,7 +75,7 @@ def _explain(error: BaseException, *, json: bool = False) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return FAILED
     problem = _problem(error)
-    start = "\n" if problem.code == INTERRUPTED and sys.stderr.isatty() else ""
+    start = "\n" if problem.code == CTRL_C and sys.stderr.isatty() else ""
     tell(f"{start}{problem}" if isinstance(error, click.UsageError) else f"{start}voile: {problem}")
     said = {"what": problem.what, "where": problem.where, "instead": problem.instead}
     Screen(json=json).result({"error": said})
@@ -73,7 +85,7 @@ def _explain(error: BaseException, *, json: bool = False) -> int:
 def _problem(error: BaseException) -> Problem:
     match error:
         case click.Abort() | KeyboardInterrupt():
-            return Problem(INTERRUPTED, interruption.INTERRUPTED)
+            return Problem(CTRL_C, INTERRUPTED)
         case click.UsageError():
             return _mistake(error)
         case VoileError():

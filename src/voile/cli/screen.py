@@ -18,6 +18,8 @@ from voile.core.wording import count as count
 
 LINE_EVERY = 5.0  # seconds between lines where there is no terminal
 DRAW_EVERY = 0.05  # seconds between two drawings of a bar
+SPENT = 1.0  # seconds of a task before which the time left is not estimated
+SHOW_CURSOR = b"\r\x1b[2K\x1b[?25h"
 
 
 @dataclass(frozen=True)
@@ -152,10 +154,35 @@ def _finite(data: Any) -> Any:
             return data
 
 
-def _amount(done: float, total: float | None) -> str:
-    if total:
-        return f"{done / total:.0%}"
-    return f"{done:,.0f}" if done else ""
+class _Step:
+    """The task under way: how much of it is done, and how long the rest may take."""
+
+    def __init__(self, task: str, done: float) -> None:
+        self.task, self._first, self._began = task, done, time.monotonic()
+
+    def amount(self, done: float, total: float | None) -> str:
+        """Write the share done and the time left, or the count where nobody knows the whole."""
+        if not total:
+            return f"{done:,.0f}" if done else ""
+        left = self._seconds_left(done, total)
+        return f"{min(done / total, 1):.0%}{'' if left is None else f', {about(left)} left'}"
+
+    def _seconds_left(self, done: float, total: float) -> float | None:
+        spent = time.monotonic() - self._began
+        if spent < SPENT or done <= self._first or done >= total:
+            return None
+        return spent * (total - done) / (done - self._first)
+
+
+def about(seconds: float) -> str:
+    """Write a time as one says it.
+
+    >>> [about(x) for x in (0.2, 29, 71, 3500, 3601, 9000)]
+    ['1 s', '29 s', '1 min', '58 min', '1 h', '2.5 h']
+    """
+    if seconds < 60:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.2g} h"
 
 
 class _Lines:
@@ -163,29 +190,32 @@ class _Lines:
 
     def __init__(self) -> None:
         self._next = time.monotonic() + LINE_EVERY
+        self._step = _Step("", 0)
 
     def __call__(self, task: str, done: float, total: float | None = None) -> None:
+        if task != self._step.task:
+            self._step = _Step(task, done)
         if (now := time.monotonic()) >= self._next:
             self._next = now + LINE_EVERY
-            print(f"{task}: {_amount(done, total) or 'started'}", file=sys.stderr)
+            print(f"{task}: {self._step.amount(done, total) or 'started'}", file=sys.stderr)
 
 
 class _Bar:
-    """Progress as one bar a task, which vanishes at the end."""
+    """Progress as one bar: of the task under way, gone with it."""
 
     def __enter__(self) -> _Bar:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         self._bars = Progress(
-            TextColumn("{task.description:<12}"),
-            BarColumn(bar_width=32),
-            TextColumn("{task.fields[amount]:>12}"),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
             TimeElapsedColumn(),
+            TextColumn("{task.fields[amount]}"),
             console=Console(stderr=True),
             transient=True,
         )
-        self._tasks: dict[str, Any] = {}
+        self._step: _Step | None = None
         self._drawn = 0.0
         self._bars.start()
         return self
@@ -194,12 +224,14 @@ class _Bar:
         self._bars.stop()
 
     def __call__(self, task: str, done: float, total: float | None = None) -> None:
-        known = task in self._tasks
         now = time.monotonic()
-        if known and now - self._drawn < DRAW_EVERY and (total is None or done < total):
+        if self._step is None or task != self._step.task:
+            self._step = _Step(task, done)
+            for one in self._bars.task_ids:
+                self._bars.remove_task(one)
+            self._bars.add_task(task, total=total, amount="")
+        elif now - self._drawn < DRAW_EVERY and (total is None or done < total):
             return
         self._drawn = now
-        amount = _amount(done, total)
-        if not known:
-            self._tasks[task] = self._bars.add_task(task, total=total, amount=amount)
-        self._bars.update(self._tasks[task], completed=done, total=total, amount=amount)
+        amount = self._step.amount(done, total)
+        self._bars.update(self._bars.task_ids[0], completed=done, total=total, amount=amount)

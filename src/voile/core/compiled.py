@@ -1,4 +1,7 @@
-"""The one way to compile a kernel: numba, no Python objects, kept on disk between runs."""
+"""The one way to compile a kernel: numba, no Python objects, kept on disk between runs.
+
+A kernel lets other threads run, so that Ctrl-C is acknowledged meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,8 @@ def compiled(kernel: Kernel) -> Kernel:
     """Compile `kernel` at its first call, and keep the machine code beside its source.
 
     numba finds kept code by the kernel's name, and looks only whether the kernel's own file
-    changed, not those of the kernels it calls. So the name carries a digest of its whole folder;
-    a kernel calls none of other folders.
+    changed, not those of the kernels it calls. So the name carries a digest of its whole folder,
+    and of how it is compiled; a kernel calls none of other folders.
 
     >>> compiled(lambda x: x + 1)(2)
     3
@@ -34,14 +37,20 @@ def inner(kernel: Kernel) -> Kernel:
 
 def _compile(kernel: Kernel, *, inner: bool) -> Kernel:
     named = kernel.__name__ != "<lambda>"
+    options: dict[str, Any] = {
+        "error_model": "numpy",
+        "nogil": True,
+        "no_cpython_wrapper": inner,
+        "no_cfunc_wrapper": True,
+    }
     if named:
-        kernel.__qualname__ += f"_{_digest(Path(inspect.getfile(kernel)).parent)}"
-    options: dict[str, Any] = {"no_cpython_wrapper": inner, "no_cfunc_wrapper": True}
-    result: Kernel = numba.njit(kernel, cache=named, error_model="numpy", **options)
+        kernel.__qualname__ += f"_{_digest(Path(inspect.getfile(kernel)).parent, str(options))}"
+    result: Kernel = numba.njit(kernel, cache=named, **options)
     return result
 
 
 @cache
-def _digest(folder: Path) -> str:
+def _digest(folder: Path, options: str) -> str:
     sources = sorted(folder.glob("*.py"))
-    return sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
+    read = b"".join(path.read_bytes() for path in sources)
+    return sha256(read + options.encode()).hexdigest()[:12]

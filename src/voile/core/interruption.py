@@ -1,20 +1,20 @@
-"""Ctrl-C, also while compiled code runs and modules load."""
+"""Ctrl-C, also while compiled code runs and modules load; heard at once."""
 
 from __future__ import annotations
 
-import json
-import os
 import signal
-import sys
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 from voile.core.errors import VoileError
 
-INTERRUPTED = "interrupted; no output is half-written"
+STOPPING = "stopping; press Ctrl-C again to end at once"
+CUT_SHORT = "interrupted; the kit holds what was found until then"
+SOON = 0.2  # seconds in which what ends says so itself
 Handler = Callable[[int, FrameType | None], Any]
 
 
@@ -50,18 +50,49 @@ def ctrl_c() -> Iterator[None]:
 
 
 @contextmanager
-def leaving_at_ctrl_c() -> Iterator[None]:
-    """End the process at Ctrl-C, with a sentence: nothing is at work yet."""
+def acknowledged(say: Callable[[str], None], leave: Callable[[], Any]) -> Iterator[None]:
+    """Say that Ctrl-C was heard if the work does not end soon; leave at the second.
 
-    def leave(_: int, __: FrameType | None) -> NoReturn:
-        os.write(2, f"voile: {INTERRUPTED}\n".encode())
-        if "--json" in sys.argv:
-            said = {"what": INTERRUPTED, "where": None, "instead": None}
-            os.write(1, json.dumps({"error": said}).encode() + b"\n")
-        os._exit(130)
-
-    with _handled_by(leave):
+    A thread waits for what the system's own handler writes, so both happen also while compiled
+    code runs that lets threads run, and the handler of the main thread waits its turn.
+    """
+    if threading.current_thread() is not threading.main_thread():
         yield
+        return
+    heard, pressed = socket.socketpair()
+    pressed.setblocking(False)
+    before = signal.set_wakeup_fd(pressed.fileno(), warn_on_full_buffer=False)
+    threading.Thread(target=_acknowledge, args=(heard, say, leave), daemon=True).start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        pressed.close()
+
+
+def _acknowledge(
+    heard: socket.socket, say: Callable[[str], None], leave: Callable[[], Any]
+) -> None:
+    with heard:
+        if not _is_pressed(heard):
+            return
+        heard.settimeout(SOON)
+        try:
+            again = _is_pressed(heard)
+        except TimeoutError:
+            say(STOPPING)
+            heard.settimeout(None)
+            again = _is_pressed(heard)
+        if again:
+            leave()
+
+
+def _is_pressed(heard: socket.socket) -> bool:
+    """Wait for Ctrl-C; False where the work ended without one."""
+    while number := heard.recv(1):
+        if number[0] == signal.SIGINT:
+            return True
+    return False
 
 
 @contextmanager

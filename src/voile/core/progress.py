@@ -12,5 +12,24 @@ class Progress(Protocol):
         """Show it; must be cheap, and may be called often."""
 
 
+class Steps:
+    """Name one step of several after the other, each with its place among them.
+
+    >>> step = Steps(lambda task, done, total=None: print(task), 2)
+    >>> step("linking"), step("singling out")
+    linking (1 of 2)
+    singling out (2 of 2)
+    (None, None)
+    """
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self._progress, self._total, self._begun = progress, total, 0
+
+    def __call__(self, task: str) -> None:
+        """Begin the next."""
+        self._begun += 1
+        self._progress(f"{task} ({self._begun} of {self._total})", 0)
+
+
 def silent(task: str, done: float, total: float | None = None) -> None:
     """Show nothing."""

@@ -55,6 +55,10 @@ class Source(ABC):
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         """Stream `columns` in batches of about `rows` rows, of any layout of the right types."""
 
+    def about_rows(self) -> int | None:
+        """Estimate the number of rows at once, to show progress; None where that takes reading."""
+        return None
+
     @abstractmethod
     def fingerprint(self) -> str:
         """Hash all bytes with SHA-256, streaming; O(bytes)."""
@@ -154,6 +158,10 @@ class TableSource(Source):
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         yield from self.table.select(columns).to_batches(max_chunksize=rows)
+
+    def about_rows(self) -> int:
+        """Count the rows."""
+        return int(self.table.num_rows)
 
     def fingerprint(self) -> str:
         """Hash the rows; equal tables hash alike, however they were sliced or chunked."""

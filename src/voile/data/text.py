@@ -50,6 +50,14 @@ def raw_chunks(path: Path) -> Iterator[bytes]:
             ) from None
 
 
+def about_lines(path: Path) -> int | None:
+    """Count the lines of a file's beginning, and estimate the whole; None of compressed text."""
+    if path.suffix.lower() == ".gz":
+        return None
+    head = next(raw_chunks(path), b"")
+    return path.stat().st_size * head.count(b"\n") // max(len(head), 1)
+
+
 def utf8_chunks(path: Path, encoding: str, errors: str = "strict") -> Iterator[bytes]:
     """Stream a file's text as UTF-8 without a byte order mark.
 

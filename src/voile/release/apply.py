@@ -250,11 +250,15 @@ class Applying(ABC):
             release = files.enter_context(self.writer(parts.rows, force=force, escape=escape))
             self._formulas = release.formulas
             truth = files.enter_context(open_writer(private / ROWS, self._tail))
+            written = 0
             for batch in batches:
                 columns = batch.columns
                 made = self.finish(columns[:shown])
                 release.write(pa.RecordBatch.from_arrays(made, schema=self.schema))
                 truth.write(pa.RecordBatch.from_arrays(columns[shown:], schema=self._tail))
+                if not options.keep_order:
+                    written += len(batch)
+                    self.progress("writing", written, self.tally.released)
 
     def _batches(self, private: AnyPath, files: ExitStack) -> Iterator[pa.RecordBatch]:
         """Yield released rows beside their number in the source and their person's token."""
@@ -263,9 +267,10 @@ class Applying(ABC):
         self._set_aside.writerow(["row", "column", "reason", *self._named])
         schema = pa.schema([(ROW, pa.int64())])
         control = files.enter_context(open_writer(private / CONTROL, schema))
+        rows = self.source.about_rows()
         for batch in self.prefetch(self._read(control)):
             yield self._released(batch)
-            self.progress("applying", self.tally.read)
+            self.progress("applying", self.tally.read, rows)
 
     def _read(self, control: Writer) -> Iterator[Batch]:
         """Yield the source's rows, and write down which are held out."""

@@ -18,6 +18,7 @@ from warnings import warn
 from pydantic import NonNegativeInt, TypeAdapter, ValidationError
 
 from voile.core.errors import RequestError, as_keywords, nearest
+from voile.core.interruption import CUT_SHORT
 from voile.core.kinds import load
 from voile.core.progress import Progress, silent
 from voile.data import Source
@@ -63,7 +64,7 @@ def fit_of(kind: str) -> Callable[..., Kit]:
         *,
         seed: int | None = None,
         others: Literal["drop"] | None = None,
-        progress: Progress | None = None,
+        progress: Progress = silent,
         **options: Any,
     ) -> Kit:
         with as_keywords():
@@ -71,10 +72,10 @@ def fit_of(kind: str) -> Callable[..., Kit]:
             own = checked_own(seed=(seed, NonNegativeInt), others=(others, Literal["drop"]))
             opened = opener(kind)(source)
             read = Roles.parse(roles).completed(opened.columns, own["others"])
-            return cast(
-                "Kit",
-                wing.fit(opened, read, given, seed=own["seed"], progress=progress or silent),
-            )
+            kit: Kit = wing.fit(opened, read, given, seed=own["seed"], progress=progress)
+        if kit.facts.get("stopped") == "interrupted":
+            warn(CUT_SHORT, VoileWarning, stacklevel=2)
+        return kit
 
     said = {
         "source": SOURCE,
@@ -107,7 +108,7 @@ def apply_of(kit: Kit) -> Callable[..., Release]:
         out: str | PathLike[str] | None = None,
         *,
         force: bool = False,
-        progress: Progress | None = None,
+        progress: Progress = silent,
         **options: Any,
     ) -> Release:
         with as_keywords():
@@ -120,7 +121,7 @@ def apply_of(kit: Kit) -> Callable[..., Release]:
                 None if out is None else Path(out),
                 given,
                 force=force,
-                progress=progress or silent,
+                progress=progress,
             )
         _warn_of_set_aside(release)
         return release
@@ -168,7 +169,7 @@ def attack_of(release: Release) -> Callable[..., AttackResults]:
         *,
         seed: int | None = None,
         key_file: str | PathLike[str] | None = None,
-        progress: Progress | None = None,
+        progress: Progress = silent,
         **options: Any,
     ) -> AttackResults:
         with as_keywords():
@@ -176,9 +177,7 @@ def attack_of(release: Release) -> Callable[..., AttackResults]:
             own = checked_own(seed=(seed, NonNegativeInt))
             check_seal(release, Secret.find(key_file))
             opened = opener(release.kind)(truth)
-            found = wing.attack(
-                release, opened, given, seed=own["seed"], progress=progress or silent
-            )
+            found = wing.attack(release, opened, given, seed=own["seed"], progress=progress)
         return AttackResults(release, found)
 
     said = {

@@ -23,6 +23,11 @@ class ParquetSource(FileSource):
         with unreadable(path.name, "parquet"):
             super().__init__(path, "parquet", pq.read_schema(path.absolute()))
 
+    def about_rows(self) -> int:
+        """Read the number of rows from the file's footer."""
+        with unreadable(self.name, "parquet"):
+            return int(pq.read_metadata(self.path.absolute()).num_rows)
+
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         with unreadable(self.name, "parquet"), pq.ParquetFile(self.path.absolute()) as file:
             for batch in file.iter_batches(batch_size=rows, columns=columns):

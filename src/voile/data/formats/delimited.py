@@ -20,7 +20,7 @@ from pyarrow import csv as arrow_csv
 
 from voile.core.errors import SourceError
 from voile.data.source import FileSource, distinct_names, unreadable
-from voile.data.text import ChunkReader, find_encoding, known_encoding, utf8_chunks
+from voile.data.text import ChunkReader, about_lines, find_encoding, known_encoding, utf8_chunks
 
 LONGEST_ROW = 1 << 23
 SAMPLE = 1 << 16
@@ -47,6 +47,10 @@ class DelimitedSource(FileSource):
         notes = [f"encoding {self._encoding}", f"separated by {DELIMITERS[self._delimiter]}"]
         notes += [f"column {i} has no name: called {names[i - 1]}" for i in unnamed]
         super().__init__(path, "csv", pa.schema([(name, pa.string()) for name in names]), notes)
+
+    def about_rows(self) -> int | None:
+        """Take every row for as long as the first ones."""
+        return about_lines(self.path)
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         """Parse with a last row of our own: if a quote is left open, it never comes back."""

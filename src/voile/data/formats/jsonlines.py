@@ -23,6 +23,7 @@ from voile.data.text import (
     LOST,
     ChunkReader,
     DecodingError,
+    about_lines,
     known_encoding,
     marked_encoding,
     utf8_chunks,
@@ -55,6 +56,10 @@ class JsonLinesSource(FileSource):
             raise SourceError("is empty: no line holds an object", where=path.name)
         schema = pa.schema([(name, kind.arrow()) for name, kind in kinds.items()])
         super().__init__(path, "json lines", schema, [f"encoding {self._encoding}"])
+
+    def about_rows(self) -> int | None:
+        """Take every row for as long as the first ones."""
+        return about_lines(self.path)
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         schema = self.schema(columns)

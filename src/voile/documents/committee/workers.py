@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.core.workers import begin_worker
+from voile.core.workers import begin_worker, starting_workers
 from voile.documents.committee.committee import Committee
 from voile.documents.committee.publication import PublishedDocument, publish, removals_by_text
 from voile.documents.committee.repeats import NameWords, find_mentions, mentions_as_removals
@@ -148,7 +148,8 @@ class Workers:
         """Deal the documents to the processes, in parts of about as many characters."""
         cuts = cut_evenly([len(one.text) for one in documents], self._jobs)
         parts = [documents[a:b] for a, b in pairwise(cuts) if b > a]
-        done = [self._pool.submit(_work, part) for part in parts]
+        with starting_workers():
+            done = [self._pool.submit(_work, part) for part in parts]
         return partial(_all, done)
 
     def __enter__(self) -> Workers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from voile.core.workers import begin_worker
+from voile.core.workers import begin_worker, starting_workers
 from voile.documents.committee.committee import Types, check_margins, types_by_own_rule
 from voile.documents.learners.calibration import Calibration, decide
 from voile.documents.learners.learner import Examples, Learner, Margins
@@ -64,12 +64,13 @@ def cross_fit(
     n_jobs: int | None,
     least: int = 1,
     store: Store | None = None,
+    fitted: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Margins]:
     """Return each learner's margins, (n, T), by classifiers fitted on all folds but the token's.
 
     With one fold alone, the classifiers learnt from it. A fold's fit depends on its learner's seed
     and its number alone. What is fitted is stored fold by fold, and what is stored is not fitted
-    again.
+    again. `fitted` hears of how many folds of how many are done.
     """
     if not learners:
         return []
@@ -77,21 +78,24 @@ def cross_fit(
     known = {(x, fold): store.read(x, fold) for x in places for fold in numbers} if store else {}
     missing = {fold: [x for x in places if known.get((x, fold)) is None] for fold in numbers}
     missing = {fold: which for fold, which in missing.items() if which}
-    found = Parallel(n_jobs=n_jobs, return_as="generator", initializer=begin_worker)(
-        delayed(_held_out)(
-            [learners[x] for x in which],
-            examples,
-            folds == fold,
-            [seeds[x] + fold for x in which],
-            least,
+    work = Parallel(n_jobs=n_jobs, return_as="generator", initializer=begin_worker)
+    with starting_workers():
+        found = work(
+            delayed(_held_out)(
+                [learners[x] for x in which],
+                examples,
+                folds == fold,
+                [seeds[x] + fold for x in which],
+                least,
+            )
+            for fold, which in missing.items()
         )
-        for fold, which in missing.items()
-    )
-    for (fold, which), parts in zip(missing.items(), found, strict=True):
+    for done, ((fold, which), parts) in enumerate(zip(missing.items(), found, strict=True), 1):
         for x, part in zip(which, parts, strict=True):
             known[x, fold] = part
             if store:
                 store.write(x, fold, part)
+        fitted(done, len(missing))
     of = np.repeat(folds, np.diff(examples.first))
     found_by = [np.zeros((len(of), examples.types)) for _ in learners]
     for (x, fold), part in known.items():

@@ -66,7 +66,12 @@ class Fits:
         if self.folder is not None:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def margins(self, examples: Examples, removed: Types) -> dict[str, OutOfFold]:
+    def margins(
+        self,
+        examples: Examples,
+        removed: Types,
+        fitted: Callable[[int, int], None] = lambda done, total: None,
+    ) -> dict[str, OutOfFold]:
         """Return every learner's margins on what is left after `removed`, (n,)."""
         keys = {name: self._key(name, "margins", examples, removed) for name in self.learners}
         known = {name: self._margins[key] for name, key in keys.items() if key in self._margins}
@@ -79,6 +84,7 @@ class Fits:
             n_jobs=self.n_jobs,
             least=2,
             store=_Parts(self, [(name, keys[name]) for name in new], examples),
+            fitted=fitted,
         )
         for name, margins in zip(new, found, strict=True):
             known[name] = check_shape(margins, name, examples)

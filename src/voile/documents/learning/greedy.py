@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import get_args
 
 import numpy as np
@@ -103,11 +104,13 @@ def sanitize_greedily(
     learnt, stopped = None, "max passes"
     try:
         while stopped != "finished" and len(turns) < max_passes:
-            progress("passes", len(turns), max_passes)
+            number = len(turns) + 1
+            fitted = partial(progress, f"pass {number}")
+            fitted(0)
             check_left(removed, least_left)
             examples = training.examples(removed, costs)
             with ctrl_c():
-                turns.append(_turn(fits, examples, removed, decision, len(turns) + 1))
+                turns.append(_turn(fits, examples, removed, decision, number, fitted))
                 removed = _removed(turns)[0]
                 if turns[-1].member is None:
                     stopped = "finished"
@@ -151,9 +154,16 @@ def _count_on_own_text(
     return count_attempt(name, "accuracy", types_by_own_rule(margins), examples)
 
 
-def _turn(fits: Fits, examples: Examples, removed: Types, decision: Decision, number: int) -> _Turn:
+def _turn(
+    fits: Fits,
+    examples: Examples,
+    removed: Types,
+    decision: Decision,
+    number: int,
+    fitted: Callable[[int, int], None],
+) -> _Turn:
     """Try every learner, and the attacker; take the one that lowers T most."""
-    looks = fits.margins(examples, removed)
+    looks = fits.margins(examples, removed, fitted)
     found: dict[tuple[str, Decision], Types] = {}
     attempts: dict[tuple[str, Decision], Attempt] = {}
     decisions: tuple[Decision, ...] = tuple(dict.fromkeys((decision, "accuracy")))

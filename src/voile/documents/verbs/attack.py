@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, TamperedError
 from voile.core.evidence import Count, Evidence, Finding, Note, Rate
-from voile.core.progress import Progress
+from voile.core.progress import Progress, Steps
 from voile.data import Source, open_source
 from voile.data.roles import Roles
 from voile.documents.adversary import BudgetedAttacker, link_surrogates
@@ -62,8 +62,11 @@ def attack(
     foreign = None if options.foreign is None else _foreign(options.foreign)
     results: list[Evidence] = []
     own = () if foreign is None else ("foreign",)
-    for labels in dict.fromkeys((*options.labels, *own)):
-        progress(f"learning from {labels} labels", 0)
+    sources = dict.fromkeys((*options.labels, *own))
+    has_surrogates = release.public["policy"]["replace"] == "surrogate"
+    step = Steps(progress, len(sources) + has_surrogates)
+    for labels in sources:
+        step(f"learning from {labels} labels")
         attacker = BudgetedAttacker(
             options.learners,
             labels=labels,
@@ -79,8 +82,8 @@ def attack(
             training=foreign if labels == "foreign" else None,
         )
         results.append(_plain(found, scene, () if results else scene.findings))
-    if release.public["policy"]["replace"] == "surrogate":
-        progress("linking surrogates", 0)
+    if has_surrogates:
+        step("linking surrogates")
         linked = link_surrogates(
             scene.published,
             scene.truth,

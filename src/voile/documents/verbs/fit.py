@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -137,7 +138,9 @@ def _loops(fits: Fits, options: FitOptions, progress: Progress) -> Iterator[tupl
     """
     labels = fits.training.labels
     weights = _weights(options.weight)
-    for number, cost in enumerate(sorted(set(options.miss_cost))):
+    asked = sorted(set(options.miss_cost))
+    for number, cost in enumerate(asked):
+        step = f"cost {cost:g} ({number + 1} of {len(asked)})"
         factors = {t: CONTEXT_WEIGHT for t in labels if t.startswith(PREFIX)} | weights
         costs = costs_by_type({"": cost, **{t: w * cost for t, w in factors.items()}}, labels)
         try:
@@ -146,7 +149,7 @@ def _loops(fits: Fits, options: FitOptions, progress: Progress) -> Iterator[tupl
                 costs,
                 decision=options.decision,
                 max_passes=options.max_passes,
-                progress=progress,
+                progress=partial(_within, progress, step),
                 least_left=options.least_left,
             )
         except (KeyboardInterrupt, InfeasibleError) as ended:
@@ -158,6 +161,12 @@ def _loops(fits: Fits, options: FitOptions, progress: Progress) -> Iterator[tupl
         yield cost, loop
         if loop.stopped == "interrupted":
             return
+
+
+def _within(
+    progress: Progress, step: str, task: str, done: float, total: float | None = None
+) -> None:
+    progress(f"{step}, {task}", done, total)
 
 
 def _points(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from voile.core.evidence import Curve, Evidence, Finding, Note, Rate
-from voile.core.progress import Progress
+from voile.core.progress import Progress, Steps
 from voile.data import Source
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.verbs.lookup import ONE_LEFT, ONE_LEFT_BEFORE, Knowledge, LookUp, look_up
@@ -50,12 +50,13 @@ def attack(
     release.check_hash()
     scene = Scene.of(release, truth, options)
     present, absent, inferring = streams(seed, "items", "absences", "labels")
-    progress("looking up items", 0)
+    step = Steps(progress, 2 + (scene.shown.labels is not None))
+    step("looking up items")
     found = [_look_up(scene, present, absent=False)]
-    progress("looking up absences", 0)
+    step("looking up absences")
     found.append(_look_up(scene, absent, absent=True))
     if scene.shown.labels is not None:
-        progress("guessing labels", 0)
+        step("guessing labels")
         found.append(_guess(scene, inferring))
     return tuple(found)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from voile.core.evidence import Evidence, Finding, Note
-from voile.core.progress import Progress
+from voile.core.progress import Progress, Steps
 from voile.data import Source
 from voile.keys.random import streams
 from voile.release.manifest import Release
@@ -76,7 +76,8 @@ def attack(
     scene = Scene.of(release, truth, options)
     people = scene.people(halves)
     number = int(learn.integers(1 << 31))
-    progress("overhearing one message", 0)
+    step = Steps(progress, 3 + bool(options.knows))
+    step("overhearing one message")
     information = mutual_information(
         people.Z,
         people.c,
@@ -85,12 +86,12 @@ def attack(
         random_state=deals,
     )
     found = [_single(scene, people, number, information)]
-    progress("reading what was not sent", 0)
+    step("reading what was not sent")
     found.append(_before(scene, people, number))
     if options.knows:
-        progress("with columns known", 0)
+        step("with columns known")
         found.append(_knowing(scene, people, number))
-    progress("overhearing several messages", 0)
+    step("overhearing several messages")
     broken = [one.evidence(Note(BREAKS[one.name])) for one in _breaks(scene, people, number)]
     return (*found, *broken)
 

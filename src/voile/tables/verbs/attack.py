@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, nearest
 from voile.core.evidence import Evidence, Note
-from voile.core.progress import Progress
+from voile.core.progress import Progress, Steps
 from voile.data import Source, open_source
 from voile.keys.random import streams
 from voile.release.manifest import CONTROL, Release
@@ -45,8 +45,11 @@ def attack(
     scene.check()
     found = []
     linking, singling, inferring = streams(seed, "linkage", "singling out", "inference")
-    if options.register_ is not None:
-        progress("linking", 0)
+    has_register = options.register_ is not None
+    has_people = has_register or options.population is not None
+    step = Steps(progress, has_register + has_people + len(scene.sensitive))
+    if has_register:
+        step("linking")
         found.append(
             linkage(
                 scene.known,
@@ -57,8 +60,8 @@ def attack(
                 thresholds=sorted({*THRESHOLDS, options.threshold}),
             )
         )
-    if options.register_ is not None or options.population is not None:
-        progress("singling out", 0)
+    if has_people:
+        step("singling out")
         people = scene.register_quasi if options.population is None else scene.population
         singled = singling_out(
             scene.released,
@@ -72,7 +75,7 @@ def attack(
             singled = replace(singled, notes=(*singled.notes, BY_REGISTER))
         found.append(singled)
     for column in scene.sensitive:
-        progress(f"inferring {column}", 0)
+        step(f"inferring {column}")
         found.append(
             inference(
                 scene.cases(column),

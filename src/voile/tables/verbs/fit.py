@@ -24,6 +24,7 @@ from voile.tables.people.counts import Constraints
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.safe_harbor import is_age, safe_harbor
 from voile.tables.policies.space import PolicySpace
+from voile.tables.searches.result import Checkpoint
 from voile.tables.verbs.content import KIND, Asked, Content, Policies, score_marks
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.search import Method, SearchResult, search
@@ -62,7 +63,7 @@ def fit(
         seconds=options.seconds,
         random_state=drawn[1],
         start=_start(space, options),
-        progress=lambda at: progress("searching", at.evaluations, options.evaluations),
+        progress=lambda at: progress("searching", *_done(at, options)),
     )
     proved = _prove(space, found, options, progress)
     frontier = found.frontier if proved is None else proved.frontier
@@ -92,6 +93,13 @@ def fit(
     return content.to_kit()
 
 
+def _done(at: Checkpoint, options: FitOptions) -> tuple[float, float | None]:
+    """Return how much of the limit that ends the search first is spent, and the limit."""
+    spent = [(at.evaluations, options.evaluations), (at.seconds, options.seconds)]
+    limited = [(done, limit) for done, limit in spent if limit is not None]
+    return max(limited, key=lambda one: one[0] / one[1], default=(at.evaluations, None))
+
+
 def _prove(
     space: PolicySpace, found: SearchResult, options: FitOptions, progress: Progress
 ) -> Bound | None:
@@ -102,7 +110,7 @@ def _prove(
         space,
         found.frontier,
         seconds=options.lower_bound_seconds,
-        progress=lambda at: progress("proving", at.bounded),
+        progress=lambda at: progress("proving", at.seconds, options.lower_bound_seconds),
     )
 
 
