@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
+from voile.tables.people.counted_boxes import estimate_sums
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.group_measures import GroupMeasure
@@ -248,3 +249,23 @@ def test_a_more_general_policy_loses_no_less_of_any_kind(rows, data):
     bits, other = drawn(data, space), drawn(data, space)
     finer, coarser = (space.losses(space.policy(one)) for one in (bits, bits & other))
     assert all(finer[name] <= coarser[name] + 1e-9 for name in finer)
+
+
+def test_a_population_of_some_columns_is_estimated_in_counted_boxes():
+    """Groups (f, a), (f, b) and (m, a) of 2, 1 and 1 subjects; 30 women and 10 men are counted."""
+    table = pa.table({"sex": ["f", "f", "f", "m"], "job": ["a", "a", "b", "a"]})
+    counted = pa.table({"sex": ["f", "m"], "people": [30, 10]})
+
+    def space(**more):
+        return PolicySpace.of(table, counted, ["sex", "job"], **more)
+
+    plain, declared = space(), space(sampled=True)
+    assert plain.estimate(plain.policy(plain.bottom)) is None
+    assert plain.counts.population.tolist() == plain.counts.sample.tolist()
+    found = declared.estimate(declared.policy(declared.bottom))
+    assert found == estimate_sums(
+        np.array([2.0, 1, 1]), np.array([3.0, 3, 1]), np.array([30.0, 30, 10])
+    )
+    whole = declared.estimate(declared.policy(declared.top))
+    assert whole == estimate_sums(np.array([4.0]), np.array([4.0]), np.array([40.0]))
+    assert declared.people_by_value("sex").tolist() == [30, 10]

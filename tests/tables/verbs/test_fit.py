@@ -19,6 +19,7 @@ from voile.tables.verbs.content import Content
 from voile.tables.verbs.fit import choose, fit
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.report import sections
+from voile.tables.verbs.report_data import report_data
 
 ROLES_OF = {"size": "quasi", "sex": "quasi", "town": "quasi"}
 ROLES = Roles.model_validate({"columns": ROLES_OF})
@@ -155,3 +156,14 @@ def test_choosing_reads_the_frontier_and_the_domains_alone(whole):
     score = content.score(Policy.from_data(content.space.domains, one.policy))
     names = ("relative_risk", "loss", "suppressed", "expected_matches")
     assert [one.figures[name] for name in names] == pytest.approx(list(score))
+
+
+def test_a_kit_keeps_people_counted_by_some_columns(tmp_path):
+    counted = pa.table({"sex": ["F", "M"], "people": [9_000, 11_000]})
+    kit = fitted(people(), population=(counted,), sampled=True, k=5, method="steepest")
+    kit.save(tmp_path / "kit")
+    content, read = Content.of(kit), Content.of(Kit.load(tmp_path / "kit", "tables"))
+    bottom = content.space.policy(content.space.bottom)
+    assert read.space.estimate(bottom) == content.space.estimate(bottom)
+    story = report_data(read, bottom)
+    assert story["estimated_source"]["matches"] < 60 < story["before"]["expected_matches"]

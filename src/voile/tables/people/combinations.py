@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from voile.tables.domains.settings import QuasiSettings
 from voile.tables.people.counts import Counts, distinct_rows, row_keys
 from voile.tables.people.population import Population
 
-MOST_COMBINATIONS = 2**62
 MOST_OUTCOMES = 100
 
 
@@ -92,16 +90,7 @@ def build_domains(
         tables = [c for c in (sample, *populations) if column in c.columns]
         wanted = QuasiSettings.read(column, settings.get(column, {}))
         domains.append(_build(column, tables, wanted))
-    if prod(len(domain) for domain in domains) >= MOST_COMBINATIONS:
-        raise RequestError(
-            f"the domains multiply to more than 2^62 combinations ({_sizes(domains)})",
-            instead="use fewer quasi-identifiers, or coarser ones",
-        )
     return tuple(domains)
-
-
-def _sizes(domains: Sequence[Domain]) -> str:
-    return " x ".join(f"{len(domain):,} {domain.column}" for domain in domains)
 
 
 def _build(column: str, tables: Sequence[Combinations], wanted: QuasiSettings) -> Domain:

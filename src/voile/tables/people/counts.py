@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
+
+MOST_KEYS = 2**62
 
 
 @dataclass(frozen=True)
@@ -67,8 +71,17 @@ def distinct_rows(
     return codes[first], total.astype(np.float64)
 
 
-def row_keys(codes: NDArray[np.int32], sizes: Sequence[int]) -> NDArray[np.int64]:
-    """Number each row of codes by mixed radix, which keeps lexicographic order."""
+def row_keys(codes: NDArray[np.int32], sizes: Sequence[int]) -> NDArray[Any]:
+    """Give each row of codes a key of its own, in lexicographic order.
+
+    A number by mixed radix; bytes where the sizes multiply to more than fits.
+
+    >>> wide = row_keys(np.array([[3, 1], [2, 9]], np.int32), [2**40, 2**40])
+    >>> wide.dtype, bool(wide[0] > wide[1])
+    (dtype('S8'), True)
+    """
+    if math.prod(sizes) >= MOST_KEYS:
+        return np.ascontiguousarray(codes, dtype=">u4").view(f"S{4 * codes.shape[1]}").ravel()
     keys = np.zeros(len(codes), dtype=np.int64)
     for column, size in enumerate(sizes):
         keys = keys * size + codes[:, column]

@@ -17,6 +17,7 @@ from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.report.wording import listed
 from voile.tables.domains.domain import Domain
+from voile.tables.people.counted_boxes import CountedBoxes
 from voile.tables.people.counts import distinct_rows, row_keys
 from voile.tables.people.margins import Margin, check_memory, fit_margins
 
@@ -30,7 +31,8 @@ class Population(Brief):
     """People by combination, (m, q) codes in lexicographic order, and where the counts come from.
 
     `how` ends the sentence "The population is ..."; a reader must agree with the `assumptions` to
-    believe the counts; `known` says whether a table counted people.
+    believe the counts; `known` says whether tables count people by all quasi-identifiers; `boxes`
+    are the people of tables that count them by some, which decide no group's size.
     """
 
     shows = ("how",)
@@ -40,6 +42,11 @@ class Population(Brief):
     how: str
     assumptions: tuple[str, ...] = ()
     known: bool = True
+    boxes: CountedBoxes | None = None
+
+    def counts_by(self, column: str | None) -> bool:
+        """Whether a table counts people by a column."""
+        return self.known or (self.boxes is not None and column in self.boxes.columns)
 
 
 def population_of(
@@ -50,6 +57,7 @@ def population_of(
     *,
     fraction: float | None = None,
     gap: Literal["error", "sample"] = "error",
+    sampled: bool = False,
 ) -> Population:
     """Make one population of whatever is known of it; the sample itself where nothing is."""
     if tables and fraction is not None:
@@ -60,18 +68,15 @@ def population_of(
         return from_fraction(codes, sample, fraction)
     if not tables:
         return from_sample(codes, sample)
-    known, table = tables[0][0], tables[0]
     covered = [d for d in domains if any(d.column in columns for columns, _, _ in tables)]
-    if len(tables) > 1:
-        fitted = from_margins(covered, tables)
-        known, table = _names(covered), (_names(covered), fitted.codes, fitted.people)
-    else:
-        fitted = from_counts(covered, table[1], table[2])
-    if len(known) < len(domains):
-        spread = from_subset(domains, table, codes, sample)
-        both = (*fitted.assumptions, *spread.assumptions)
-        fitted = replace(spread, how=f"{fitted.how}, {spread.how}", assumptions=both)
-    return fill_gaps(domains, codes, sample, fitted, how=gap)
+    counted = (
+        from_margins(covered, tables) if len(tables) > 1 else from_counts(covered, *tables[0][1:])
+    )
+    own = [i for i, d in enumerate(domains) if d in covered]
+    counted = fill_gaps(covered, codes[:, own], sample, counted, how=gap)
+    if len(covered) == len(domains):
+        return counted
+    return from_some(covered, counted, codes, sample, sampled=sampled)
 
 
 def from_counts(domains: Sequence[Domain], codes: Codes, people: Floats) -> Population:
@@ -85,37 +90,6 @@ def from_counts(domains: Sequence[Domain], codes: Codes, people: Floats) -> Popu
     """
     _check(people)
     return Population(*_distinct(domains, codes, people), f"counted by {listed(_names(domains))}")
-
-
-def from_subset(
-    domains: Sequence[Domain], table: Table, codes: Codes, sample: Floats
-) -> Population:
-    """Spread people who are counted by some quasi-identifiers over the others.
-
-    Within each group of the table, people are spread over the combinations of the missing
-    attributes in proportion to the sample as a whole. Not to the sample within that group: one
-    record alone in a group would then have the whole group to hide in.
-    """
-    columns, own, people = table
-    _check(people)
-    given = [i for i, d in enumerate(domains) if d.column in columns]
-    lacking = [i for i in range(len(domains)) if i not in given]
-    others, weight = _distinct([domains[i] for i in lacking], codes[:, lacking], sample)
-    if not len(others):
-        raise RequestError("an empty sample does not say how the population spreads")
-    check_memory((len(own), len(others)), bytes_a_cell=16 + 12 * len(domains))
-    crossed = np.empty((len(own) * len(others), len(domains)), dtype=np.int32)
-    crossed[:, given] = np.repeat(own, len(others), axis=0)
-    crossed[:, lacking] = np.tile(others, (len(own), 1))
-    spread = np.outer(people, weight / weight.sum()).ravel()
-    missing, known = (listed([domains[i].column for i in s]) for s in (lacking, given))
-    assumption = (
-        f"People are assumed to spread over {missing} as the sample does, "
-        f"whatever their {known}; combinations of {missing} that the sample lacks have nobody."
-    )
-    return Population(
-        *_distinct(domains, crossed, spread), f"spread over {missing} as the sample", (assumption,)
-    )
 
 
 def from_margins(domains: Sequence[Domain], tables: Sequence[Table]) -> Population:
@@ -145,6 +119,28 @@ def from_margins(domains: Sequence[Domain], tables: Sequence[Table]) -> Populati
         fitted.counts[filled],
         f"fitted by iterative proportional fitting to {len(tables)} tables (by {by})",
         ("Attributes that no table counts together are assumed to be independent.",),
+    )
+
+
+def from_some(
+    covered: Sequence[Domain],
+    counted: Population,
+    codes: Codes,
+    sample: Floats,
+    *,
+    sampled: bool = False,
+) -> Population:
+    """Take the sample as the population where tables count people by some quasi-identifiers only.
+
+    What they count cannot say how many of those people share the other columns too: that is
+    estimated, for groups and in sums, where the source is declared a sample (`estimate_sums`).
+    """
+    alone = from_sample(codes, sample)
+    return replace(
+        alone,
+        how=f"{counted.how}, and each group, which other columns divide, in the source",
+        assumptions=(*counted.assumptions, *alone.assumptions),
+        boxes=CountedBoxes(_names(covered), counted.codes, counted.people, sampled),
     )
 
 
@@ -199,6 +195,7 @@ def fill_gaps(
 ) -> Population:
     """Count combinations that the population lacks as large as in the sample, or refuse them."""
     sizes = [len(domain) for domain in domains]
+    codes, sample = distinct_rows(codes, sample, sizes)
     absent = ~np.isin(row_keys(codes, sizes), row_keys(population.codes, sizes))
     if not absent.any():
         return population

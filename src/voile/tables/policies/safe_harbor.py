@@ -80,7 +80,7 @@ def safe_harbor(
                 f"{given} is not a quasi-identifier", instead=nearest(given, space.quasi)
             )
     if vintage is None:
-        vintage = "population" if space.population.known else "2010"
+        vintage = "population" if space.population.counts_by(zips) else "2010"
     bits, notes = [], []
     for domain in space.domains:
         if domain.column == zips:

@@ -16,6 +16,7 @@ from voile.tables.domains.domain import Domain
 from voile.tables.domains.hierarchy import level_cuts
 from voile.tables.domains.settings import QuasiSettings
 from voile.tables.people import combinations
+from voile.tables.people.counted_boxes import Estimated, estimate_sums
 from voile.tables.people.counts import Constraints, Counts, row_keys
 from voile.tables.people.population import Population, population_of
 from voile.tables.policies.policy import Policy
@@ -76,6 +77,7 @@ class PolicySpace:
         settings: Settings | None = None,
         constraints: Constraints | None = None,
         population_gap: Literal["error", "sample"] = "error",
+        sampled: bool = False,
         risk: str | GroupMeasure | None = None,
         loss: str | GroupMeasure | None = None,
         outcomes: Sequence[str] = (),
@@ -85,10 +87,10 @@ class PolicySpace:
         Parameters
         ----------
         sample : the table to release: a path, a database table, or a frame (see `open_source`).
-        population : a table that counts people by all quasi-identifiers or some of them; several
-            such tables are margins, fitted by iterative proportional fitting; None counts the
-            sample itself, so that g is a group's size in the release.
-        quasi : its quasi-identifiers, at least one; none may be a float.
+        population : a table that counts people by all quasi-identifiers; several tables of some
+            are margins, fitted by iterative proportional fitting. Where one is counted by none of
+            them, or there is no table, g is a group's size in the release; see `estimate`.
+        quasi : its quasi-identifiers, at least one.
         subject : column whose equal values are one person.
         people : column of the population tables that counts, whole numbers >= 0.
         sensitive : a column whose values in each group are counted, for l-diversity.
@@ -97,13 +99,15 @@ class PolicySpace:
         constraints : which policies are allowed.
         population_gap : ``error`` refuses records whose group the population lacks; ``sample``
             counts such a group as large as it is in the sample.
+        sampled : whether the table is a random sample of the population, so that `estimate` can say
+            how many people share the columns that no population table counts.
         risk, loss : the measures, by name or as `GroupMeasure`s; None is eq. 2 and eq. 4. See
             `measure_named`.
         outcomes : columns that a measure looks at, as `mutual-information` does.
 
         Raises
         ------
-        RequestError : a column that is not there, a float, a domain of one value, a population
+        RequestError : a column that is not there, a domain of one value, a population
             without counts or with negative ones, records it lacks, more combinations than memory.
 
         Examples
@@ -136,6 +140,7 @@ class PolicySpace:
             [(t.columns, *combinations.encode(_only(domains, t.columns), t)) for t in tables],
             fraction=fraction,
             gap=population_gap,
+            sampled=sampled,
         )
         by_value = combinations.count_sensitive(source, domains, codes, sensitive, subject)
         by_outcome = combinations.count_outcomes(source, domains, codes, outcomes, subject)
@@ -199,11 +204,12 @@ class PolicySpace:
     def people_by_value(self, column: str) -> Floats:
         """Count the population by the values of one domain."""
         place = self.quasi.index(column)
-        return np.bincount(
-            self.counts.codes[:, place],
-            weights=self.counts.population,
-            minlength=len(self.domains[place]),
-        ).astype(np.float64)
+        codes, people = self.counts.codes[:, place], self.counts.population
+        boxes = self.population.boxes
+        if boxes is not None and column in boxes.columns:
+            codes, people = boxes.codes[:, boxes.columns.index(column)], boxes.people
+        counted = np.bincount(codes, weights=people, minlength=len(self.domains[place]))
+        return counted.astype(np.float64)
 
     def groups(self, policy: Policy) -> tuple[NDArray[np.int32], Classes, Bits]:
         """Return a policy's equivalence classes: interval numbers, counts, which are allowed."""
@@ -243,6 +249,31 @@ class PolicySpace:
     def losses(self, policy: Policy) -> dict[str, float]:
         """Return the `distribution`, `resolution` and `ncp` that a policy loses."""
         return losses(self.counts, self.grouping(policy), importance=self.importance)
+
+    def estimate(self, policy: Policy) -> Estimated | None:
+        """Estimate what a policy discloses where people are counted by some columns only.
+
+        None where tables count people by all columns, or none, or where the source is not declared
+        a random sample (`sampled`).
+        """
+        boxes = self.population.boxes
+        if boxes is None or not boxes.sampled:
+            return None
+        groups, classes, kept = self.groups(policy)
+        own = [self.quasi.index(column) for column in boxes.columns]
+        domains = [self.domains[i] for i in own]
+        people = np.column_stack(
+            [policy.interval_of(d)[boxes.codes[:, i]] for i, d in enumerate(domains)]
+        ).astype(np.int32)
+        sizes = [len(policy.intervals[column]) for column in boxes.columns]
+        keys = row_keys(np.concatenate((groups[:, own], people)), sizes)
+        distinct, box = np.unique(keys, return_inverse=True)
+        of_group, of_people = box[: len(groups)], box[len(groups) :]
+        subjects, counted = np.zeros(len(distinct)), np.zeros(len(distinct))
+        np.add.at(subjects, of_group, classes.sample)
+        np.add.at(counted, of_people, boxes.people)
+        shown = of_group[kept]
+        return estimate_sums(classes.sample[kept], subjects[shown], counted[shown])
 
     def allowed(self, classes: Classes) -> Bits:
         """Say which groups meet the constraints that hold for a group alone."""

@@ -28,12 +28,15 @@ from voile.tables.scoring.named_measures import DEFAULTS, NAMES, Kind, measure_n
 from voile.tables.verbs.content_tables import (
     bound_facts,
     bound_table,
+    box_facts,
+    box_table,
     constraint_facts,
     count_table,
     domain_facts,
     domain_table,
     pack_bits,
     read_bound,
+    read_boxes,
     read_constraints,
     read_counts,
     read_domains,
@@ -166,6 +169,7 @@ class Content(Brief):
                 "how": space.population.how,
                 "assumptions": list(space.population.assumptions),
                 "known": space.population.known,
+                "boxes": box_facts(space.population.boxes),
             },
             "hold_out": {"share": self.hold_out.share, "key": self.hold_out.key.hex()},
             "sensitive": self.sensitive,
@@ -186,6 +190,8 @@ class Content(Brief):
             "sensitive": value_table(space.counts.sensitive),
             **{f"outcome_{i}": value_table(c) for i, c in enumerate(space.counts.outcomes)},
         }
+        if space.population.boxes is not None:
+            tables["boxes"] = box_table(space.population.boxes)
         if self.bound is not None:
             tables["bound"] = bound_table(self.bound)
         return Kit(KIND, "private", facts, tables)
@@ -239,6 +245,7 @@ class Content(Brief):
             people["how"],
             tuple(people["assumptions"]),
             people["known"],
+            read_boxes(people["boxes"], tables["boxes"]) if people["boxes"] else None,
         )
         n_bits = sum(len(domain) - 1 for domain in domains)
         measures = {kind: Asked(**facts["measures"][kind]) for kind in DEFAULTS}

@@ -14,6 +14,7 @@ from voile.core.errors import DamagedError
 from voile.core.frontier import Frontier
 from voile.tables.bounds.result import Bound
 from voile.tables.domains.domain import Domain, Parser
+from voile.tables.people.counted_boxes import CountedBoxes
 from voile.tables.people.counts import Constraints, Counts
 from voile.tables.policies.space import PolicySpace
 
@@ -101,6 +102,25 @@ def read_counts(
         read_values(sensitive, len(codes)),
         tuple(read_values(outcome, len(codes)) for outcome in outcomes),
     )
+
+
+def box_facts(boxes: CountedBoxes | None) -> dict[str, Any] | None:
+    """Say which columns tables count people by, where they are some of the quasi-identifiers."""
+    return None if boxes is None else {"columns": list(boxes.columns), "sampled": boxes.sampled}
+
+
+def box_table(boxes: CountedBoxes) -> pa.Table:
+    """Return the people counted by these columns."""
+    codes = {f"code_{i}": boxes.codes[:, i] for i in range(len(boxes.columns))}
+    return pa.table({**codes, "people": boxes.people})
+
+
+def read_boxes(facts: Mapping[str, Any], table: pa.Table) -> CountedBoxes:
+    """Read them back."""
+    columns = [table.column(f"code_{i}").to_numpy() for i in range(len(facts["columns"]))]
+    codes = np.column_stack(columns).astype(np.int32)
+    people = table.column("people").to_numpy().copy()
+    return CountedBoxes(tuple(facts["columns"]), codes, people, facts["sampled"])
 
 
 def bound_facts(bound: Bound) -> dict[str, Any]:

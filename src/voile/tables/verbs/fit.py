@@ -131,6 +131,7 @@ def _space(source: Source, roles: Roles, options: FitOptions, sensitive: str | N
         settings={name: roles.settings_of(name, PATHS) for name in roles.of("quasi")},
         constraints=Constraints(options.k, options.max_risk, options.l_diversity, options.suppress),
         population_gap=options.population_gap,
+        sampled=options.sampled,
         risk=options.risk,
         loss=options.loss,
         outcomes=options.outcomes,

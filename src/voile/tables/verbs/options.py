@@ -23,6 +23,11 @@ class FitOptions(Options):
         "error",
         description="groups that the population lacks: refuse, or count by the sample",
     )
+    sampled: bool = Field(
+        False,
+        description="the source is a random sample of its population: estimate risks where tables "
+        "count people by some quasi-identifiers",
+    )
     fraction: float | None = Field(
         None,
         gt=0,

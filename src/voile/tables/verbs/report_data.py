@@ -16,6 +16,7 @@ from voile.tables.policies.policy import Policy
 from voile.tables.recoding.published import Published
 
 if TYPE_CHECKING:
+    from voile.tables.policies.space import PolicySpace
     from voile.tables.verbs.content import Content
 
 STATING = Stating(
@@ -31,6 +32,7 @@ def report_data(
 ) -> dict[str, Any]:
     """Gather what a report needs, so that it can be written later without the kit."""
     space, frontier = content.space, content.frontier
+    source, bottom = space.without_constraints(), space.policy(space.bottom)
     data: dict[str, Any] = {
         "subjects": space.evaluator.subjects,
         "matches": space.evaluator.matches,
@@ -45,7 +47,7 @@ def report_data(
         },
         "mark_notes": {name: list(mark.notes) for name, mark in content.marks.items()},
         "beats": {name: _beats(content, name) for name in content.marks},
-        "before": _finite(space.without_constraints().disclosure(space.policy(space.bottom))),
+        "before": _finite(source.disclosure(bottom)),
         "strips": {name: _strips(mark) for name, mark in content.marks.items()},
         "public_strips": {name: _public_strips(mark) for name, mark in content.marks.items()},
         "population": space.population.how,
@@ -53,7 +55,8 @@ def report_data(
         "assumptions": list(space.population.assumptions),
         "search": {**content.found, "bound": _proved(content.bound)},
         "hold_out": content.hold_out.share,
-        "uniques_source": _uniques(content, space.policy(space.bottom)),
+        "uniques_source": _uniques(source, bottom, content.fraction),
+        "estimated_source": _estimated(source, bottom),
     }
     if content.bound is not None and not np.isnan(content.bound.bound).all():
         shown = np.array(data["frontier"]["risk"])
@@ -65,7 +68,8 @@ def report_data(
         if content.bound is not None:
             data["least_loss"] = float(content.bound.least_loss(score.risk))
         data["suppressed"] = score.suppressed
-        data["uniques_release"] = _uniques(content, policy)
+        data["uniques_release"] = _uniques(space, policy, content.fraction)
+        data["estimated_release"] = _estimated(space, policy)
         data["after"] = _finite(space.disclosure(policy))
     if published is not None:
         data["strips"] = {"chosen": _published_strips(published), **data["strips"]}
@@ -127,15 +131,21 @@ def _proved(bound: Bound | None) -> dict[str, Any] | None:
     return {**columns, "area": bound.area, "hull": bound.hull, "staircase": bound.staircase}
 
 
-def _uniques(content: Content, policy: Policy) -> list[float] | None:
+def _uniques(space: PolicySpace, policy: Policy, fraction: float | None) -> list[float] | None:
     """Estimate the people unique in the population, where only a sampling fraction is known."""
-    if content.fraction is None:
+    if fraction is None:
         return None
-    _, classes, kept = content.space.groups(policy)
+    _, classes, kept = space.groups(policy)
     if not kept.any():
         return None
-    found = estimate_uniques(classes.sample[kept], content.fraction, random_state=0)
+    found = estimate_uniques(classes.sample[kept], fraction, random_state=0)
     return [found.value, found.low, found.high]
+
+
+def _estimated(space: PolicySpace, policy: Policy) -> dict[str, float] | None:
+    """Estimate sums of risk, where people are counted by some columns of a declared sample."""
+    found = space.estimate(policy)
+    return None if found is None else asdict(found)
 
 
 def _finite(figures: Mapping[str, float]) -> dict[str, float]:

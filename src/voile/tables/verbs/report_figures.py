@@ -8,6 +8,7 @@ from typing import Any
 from voile.report.sections import Audience, Bar, BarChart, Grid, Prose, Section
 from voile.report.wording import listed, needs_suppression, share, share_of
 from voile.tables.bounds.result import OPTIMAL
+from voile.tables.people.counted_boxes import ASSUMPTION
 from voile.tables.scoring.disclosure import MEASURES, OF_SENSITIVE, of_column
 from voile.tables.verbs.wording import format_expected, format_people
 
@@ -83,6 +84,8 @@ def risks(
     for when in ("source", "release"):
         if data.get(f"uniques_{when}"):
             blocks.append(Prose((_estimated(when, data[f"uniques_{when}"], audience),)))
+        if data.get(f"estimated_{when}"):
+            blocks.append(Prose((_sums(when, data[f"estimated_{when}"], audience), ASSUMPTION)))
     return Section("risk", "Risk before and after", tuple(blocks))
 
 
@@ -115,6 +118,18 @@ def _estimated(when: str, estimate: Sequence[float], audience: Audience) -> str:
     return (
         f"By the {when}'s columns, {value} people are estimated to be unique in the population "
         f"({low} to {high}, for which records happened to be drawn; the model may err by more)."
+    )
+
+
+def _sums(when: str, estimate: Mapping[str, float], audience: Audience) -> str:
+    found, alone = (
+        format_expected(estimate["matches"]),
+        format_people(estimate["uniques"], audience),
+    )
+    return (
+        "If the source is a random sample of the people counted, linking every record of the "
+        f"{when} to them is estimated to re-identify {found} people, and {alone} are expected to "
+        "be unique in the population. The figures above do not rest on it."
     )
 
 
