@@ -19,7 +19,7 @@ from benchmarks.tables import save
 
 from voile.documents import Corpus, Document
 from voile.documents.committee.committee import Committee, Member
-from voile.documents.committee.workers import Recipe, Worker, Workers
+from voile.documents.committee.worker import Recipe, Worker
 from voile.documents.learning.fits import Fits, prepare_fits
 from voile.documents.learning.training import Training, costs_by_type
 from voile.documents.patterns import patterns_of
@@ -156,16 +156,12 @@ def batch_after_batch(one: Worker) -> Callable[[Sequence[Document]], object]:
     return lambda documents: [one(documents) for _ in range(BATCHES)]
 
 
-def one_ahead(two: Workers) -> Callable[[Sequence[Document]], object]:
-    """Work on them as often, in two: the next batch is begun before the last one is done."""
+def side_by_side(two: ProcessPoolExecutor) -> Callable[[Sequence[Document]], object]:
+    """Work on them as often, in two processes, to which documents are sent batch by batch."""
 
     def work(documents: Sequence[Document]) -> list[object]:
-        begun = [two.begin(documents)]
-        done: list[object] = []
-        for _ in range(1, BATCHES):
-            begun.append(two.begin(documents))
-            done.append(begun.pop(0)())
-        return [*done, begun.pop()()]
+        begun = [two.submit(_given, documents) for _ in range(BATCHES)]
+        return [one.result() for one in begun]
 
     return work
 
@@ -187,6 +183,10 @@ _documents: Sequence[Document]
 def _begin(recipe: Recipe, documents: Sequence[Document]) -> None:
     global _worker, _documents
     _worker, _documents = Worker(recipe), documents
+
+
+def _given(documents: Sequence[Document]) -> object:
+    return _worker(documents)
 
 
 def _alone() -> None:
@@ -222,10 +222,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place, ExitStack() as pools:
         ways: dict[str, tuple[Callable[[Sequence[Document]], object], Sequence[Document], int]] = {}
         for name, one in recipes.items():
-            two = pools.enter_context(Workers(one, 2))
             ways[name] = batch_after_batch(Worker(one)), worked, tokens * BATCHES
-            ways[name + TWO] = one_ahead(two), worked, tokens * BATCHES
-            rivals = pools.enter_context(apart(one, worked))
+            two, rivals = (pools.enter_context(apart(one, worked)) for _ in range(2))
+            ways[name + TWO] = side_by_side(two), worked, tokens * BATCHES
             ways[name + APART] = both(rivals), worked, 2 * tokens * BATCHES
             for more in (TWO, APART):  # start their processes before others fill this one
                 ways[name + more][0](worked)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from voile.core.progress import Progress
     from voile.data import Source
     from voile.data.roles import Roles
+    from voile.release.apply import Applying
     from voile.release.choice import Choice, Chosen
     from voile.release.kit import Kit
     from voile.release.manifest import Release
@@ -49,6 +50,9 @@ class Wing(Protocol):
 
     def choose(self, kit: Kit, choice: Choice) -> Chosen:
         """Pick one policy of the kit's frontier."""
+
+    def prepare(self, kit: Kit, chosen: Chosen, source: Source, options: Any) -> Applying[Any, Any]:
+        """Decide what becomes of each row of a source; the same wherever it is prepared again."""
 
     def apply(
         self,

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
+import os
+import pickle
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -26,11 +29,13 @@ from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.engines.shuffle import BUCKETS
 from voile.keys.secret import Secret
-from voile.release.apply import Applying, Batch, Outcome, Tally
+from voile.release.apply import Applying
 from voile.release.choice import Choice, Chosen
 from voile.release.evidence import AttackResults, find_evidence
 from voile.release.kit import Kit
 from voile.release.options import ApplyOptions
+from voile.release.outcomes import Aside, Batch, Outcome, Tally, Written
+from voile.release.run import Run
 from voile.release.verify import check_seal, evidence_sealed, is_keyed, seal_evidence, sealed
 
 ROLES = Roles.model_validate(
@@ -44,45 +49,57 @@ NOBODY = HoldOut(0.0, bytes(16), None)
 IN_ORDER = ApplyOptions(keep_order=True)
 
 
-class Words(Applying):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Words(Applying[Counter[str], Counter[str]]):
     """Release a column of words: blank ones are set aside, and "rare" ones suppressed."""
 
     stating = Stating()
     batch_rows = 4
 
-    def make(self, batch: Batch) -> Outcome:
+    found: dict[str, Any] = field(default_factory=dict)
+
+    def make(self, batch: Batch) -> Outcome[Counter[str]]:
         words = batch.rows.column("word")
         blank = words.is_null().to_numpy(zero_copy_only=False)
-        self.note(batch, "word", "no word", blank & batch.counted)
         rare = pc.equal(words, "rare").fill_null(True).to_numpy(zero_copy_only=False)
-        return Outcome([words], blank, rare)
+        notes = Counter({"batches": 1, "rows": len(words)})
+        return Outcome([words], notes, [Aside("word", "no word", blank)], rare)
 
-    def certified(self, out: Path, rows: Any, scratch: Path | None) -> dict[str, float]:
-        assert scratch is None or not any(scratch.iterdir())
-        self.people = self.suppressed_people(rows)
-        released = self.opened(out)
-        self.seen = [word for b in released.batches(["word"]) for word in b.column(0).to_pylist()]
+    def nothing(self) -> Counter[str]:
+        return Counter()
+
+    def merge(self, notes: Counter[str], more: Counter[str]) -> None:
+        notes.update(more)
+
+    def certified(self, written: Written[Counter[str]]) -> dict[str, float]:
+        assert written.scratch is None or not any(written.scratch.iterdir())
+        self.found["people"] = written.suppressed_people()
+        batches = written.rows.batches(["word"])
+        self.found["seen"] = [word for b in batches for word in b.column(0).to_pylist()]
         return {"loss": 0.1234, "bits": math.inf}
 
-    def public_manifest(self, figures: Mapping[str, float]) -> dict[str, Any]:
+    def public_manifest(self, figures: Mapping[str, float], known: Counter[str]) -> dict[str, Any]:
         return {"figures": {"loss": figures["loss"]}, "columns": []}
 
-    def private_manifest(self) -> dict[str, Any]:
-        return {"own": "mine"}
+    def private_manifest(self, known: Counter[str]) -> dict[str, Any]:
+        return {"own": dict(known)}
 
 
 class Loud(Words):
     """Make capitals of the words when all rows were made."""
 
-    def make(self, batch: Batch) -> Outcome:
+    def make(self, batch: Batch) -> Outcome[Counter[str]]:
         made = super().make(batch)
-        return Outcome([*made.columns, *made.columns], made.aside, made.suppressed)
+        return replace(made, columns=[*made.columns, *made.columns])
 
-    def finish(self, columns: Sequence[pa.Array]) -> Sequence[pa.Array]:
-        assert self.tally.read == len(PEOPLE), "a row is finished before the last was made"
+    def finish(self, columns: Sequence[pa.Array], known: Counter[str]) -> Sequence[pa.Array]:
+        assert known["rows"] == len(PEOPLE), "a row is finished before the last was made"
         words, again = columns
         assert words.equals(again)
         return [pc.utf8_upper(words)]
+
+    def certified(self, written: Written[Counter[str]]) -> dict[str, float]:
+        return {"loss": 0.0}
 
 
 PEOPLE = ["Ana", "Ana", "Leo", None, "Ana", "Eva", "Leo", None, "Ida", "Eva", "Ida", "Kim"]
@@ -96,16 +113,18 @@ def source(people: Sequence[str | None] = PEOPLE, words: Sequence[str | None] = 
     return open_source(pa.table({name: pa.array(x, pa.string()) for name, x in columns.items()}))
 
 
-def run(kind: type[Words] = Words, *, roles: Roles = ROLES, **more: Any) -> Words:
+def run(kind: type[Words] = Words, **more: Any) -> Words:
     asked = {
-        "roles": roles,
+        "kit": KIT,
+        "chosen": CHOSEN,
+        "source": source(),
+        "roles": ROLES,
         "hold_out": NOBODY,
         "columns": ["word"],
         "schema": pa.schema([("word", pa.string())]),
-        "progress": silent,
         "secret": SECRET,
     }
-    return kind(KIT, CHOSEN, more.pop("source", source()), **{**asked, **more})
+    return kind(**{**asked, **more})
 
 
 @pytest.fixture
@@ -123,7 +142,7 @@ def column(path: Path, name: str) -> list[Any]:
 
 
 def test_every_row_is_released_set_aside_or_suppressed(out: Path) -> None:
-    release = run(named="visit").write(out, IN_ORDER, force=False)
+    release = run(named="visit").write(out, IN_ORDER, force=False, progress=silent)
     assert column(out, "word") == [WORDS[row] for row in RELEASED]
     assert column(private(out, "rows.parquet"), "row") == RELEASED
     assert column(private(out, "control.parquet"), "row") == []
@@ -146,7 +165,7 @@ def test_every_row_is_released_set_aside_or_suppressed(out: Path) -> None:
 
 
 def test_both_manifests_say_what_they_may(out: Path) -> None:
-    release = run().write(out, IN_ORDER, force=False)
+    release = run().write(out, IN_ORDER, force=False, progress=silent)
     assert release.public == {
         "format": "voile-release",
         "version": 1,
@@ -158,7 +177,7 @@ def test_both_manifests_say_what_they_may(out: Path) -> None:
     }
     hidden = dict(release.private or {})
     assert hidden["source"] == {"name": source().name, "sha256": source().fingerprint()}
-    assert (hidden["kit"], hidden["own"]) == (KIT.id, "mine")
+    assert (hidden["kit"], hidden["own"]) == (KIT.id, {"batches": 3, "rows": 12})
     assert hidden["chosen"] == {
         "number": 0, "choice": {"policy": 0}, "edited": True, "figures": {"loss": 0.5},
     }  # fmt: skip
@@ -170,7 +189,7 @@ def test_both_manifests_say_what_they_may(out: Path) -> None:
 def test_a_person_has_one_token_in_a_run_and_another_in_the_next(out: Path) -> None:
     tokens = []
     for _ in range(2):
-        run().write(out, IN_ORDER, force=True)
+        run().write(out, IN_ORDER, force=True, progress=silent)
         tokens.append(column(private(out, "rows.parquet"), "person"))
     for run_s in tokens:
         own = dict(zip(RELEASED, run_s, strict=True))
@@ -181,28 +200,28 @@ def test_a_person_has_one_token_in_a_run_and_another_in_the_next(out: Path) -> N
 
 def test_a_nameless_row_shares_no_token_with_a_subject_of_its_number(out: Path) -> None:
     people = ["r1", None, "s1", "1"]
-    run(source=source(people, list("abcd"))).write(out, IN_ORDER, force=False)
+    run(source=source(people, list("abcd"))).write(out, IN_ORDER, force=False, progress=silent)
     assert len(set(column(private(out, "rows.parquet"), "person"))) == 4
 
 
 def test_without_subjects_nothing_is_said_of_whose_a_row_is(out: Path) -> None:
     applying = run(roles=ALONE)
-    applying.write(out, IN_ORDER, force=False)
+    applying.write(out, IN_ORDER, force=False, progress=silent)
     assert pq.read_schema(private(out, "rows.parquet")).names == ["row"]
-    assert applying.people == 4, "each suppressed row is a person"
+    assert applying.found["people"] == 4, "each suppressed row is a person"
 
 
 def test_a_person_is_suppressed_who_had_rows_and_none_is_left(out: Path) -> None:
     """Eva and Ida lost all to suppression, Leo has one left; Ana's only lost row was blank."""
     applying = run()
-    applying.write(out, IN_ORDER, force=False)
-    assert applying.people == 2
+    applying.write(out, IN_ORDER, force=False, progress=silent)
+    assert applying.found["people"] == 2
 
 
 def test_rows_are_put_in_another_order_unless_that_is_to_be_kept(out: Path) -> None:
     words = [str(n) for n in range(200)]
     applying = run(source=source(words, words))
-    release = applying.write(out, ApplyOptions(), force=False)
+    release = applying.write(out, ApplyOptions(), force=False, progress=silent)
     assert (release.private or {})["counts"]["set_aside_by"] == []
     released = column(out, "word")
     assert released != words
@@ -215,7 +234,7 @@ def test_an_order_that_is_too_large_for_memory_is_drawn_on_the_private_disk(out:
         shuffle_bytes = 2_048
 
     words = [str(n) for n in range(4 * BUCKETS)]
-    run(Small, source=source(words, words)).write(out, ApplyOptions(), force=False)
+    run(Small, source=source(words, words)).write(out, ApplyOptions(), force=False, progress=silent)
     assert sorted(column(out, "word"), key=int) == words
 
 
@@ -223,15 +242,14 @@ def test_an_order_that_is_too_large_for_memory_is_drawn_on_the_private_disk(out:
 def test_rows_are_finished_when_the_last_was_made(out: Path, keep_order: bool) -> None:
     loose = pa.schema([("word", pa.string()), ("again", pa.string())])
     applying = run(Loud, unfinished=loose, schema=pa.schema([("loud", pa.string())]))
-    applying.certified = lambda *_: {"loss": 0.0}
-    applying.write(out, ApplyOptions(keep_order=keep_order), force=False)
+    applying.write(out, ApplyOptions(keep_order=keep_order), force=False, progress=silent)
     assert sorted(column(out, "loud")) == sorted(WORDS[row].upper() for row in RELEASED)
 
 
 def test_of_people_held_out_nothing_is_written_but_their_rows_numbers(out: Path) -> None:
     """Their words are neither released, nor set aside, nor suppressed."""
     hold_out = HoldOut(0.5, b"k" * 16, "who")
-    release = run(hold_out=hold_out).write(out, IN_ORDER, force=False)
+    release = run(hold_out=hold_out).write(out, IN_ORDER, force=False, progress=silent)
     control = column(private(out, "control.parquet"), "row")
     held = {PEOPLE[row] for row in control}
     assert control == [row for row, who in enumerate(PEOPLE) if who in held]
@@ -251,9 +269,9 @@ def test_formulas_are_escaped_where_that_is_asked_for(
     out = tmp_path / "out.csv"
     applying = run()
     options = ApplyOptions(keep_order=True, formulas=how)
-    release = applying.write(out, options, force=False)
+    release = applying.write(out, options, force=False, progress=silent)
     assert out.read_text().splitlines()[-1] == written
-    assert applying.seen[-1] == "=l", "what is certified is what was made"
+    assert applying.found["seen"][-1] == "=l", "what is certified is what was made"
     assert release.public.get("formulas") == (
         "escaped by an apostrophe" * (how == "escape") or None
     )
@@ -263,8 +281,8 @@ def test_formulas_are_escaped_where_that_is_asked_for(
 
 def test_an_apostrophe_of_the_source_s_own_stays(tmp_path: Path) -> None:
     applying = run(source=source(["Ana"], ["'=1"]))
-    applying.write(tmp_path / "out.csv", IN_ORDER, force=False)
-    assert applying.seen == ["'=1"]
+    applying.write(tmp_path / "out.csv", IN_ORDER, force=False, progress=silent)
+    assert applying.found["seen"] == ["'=1"]
 
 
 def test_a_table_of_a_database_is_released_beside_others(tmp_path: Path) -> None:
@@ -272,7 +290,7 @@ def test_a_table_of_a_database_is_released_beside_others(tmp_path: Path) -> None
 
     with duckdb.connect(tmp_path / "out.duckdb") as database:
         database.execute("create table other as select 1 as n")
-    release = run().write(tmp_path / "out.duckdb::words", IN_ORDER, force=False)
+    release = run().write(tmp_path / "out.duckdb::words", IN_ORDER, force=False, progress=silent)
     with duckdb.connect(tmp_path / "out.duckdb", read_only=True) as database:
         assert sorted(database.execute("show tables").fetchall()) == [("other",), ("words",)]
     released = [row["word"] for b in release.rows().batches(["word"]) for row in b.to_pylist()]
@@ -281,64 +299,105 @@ def test_a_table_of_a_database_is_released_beside_others(tmp_path: Path) -> None
 
 def test_progress_is_told_after_every_batch(out: Path) -> None:
     told: list[tuple[str, float]] = []
-    run(progress=lambda task, done, total=None: told.append((task, done))).write(
-        out, IN_ORDER, force=False
+    run().write(
+        out,
+        IN_ORDER,
+        force=False,
+        progress=lambda task, done, total=None: told.append((task, done)),
     )
     assert told == [("applying", 4), ("applying", 8), ("applying", 12), ("certifying", 0)]
 
 
 def test_an_output_that_is_there_is_replaced_only_by_force(out: Path) -> None:
-    run().write(out, IN_ORDER, force=False)
+    run().write(out, IN_ORDER, force=False, progress=silent)
     with pytest.raises(Exception, match="there already"):
-        run().write(out, IN_ORDER, force=False)
-    run(source=source(["Ana"], ["new"])).write(out, IN_ORDER, force=True)
+        run().write(out, IN_ORDER, force=False, progress=silent)
+    run(source=source(["Ana"], ["new"])).write(out, IN_ORDER, force=True, progress=silent)
     assert column(out, "word") == ["new"]
 
 
-def test_a_row_that_is_lost_or_made_stops_the_release(out: Path) -> None:
-    class Lossy(Words):
-        def _released(self, batch: Batch) -> pa.RecordBatch:
-            made = super()._released(batch)
-            self.tally.released -= 1
-            return made
+def test_a_row_that_is_lost_or_made_stops_the_release(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = Run._kept
 
+    def lossy(self: Run[Any, Any], batch: Batch, made: Outcome[Any]) -> pa.RecordBatch:
+        rows = kept(self, batch, made)
+        self._tally.released -= 1
+        return rows
+
+    monkeypatch.setattr(Run, "_kept", lossy)
     with pytest.raises(AssertionError, match="12 rows came in and 9 are accounted for"):
-        run(Lossy).write(out, IN_ORDER, force=False)
+        run().write(out, IN_ORDER, force=False, progress=silent)
     assert not out.exists()
     whole = Tally(read=10, released=4, held_out=3, suppressed=2, set_aside_rows=1)
     whole.check()
 
 
+OWN = pa.schema([("rows", pa.int64()), ("first", pa.string())])
+
+
+class Noting(Words):
+    """Write a line of each batch, and a last one."""
+
+    def make(self, batch: Batch) -> Outcome[Counter[str]]:
+        first = batch.rows.column("word")[0].as_py()
+        return replace(super().make(batch), beside={"own.csv": line(len(batch.rows), first)})
+
+    def last(self, known: Counter[str]) -> Mapping[str, pa.RecordBatch]:
+        return {"own.csv": line(known["rows"], "in all")}
+
+
+def line(rows: int, first: str) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([{"rows": rows, "first": first}], schema=OWN)
+
+
 def test_what_a_wing_writes_itself_is_closed_and_sealed(out: Path) -> None:
-    class Noting(Words):
-        def begin(self, private: Path, files: ExitStack) -> None:
-            self.own = files.enter_context((private / "own.txt").open("w"))
-
-        def make(self, batch: Batch) -> Outcome:
-            self.own.write(f"{len(batch.rows)} rows\n")
-            return super().make(batch)
-
-    applying = run(Noting)
-    applying.write(out, IN_ORDER, force=False)
-    assert applying.own.closed
-    assert private(out, "own.txt").read_text() == "4 rows\n" * 3
-    assert "own.txt" in json.loads(private(out, "seal.json").read_bytes())["files"]
+    run(Noting, beside={"own.csv": OWN}).write(out, IN_ORDER, force=False, progress=silent)
+    lines = ["rows,first", "4,a", "4,", "4,rare", "12,in all"]
+    assert private(out, "own.csv").read_text().splitlines() == lines
+    assert "own.csv" in json.loads(private(out, "seal.json").read_bytes())["files"]
 
 
-def test_a_wing_may_look_ahead(out: Path) -> None:
-    class Ahead(Words):
-        def prefetch(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-            self.waiting = list(batches)
-            return iter(self.waiting)
+def test_several_processes_make_what_one_makes(out: Path) -> None:
+    others = out.with_name("others.parquet")
+    here = run(Noting, beside={"own.csv": OWN})
+    there = run(Processes, beside={"own.csv": OWN}, jobs=2)
+    for applying, place in ((here, out), (there, others)):
+        applying.write(place, IN_ORDER, force=False, progress=silent)
+    assert there.found["processes"].isdisjoint({os.getpid()})
+    assert column(others, "word") == column(out, "word") == [WORDS[row] for row in RELEASED]
+    for name in ("set-aside.csv", "own.csv"):
+        assert private(others, name).read_bytes() == private(out, name).read_bytes()
+    assert column(private(others, "rows.parquet"), "row") == RELEASED
 
-    applying = run(Ahead)
-    applying.write(out, IN_ORDER, force=False)
-    assert [len(batch.numbers) for batch in applying.waiting] == [4, 4, 4]
-    assert column(out, "word") == [WORDS[row] for row in RELEASED]
+
+class Processes(Noting):
+    """Say in which process a batch was made."""
+
+    def make(self, batch: Batch) -> Outcome[Counter[str]]:
+        made = super().make(batch)
+        return replace(made, notes=made.notes | {f"in {os.getpid()}": 1})
+
+    def certified(self, written: Written[Counter[str]]) -> dict[str, float]:
+        said = (name.partition("in ")[2] for name in written.known)
+        self.found["processes"] = {int(number) for number in said if number}
+        return super().certified(written)
+
+
+def test_rows_of_a_batch_travel_alone() -> None:
+    rows = pa.record_batch({"word": [f"word {n}" for n in range(10_000)]}).slice(5000, 2)
+    batch = Batch(rows, np.array([5000, 5001]), np.array([True, False]))
+    sent = pickle.dumps(batch)
+    assert len(sent) < 2_000
+    back = pickle.loads(sent)
+    assert back.rows.to_pylist() == rows.to_pylist()
+    assert back.numbers.tolist() == [5000, 5001]
+    assert back.counted.tolist() == [True, False]
 
 
 def test_a_release_in_memory_is_sealed_when_it_is_saved(tmp_path: Path) -> None:
-    here = run().write(None, ApplyOptions(keep_order=True), force=False)
+    here = run().write(None, ApplyOptions(keep_order=True), force=False, progress=silent)
     assert here.frame["word"].to_pylist() == [WORDS[row] for row in RELEASED]
     assert list(sealed(here, SECRET)) == list(evidence_sealed(here, SECRET)) == []
     check_seal(here, SECRET)
@@ -354,14 +413,14 @@ def test_a_release_in_memory_is_sealed_when_it_is_saved(tmp_path: Path) -> None:
 
 
 def test_evidence_of_a_release_in_memory_is_saved_and_sealed_with_it(tmp_path: Path) -> None:
-    here = run().write(None, IN_ORDER, force=False)
+    here = run().write(None, IN_ORDER, force=False, progress=silent)
     story = Note("The adversary reads.")
     found = AttackResults(here, [Evidence("reading", "linkability", story, (), ())])
     for evidence in (found, None, found):
         saved = here.save(tmp_path / "out.csv", evidence, force=True)
         assert private(saved.path, "evidence.json").exists() == (evidence is not None)
         assert tuple(find_evidence(saved, SECRET)) == (evidence or ())
-    other = run().write(None, IN_ORDER, force=False)
+    other = run().write(None, IN_ORDER, force=False, progress=silent)
     apart = replace(other, public={**other.public, "sha256": "0"})
     with pytest.raises(RequestError, match="about another release"):
         apart.save(tmp_path / "other.csv", found)
@@ -369,7 +428,7 @@ def test_evidence_of_a_release_in_memory_is_saved_and_sealed_with_it(tmp_path: P
 
 
 def test_a_changed_release_in_memory_is_found() -> None:
-    here = run().write(None, IN_ORDER, force=False)
+    here = run().write(None, IN_ORDER, force=False, progress=silent)
     other = replace(here, public={**here.public, "sha256": "0"})
     with pytest.raises(TamperedError):
         other.check_hash()

@@ -16,6 +16,7 @@ VERBS: Mapping[str, str] = {
     "attack": "verbs.attack",
     "choose": "verbs.fit",
     "fit": "verbs.fit",
+    "prepare": "verbs.apply",
     "sections": "verbs.report",
     "verify": "verbs.verify",
 }

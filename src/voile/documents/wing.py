@@ -12,7 +12,7 @@ from voile.documents.verbs.options import ApplyOptions, AttackOptions, FitOption
 
 if TYPE_CHECKING:
     from voile.documents.text.source import open_source
-    from voile.documents.verbs.apply import apply
+    from voile.documents.verbs.apply import apply, prepare
     from voile.documents.verbs.attack import attack
     from voile.documents.verbs.fit import fit
     from voile.documents.verbs.policies import choose
@@ -35,6 +35,7 @@ __all__ = [
     "choose",
     "fit",
     "open_source",
+    "prepare",
     "sections",
     "verify",
 ]

@@ -9,7 +9,7 @@ from voile.itemsets.verbs.options import ApplyOptions, AttackOptions, FitOptions
 
 if TYPE_CHECKING:
     from voile.itemsets.rows.matrix_source import open_source
-    from voile.itemsets.verbs.apply import apply
+    from voile.itemsets.verbs.apply import apply, prepare
     from voile.itemsets.verbs.attack import attack
     from voile.itemsets.verbs.fit import choose, fit
     from voile.itemsets.verbs.report import sections
@@ -31,6 +31,7 @@ __all__ = [
     "choose",
     "fit",
     "open_source",
+    "prepare",
     "sections",
     "verify",
 ]

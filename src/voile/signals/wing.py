@@ -23,7 +23,7 @@ from voile.signals.verbs.options import (
 )
 
 if TYPE_CHECKING:
-    from voile.signals.verbs.apply import apply
+    from voile.signals.verbs.apply import apply, prepare
     from voile.signals.verbs.attack import attack
     from voile.signals.verbs.decode import decode, decode_release
     from voile.signals.verbs.enrol import enrol
@@ -63,6 +63,7 @@ __all__ = [
     "encode_fhir",
     "enrol",
     "fit",
+    "prepare",
     "receive",
     "sections",
     "send",

@@ -8,7 +8,7 @@ from voile.core.lazy import VERBS, lazily
 from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
 
 if TYPE_CHECKING:
-    from voile.tables.verbs.apply import apply
+    from voile.tables.verbs.apply import apply, prepare
     from voile.tables.verbs.attack import attack
     from voile.tables.verbs.fit import choose, fit
     from voile.tables.verbs.report import sections
@@ -29,6 +29,7 @@ __all__ = [
     "attack",
     "choose",
     "fit",
+    "prepare",
     "sections",
     "verify",
 ]

@@ -8,15 +8,16 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.documents.flow import NOTES, applied, kit_of, people, removals, table
 
-from voile.documents.committee.workers import Workers
 from voile.documents.verbs import apply as applying
 from voile.documents.verbs.certify import certify
+from voile.engines import processes
 
 
 @pytest.mark.parametrize("how", ["mark", "surrogate"])
@@ -50,12 +51,12 @@ def test_processes_give_their_memory_back_before_the_release_is_certified(tmp_pa
 def test_processes_are_started_where_more_than_one_job_is_asked_for(tmp_path, monkeypatch):
     started = []
 
-    class Counted(Workers):
-        def __init__(self, recipe, jobs):
+    class Counted(ProcessPoolExecutor):
+        def __init__(self, jobs, **how):
             started.append(jobs)
-            super().__init__(recipe, jobs)
+            super().__init__(jobs, **how)
 
-    monkeypatch.setattr(applying, "Workers", Counted)
+    monkeypatch.setattr(processes, "ProcessPoolExecutor", Counted)
     for jobs in (1, 2):
         applied(people(), tmp_path / f"{jobs}.jsonl", jobs=jobs)
     assert started == [2]

@@ -23,7 +23,7 @@ from tests.documents.flow import (
 
 from voile.core.progress import silent
 from voile.data.roles import Roles
-from voile.documents.committee import workers
+from voile.documents.committee import worker as working
 from voile.documents.committee.publication import publish
 from voile.documents.text.document import UnannotatedWarning
 from voile.documents.text.reader import DocumentReader
@@ -235,7 +235,7 @@ def test_a_row_is_set_aside_whole_where_one_of_its_texts_fails(tmp_path, monkeyp
             raise ValueError
         return publish(document, *more)
 
-    monkeypatch.setattr(workers, "publish", publish_or_fail)
+    monkeypatch.setattr(working, "publish", publish_or_fail)
     rows = table(["We saw {Ana Ruiz|NAME} again ."], ["The file of Dr. {Eva Mora|NAME} ."])
     release = applied(rows, tmp_path / "r.jsonl")
     assert release.private["counts"]["set_aside_by"] == [

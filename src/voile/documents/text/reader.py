@@ -27,7 +27,7 @@ BATCH_ROWS = 512
 """Rows at a time; a row may be a whole book."""
 LONGEST = 20_000_000
 """Characters of the longest text that is worked on."""
-KEPT = ("sensitive", "keep")
+KEPT: tuple[Role, ...] = ("sensitive", "keep")
 UNTREATED: tuple[Role, ...] = ("quasi", "private", "items", "reading")
 LOST_CHARACTERS = "characters that were lost in decoding"
 _LOST = re.compile("[\x00-\x08\x0e-\x1b\x7f\ufffd]")

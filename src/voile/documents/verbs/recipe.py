@@ -8,7 +8,7 @@ from pathlib import Path
 
 from voile.core.errors import DamagedError, RequestError, nearest
 from voile.documents.committee.committee import Committee
-from voile.documents.committee.workers import Recipe
+from voile.documents.committee.worker import Recipe
 from voile.documents.patterns import Finder, Pattern, PhraseList, patterns_of
 from voile.documents.replacements import Names, Replacer, Surrogates, make_replacer
 from voile.documents.replacements.kinds import check_kinds, name_types

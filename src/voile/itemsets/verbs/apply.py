@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError
-from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.files.memory import AnyPath
+from voile.data.roles import Role
 from voile.data.writer import Writer
-from voile.itemsets.rows.forms import FeatureCells, Form
+from voile.itemsets.rows.forms import Form
 from voile.itemsets.rows.long_tables import release_writer, released
 from voile.itemsets.rows.sources import unlabelled
 from voile.itemsets.verbs.certify import certify
@@ -23,14 +23,15 @@ from voile.itemsets.verbs.content import Content, Policy
 from voile.itemsets.verbs.options import ApplyOptions
 from voile.itemsets.verbs.report_data import STATING, report_data
 from voile.keys.secret import Secret
-from voile.release.apply import Applying, Batch, Outcome
+from voile.release.apply import Applying, apply, released_schema
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
-from voile.release.manifest import Release
-from voile.release.writing import check_lists
+from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.report.suppression import FEW
 
-KEPT = ("label", "sensitive", "keep")
+__all__ = ["apply", "prepare"]
+
+KEPT: tuple[Role, ...] = ("label", "sensitive", "keep")
 WHAT = {
     "binary": "0 and 1, as in the source",
     "categories": "the values published, null where it is another",
@@ -39,35 +40,51 @@ WHAT = {
     "items": "the items published, each once, in one order",
     "long": "the items published, one a row, null where a record has none; records numbered anew",
 }
+Seen: TypeAlias = dict[str, NDArray[np.bool_]]
+"""By column, which of its features released rows have."""
 
 
-def apply(
-    kit: Kit,
-    chosen: Chosen,
-    source: Source,
-    out: Path | None,
-    options: ApplyOptions,
-    *,
-    force: bool,
-    progress: Progress,
-) -> Release:
-    """Write the chosen features of a source, with labels and kept columns and two manifests.
+def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> _Publishing:
+    """Decide which columns and features of a source are published.
 
-    Rows stream in batches; the certificate needs memory for the release. A row that cannot be read
-    is set aside with its reason; one without a label, where those are left out, is suppressed.
-    A release that breaks its policy's promise is withdrawn.
+    Raises
+    ------
+    RequestError : the source has other columns.
+    InfeasibleError : the policy publishes no column at all.
     """
-    chosen.check(kit)
     content = Content.of(kit)
-    content.reader.check(source)
-    source = content.reader.records(source)
+    reader = content.reader
+    reader.check(source)
+    source = reader.records(source)
     policy = Policy.from_data(chosen.policy, content.names)
     policy.warn()
-    read = chosen.as_read(content, policy)
-    applying = _Applying(kit, read, source, content, policy, options, progress)
-    if out is not None:
-        applying.check_lists(out)
-    return applying.write(out, options, force=force)
+    masks = {
+        form.column: mask
+        for form, mask in zip(content.forms, content.masks(policy), strict=True)
+        if mask.any()
+    }
+    types = {form.column: form.type for form in content.forms}
+    kinds = {form.column: form.kind for form in content.forms}
+    kept = {*reader.roles.of(*KEPT)} - {reader.roles.subject}
+    schema = released_schema(source, {name: types[name] for name in masks}, kept)
+    if not schema.names:
+        raise InfeasibleError(
+            "the policy publishes no column at all", instead="choose one of more features"
+        )
+    return _Publishing(
+        kit=kit,
+        chosen=chosen.as_read(content, policy),
+        source=source,
+        roles=reader.roles,
+        hold_out=reader.hold_out,
+        columns=[*schema.names, *types, *filter(None, [reader.label])],
+        schema=schema,
+        lists=[name for name in schema.names if name in masks and kinds[name] == "items"],
+        secret=Secret.find(options.key_file),
+        content=content,
+        policy=policy,
+        masks=masks,
+    )
 
 
 def _check_promise(policy: Policy, figures: dict[str, float]) -> None:
@@ -81,117 +98,80 @@ def _check_promise(policy: Policy, figures: dict[str, float]) -> None:
         )
 
 
-class _Applying(Applying):
-    """Publish the chosen features of rows, each column in the shape that it came in."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Publishing(Applying[Seen, Seen]):
+    """Publish the chosen features of rows, each column in the shape that it came in.
+
+    A row that cannot be read is set aside; one without a label, where those are left out, is
+    suppressed. The certificate needs memory for the release.
+
+    masks : by column that is published, which of its features are.
+    """
 
     stating = STATING
 
-    def __init__(
-        self,
-        kit: Kit,
-        chosen: Chosen,
-        source: Source,
-        content: Content,
-        policy: Policy,
-        options: ApplyOptions,
-        progress: Progress,
-    ) -> None:
-        self._content, self._policy, self._reader = content, policy, content.reader
-        roles = content.reader.roles
-        self._forms: dict[str, Form] = {form.column: form for form in content.forms}
-        masks = zip(self._forms, content.masks(policy), strict=True)
-        self._kept = {column: mask for column, mask in masks if mask.any()}
-        self._seen = {column: np.zeros_like(mask) for column, mask in self._kept.items()}
-        self._shown = [
-            name
-            for name in source.columns
-            if name in self._kept or (roles.columns[name].role in KEPT and name != roles.subject)
-        ]
-        if not self._shown:
-            raise InfeasibleError(
-                "the policy publishes no column at all", instead="choose one of more features"
-            )
-        fields = [
-            pa.field(n, self._forms[n].type if n in self._kept else source.columns[n])
-            for n in self._shown
-        ]
-        label = self._reader.label
-        super().__init__(
-            kit,
-            chosen,
-            source,
-            roles=roles,
-            hold_out=content.reader.hold_out,
-            columns=[*self._shown, *self._forms, *([label] if label else [])],
-            schema=pa.schema(fields),
-            progress=progress,
-            secret=Secret.find(options.key_file),
-        )
+    content: Content
+    policy: Policy
+    masks: Mapping[str, NDArray[np.bool_]]
 
-    def check_lists(self, out: Path) -> None:
-        """Refuse formats in which lists would be read back as text, and not be certified."""
-        check_lists(out, [one["column"] for one in self._items() if one["kind"] == "items"])
+    @cached_property
+    def forms(self) -> dict[str, Form]:
+        """The columns of items."""
+        return {form.column: form for form in self.content.forms}
 
     def writer(self, out: str | AnyPath, *, force: bool, escape: bool) -> Writer:
-        return release_writer(out, self.schema, self._items(), force=force, escape=escape)
+        return release_writer(out, self.schema, self._items(self.masks), force=force, escape=escape)
 
-    def make(self, batch: Batch) -> Outcome:
-        without_label = unlabelled(batch.rows, self._reader.label) & batch.counted
-        columns, held, aside = self._publish(batch, batch.counted & ~without_label)
-        if self._reader.without_label != "drop":
-            self.note(batch, self._reader.label or "", "no label", without_label)
-            aside |= without_label
-        released = batch.counted & ~aside & ~without_label
-        for column, cells in held.items():
-            self._seen[column][cells.code[released[cells.row]]] = True
-        return Outcome(columns, aside, without_label)
+    def make(self, batch: Batch) -> Outcome[Seen]:
+        reader = self.content.reader
+        without_label = unlabelled(batch.rows, reader.label)
+        cells = {name: form.cells(batch.rows.column(name)) for name, form in self.forms.items()}
+        aside = [
+            Aside(name, self.forms[name].lacks, one.lost & ~without_label)
+            for name, one in cells.items()
+        ]
+        if reader.without_label != "drop":
+            aside.append(Aside(reader.label or "", "no label", without_label))
+        held = {name: cells[name].only(mask) for name, mask in self.masks.items()}
+        released, seen = batch.left(aside) & ~without_label, self.nothing()
+        for name, one in held.items():
+            seen[name][one.code[released[one.row]]] = True
+        columns = [
+            self.forms[name].shown(held[name]).cast(self.forms[name].type)
+            if name in held
+            else batch.rows.column(name)
+            for name in self.schema.names
+        ]
+        return Outcome(columns, seen, aside, without_label)
 
-    def _publish(
-        self, batch: Batch, counted: NDArray[np.bool_]
-    ) -> tuple[list[pa.Array], dict[str, FeatureCells], NDArray[np.bool_]]:
-        aside = np.zeros(len(batch.numbers), dtype=np.bool_)
-        held: dict[str, FeatureCells] = {}
-        made: dict[str, pa.Array] = {}
-        for column, form in self._forms.items():
-            cells = form.cells(batch.rows.column(column))
-            lost = cells.lost & counted
-            self.note(batch, column, form.lacks, lost)
-            aside |= lost
-            if column in self._kept:
-                held[column] = cells.only(self._kept[column])
-                made[column] = form.shown(held[column]).cast(form.type)
-        columns = [made[n] if n in made else batch.rows.column(n) for n in self._shown]
-        return columns, held, aside
+    def nothing(self) -> Seen:
+        return {name: np.zeros_like(mask) for name, mask in self.masks.items()}
 
-    def certified(self, out: AnyPath, rows: Source, scratch: Path | None) -> dict[str, float]:
+    def merge(self, notes: Seen, more: Seen) -> None:
+        for name, seen in notes.items():
+            np.logical_or(seen, more[name], out=seen)
+
+    def certified(self, written: Written[Seen]) -> dict[str, float]:
         """Count the release's containment groups, and hold them to the policy's k."""
-        items = self._items(self._seen)
+        items = self._items(written.known)
         figures = certify(
-            released(self.opened(out), items),
-            rows if self.subject else None,
+            released(written.rows, items),
+            written.people,
             items,
-            self._policy.constraint,
-            directory=scratch,
+            self.policy.constraint,
+            directory=written.scratch,
         )
-        _check_promise(self._policy, figures)
+        _check_promise(self.policy, figures)
         return figures
 
-    def public_manifest(self, figures: Mapping[str, float]) -> dict[str, Any]:
+    def public_manifest(self, figures: Mapping[str, float], known: Seen) -> dict[str, Any]:
         """State what each column may hold, what was promised, and the share of unique rows."""
-        constraint, roles = self._policy.constraint, self._reader.roles
-        chosen = self.chosen.figures
+        constraint, chosen = self.policy.constraint, self.chosen.figures
         return {
-            "policy": self._items(self._seen),
-            "columns": [
-                {
-                    "column": name,
-                    "role": roles.columns[name].role,
-                    "what": WHAT[self._forms[name].kind]
-                    if name in self._kept
-                    else "as in the source",
-                }
-                for name in self._shown
-            ],
+            "policy": self._items(known),
+            "columns": self.described(
+                {n: {"role": "items", "what": WHAT[self.forms[n].kind]} for n in self.masks}
+            ),
             "figures": {
                 **{name: chosen[name] for name in ("k", "loss") if name in chosen},
                 **_uniques(figures),
@@ -203,18 +183,16 @@ class _Applying(Applying):
             },
         }
 
-    def private_manifest(self) -> dict[str, Any]:
+    def private_manifest(self, known: Seen) -> dict[str, Any]:
         """Store the cuts of the fit for the attack, and the report's data on the other policies."""
         return {
-            "forms": [{**form.to_data(), "values": None} for form in self._content.forms],
-            "story": report_data(self._content, self.chosen.number),
+            "forms": [{**form.to_data(), "values": None} for form in self.content.forms],
+            "story": report_data(self.content, self.chosen.number),
         }
 
-    def _items(self, shown: Mapping[str, NDArray[np.bool_]] | None = None) -> list[dict[str, Any]]:
-        """Describe the released columns of items, with the values that may be or are in them."""
-        shown = shown or self._kept
+    def _items(self, shown: Mapping[str, NDArray[np.bool_]]) -> list[dict[str, Any]]:
         return [
-            self._forms[name].to_data(shown[name]) for name in self._shown if name in self._kept
+            self.forms[name].to_data(shown[name]) for name in self.schema.names if name in shown
         ]
 
 

@@ -2,293 +2,312 @@
 
 from __future__ import annotations
 
-import csv
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from voile.core.brief import Brief
 from voile.core.errors import RequestError
-from voile.core.progress import Progress
 from voile.data import Source
-from voile.data.files.memory import AnyPath
+from voile.data.roles import Role
 from voile.keys.pseudonyms import pseudonyms_of
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
-from voile.release.apply import Applying, Batch, Outcome
+from voile.release.apply import Applying, apply, released_schema
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
-from voile.release.manifest import Release
+from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.signals.codec.codec import Codec
 from voile.signals.codec.lattice import OFF, Lattice
 from voile.signals.maps.privacy_map import SignalsWarning
-from voile.signals.maps.stored import mark_of
+from voile.signals.maps.stored import StoredMap, mark_of
 from voile.signals.readings.sources import BatchReadings, SignalReader, nothing
 from voile.signals.verbs.certify import Certificate, certify
 from voile.signals.verbs.content import Content, Policy
 from voile.signals.verbs.options import ApplyOptions
 from voile.signals.verbs.report_data import STATING, report_data
 
-KEPT = ("label", "sensitive", "keep")
+__all__ = ["apply", "prepare"]
+
+KEPT: tuple[Role, ...] = ("label", "sensitive", "keep")
 PSEUDONYM = "pseudonym"  # the released column of subjects, whose own name may be an identifier's
 CLASSES, OUTSIDE = "classes.csv", "outside.csv"
+FLAGGED = pa.schema([("row", pa.int64()), ("column", pa.string())])
 MISSING, UNCARRIED = "a missing or infinite reading", "a reading too far out to be carried exactly"
 
 
-def apply(
-    kit: Kit,
-    chosen: Chosen,
-    source: Source,
-    out: Path | None,
-    options: ApplyOptions,
-    *,
-    force: bool,
-    progress: Progress,
-) -> Release:
-    """Encode the readings of a source, each by its subject's class, with two manifests.
+def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> _Encoding:
+    """Decide how the readings of a source are encoded, and under which secret subjects are named.
 
-    Messages stand in the readings' columns, beside a pseudonym; the class never leaves.
-    In the private folder ``classes.csv`` gives the class of each pseudonym, for the recipient, and
-    ``outside.csv`` the readings that hardly occur in their class. Rows stream; memory follows the
-    batch and the number of subjects, and two bytes a row for the certificate.
+    Raises
+    ------
+    RequestError : the source has other columns, or there is no secret for lasting pseudonyms.
     """
-    chosen.check(kit)
     content = Content.of(kit)
-    content.reader.check(source)
+    reader = content.reader
+    reader.check(source)
     policy = Policy.from_data(chosen.policy, content.maps)
     policy.warn()
-    applying = _Applying(
-        kit, chosen.as_read(content, policy), source, content, policy, options, progress
+    secret, schema = options.secret(reader.subject), _schema(source, reader)
+    lasting = None if options.no_pseudonyms else secret
+    return _Encoding(
+        kit=kit,
+        chosen=chosen.as_read(content, policy),
+        source=source,
+        roles=reader.roles,
+        hold_out=reader.hold_out,
+        columns=[*schema.names[1:], reader.private],
+        schema=schema,
+        beside={
+            OUTSIDE: FLAGGED,
+            CLASSES: pa.schema([(name, pa.string()) for name in (PSEUDONYM, reader.private)]),
+        },
+        secret=secret,
+        content=content,
+        policy=policy,
+        places=options.places,
+        passes=options.missing == "pass",
+        lasts=lasting is not None,
+        keyed=lasting or Secret(Protective().bytes(32)),
     )
-    return applying.write(out, options, force=force)
 
 
-class _Applying(Applying):
+@dataclass
+class Sent(Brief):
+    """What is noted of rows: whose they are, and what their messages stand for.
+
+    classes : of each pseudonym the first row, and the class.
+    heard : the pseudonyms that a message bears.
+    outside : by column, the readings beyond those that the map was fitted to.
+    """
+
+    classes: dict[str, tuple[int, str]] = field(default_factory=dict)
+    heard: set[str] = field(default_factory=set)
+    certificate: Certificate = field(default_factory=Certificate)
+    outside: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Encoding(Applying[Sent, Sent]):
+    """Encode rows, each by the map of its class. Messages stand in the readings' columns.
+
+    In the private folder ``classes.csv`` gives the class of each pseudonym, for the recipient, and
+    ``outside.csv`` the readings that hardly occur in their class. Memory follows the batch and the
+    number of subjects, and two bytes a row for the certificate.
+
+    passes : a row without a reading is released without a message.
+    keyed : what pseudonyms are keyed by; lasts : it is the user's own, not this release's alone.
+    """
+
     stating = STATING
 
-    def __init__(
-        self,
-        kit: Kit,
-        chosen: Chosen,
-        source: Source,
-        content: Content,
-        policy: Policy,
-        options: ApplyOptions,
-        progress: Progress,
-    ) -> None:
-        self._content, self._reader, self._policy = content, content.reader, policy
-        map = content.map(policy)
-        self._map, self._places = mark_of(map.codec_), options.places
-        self._codec = replace(map.codec_, places=options.places)
-        self._scores = map.codec(base="normal", strength=1.0)
-        self._passes = options.missing == "pass"
-        secret = options.secret(self._reader.subject)
-        lasting = None if options.no_pseudonyms else secret
-        self._lasts = lasting is not None
-        self._secret = lasting or Secret(Protective().bytes(32))
-        self._classes: dict[str, tuple[int, str]] = {}
-        self._heard: set[str] = set()  # whose message is in the release
-        self._certificate = Certificate()
-        self._outside: Counter[str] = Counter()
-        self._flags: Any = None
-        self._types = {
-            form.column: form.decoded_type(source.columns[form.column])
-            for form in self._reader.forms
-        }
-        schema = _schema(source, self._reader)
-        self._shown: list[str] = schema.names
-        super().__init__(
-            kit,
-            chosen,
-            source,
-            roles=self._reader.roles,
-            hold_out=self._reader.hold_out,
-            columns=[*self._shown[1:], self._reader.private],
-            schema=schema,
-            progress=progress,
-            secret=secret,
-        )
+    content: Content
+    policy: Policy
+    places: int | None
+    passes: bool
+    keyed: Secret
+    lasts: bool
+    protective: Protective = field(default_factory=Protective)
 
-    def _batches(self, private: AnyPath, files: ExitStack) -> Iterator[pa.RecordBatch]:
-        """Write beside the rows each pseudonym's class, and which readings lie outside."""
-        writers = []
-        for name in (CLASSES, OUTSIDE):
-            file = (private / name).open("w", newline="", encoding="utf-8")
-            writers.append(csv.writer(files.enter_context(file)))
-        classes, self._flags = writers
-        self._flags.writerow(["row", "column"])
-        yield from super()._batches(private, files)
-        classes.writerow([PSEUDONYM, self._reader.private])
-        classes.writerows((name, label) for name, (_, label) in sorted(self._classes.items()))
+    @property
+    def reader(self) -> SignalReader:
+        return self.content.reader
 
-    def make(self, batch: Batch) -> Outcome:
+    @cached_property
+    def map(self) -> StoredMap:
+        return self.content.map(self.policy)
+
+    @cached_property
+    def codec(self) -> Codec:
+        return replace(self.map.codec_, places=self.places)
+
+    @cached_property
+    def scores(self) -> Codec:
+        """What finds readings beyond those that the map was fitted to."""
+        return self.map.codec(base="normal", strength=1.0)
+
+    def make(self, batch: Batch) -> Outcome[Sent]:
         """Encode the readings of each row; set aside those that cannot be."""
-        seen = self._reader.see(batch.rows)
-        lost = self._set_aside_of(batch, seen)
-        blank = seen.missing & batch.counted & ~lost
-        rows = np.flatnonzero(batch.counted & ~lost & ~blank)
+        seen = self.reader.see(batch.rows)
+        aside = list(self._set_aside(batch, seen))
+        rows = np.flatnonzero(batch.left(aside) & ~seen.missing)
         table, labels = self._on_lattices(seen.table(rows)), seen.labels[rows].astype(str)
         self._check_classes(labels, batch.numbers[rows])
-        Z, far = carried(self._codec, table, labels, self.protective)
-        uncarried = np.zeros_like(lost)
+        Z, far = carried(self.codec, table, labels, self.protective)
+        uncarried = np.zeros_like(batch.counted)
         uncarried[rows[far]] = True
-        self.note(batch, ", ".join(self._reader.columns), UNCARRIED, uncarried)
-        lost |= uncarried
+        aside.append(Aside(", ".join(self.reader.columns), UNCARRIED, uncarried))
         rows, table, labels, Z = rows[~far], table[~far], labels[~far], Z[~far]
-        self._flag(table, labels, batch.numbers[rows])
-        which = np.searchsorted(self._codec.classes, labels)
-        self._certificate.add(batch.numbers, batch.numbers[rows], which, table)
-        out = np.flatnonzero(batch.counted & ~lost)
-        names = self._names(batch, seen, out)
-        self._heard.update(names.take(pa.array(rows)).to_pylist())
-        made = dict(zip(self._reader.columns, self._sent(len(lost), rows, Z), strict=True))
-        made[PSEUDONYM] = names
-        columns = [made[n] if n in made else batch.rows.column(n) for n in self._shown]
-        return Outcome(columns, lost, np.zeros_like(lost))
+        names = self._names(seen, np.flatnonzero(batch.left(aside)))
+        sent = self.nothing()
+        for name, label, number in zip(names, seen.labels, batch.numbers, strict=True):
+            if name is not None:
+                self._know(sent, name, int(number), label)
+        sent.heard.update(names[rows])
+        which = np.searchsorted(self.codec.classes, labels)
+        sent.certificate.add(batch.numbers, batch.numbers[rows], which, table)
+        flags = self._flags(table, labels, batch.numbers[rows])
+        sent.outside.update(flags.column("column").to_pylist())
+        messages = self._messages(len(names), rows, Z)
+        made = dict(zip(self.reader.columns, messages, strict=True))
+        made[PSEUDONYM] = pa.array(names, pa.string())
+        columns = [made[n] if n in made else batch.rows.column(n) for n in self.schema.names]
+        return Outcome(columns, sent, aside, beside={OUTSIDE: flags})
 
-    def _on_lattices(self, table: NDArray[Any]) -> NDArray[Any]:
-        """Return readings as the multiples that they stand for: sums may be off by a bit."""
-        for j, column in enumerate(self._codec.columns):
-            if isinstance(column, Lattice):
-                table[:, j] = column.nearest(table[:, j].astype(np.float64))
-        return table
+    def nothing(self) -> Sent:
+        return Sent()
 
-    def _set_aside_of(self, batch: Batch, seen: BatchReadings) -> NDArray[np.bool_]:
-        """Note why rows cannot be released, each once, and say which they are."""
-        lost = np.zeros(len(batch.numbers), dtype=np.bool_)
+    def merge(self, notes: Sent, more: Sent) -> None:
+        """Join what was sent; refuse a subject of two classes."""
+        for name, (number, label) in more.classes.items():
+            self._know(notes, name, number, label)
+        notes.heard |= more.heard
+        notes.certificate.join(more.certificate)
+        notes.outside += more.outside
 
-        def note(column: str, reason: str, which: NDArray[np.bool_]) -> None:
-            fresh = which & batch.counted & ~lost
-            self.note(batch, column, reason, fresh)
-            lost[fresh] = True
+    def last(self, known: Sent) -> dict[str, pa.RecordBatch]:
+        """Give the class of each pseudonym."""
+        rows = sorted((name, label) for name, (_, label) in known.classes.items())
+        schema = self.beside[CLASSES]
+        cells = zip(*rows, strict=True) if rows else ([], [])
+        arrays = [pa.array(column, pa.string()) for column in cells]
+        return {CLASSES: pa.RecordBatch.from_arrays(arrays, schema=schema)}
 
-        note(self._reader.subject, "no subject", nothing(seen.subjects))
-        note(self._reader.private, "no class", nothing(seen.labels))
-        for form, cells, column in zip(
-            self._reader.forms, seen.cells, self._codec.columns, strict=True
-        ):
-            note(form.column, form.lacks, cells.strange)
-            if not self._passes:
-                note(form.column, MISSING, cells.missing)
+    def _set_aside(self, batch: Batch, seen: BatchReadings) -> Iterator[Aside]:
+        """Yield why rows cannot be released, each row once."""
+        left = batch.counted.copy()
+        for column, reason, rows in self._faults(seen):
+            yield Aside(column, reason, rows & left)
+            left &= ~rows
+
+    def _faults(self, seen: BatchReadings) -> Iterator[Aside]:
+        yield Aside(self.reader.subject, "no subject", nothing(seen.subjects))
+        yield Aside(self.reader.private, "no class", nothing(seen.labels))
+        columns = zip(self.reader.forms, seen.cells, self.codec.columns, strict=True)
+        for form, cells, column in columns:
+            yield Aside(form.column, form.lacks, cells.strange)
+            if not self.passes:
+                yield Aside(form.column, MISSING, cells.missing)
             whole = ~(cells.missing | cells.strange)
             if isinstance(column, Lattice):
                 values = np.where(whole, cells.values, 0.0)
                 off = np.abs(column.nearest(values) - values) > OFF * column.resolution
-                note(form.column, f"no multiple of {column.resolution:g}", off & whole)
+                yield Aside(form.column, f"no multiple of {column.resolution:g}", off & whole)
             else:
                 unseen = ~np.isin(cells.values.astype(str), column.values)
-                note(form.column, "a value that the map has not seen", unseen & whole)
-        return lost
+                yield Aside(form.column, "a value that the map has not seen", unseen & whole)
+
+    def _on_lattices(self, table: NDArray[Any]) -> NDArray[Any]:
+        """Return readings as the multiples that they stand for: sums may be off by a bit."""
+        for j, column in enumerate(self.codec.columns):
+            if isinstance(column, Lattice):
+                table[:, j] = column.nearest(table[:, j].astype(np.float64))
+        return table
 
     def _check_classes(self, labels: NDArray[np.str_], numbers: NDArray[np.int64]) -> None:
-        strange = ~np.isin(labels, self._codec.classes)
+        strange = ~np.isin(labels, self.codec.classes)
         if strange.any():
             raise RequestError(
                 "the map has not seen a class",
                 where=f"{self.source.name}, row {int(numbers[strange.argmax()]) + 1:,}, "
-                f"column {self._reader.private}",
+                f"column {self.reader.private}",
                 instead="fit with such people, at least 20, or merge their class with another",
             )
 
-    def _names(self, batch: Batch, seen: BatchReadings, out: NDArray[np.intp]) -> pa.Array:
-        """Return pseudonyms of the rows that go out, and remember whose class is which."""
+    def _names(self, seen: BatchReadings, out: NDArray[np.intp]) -> NDArray[np.object_]:
+        """Return the pseudonyms of the rows that go out, and None of the others."""
+        names = np.full(len(seen.subjects), None, dtype=object)
         subjects = pa.array(seen.subjects[out], pa.string())
-        names = pseudonyms_of(self._secret, subjects).to_pylist()
-        column = np.full(len(seen.subjects), None, dtype=object)
-        column[out] = names
-        for name, label, number in zip(names, seen.labels[out], batch.numbers[out], strict=True):
-            first, known = self._classes.setdefault(name, (int(number), label))
-            if known != label:
-                raise RequestError(
-                    f"the subject is of another class than in row {first + 1:,}",
-                    where=f"{self.source.name}, row {int(number) + 1:,}",
-                    instead="give each enrolment a subject of its own",
-                )
-        return pa.array(column, pa.string())
+        names[out] = pseudonyms_of(self.keyed, subjects).to_pylist()
+        return names
 
-    def _sent(self, n: int, rows: NDArray[np.intp], Z: NDArray[Any]) -> Iterator[pa.Array]:
+    def _know(self, sent: Sent, name: str, number: int, label: str) -> None:
+        """Note whose class is which."""
+        first, known = sent.classes.setdefault(name, (number, label))
+        if known != label:
+            raise RequestError(
+                f"the subject is of another class than in row {first + 1:,}",
+                where=f"{self.source.name}, row {number + 1:,}",
+                instead="give each enrolment a subject of its own",
+            )
+
+    def _messages(self, n: int, rows: NDArray[np.intp], Z: NDArray[Any]) -> Iterator[pa.Array]:
         blank = np.ones(n, dtype=np.bool_)
         blank[rows] = False
-        for j, form in enumerate(self._reader.forms):
+        for j, form in enumerate(self.reader.forms):
             column = np.zeros(n, dtype=object if form.settings.nominal else np.float64)
             column[rows] = Z[:, j]
             yield pa.array(column, form.sent_type, mask=blank)
 
-    def _flag(self, table: NDArray[Any], labels: NDArray[np.str_], numbers: Any) -> None:
-        """Record which readings lie beyond those that the map was fitted to."""
-        outside = self._scores.outside(table, labels)
-        for j, form in enumerate(self._reader.forms):
-            if outside[:, j].any():
-                self._outside[form.column] += int(outside[:, j].sum())
-                found = numbers[outside[:, j]]
-                self._flags.writerows((int(number) + 1, form.column) for number in found)
+    def _flags(
+        self, table: NDArray[Any], labels: NDArray[np.str_], numbers: NDArray[np.int64]
+    ) -> pa.RecordBatch:
+        """Return which readings lie beyond those that the map was fitted to."""
+        column, row = np.nonzero(self.scores.outside(table, labels).T)
+        names = pa.array(self.reader.columns, pa.string()).take(pa.array(column))
+        return pa.RecordBatch.from_arrays([pa.array(numbers[row] + 1), names], schema=FLAGGED)
 
-    def certified(self, out: AnyPath, rows: Source, scratch: Path | None) -> dict[str, float]:
+    def certified(self, written: Written[Sent]) -> dict[str, float]:
         """Decode what was written, and hold it to the readings."""
-        figures = certify(self.opened(out), rows, self._reader, self._codec, self._certificate)
-        again = self._certificate.rows - len(self._heard)
-        if again and self._policy.strength > 0:
+        sent = written.known
+        figures = certify(written.rows, written.truth, self.reader, self.codec, sent.certificate)
+        again = sent.certificate.rows - len(sent.heard)
+        if again and self.policy.strength > 0:
             note = f"{again:,} messages are not their subject's first, and many reveal the class"
             warnings.warn(f"{note}: send them in sessions", SignalsWarning, stacklevel=2)
-        return {**figures, "subjects": len(self._classes), "outside": sum(self._outside.values())}
+        return {**figures, "subjects": len(sent.classes), "outside": sent.outside.total()}
 
-    def public_manifest(self, figures: Mapping[str, float]) -> dict[str, Any]:
+    def public_manifest(self, figures: Mapping[str, float], known: Sent) -> dict[str, Any]:
         """Describe the columns and what was expected, and nothing of whose class is which."""
         chosen = self.chosen.figures
         return {
-            "policy": self._policy.to_data(),
-            "map": self._map,
-            "places": self._places,
-            "columns": [
-                {"column": name, "role": self._role(name), **self._what(name)}
-                for name in self._shown
-            ],
+            "policy": self.policy.to_data(),
+            "map": mark_of(self.map.codec_),
+            "places": self.places,
+            "columns": self.described(dict(self._made_columns())),
             "figures": {name: chosen[name] for name in chosen if name != "distortion"},
         }
 
-    def _role(self, name: str) -> str:
-        return "identifier" if name == PSEUDONYM else self._reader.roles.columns[name].role
+    def _made_columns(self) -> Iterator[tuple[str, dict[str, str]]]:
+        for form in self.reader.forms:
+            yield (
+                form.column,
+                {
+                    "role": "reading",
+                    "what": "messages, decoded by class",
+                    "type": str(form.decoded_type(self.source.columns[form.column])),
+                    "sent": "text" if form.settings.nominal else "number",
+                },
+            )
+        how = "keyed by a secret" if self.lasts else "of this release alone"
+        yield PSEUDONYM, {"role": "identifier", "what": f"pseudonym, {how}"}
 
-    def _what(self, name: str) -> dict[str, str]:
-        if name in self._types:
-            sent = "text" if self.schema.field(name).type == pa.string() else "number"
-            kind = str(self._types[name])
-            return {"what": "messages, decoded by class", "type": kind, "sent": sent}
-        if name == PSEUDONYM:
-            how = "keyed by a secret" if self._lasts else "of this release alone"
-            return {"what": f"pseudonym, {how}"}
-        return {"what": "as in the source"}
-
-    def private_manifest(self) -> dict[str, Any]:
+    def private_manifest(self, known: Sent) -> dict[str, Any]:
         """Return what the report needs of the other policies, and how many readings lie outside."""
         return {
-            "outside": dict(self._outside),
-            "story": report_data(self._content, self._policy, self.chosen.number),
+            "outside": dict(known.outside),
+            "story": report_data(self.content, self.policy, self.chosen.number),
         }
 
 
 def _schema(source: Source, reader: SignalReader) -> pa.Schema:
     """Return the columns of the release: the pseudonym, messages, and those kept."""
-    sent, roles = {form.column: form.sent_type for form in reader.forms}, reader.roles.columns
-    fields = [
-        pa.field(name, sent.get(name, type_))
-        for name, type_ in source.columns.items()
-        if name in sent or (roles[name].role in KEPT and name != reader.subject)
-    ]
-    if PSEUDONYM in [field.name for field in fields]:
+    sent = {form.column: form.sent_type for form in reader.forms}
+    shown = released_schema(source, sent, {*reader.roles.of(*KEPT)} - {reader.subject})
+    if PSEUDONYM in shown.names:
         raise RequestError(
             f"two columns of the release would be called {PSEUDONYM}",
             where=source.name,
             instead="call the source's by another name",
         )
-    return pa.schema([pa.field(PSEUDONYM, pa.string()), *fields])
+    return pa.schema([pa.field(PSEUDONYM, pa.string()), *shown])
 
 
 def carried(

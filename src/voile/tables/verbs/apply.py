@@ -3,62 +3,79 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import cached_property
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError
-from voile.core.progress import Progress
 from voile.data import Source
-from voile.data.files.memory import AnyPath
-from voile.release.apply import Applying, Batch, Outcome
+from voile.release.apply import Applying, apply
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
-from voile.release.manifest import Release
+from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.report.suppression import FEW
 from voile.report.wording import needs_suppression
 from voile.tables.policies.policy import Policy
-from voile.tables.recoding.plan import find_pseudonym_column, plan
+from voile.tables.recoding.plan import Output, find_pseudonym_column, plan
 from voile.tables.recoding.published import Published
 from voile.tables.recoding.recoder import Recoder
 from voile.tables.scoring.disclosure import of_column
 from voile.tables.verbs.certify import certify
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.options import ApplyOptions
-from voile.tables.verbs.report_data import STATING
+from voile.tables.verbs.report_data import STATING, report_data
+
+__all__ = ["apply", "prepare"]
 
 CONSTRAINTS = ("k", "max_risk", "l_diversity", "suppress")
 OUTSIDE, UNMADE = "a value outside its domain", "a value that cannot be pseudonymised or shifted"
+Seen: TypeAlias = list[NDArray[np.bool_]]
+"""By domain, which of its values released rows have."""
 
 
-def apply(
-    kit: Kit,
-    chosen: Chosen,
-    source: Source,
-    out: Path | None,
-    options: ApplyOptions,
-    *,
-    force: bool,
-    progress: Progress,
-) -> Release:
-    """Write the release of a source under a chosen policy, with its two manifests.
+def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> _Recoding:
+    """Decide what each column of a source becomes, and which groups may be released.
 
-    Rows stream; memory follows the batch. Their order is drawn anew unless asked to be kept. A
-    row with a value outside its domain is set aside with its reason, one whose group breaks the
-    constraints is suppressed, and what came in equals what went out plus those.
+    Raises
+    ------
+    RequestError : the source has other columns.
+    InfeasibleError : the policy breaks the kit's constraints.
     """
-    chosen.check(kit)
     content = Content.of(kit)
     content.roles.check(source.columns)
     policy = Policy.from_data(content.space.domains, chosen.policy)
     chosen = _scored(chosen, content, policy)
-    applying = _Applying(kit, chosen, source, content, policy, options, progress)
-    return applying.write(out, options, force=force)
+    secret = options.secret(find_pseudonym_column(content.roles))
+    outputs = plan(
+        policy,
+        content.roles,
+        source.columns,
+        bounds=options.bounds,
+        secret=secret,
+        pseudonyms=not options.no_pseudonyms,
+    )
+    groups, _, kept = content.space.groups(policy)
+    rules = content.space.constraints
+    bound = rules.k > 1 or rules.max_risk < 1 or rules.l_diversity > 1
+    return _Recoding(
+        kit=kit,
+        chosen=chosen,
+        source=source,
+        roles=content.roles,
+        hold_out=content.hold_out,
+        columns=[output.source for output in outputs],
+        schema=pa.schema([f for output in outputs for f in output.fields]),
+        unfinished=pa.schema([output.unfinished for output in outputs]),
+        secret=secret,
+        content=content,
+        policy=policy,
+        bounds=options.bounds,
+        outputs=outputs,
+        recoder=Recoder(policy, groups[kept] if bound else None),
+    )
 
 
 def _scored(chosen: Chosen, content: Content, policy: Policy) -> Chosen:
@@ -106,110 +123,78 @@ def _check_constraints(content: Content, figures: dict[str, float]) -> None:
             )
 
 
-class _Applying(Applying):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Recoding(Applying[Seen, Published]):
     """Generalise rows by a policy, and suppress those whose group breaks the constraints."""
 
     stating = STATING
 
-    def __init__(
-        self,
-        kit: Kit,
-        chosen: Chosen,
-        source: Source,
-        content: Content,
-        policy: Policy,
-        options: ApplyOptions,
-        progress: Progress,
-    ) -> None:
-        self._content, self._policy = content, policy
-        secret = options.secret(find_pseudonym_column(content.roles))
-        self._outputs = plan(
-            policy,
-            content.roles,
-            source.columns,
-            bounds=options.bounds,
-            secret=secret,
-            pseudonyms=not options.no_pseudonyms,
-        )
-        self._bounds = options.bounds
-        self._seen = [np.zeros(len(domain), dtype=np.bool_) for domain in policy.domains]
-        groups, _, kept = content.space.groups(policy)
-        rules = content.space.constraints
-        bound = rules.k > 1 or rules.max_risk < 1 or rules.l_diversity > 1
-        self._recoder = Recoder(policy, groups[kept] if bound else None)
-        super().__init__(
-            kit,
-            chosen,
-            source,
-            roles=content.roles,
-            hold_out=content.hold_out,
-            columns=[output.source for output in self._outputs],
-            schema=pa.schema([f for output in self._outputs for f in output.fields]),
-            unfinished=pa.schema([output.unfinished for output in self._outputs]),
-            progress=progress,
-            secret=secret,
-        )
+    content: Content
+    policy: Policy
+    bounds: bool
+    outputs: tuple[Output, ...]
+    recoder: Recoder
 
-    def make(self, batch: Batch) -> Outcome:
+    def make(self, batch: Batch) -> Outcome[Seen]:
         """Make the output columns; set aside rows with a value that is in no interval."""
-        recoded = self._recoder(batch.rows)
-        aside = np.zeros(len(batch.numbers), dtype=np.bool_)
-
-        def note(column: str, reason: str, lost: NDArray[np.bool_]) -> None:
-            lost = lost & batch.counted
-            self.note(batch, column, reason, lost)
-            aside[lost] = True
-
-        for place, domain in enumerate(self._policy.domains):
-            note(domain.column, OUTSIDE, recoded.intervals[:, place] < 0)
-        arrays: list[pa.Array] = []
-        for output in self._outputs:
-            made, lost = output.make(batch.rows, recoded)
-            arrays.append(made)
+        recoded = self.recoder(batch.rows)
+        outside = recoded.intervals.T < 0
+        aside = [
+            Aside(domain.column, OUTSIDE, rows)
+            for domain, rows in zip(self.policy.domains, outside, strict=True)
+        ]
+        made = [output.make(batch.rows, recoded) for output in self.outputs]
+        for output, (_, lost) in zip(self.outputs, made, strict=True):
             if lost is not None:
-                note(output.source, UNMADE, lost)
-        kept = batch.counted & ~aside & ~recoded.suppressed
-        for seen, values in zip(self._seen, recoded.values[kept].T, strict=True):
-            seen[values] = True
-        return Outcome(arrays, aside, recoded.suppressed)
+                aside.append(Aside(output.source, UNMADE, lost))
+        kept = batch.left(aside) & ~recoded.suppressed
+        seen = self.nothing()
+        for has, values in zip(seen, recoded.values[kept].T, strict=True):
+            has[values] = True
+        return Outcome([array for array, _ in made], seen, aside, recoded.suppressed)
 
-    @cached_property
-    def _published(self) -> Published:
-        """The policy as the release shows it, known when all rows have been made."""
-        return Published.of(self._policy, self._seen, bounds=self._bounds)
+    def nothing(self) -> Seen:
+        return [np.zeros(len(domain), dtype=np.bool_) for domain in self.policy.domains]
 
-    def finish(self, columns: Sequence[pa.Array]) -> list[pa.Array]:
+    def merge(self, notes: Seen, more: Seen) -> None:
+        for seen, values in zip(notes, more, strict=True):
+            np.logical_or(seen, values, out=seen)
+
+    def conclude(self, notes: Seen) -> Published:
+        return Published.of(self.policy, notes, bounds=self.bounds)
+
+    def finish(self, columns: Sequence[pa.Array], known: Published) -> list[pa.Array]:
         """Name the intervals by the values that released rows have."""
-        made = zip(self._outputs, columns, strict=True)
-        return [array for output, one in made for array in output.written(one, self._published)]
+        made = zip(self.outputs, columns, strict=True)
+        return [array for output, one in made for array in output.written(one, known)]
 
-    def certified(self, out: AnyPath, rows: Source, scratch: Path | None) -> dict[str, float]:
+    def certified(self, written: Written[Published]) -> dict[str, float]:
         """Measure the release by its own groups, and hold it to the kit's constraints."""
-        content = self._content
+        content = self.content
         figures = certify(
-            self.opened(out),
-            rows if self.subject else None,
-            self._published.codebook,
-            unknown=[f.name for o in self._outputs if o.role == "identifier" for f in o.fields],
-            population=(self._published, content.space.counts),
+            written.rows,
+            written.people,
+            written.known.codebook,
+            unknown=[f.name for o in self.outputs if o.role == "identifier" for f in o.fields],
+            population=(written.known, content.space.counts),
             sensitive=[c for c in content.roles.of("sensitive") if c in self.schema.names],
-            suppressed=self.suppressed_people(rows),
-            directory=scratch,
+            suppressed=written.suppressed_people(),
+            directory=written.scratch,
         )
         _check_constraints(content, figures)
         return figures
 
-    def public_manifest(self, figures: Mapping[str, float]) -> dict[str, Any]:
+    def public_manifest(self, figures: Mapping[str, float], known: Published) -> dict[str, Any]:
         """Return the intervals, the constraints, and figures that single nobody out."""
-        space = self._content.space
+        space = self.content.space
         shown = ["mean_risk", "max_risk"]
         if not needs_suppression(figures["share_under_11"], figures["subjects"], "public"):
             shown.append("share_under_11")
         return {
-            "policy": self._published.codebook.to_data(),
+            "policy": known.codebook.to_data(),
             "columns": [
                 {"column": name, "from": output.source, "what": output.what, "role": output.role}
-                for output in self._outputs
+                for output in self.outputs
                 for name in (field.name for field in output.fields)
             ],
             "figures": {
@@ -220,15 +205,13 @@ class _Applying(Applying):
             },
             "measures": {
                 kind: {"title": asked.title, "formula": asked.formula}
-                for kind, asked in self._content.measures.items()
+                for kind, asked in self.content.measures.items()
             },
             "constraints": {name: getattr(space.constraints, name) for name in CONSTRAINTS},
             "population": space.population.how,
             "assumptions": list(space.population.assumptions),
         }
 
-    def private_manifest(self) -> dict[str, Any]:
+    def private_manifest(self, known: Published) -> dict[str, Any]:
         """Return what the report says of the other policies, so that it needs no kit."""
-        from voile.tables.verbs.report_data import report_data
-
-        return {"story": report_data(self._content, self._policy, self._published)}
+        return {"story": report_data(self.content, self.policy, known)}

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
-from multiprocessing import get_all_start_methods, get_context
-from types import TracebackType
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.errors import RequestError
-from voile.core.workers import begin_worker, starting_workers
 from voile.documents.committee.committee import Committee
 from voile.documents.committee.publication import PublishedDocument, publish, removals_by_text
 from voile.documents.committee.repeats import NameWords, find_mentions, mentions_as_removals
@@ -42,25 +33,13 @@ class Recipe:
 
 Done = PublishedDocument | None
 """A document as published; None where it could not be done."""
-Pending = Callable[[], list[Done]]
-"""Waits until documents are done."""
-
-
-class Workbench(Protocol):
-    """Works on documents, in order."""
-
-    def begin(self, documents: Sequence[Document]) -> Pending:
-        """Return what gives each document as published; several calls may be pending."""
-
-    def end(self) -> None:
-        """Release the processes; nothing is begun after it."""
 
 
 class Worker:
-    """Puts documents through a recipe in this process."""
+    """Puts documents through a recipe."""
 
     def __init__(self, recipe: Recipe) -> None:
-        self._recipe = recipe
+        self.recipe = recipe
         self._remover = recipe.committee.remover()
         self._words = NameWords()
         self._lists = tuple(one for one in recipe.finders if isinstance(one, PhraseList))
@@ -68,14 +47,8 @@ class Worker:
         self._checked = frozenset(one.by for one in self._patterns if one.checked)
 
     def __call__(self, documents: Sequence[Document]) -> list[Done]:
+        """Return each document as published, None where one fails by itself."""
         return [one for part in _parts(documents) for one in self._tried(part)]
-
-    def begin(self, documents: Sequence[Document]) -> Pending:
-        """Defer the work until it is asked for."""
-        return partial(self, documents)
-
-    def end(self) -> None:
-        """Do nothing: there are no processes."""
 
     def _tried(self, documents: Sequence[Document]) -> list[Done]:
         try:
@@ -86,7 +59,7 @@ class Worker:
             return [one for document in documents for one in self._tried([document])]
 
     def _done(self, documents: Sequence[Document]) -> Iterator[Done]:
-        recipe = self._recipe
+        recipe = self.recipe
         removed = self._remover(documents)
         again = find_mentions(removed, self._names, self._words) if recipe.names else None
         learnt = removals_by_text(self._remover, removed)
@@ -114,7 +87,7 @@ class Worker:
 
     @property
     def _names(self) -> NDArray[np.bool_]:
-        return np.array([False, *(label in self._recipe.names for label in self._remover.labels)])
+        return np.array([False, *(label in self.recipe.names for label in self._remover.labels)])
 
 
 def _parts(documents: Iterable[Document]) -> Iterator[list[Document]]:
@@ -128,70 +101,3 @@ def _parts(documents: Iterable[Document]) -> Iterator[list[Document]]:
         size += len(document.text)
     if part:
         yield part
-
-
-class Workers:
-    """Puts documents through a recipe in several processes, with the same results.
-
-    The processes are forked, so that a secret is never written or sent.
-    """
-
-    def __init__(self, recipe: Recipe, jobs: int) -> None:
-        if "fork" not in get_all_start_methods():
-            raise RequestError("this system works in one process only", instead="use one job")
-        self._jobs = jobs
-        self._pool = ProcessPoolExecutor(
-            jobs, mp_context=get_context("fork"), initializer=_begin, initargs=(recipe,)
-        )
-
-    def begin(self, documents: Sequence[Document]) -> Pending:
-        """Deal the documents to the processes, in parts of about as many characters."""
-        cuts = cut_evenly([len(one.text) for one in documents], self._jobs)
-        parts = [documents[a:b] for a, b in pairwise(cuts) if b > a]
-        with starting_workers():
-            done = [self._pool.submit(_work, part) for part in parts]
-        return partial(_all, done)
-
-    def __enter__(self) -> Workers:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.end()
-
-    def end(self) -> None:
-        self._pool.shutdown(cancel_futures=True)
-
-
-def cut_evenly(sizes: Sequence[int], parts: int) -> list[int]:
-    """Return the bounds of parts of whole documents, about equally long."""
-    middles = np.cumsum(sizes) - np.array(sizes) / 2
-    goals = np.linspace(0, sum(sizes), parts + 1)[1:-1]
-    return [0, *np.searchsorted(middles, goals).tolist(), len(sizes)]
-
-
-def _all(parts: Iterable[Future[list[Done]]]) -> list[Done]:
-    try:
-        return [one for part in parts for one in part.result()]
-    except BrokenProcessPool:
-        raise RequestError(
-            "a worker process was killed, perhaps for lack of memory",
-            instead="use one job, or shorter documents",
-        ) from None
-
-
-_worker: Worker
-
-
-def _begin(recipe: Recipe) -> None:
-    global _worker
-    begin_worker()  # the parent's locks are held here as well
-    _worker = Worker(recipe)
-
-
-def _work(documents: Sequence[Document]) -> list[Done]:
-    return _worker(documents)

@@ -1,8 +1,7 @@
-"""A policy at work on documents: repeats, lists, what fails, and several processes."""
+"""A policy at work on documents: repeats, lists, what fails."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -13,11 +12,10 @@ from hypothesis import strategies as st
 from tests.documents.flow import kit_of
 from tests.documents.made import Told
 
-from voile.core.errors import RequestError
-from voile.documents.committee import workers as working
+from voile.documents.committee import worker as working
 from voile.documents.committee.committee import Committee, Member, TokenRemovals
 from voile.documents.committee.repeats import NameWords, find_mentions
-from voile.documents.committee.workers import Recipe, Worker, Workers, cut_evenly
+from voile.documents.committee.worker import Recipe, Worker
 from voile.documents.patterns import PhraseList, patterns_of
 from voile.documents.replacements import Marks, Reason
 from voile.documents.text.document import Document
@@ -109,15 +107,6 @@ def test_repeats_are_the_same_whatever_texts_came_before(texts):
         assert after.tolist() == find_mentions(alone, names).tolist()
 
 
-@given(st.lists(st.integers(0, 50), max_size=12), st.integers(1, 5))
-def test_no_part_is_longer_than_its_share_and_a_document(sizes, parts):
-    cuts = cut_evenly(sizes, parts)
-    assert cuts == sorted(cuts)
-    assert (cuts[0], cuts[-1], len(cuts)) == (0, len(sizes), parts + 1)
-    most = sum(sizes) / parts + max(sizes, default=0)
-    assert all(sum(sizes[a:b]) <= most for a, b in pairwise(cuts))
-
-
 def test_a_repeat_is_of_the_type_that_was_removed_first():
     types = {"Ana": 3, "ANA": 1}
     names = np.array([False, True, False, True])
@@ -161,7 +150,7 @@ def test_a_mark_in_the_text_is_no_mention():
 
 
 def done(work, *texts):
-    return work.begin([Document(text, id=f"row {n}") for n, text in enumerate(texts, 1)])()
+    return work([Document(text, id=f"row {n}") for n, text in enumerate(texts, 1)])
 
 
 def test_who_removed_what_is_told():
@@ -292,13 +281,9 @@ def test_an_allow_list_only_subtracts(phrases):
 
 @dataclass(frozen=True)
 class Failing:
-    """Marks, but for documents that say so: there it fails, or ends its process."""
-
-    ends: bool = False
+    """Marks, but for documents that say so: there it fails."""
 
     def __call__(self, document, removals):
-        if "fail" in document.text and self.ends:
-            os._exit(1)
         if "fail" in document.text:
             raise KeyError(document.text)
         return Marks()(document, removals)
@@ -307,29 +292,21 @@ class Failing:
 def test_a_document_that_fails_fails_alone():
     texts = [TEXT, "fail Ana", TEXT, "", "Ana Ruiz will fail", TEXT]
     whole = done(Worker(recipe()), *texts)
-    for work in (Worker(recipe(put=Failing())), Workers(recipe(put=Failing()), 2)):
-        found = done(work, *texts)
-        assert [one is None for one in found] == ["fail" in text for text in texts]
-        assert [a == b for a, b in zip(found, whole, strict=True) if a] == [True] * 4
+    found = done(Worker(recipe(put=Failing())), *texts)
+    assert [one is None for one in found] == ["fail" in text for text in texts]
+    assert [a == b for a, b in zip(found, whole, strict=True) if a] == [True] * 4
 
 
-def test_a_process_that_dies_is_no_answer():
-    with (
-        Workers(recipe(put=Failing(ends=True)), 2) as work,
-        pytest.raises(RequestError, match="was killed"),
-    ):
-        done(work, *[TEXT] * 5, "fail")
-
-
-def test_documents_come_back_in_order_from_any_number_of_processes():
+def test_documents_are_the_same_in_whatever_company():
     texts = [f"{TEXT} Number {n} ." for n in range(23)]
     alone = done(Worker(recipe()), *texts)
     assert [f"Number {n} " in one.text for n, one in enumerate(alone)] == [True] * 23
-    for jobs in (1, 2, 3):
-        with Workers(recipe(), jobs) as work:
-            assert done(work, *texts) == alone
-            assert done(work) == []
-            assert done(work, texts[0]) == alone[:1]
+    worker = Worker(recipe())
+    documents = [Document(text, id=f"row {n}") for n, text in enumerate(texts, 1)]
+    parts = [worker(documents[at : at + 5]) for at in range(0, 23, 5)]
+    assert [one for part in parts for one in part] == alone
+    assert worker([]) == []
+    assert worker(documents[:1]) == alone[:1]
 
 
 @settings(max_examples=10)
@@ -357,11 +334,3 @@ def test_parts_are_as_long_as_they_may_be(lengths, limit):
     assert all(size <= limit or len(part) == 1 for part, size in zip(parts, sizes, strict=True))
     for size, (_, after) in zip(sizes, pairwise(parts), strict=False):
         assert size + len(after[0].text) > limit
-
-
-def test_examples_of_cut_evenly():
-    assert (cut_evenly([6, 6], 2), cut_evenly([9, 1, 1, 1], 2), cut_evenly([], 2)) == (
-        [0, 1, 2],
-        [0, 1, 4],
-        [0, 0, 0],
-    )

@@ -1,0 +1,156 @@
+"""What becomes of rows: plain values, so that any process may make them and one counts them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.data import Source, open_source
+from voile.data.files.memory import AnyPath
+from voile.data.formulas import Unescaped
+from voile.release.manifest import PERSON
+
+Notes = TypeVar("Notes")
+Known = TypeVar("Known")
+
+
+class Aside(NamedTuple):
+    """Rows that cannot be released: (n,) bool, the column that stands against it, and why."""
+
+    column: str
+    reason: str
+    rows: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Batch(Brief):
+    """Rows of the source on their way.
+
+    Parameters
+    ----------
+    rows : the columns that were asked for.
+    numbers : (n,) the number of each row in the source, from 0.
+    counted : (n,) bool, not held out: the others are not counted.
+    """
+
+    rows: pa.RecordBatch
+    numbers: NDArray[np.int64]
+    counted: NDArray[np.bool_]
+
+    def left(self, aside: Iterable[Aside]) -> NDArray[np.bool_]:
+        """Return which rows are counted and not set aside."""
+        left = self.counted.copy()
+        for one in aside:
+            left &= ~one.rows
+        return left
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send these rows alone: a slice takes the whole of its buffers along."""
+        packed = self.rows.serialize().to_pybytes()
+        return _unpacked, (packed, self.rows.schema, self.numbers, self.counted)
+
+
+def _unpacked(packed: bytes, schema: pa.Schema, *rest: Any) -> Batch:
+    return Batch(pa.ipc.read_record_batch(packed, schema), *rest)
+
+
+@dataclass(frozen=True)
+class Outcome(Brief, Generic[Notes]):
+    """What became of a batch.
+
+    Parameters
+    ----------
+    columns : of the release, or what `finish` makes it of; as many rows as came in.
+    notes : what the wing notes of the rows.
+    aside : rows that no policy speaks of.
+    suppressed : (n,) bool, rows that may not be released, if any.
+    beside : rows for files of the private folder, by name.
+    """
+
+    columns: Sequence[pa.Array]
+    notes: Notes
+    aside: Sequence[Aside] = ()
+    suppressed: NDArray[np.bool_] | None = None
+    beside: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
+
+
+@dataclass
+class Tally:
+    """Count what became of every row; `check` asserts that none was lost or made."""
+
+    read: int = 0
+    released: int = 0
+    held_out: int = 0
+    suppressed: int = 0
+    set_aside: Counter[tuple[str, str]] = field(default_factory=Counter)
+    set_aside_rows: int = 0
+
+    def check(self) -> None:
+        """Raise when rows in differ from rows out, set aside, suppressed and held out."""
+        out = self.released + self.set_aside_rows + self.suppressed + self.held_out
+        if self.read != out:
+            raise AssertionError(f"{self.read} rows came in and {out} are accounted for")
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the counts for the private manifest."""
+        return {
+            "read": self.read,
+            "released": self.released,
+            "held_out": self.held_out,
+            "suppressed": self.suppressed,
+            "set_aside": self.set_aside_rows,
+            "set_aside_by": [
+                {"column": column, "reason": reason, "rows": rows}
+                for (column, reason), rows in sorted(self.set_aside.items())
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Written(Brief, Generic[Known]):
+    """A release that was written and has not appeared, for its certificate.
+
+    Parameters
+    ----------
+    path, escaped : where it is, and whether formulas in it were escaped.
+    truth : of each row its number in the source, and its person's token where there are subjects.
+    known : what `conclude` returned.
+    dropped : the distinct tokens of people of whom a row was suppressed.
+    scratch : a folder for what is needed only meanwhile; None in memory.
+    """
+
+    path: AnyPath
+    escaped: bool
+    truth: Source
+    known: Known
+    tally: Tally
+    dropped: NDArray[np.int64]
+    scratch: Path | None
+
+    @property
+    def rows(self) -> Source:
+        """The release, as the wing made it."""
+        rows = open_source(self.path)
+        return Unescaped(rows) if self.escaped else rows
+
+    @property
+    def people(self) -> Source | None:
+        """Whose each row is; None without subjects."""
+        return self.truth if PERSON in self.truth.columns else None
+
+    def suppressed_people(self) -> int:
+        """Count the subjects all of whose released rows were suppressed; rows without a subject."""
+        if self.people is None:
+            return self.tally.suppressed
+        dropped = self.dropped
+        for batch in self.people.batches([PERSON]):
+            dropped = np.setdiff1d(dropped, batch.column(0).to_numpy())
+        return len(dropped)
