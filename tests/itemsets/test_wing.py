@@ -14,10 +14,9 @@ from voile.data import open_source
 from voile.data.roles import Roles
 from voile.itemsets.measures.containment import anonymity, part_anonymity, row_exact_anonymity
 from voile.itemsets.rows.incidence import Incidence
-from voile.itemsets.verbs.fit import choose, fit
 from voile.itemsets.verbs.lookup import Knowledge, fitting, look_up, people, published
 from voile.itemsets.verbs.options import ApplyOptions, FitOptions
-from voile.itemsets.wing import apply, verify
+from voile.itemsets.wing import apply, choose, fit, verify
 from voile.release.choice import Choice
 
 NAMES = tuple("abcdef")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 VERBS: Mapping[str, str] = {
     "apply": "verbs.apply",
     "attack": "verbs.attack",
-    "choose": "verbs.fit",
+    "choose": "verbs.choose",
     "fit": "verbs.fit",
     "prepare": "verbs.apply",
     "sections": "verbs.report",

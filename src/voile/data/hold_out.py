@@ -7,9 +7,9 @@ without a list of people; the key stays in the kit, which is private.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +33,15 @@ class HoldOut(Brief):
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a hold-out holds its key and is not pickled: keep the kit")
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what a kit stores of it."""
+        return {"share": self.share, "key": self.key.hex()}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], subject: str | None) -> HoldOut:
+        """Read it back."""
+        return cls(data["share"], bytes.fromhex(data["key"]), subject)
 
     def held(self, batch: pa.RecordBatch, first_row: int) -> NDArray[np.bool_]:
         """Say which rows of a batch, the first of them numbered `first_row`, are held out.

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from voile.documents.text.source import open_source
     from voile.documents.verbs.apply import apply, prepare
     from voile.documents.verbs.attack import attack
+    from voile.documents.verbs.choose import choose
     from voile.documents.verbs.fit import fit
-    from voile.documents.verbs.policies import choose
     from voile.documents.verbs.report import sections
     from voile.documents.verbs.verify import verify
 
@@ -40,8 +40,4 @@ __all__ = [
     "verify",
 ]
 
-__getattr__ = lazily(
-    __name__,
-    {**VERBS, "choose": "verbs.policies", "open_source": "text.source"},
-    package="voile.documents",
-)
+__getattr__ = lazily(__name__, {**VERBS, "open_source": "text.source"}, package="voile.documents")

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from voile.itemsets.rows.matrix_source import open_source
     from voile.itemsets.verbs.apply import apply, prepare
     from voile.itemsets.verbs.attack import attack
-    from voile.itemsets.verbs.fit import choose, fit
+    from voile.itemsets.verbs.choose import choose
+    from voile.itemsets.verbs.fit import fit
     from voile.itemsets.verbs.report import sections
     from voile.itemsets.verbs.verify import verify
 

@@ -267,15 +267,21 @@ class Chosen(Brief):
         return in_words(self.choice, edited=self.edited)
 
     @classmethod
-    def from_kit(cls, kit: Kit, policies: Policies, choice: Choice) -> Chosen:
-        """Pick one policy of a kit's frontier.
+    def from_kit(
+        cls,
+        kit: Kit,
+        policies: Policies,
+        choice: Choice,
+        beating: Callable[[str], int] | None = None,
+    ) -> Chosen:
+        """Pick one policy of a kit's frontier; `beating` as of `Choice.among`.
 
         Raises
         ------
         InfeasibleError : no policy is within the limit.
         RequestError : there is no policy of that number or name.
         """
-        number = choice.among(policies.frontier, policies.risks)
+        number = choice.among(policies.frontier, policies.risks, beating)
         with fitting("the kit"):
             figures, policy = policies.figures_of(number), policies.policy(number).to_data()
         return cls(kit.kind, kit.id, number, choice, figures, policy)

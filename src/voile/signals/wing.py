@@ -25,10 +25,11 @@ from voile.signals.verbs.options import (
 if TYPE_CHECKING:
     from voile.signals.verbs.apply import apply, prepare
     from voile.signals.verbs.attack import attack
+    from voile.signals.verbs.choose import choose
     from voile.signals.verbs.decode import decode, decode_release
     from voile.signals.verbs.enrol import enrol
     from voile.signals.verbs.fhir import decode_fhir, encode_fhir
-    from voile.signals.verbs.fit import choose, fit
+    from voile.signals.verbs.fit import fit
     from voile.signals.verbs.receive import receive
     from voile.signals.verbs.report import sections
     from voile.signals.verbs.send import send

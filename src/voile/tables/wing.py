@@ -10,7 +10,8 @@ from voile.tables.verbs.options import ApplyOptions, AttackOptions, FitOptions
 if TYPE_CHECKING:
     from voile.tables.verbs.apply import apply, prepare
     from voile.tables.verbs.attack import attack
-    from voile.tables.verbs.fit import choose, fit
+    from voile.tables.verbs.choose import choose
+    from voile.tables.verbs.fit import fit
     from voile.tables.verbs.report import sections
     from voile.tables.verbs.verify import verify
 

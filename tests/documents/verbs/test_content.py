@@ -14,7 +14,8 @@ from tests.documents.flow import PEOPLE, applied, fitted, kit_of, people, table
 
 from voile.core.errors import RequestError, TamperedError, VoileError
 from voile.documents.learners.arrays import SCHEMA
-from voile.documents.verbs.content import Content, Policy
+from voile.documents.verbs.content import Content
+from voile.documents.verbs.policies import Policy
 from voile.documents.wing import choose
 from voile.release.choice import Choice
 from voile.release.kit import Kit

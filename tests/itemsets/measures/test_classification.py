@@ -15,8 +15,8 @@ from voile.itemsets.measures import classification
 from voile.itemsets.measures.classification import FOLDS, CrossValidation
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.labels import Labels
-from voile.itemsets.verbs.fit import choose, fit
 from voile.itemsets.verbs.options import FitOptions
+from voile.itemsets.wing import choose, fit
 from voile.release.choice import Choice
 
 NAMES = tuple("abcd")

@@ -14,9 +14,8 @@ from voile.core.progress import silent
 from voile.data import open_source, open_writer
 from voile.data.roles import Roles
 from voile.itemsets.rows.sources import RowReader
-from voile.itemsets.verbs.fit import choose, fit
 from voile.itemsets.verbs.options import ApplyOptions, FitOptions
-from voile.itemsets.wing import apply, verify
+from voile.itemsets.wing import apply, choose, fit, verify
 from voile.release.choice import Choice
 
 N = 90

@@ -21,9 +21,8 @@ from voile.data.roles import Roles
 from voile.itemsets.rows import long_tables
 from voile.itemsets.rows.long_tables import Records, RecordWriter
 from voile.itemsets.rows.sources import RowReader
-from voile.itemsets.verbs.fit import choose, fit
 from voile.itemsets.verbs.options import ApplyOptions, AttackOptions, FitOptions
-from voile.itemsets.wing import apply, attack, verify
+from voile.itemsets.wing import apply, attack, choose, fit, verify
 from voile.release.choice import Choice
 from voile.report.wording import name_of
 

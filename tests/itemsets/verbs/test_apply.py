@@ -11,8 +11,8 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.core.progress import silent
 from voile.data import open_source
 from voile.data.roles import Roles
-from voile.itemsets.verbs.content import EmptyPolicyWarning
 from voile.itemsets.verbs.options import ApplyOptions, FitOptions
+from voile.itemsets.verbs.policies import EmptyPolicyWarning
 from voile.itemsets.wing import apply, choose, fit, verify
 from voile.release.choice import Choice
 

@@ -14,7 +14,8 @@ from voile.data import open_source
 from voile.signals.readings.forms import ReadingColumn, ReadingSettings
 from voile.signals.verbs import apply as applying
 from voile.signals.verbs.certify import Certificate, _mixed, certify, fingerprint, messages
-from voile.signals.verbs.content import Content, Policy
+from voile.signals.verbs.content import Content
+from voile.signals.verbs.policies import Policy
 
 
 @given(st.lists(st.floats(0, 100), min_size=4, max_size=12), st.data())

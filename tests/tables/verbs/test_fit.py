@@ -16,10 +16,10 @@ from voile.release.kit import Kit
 from voile.report.sections import Grid, Prose
 from voile.tables.policies.policy import Policy
 from voile.tables.verbs.content import Content
-from voile.tables.verbs.fit import choose, fit
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.report import sections
 from voile.tables.verbs.report_data import report_data
+from voile.tables.wing import choose, fit
 
 ROLES_OF = {"size": "quasi", "sex": "quasi", "town": "quasi"}
 ROLES = Roles.model_validate({"columns": ROLES_OF})

@@ -52,12 +52,11 @@ class Content(Policies):
         """Return the kit; it is private, since it holds words of the text."""
         space = next(iter(self.committees.values())).space
         arrays, members = _stored(self.committees)
-        hold_out = self.reading.hold_out
         facts = {
             "policies": len(self.frontier),
             "holds_words": True,
             "roles": self.reading.roles.model_dump(mode="json"),
-            "hold_out": {"share": hold_out.share, "key": hold_out.key.hex()},
+            "hold_out": self.reading.hold_out.to_data(),
             "committees": members,
             "lists": {name: sorted(words) for name, words in space.lists.items()},
             "tags": list(space.tags),
@@ -73,7 +72,8 @@ class Content(Policies):
         return Kit(KIND, "private", facts, tables)
 
     @classmethod
-    def _of(cls, kit: Kit) -> Content:
+    def parts(cls, kit: Kit) -> dict[str, Any]:
+        """Read what a kit holds of each field."""
         facts, tables = kit.facts, kit.tables
         arrays = from_table(tables["arrays"])
         space = Space(
@@ -93,15 +93,15 @@ class Content(Policies):
             )
             for one in facts["committees"]
         }
-        roles, held = Roles.model_validate(facts["roles"]), facts["hold_out"]
-        hold_out = HoldOut(held["share"], bytes.fromhex(held["key"]), roles.subject)
+        roles = Roles.model_validate(facts["roles"])
+        hold_out = HoldOut.from_data(facts["hold_out"], roles.subject)
         bytes.fromhex(facts["key"])  # of the texts learnt from: what is none is refused here
-        return cls(
-            **cls._tables(kit),
-            reading=DocumentReader(roles, hold_out),
-            committees=committees,
-            seen=_rising(arrays["seen"]),
-        )
+        return {
+            **super().parts(kit),
+            "reading": DocumentReader(roles, hold_out),
+            "committees": committees,
+            "seen": _rising(arrays["seen"]),
+        }
 
 
 def _stored(

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from voile.core.brief import Brief
 from voile.core.errors import DamagedError, RequestError
 from voile.core.frontier import Frontier
 from voile.documents.replacements.kinds import name_types
-from voile.release.choice import Choice, Chosen
+from voile.release.policies import StoredPolicies
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,28 +74,17 @@ class Policy:
 
 
 @dataclass(frozen=True, eq=False)
-class Policies(Brief):
-    """The frontier of a fit."""
+class Policies(StoredPolicies):
+    """The frontier of a fit; `figures` includes further mentions of removed names."""
 
-    frontier: Frontier  # its policies are rows of `figures`
-    # (p,) what each policy leaves and removes, further mentions of removed names included
-    figures: pa.Table
     alone: pa.Table  # (p,) the same of its committee alone
     passes: pa.Table  # every pass of every loop, with what each learner would have removed
     found: Mapping[str, Any]  # `FACTS` of the fit
     lists: Mapping[str, int]  # how many words the data holder's lists have, by name
 
     @classmethod
-    def of(cls, kit: Kit) -> Self:
-        """Read a kit; what does not fit together raises `DamagedError`."""
-        return kit.read(cls._of)
-
-    @classmethod
-    def _of(cls, kit: Kit) -> Self:
-        return cls(**cls._tables(kit))
-
-    @classmethod
-    def _tables(cls, kit: Kit) -> dict[str, Any]:
+    def parts(cls, kit: Kit) -> dict[str, Any]:
+        """Read what a kit holds of each field."""
         import numpy as np
 
         figures = kit.table("frontier", numbers=["miss_cost", "passes", "risk", "loss"])
@@ -133,16 +121,9 @@ class Policies(Brief):
         return {"relative_risk": self.frontier.risk}
 
     def policy(self, number: int) -> Policy:
-        row = self._row(number)
+        """Return a policy of the frontier."""
+        row = self.row(number)
         return Policy(row["miss_cost"], row["passes"])
-
-    def figures_of(self, number: int) -> dict[str, float]:
-        row = self._row(number)
-        return {n: x for n, x in row.items() if isinstance(x, int | float) and n != "number"}
-
-    def _row(self, number: int) -> dict[str, Any]:
-        row: dict[str, Any] = self.figures.slice(number, 1).to_pylist()[0]
-        return row
 
     def context(self, policy: Policy) -> list[str]:
         """Return the words that, left under a policy, pointed to removed values."""
@@ -150,16 +131,3 @@ class Policies(Brief):
             if (row["miss_cost"], row["passes"]) == (policy.miss_cost, policy.passes):
                 return list(row["context"])
         return []
-
-
-def choose(kit: Kit, choice: Choice) -> Chosen:
-    """Pick one policy of a kit's frontier, with what it leaves and removes.
-
-    Raises
-    ------
-    InfeasibleError : no policy is within the limit.
-    RequestError : there is no policy of that number or name.
-    """
-    chosen = Chosen.from_kit(kit, Policies.of(kit), choice)
-    Policy.from_data(chosen.policy).warn()
-    return chosen

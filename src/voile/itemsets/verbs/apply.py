@@ -19,8 +19,9 @@ from voile.itemsets.rows.forms import Form
 from voile.itemsets.rows.long_tables import release_writer, released
 from voile.itemsets.rows.sources import unlabelled
 from voile.itemsets.verbs.certify import certify
-from voile.itemsets.verbs.content import Content, Policy
+from voile.itemsets.verbs.content import Content
 from voile.itemsets.verbs.options import ApplyOptions
+from voile.itemsets.verbs.policies import Policy
 from voile.itemsets.verbs.report_data import STATING, report_data
 from voile.keys.secret import Secret
 from voile.release.apply import Applying, apply, released_schema

@@ -1,4 +1,4 @@
-"""Fit finds the best features for each k; choose picks one set."""
+"""Fit finds the best features for each k."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.errors import InfeasibleError
 from voile.core.frontier import Frontier
 from voile.core.interruption import ctrl_c
 from voile.core.progress import Progress
@@ -22,11 +21,10 @@ from voile.itemsets.measures.feasibility import Feasible
 from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.sources import RowReader
 from voile.itemsets.selection import Selection
-from voile.itemsets.verbs.content import Content, Policy
+from voile.itemsets.verbs.content import Content
 from voile.itemsets.verbs.family import Family, Point
 from voile.itemsets.verbs.options import FitOptions
 from voile.keys.random import streams
-from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
 
 BLOCKED = 30
@@ -222,16 +220,3 @@ def _blocked(family: Family, points: list[Point]) -> pa.Table:
         ]
     )
     return pa.Table.from_pylist(rows, schema)
-
-
-def choose(kit: Kit, choice: Choice) -> Chosen:
-    """Pick one policy of a kit's frontier, with its figures."""
-    content = Content.of(kit)
-    chosen = Chosen.from_kit(kit, content, choice)
-    if choice.knee and not chosen.figures["features"]:
-        raise InfeasibleError(
-            "the frontier bends most where no feature is left, and only labels would be released",
-            instead="choose by --max-risk, --max-loss or --policy",
-        )
-    Policy.from_data(chosen.policy, content.names).warn()
-    return chosen

@@ -30,8 +30,9 @@ from voile.signals.maps.privacy_map import SignalsWarning
 from voile.signals.maps.stored import StoredMap, mark_of
 from voile.signals.readings.sources import BatchReadings, SignalReader, nothing
 from voile.signals.verbs.certify import Certificate, certify
-from voile.signals.verbs.content import Content, Policy
+from voile.signals.verbs.content import Content
 from voile.signals.verbs.options import ApplyOptions
+from voile.signals.verbs.policies import Policy
 from voile.signals.verbs.report_data import STATING, report_data
 
 __all__ = ["apply", "prepare"]

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
-import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
-
-from voile.core.brief import Brief
-from voile.core.errors import DamagedError, RequestError, nearest
-from voile.core.frontier import Frontier
+from voile.core.errors import DamagedError
 from voile.data.files.outputs import Visibility
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.release.kit import Kit
 from voile.signals.codec.codec import Codec
 from voile.signals.codec.lattice import Lattice
-from voile.signals.maps.privacy_map import SignalsWarning
 from voile.signals.maps.stored import StoredMap, from_table, to_table
 from voile.signals.readings.sources import SignalReader
 from voile.signals.sequences.sequence_codec import SequenceCodec
-from voile.signals.verbs.options import Base
+from voile.signals.verbs.policies import Policies, Policy
 
 KIND = "signals"
 SEQUENCE = "sequence"
-ESTIMATES = ("bits", "bits_low", "bits_high", "risk", "loss", "distortion")
 
 HOLDS = {
     "uniform": "the range of each class, which rests on its two outermost readings",
@@ -37,72 +28,20 @@ HOLDS = {
 }
 """What the kit holds of a class, by method; of the others means, spreads or scales."""
 
-PLAIN = "this policy has strength 0 and hides nothing: every reading is released as it is"
-
-
-@dataclass(frozen=True)
-class Policy:
-    """Send readings by this method's map, so far from the identity, looking so."""
-
-    method: str
-    base: str
-    strength: float
-
-    def to_data(self) -> dict[str, Any]:
-        return {"method": self.method, "base": self.base, "strength": self.strength}
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any], methods: Mapping[str, Any]) -> Policy:
-        """Read it back, refusing a method that the kit does not know."""
-        try:
-            policy = cls(str(data["method"]), str(data["base"]), float(data["strength"]))
-        except (KeyError, TypeError, ValueError):
-            raise RequestError("the policy lacks a method, base or strength") from None
-        for what, said, known in (
-            ("method", policy.method, list(methods)),
-            ("base", policy.base, list(get_args(Base))),
-        ):
-            if said not in known:
-                raise RequestError(
-                    f"the kit has no {what} {said}", where="policy", instead=nearest(said, known)
-                )
-        if not 0 <= policy.strength <= 1:
-            raise RequestError("the strength must lie between 0 and 1", where="policy")
-        return policy
-
-    def warn(self) -> None:
-        if self.strength == 0:
-            warnings.warn(PLAIN, SignalsWarning, stacklevel=3)
-
 
 @dataclass(frozen=True, eq=False)
-class Content(Brief):
+class Content(Policies):
     """A fitted family: its maps, the frontier over strengths and bases, what readings reveal."""
 
     reader: SignalReader  # which columns are read, and how
     maps: Mapping[str, StoredMap]  # per method
     sequence: SequenceCodec | None  # the map of a subject's sequences, where one was fitted
-    frontier: Frontier  # its policies, places in `figures`
-    figures: pa.Table  # of the policies: `ESTIMATES`, then method, base and strength
     before: Mapping[str, Any]  # what the readings themselves reveal
     found: Mapping[str, Any]  # how the fit ended
 
     @property
     def classes(self) -> list[str]:
         return [str(one) for one in next(iter(self.maps.values())).classes_]
-
-    @property
-    def risks(self) -> Mapping[str, NDArray[np.float64]]:
-        """What messages reveal of the class, as a share of what readings do."""
-        return {"relative_risk": self.frontier.risk}
-
-    def policy(self, number: int) -> Policy:
-        row = self.figures.slice(number, 1).to_pylist()[0]
-        return Policy(row["method"], row["base"], row["strength"])
-
-    def figures_of(self, number: int) -> dict[str, float]:
-        row = self.figures.slice(number, 1).to_pylist()[0]
-        return {name: row[name] for name in ESTIMATES}
 
     def map(self, policy: Policy) -> StoredMap:
         return self.maps[policy.method].at(policy.base, policy.strength)
@@ -121,11 +60,10 @@ class Content(Brief):
 
     def to_kit(self) -> Kit:
         """Return the kit, which says of itself what it holds of people."""
-        hold_out = self.reader.hold_out
         facts = {
             "policies": len(self.frontier),
             "roles": self.reader.roles.model_dump(mode="json"),
-            "hold_out": {"share": hold_out.share, "key": hold_out.key.hex()},
+            "hold_out": self.reader.hold_out.to_data(),
             "columns": list(self.reader.columns),
             "time": self.reader.time,
             "before": dict(self.before),
@@ -154,33 +92,22 @@ class Content(Brief):
         return [*said, f"differentially private: {private}"]
 
     @classmethod
-    def of(cls, kit: Kit) -> Content:
-        """Read a kit back; `TamperedError` when it lacks what a kit of signals holds."""
-        return kit.read(cls._of)
-
-    @classmethod
-    def _of(cls, kit: Kit) -> Content:
+    def parts(cls, kit: Kit) -> dict[str, Any]:
+        """Read what a kit holds of each field."""
         facts = kit.facts
-        numbers = [*ESTIMATES, "number", "strength"]
-        figures = kit.table("frontier", numbers=numbers, text=["method", "base"])
         arrays = from_table(kit.tables["maps"])
         sequence = arrays.pop(SEQUENCE, None)
         maps = {method: StoredMap.from_arrays(each) for method, each in arrays.items()}
         columns = tuple(facts["columns"])
         if any(len(one.columns) != len(columns) for one in maps.values()):
             raise DamagedError("the kit's maps are of other columns")
-        roles, held = Roles.model_validate(facts["roles"]), facts["hold_out"]
-        hold_out = HoldOut(held["share"], bytes.fromhex(held["key"]), roles.subject)
-        return cls(
-            SignalReader(roles, columns, hold_out, facts["time"]),
-            maps,
-            None if sequence is None else SequenceCodec.from_arrays(sequence),
-            Frontier.of(
-                figures["risk"].to_numpy(),
-                figures["loss"].to_numpy(),
-                figures["number"].to_numpy(),
-            ),
-            figures,
-            facts["before"],
-            {"stopped": facts["stopped"]},
-        )
+        roles = Roles.model_validate(facts["roles"])
+        hold_out = HoldOut.from_data(facts["hold_out"], roles.subject)
+        return {
+            **super().parts(kit),
+            "reader": SignalReader(roles, columns, hold_out, facts["time"]),
+            "maps": maps,
+            "sequence": None if sequence is None else SequenceCodec.from_arrays(sequence),
+            "before": facts["before"],
+            "found": {"stopped": facts["stopped"]},
+        }

@@ -31,8 +31,9 @@ from voile.signals.readings.forms import ReadingColumn, type_named
 from voile.signals.readings.sources import SignalReader, subjects_of
 from voile.signals.verbs.apply import CLASSES, PSEUDONYM
 from voile.signals.verbs.certify import messages
-from voile.signals.verbs.content import KIND, Content, Policy
+from voile.signals.verbs.content import KIND, Content
 from voile.signals.verbs.options import DecodeOptions
+from voile.signals.verbs.policies import Policy
 from voile.signals.verbs.subjects import subjects_in
 
 ASIDE = 1  # the exit code where rows were set aside

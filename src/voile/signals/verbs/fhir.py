@@ -24,9 +24,10 @@ from voile.signals.fhir.files import Others
 from voile.signals.fhir.schemes import Scheme
 from voile.signals.maps.stored import mark_of
 from voile.signals.readings.sources import SignalReader
-from voile.signals.verbs.content import KIND, Content, Policy
+from voile.signals.verbs.content import KIND, Content
 from voile.signals.verbs.decode import ASIDE
 from voile.signals.verbs.options import DecodeFhirOptions, EncodeFhirOptions
+from voile.signals.verbs.policies import Policy
 from voile.signals.verbs.subjects import KnownSubject, sequences_of, subjects_in
 
 APART = (

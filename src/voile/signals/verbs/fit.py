@@ -1,4 +1,4 @@
-"""The wing's first two verbs: fit the maps and compare their strengths; choose one."""
+"""The wing's first verb: fit the maps and compare their strengths."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from voile.data import Data, Source, open_source
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.keys.random import streams
-from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
 from voile.signals.codec.pieces import Floats
 from voile.signals.information.beliefs import Beliefs
@@ -40,8 +39,9 @@ from voile.signals.readings.sources import (
 )
 from voile.signals.sequences.sequence_codec import SequenceCodec
 from voile.signals.sequences.sequence_map import SequenceMap
-from voile.signals.verbs.content import Content, Policy
+from voile.signals.verbs.content import Content
 from voile.signals.verbs.options import FitOptions
+from voile.signals.verbs.policies import Policy
 
 
 def fit(
@@ -68,13 +68,6 @@ def fit(
     content = fitting.content()
     _check_bits(content, options.bits)
     return content.to_kit()
-
-
-def choose(kit: Kit, choice: Choice) -> Chosen:
-    content = Content.of(kit)
-    chosen = Chosen.from_kit(kit, content, choice)
-    Policy.from_data(chosen.policy, content.maps).warn()
-    return chosen
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from voile.core.rounding import Stating
 
 if TYPE_CHECKING:
-    from voile.signals.verbs.content import Content, Policy
+    from voile.signals.verbs.content import Content
+    from voile.signals.verbs.policies import Policy
 
 STATING = Stating(at_least=frozenset({"bits_low"}))
 

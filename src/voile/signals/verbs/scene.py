@@ -26,8 +26,9 @@ from voile.signals.maps.stored import StoredMap, mark_of
 from voile.signals.readings.forms import ReadingColumn
 from voile.signals.readings.sources import SignalReader, SourceReadings
 from voile.signals.verbs.certify import messages
-from voile.signals.verbs.content import KIND, Content, Policy
+from voile.signals.verbs.content import KIND, Content
 from voile.signals.verbs.options import AttackOptions
+from voile.signals.verbs.policies import Policy
 
 
 @dataclass(frozen=True, eq=False)

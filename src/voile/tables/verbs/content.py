@@ -171,7 +171,7 @@ class Content(Brief):
                 "known": space.population.known,
                 "boxes": box_facts(space.population.boxes),
             },
-            "hold_out": {"share": self.hold_out.share, "key": self.hold_out.key.hex()},
+            "hold_out": self.hold_out.to_data(),
             "sensitive": self.sensitive,
             "outcomes": list(self.outcomes),
             "measures": {kind: asdict(asked) for kind, asked in self.measures.items()},
@@ -253,7 +253,7 @@ class Content(Brief):
         risk = _measure_of("risk", measures, counts)
         loss = _measure_of("loss", measures, counts)
         space = PolicySpace(domains, counts, constraints, population, risk=risk, loss=loss)
-        roles, held = Roles.model_validate(facts["roles"]), facts["hold_out"]
+        roles = Roles.model_validate(facts["roles"])
         if {d.column for d in domains} != set(roles.of("quasi")):
             raise DamagedError("the kit's domains are not those of its roles")
         marks = {
@@ -272,7 +272,7 @@ class Content(Brief):
                 )
             ),
             roles,
-            HoldOut(held["share"], bytes.fromhex(held["key"]), roles.subject),
+            HoldOut.from_data(facts["hold_out"], roles.subject),
             facts["sensitive"],
             tuple(facts["outcomes"]),
             measures,

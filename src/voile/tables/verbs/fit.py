@@ -1,18 +1,16 @@
-"""The wing's first two verbs: fit finds the frontier, choose picks one of its policies."""
+"""The wing's first verb: fit finds the frontier."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 
-from voile.core.errors import InfeasibleError, RequestError, nearest
+from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
 from voile.core.progress import Progress
 from voile.data import Source
 from voile.data.hold_out import HoldOut, TrainingSource
 from voile.data.roles import Roles
 from voile.keys.random import streams
-from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
 from voile.tables.bounds.bound import Bound, bound, refuse_unbounded
 from voile.tables.domains.settings import PATHS, KeptSettings
@@ -25,7 +23,7 @@ from voile.tables.policies.policy import Policy
 from voile.tables.policies.safe_harbor import is_age, safe_harbor
 from voile.tables.policies.space import PolicySpace
 from voile.tables.searches.result import Checkpoint
-from voile.tables.verbs.content import KIND, Asked, Content, Policies, score_marks
+from voile.tables.verbs.content import KIND, Asked, Content, score_marks
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.search import Method, SearchResult, search
 
@@ -177,30 +175,6 @@ def _start(space: PolicySpace, options: FitOptions) -> Frontier | None:
             instead="fit without it",
         )
     return earlier.frontier
-
-
-def choose(kit: Kit, choice: Choice) -> Chosen:
-    """Pick one policy of a kit's frontier, with the figures that its table holds."""
-    policies = Policies.of(kit)
-    number = choice.among(policies.frontier, policies.risks, partial(_beating, policies))
-    figures, policy = policies.figures_of(number), policies.policy(number)
-    return Chosen(KIND, kit.id, number, choice, figures, policy.to_data())
-
-
-def _beating(policies: Policies, name: str) -> int:
-    if name in policies.absent:
-        raise RequestError(f"{name} is not among these policies: {policies.absent[name]}")
-    if name not in policies.mark_scores:
-        close = nearest(name, policies.mark_scores)
-        raise RequestError(f"no policy is called {name}", instead=close)
-    risk, loss, *_ = policies.mark_scores[name]
-    beating = policies.frontier.dominating(risk, loss)
-    if not len(beating):
-        raise InfeasibleError(
-            f"no policy found beats {name} in both risk ({risk:.4g}) and loss ({loss:.4g})",
-            instead=f"choose with --max-relative-risk {risk:.4g}, or search longer",
-        )
-    return int(beating[policies.frontier.loss[beating].argmin()])
 
 
 def _check_outcomes(roles: Roles, options: FitOptions) -> None:

@@ -1,0 +1,20 @@
+"""Choose: pick one policy of a kit's frontier, without the committees."""
+
+from __future__ import annotations
+
+from voile.documents.verbs.policies import Policies, Policy
+from voile.release.choice import Choice, Chosen
+from voile.release.kit import Kit
+
+
+def choose(kit: Kit, choice: Choice) -> Chosen:
+    """Pick one policy of a kit's frontier, with what it leaves and removes.
+
+    Raises
+    ------
+    InfeasibleError : no policy is within the limit.
+    RequestError : there is no policy of that number or name.
+    """
+    chosen = Chosen.from_kit(kit, Policies.of(kit), choice)
+    Policy.from_data(chosen.policy).warn()
+    return chosen

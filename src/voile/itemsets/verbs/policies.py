@@ -1,0 +1,114 @@
+"""A kit's policies and their figures: what `choose` reads."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.core.frontier import Frontier
+from voile.itemsets.measures.feasibility import Constraint
+from voile.release.kit import Kit
+from voile.release.policies import StoredPolicies
+
+LABELS_ALONE = "this policy has no feature: labels and kept columns are released, and no item"
+
+
+class EmptyPolicyWarning(UserWarning):
+    """A policy publishes no feature at all."""
+
+
+@dataclass(frozen=True)
+class Policy(Brief):
+    """Publish these features, in the kit's order, and promise that they meet this constraint."""
+
+    shows = ("constraint",)
+
+    features: tuple[str, ...]
+    constraint: Constraint
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what a policy file shows and a person may correct."""
+        asked = self.constraint
+        limit = {} if asked.m is None else {"m": asked.m}
+        return {"k": asked.k, **limit, "absences": asked.absences, "features": list(self.features)}
+
+    def warn(self) -> None:
+        """Warn of a policy that publishes nothing."""
+        if not self.features:
+            warnings.warn(LABELS_ALONE, EmptyPolicyWarning, stacklevel=3)
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], known: Sequence[str]) -> Policy:
+        """Read it back, refusing a feature that the kit does not know."""
+        try:
+            constraint = Constraint(data["k"], data.get("m"), data["absences"])
+            features = tuple(map(str, data["features"]))
+        except (KeyError, TypeError):
+            raise RequestError("the policy says no k, absences or features") from None
+        chosen = set(features)
+        if unknown := chosen - set(known):
+            first = min(place for place, name in enumerate(features, 1) if name in unknown)
+            raise RequestError(
+                f"feature {first} of the policy is none of the kit's",
+                instead="leave it out, or choose again from this kit",
+            )
+        return cls(tuple(name for name in known if name in chosen), constraint)
+
+
+@dataclass(frozen=True, eq=False)
+class Policies(StoredPolicies):
+    """The frontier of a fit, whose policies are (p, features) bool.
+
+    features : (features,) a table: name, support in subjects, weight (null where the utility is a
+    function of the whole set). adversary : the constraint with k = 1.
+    """
+
+    features: pa.Table
+    adversary: Constraint
+
+    @classmethod
+    def parts(cls, kit: Kit) -> dict[str, Any]:
+        """Read what a kit holds of each field."""
+        features = kit.table("features", numbers=["support"], text=["feature"])
+        table = kit.table("frontier", numbers=["k", "risk", "loss"], raw=["policy"])
+        width, asked = len(features), kit.facts["adversary"]
+        masks = [
+            np.unpackbits(np.frombuffer(raw, dtype=np.uint8), count=width).astype(np.bool_)
+            for raw in table.column("policy").to_pylist()
+        ]
+        frontier = Frontier.of(
+            table.column("risk").to_numpy(),
+            table.column("loss").to_numpy(),
+            np.array(masks, dtype=np.bool_).reshape(len(masks), width),
+        )
+        return {
+            "frontier": frontier,
+            "figures": table.drop_columns(["policy"]),
+            "features": features,
+            "adversary": Constraint(1, asked["m"], asked["absences"]),
+        }
+
+    @property
+    def names(self) -> list[str]:
+        """The features' names, in the order of the kit."""
+        names: list[str] = self.features.column("feature").to_pylist()
+        return names
+
+    @property
+    def risks(self) -> Mapping[str, NDArray[np.float64]]:
+        """One in the fewest rows that hold what a row holds, of what the adversary may know."""
+        return {"max_risk": self.frontier.risk}
+
+    def policy(self, number: int) -> Policy:
+        """Return a policy of the frontier."""
+        names, kept = self.names, np.flatnonzero(self.frontier.policies[number])
+        asked = Constraint(self.row(number)["k"], self.adversary.m, self.adversary.absences)
+        return Policy(tuple(names[x] for x in kept), asked)

@@ -1,0 +1,46 @@
+"""What a wing reads of a kit to choose: its frontier and the figures of its policies."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from voile.core.brief import Brief
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from voile.core.frontier import Frontier
+    from voile.release.kit import Kit
+
+
+@dataclass(frozen=True, eq=False)
+class StoredPolicies(Brief):
+    """The frontier of a fit, and a table of the figures of its policies.
+
+    What choosing reads is a class of its own in every wing; what applying reads derives from it.
+    """
+
+    frontier: Frontier
+    figures: pa.Table
+
+    @classmethod
+    def of(cls, kit: Kit) -> Self:
+        """Read a kit; what does not fit together raises `DamagedError`."""
+        return kit.read(lambda kit: cls(**cls.parts(kit)))
+
+    @classmethod
+    @abstractmethod
+    def parts(cls, kit: Kit) -> dict[str, Any]:
+        """Read what a kit holds of each field."""
+
+    def row(self, number: int) -> dict[str, Any]:
+        """Return the row of a policy in the table of figures."""
+        row: dict[str, Any] = self.figures.slice(number, 1).to_pylist()[0]
+        return row
+
+    def figures_of(self, number: int) -> dict[str, float]:
+        """Return the figures that are known of a policy."""
+        row = self.row(number).items()
+        return {name: x for name, x in row if isinstance(x, int | float) and name != "number"}

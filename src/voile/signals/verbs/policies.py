@@ -1,0 +1,90 @@
+"""A kit's policies and what was estimated of them: what `choose` reads."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError, nearest
+from voile.core.frontier import Frontier
+from voile.release.kit import Kit
+from voile.release.policies import StoredPolicies
+from voile.signals.maps.privacy_map import SignalsWarning
+from voile.signals.verbs.options import Base
+
+ESTIMATES = ("bits", "bits_low", "bits_high", "risk", "loss", "distortion")
+
+PLAIN = "this policy has strength 0 and hides nothing: every reading is released as it is"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Send readings by this method's map, so far from the identity, looking so."""
+
+    method: str
+    base: str
+    strength: float
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what a policy file shows and lets a person correct."""
+        return {"method": self.method, "base": self.base, "strength": self.strength}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], methods: Collection[str]) -> Policy:
+        """Read it back, refusing a method that the kit does not know."""
+        try:
+            policy = cls(str(data["method"]), str(data["base"]), float(data["strength"]))
+        except (KeyError, TypeError, ValueError):
+            raise RequestError("the policy lacks a method, base or strength") from None
+        for what, said, known in (
+            ("method", policy.method, methods),
+            ("base", policy.base, get_args(Base)),
+        ):
+            if said not in known:
+                raise RequestError(
+                    f"the kit has no {what} {said}", where="policy", instead=nearest(said, known)
+                )
+        if not 0 <= policy.strength <= 1:
+            raise RequestError("the strength must lie between 0 and 1", where="policy")
+        return policy
+
+    def warn(self) -> None:
+        """Warn of a policy that hides nothing."""
+        if self.strength == 0:
+            warnings.warn(PLAIN, SignalsWarning, stacklevel=3)
+
+
+@dataclass(frozen=True, eq=False)
+class Policies(StoredPolicies):
+    """The frontier of a fit, over strengths and bases.
+
+    Its policies are places in `figures`, which has `ESTIMATES`, then method, base and strength.
+    """
+
+    @classmethod
+    def parts(cls, kit: Kit) -> dict[str, Any]:
+        """Read what a kit holds of each field."""
+        numbers = [*ESTIMATES, "number", "strength"]
+        figures = kit.table("frontier", numbers=numbers, text=["method", "base"])
+        places = (figures[name].to_numpy() for name in ("risk", "loss", "number"))
+        return {"frontier": Frontier.of(*places), "figures": figures}
+
+    @property
+    def risks(self) -> Mapping[str, NDArray[np.float64]]:
+        """What messages reveal of the class, as a share of what readings do."""
+        return {"relative_risk": self.frontier.risk}
+
+    def policy(self, number: int) -> Policy:
+        """Return a policy of the frontier."""
+        row = self.row(number)
+        return Policy(row["method"], row["base"], row["strength"])
+
+    def figures_of(self, number: int) -> dict[str, float]:
+        """Return what was estimated of a policy of the frontier."""
+        row = self.row(number)
+        return {name: row[name] for name in ESTIMATES}

@@ -1,0 +1,32 @@
+"""The wing's second verb: choose picks one policy of the frontier."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from voile.core.errors import InfeasibleError, RequestError, nearest
+from voile.release.choice import Choice, Chosen
+from voile.release.kit import Kit
+from voile.tables.verbs.content import Policies
+
+
+def choose(kit: Kit, choice: Choice) -> Chosen:
+    """Pick one policy of a kit's frontier, with the figures that its table holds."""
+    policies = Policies.of(kit)
+    return Chosen.from_kit(kit, policies, choice, partial(_beating, policies))
+
+
+def _beating(policies: Policies, name: str) -> int:
+    if name in policies.absent:
+        raise RequestError(f"{name} is not among these policies: {policies.absent[name]}")
+    if name not in policies.mark_scores:
+        close = nearest(name, policies.mark_scores)
+        raise RequestError(f"no policy is called {name}", instead=close)
+    risk, loss, *_ = policies.mark_scores[name]
+    beating = policies.frontier.dominating(risk, loss)
+    if not len(beating):
+        raise InfeasibleError(
+            f"no policy found beats {name} in both risk ({risk:.4g}) and loss ({loss:.4g})",
+            instead=f"choose with --max-relative-risk {risk:.4g}, or search longer",
+        )
+    return int(beating[policies.frontier.loss[beating].argmin()])
