@@ -234,3 +234,8 @@ def codebook(columns: Sequence[Mapping[str, Any]]) -> Section:
     rows = tuple((one["column"], one["role"], one["what"]) for one in columns)
     grid = Grid(("column", "role", "in the release"), rows, "What became of each column")
     return Section("codebook", "Codebook", (grid,))
+
+
+def limits(lines: tuple[str, ...]) -> Section:
+    """Say what a release does not protect from."""
+    return Section("limits", "What this does not protect from", (Bullets(lines),))

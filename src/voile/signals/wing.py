@@ -5,8 +5,6 @@ A function's code loads when it is first asked for, so that `--help` is quick.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from voile.core.lazy import VERBS, lazily
 from voile.data.files.outputs import ENROLMENT, READINGS
 from voile.release.own_verbs import OwnVerb
@@ -22,19 +20,6 @@ from voile.signals.verbs.options import (
     SendOptions,
 )
 
-if TYPE_CHECKING:
-    from voile.signals.verbs.apply import apply, prepare
-    from voile.signals.verbs.attack import attack
-    from voile.signals.verbs.choose import choose
-    from voile.signals.verbs.decode import decode, decode_release
-    from voile.signals.verbs.enrol import enrol
-    from voile.signals.verbs.fhir import decode_fhir, encode_fhir
-    from voile.signals.verbs.fit import fit
-    from voile.signals.verbs.receive import receive
-    from voile.signals.verbs.report import sections
-    from voile.signals.verbs.send import send
-    from voile.signals.verbs.verify import verify
-
 KIND = "signals"
 SUMMARY = "readings sent again and again to a recipient who knows each person's class"
 WAYS = ("max_relative_risk", "max_loss", "policy", "least_loss", "knee")
@@ -47,29 +32,7 @@ OWN_VERBS = (
     OwnVerb("decode-fhir", DecodeFhirOptions, "decode_fhir", ("kit", "source"), {"out": READINGS}),
 )
 
-__all__ = [
-    "KIND",
-    "OWN_VERBS",
-    "SUMMARY",
-    "WAYS",
-    "ApplyOptions",
-    "AttackOptions",
-    "FitOptions",
-    "apply",
-    "attack",
-    "choose",
-    "decode",
-    "decode_fhir",
-    "decode_release",
-    "encode_fhir",
-    "enrol",
-    "fit",
-    "prepare",
-    "receive",
-    "sections",
-    "send",
-    "verify",
-]
+__all__ = ["KIND", "OWN_VERBS", "SUMMARY", "WAYS", "ApplyOptions", "AttackOptions", "FitOptions"]
 
 __getattr__ = lazily(
     __name__,

@@ -36,7 +36,8 @@ from voile.documents.verbs.report_data import IN_SAMPLE
 from voile.documents.words.attributes import is_mark
 from voile.documents.words.tokens import token_labels, tokenise
 from voile.keys.random import streams
-from voile.release.manifest import ROW, ROWS, Release
+from voile.release.manifest import Release
+from voile.release.scoring import private_manifest_of, rows_released
 from voile.report.wording import listed
 
 KEPT = frozenset({"labels", "roles", "learnt_from", "surrogates"})
@@ -134,12 +135,7 @@ class _Scene:
 
     @classmethod
     def of(cls, release: Release, truth: Source) -> _Scene:
-        private = release.private
-        if private is None:
-            raise RequestError(
-                "the private folder that scores an attack is not beside the release",
-                where=str(release.folder),
-            )
+        private = private_manifest_of(release)
         if absent := sorted(KEPT - private.keys()):
             raise TamperedError(f"the private manifest lacks {', '.join(absent)}")
         reading = DocumentReader.all_of(Roles.model_validate(private["roles"]))
@@ -171,9 +167,9 @@ class _Scene:
 def _pairs(
     release: Release, texts: list[str], source: Corpus
 ) -> Iterator[tuple[PublishedDocument, Any]]:
-    numbers = _table(open_source(release.folder / ROWS), [ROW]).column(0).to_pylist()
-    edits = _edits(_table(open_source(release.folder / REMOVALS)))
-    shown = _table(release.rows(), texts)
+    numbers = rows_released(release).tolist()
+    edits = _edits(open_source(release.folder / REMOVALS).read())
+    shown = release.rows().read(texts)
     columns = [shown.column(name).to_pylist() for name in texts]
     for place, row in enumerate(numbers):
         for number, name in enumerate(texts):
@@ -228,7 +224,3 @@ def _figures(
         Rate.clustered(lost.tolist(), harmless.tolist()),
         meaning="Of the source's other tokens, the share that was removed, by whatever means.",
     )
-
-
-def _table(source: Source, columns: list[str] | None = None) -> pa.Table:
-    return pa.Table.from_batches(source.batches(columns), source.schema(columns))

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voile.core.evidence import Evidence, Rate
-from voile.core.rounding import for_audience
 from voile.documents.context import is_context
 from voile.documents.learning.quantities import FOUND, LEFT, REMOVED
 from voile.documents.verbs.policies import Policies
@@ -21,17 +20,18 @@ from voile.documents.verbs.report_fit import (
 from voile.documents.verbs.report_passes import passes_section, theory_section
 from voile.release.kit import Kit
 from voile.release.manifest import Release
+from voile.release.shown import facts_for
 from voile.report.evidence_sections import evidence_sections, shown_findings
 from voile.report.sections import (
     Audience,
     Block,
-    Bullets,
     Figure,
     Figures,
     Grid,
     Prose,
     Section,
     codebook,
+    limits,
 )
 from voile.report.wording import estimate, listed, needs_suppression, said, share, share_of, size
 
@@ -58,14 +58,7 @@ def sections(
     subject: Kit | Release, evidence: Sequence[Evidence], *, audience: Audience
 ) -> tuple[Section, ...]:
     """Return what a report shows of a kit or a release; words of the text for the holder alone."""
-    data: Mapping[str, Any]
-    public: Mapping[str, Any] = {}
-    private: Mapping[str, Any] = {}
-    if isinstance(subject, Kit):
-        data = for_audience(report_data(Policies.of(subject), None), audience, STATING)
-    else:
-        private = for_audience(subject.private or {}, audience, STATING)
-        data, public = private.get("story", {}), subject.public
+    data, public, private = facts_for(audience, subject, _gathered, STATING)
     parts = (
         _summary(data, public, evidence, audience),
         *evidence_sections(evidence, audience),
@@ -77,9 +70,13 @@ def sections(
         context_section(data),
         theory_section(data),
         codebook(public["columns"]) if public else None,
-        Section("limits", "What this does not protect from", (Bullets(LIMITS),)),
+        limits(LIMITS),
     )
     return tuple(part for part in parts if part is not None)
+
+
+def _gathered(kit: Kit) -> dict[str, Any]:
+    return report_data(Policies.of(kit), None)
 
 
 def _summary(

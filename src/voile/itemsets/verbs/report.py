@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voile.core.evidence import Evidence, Rate
-from voile.core.rounding import exact, for_audience, rounded
+from voile.core.rounding import exact, rounded
 from voile.itemsets.verbs.content import Content
 from voile.itemsets.verbs.lookup import ONE_LEFT, ONE_LEFT_BEFORE
 from voile.itemsets.verbs.report_data import MOST, STATING, report_data
 from voile.release.kit import Kit
 from voile.release.manifest import Release
+from voile.release.shown import facts_for
 from voile.report.evidence_sections import evidence_sections, shown_findings
 from voile.report.sections import (
     Audience,
     Bar,
     BarChart,
-    Bullets,
     Detail,
     Figure,
     Figures,
@@ -25,6 +25,7 @@ from voile.report.sections import (
     Prose,
     Section,
     frontier_chart,
+    limits,
 )
 from voile.report.suppression import is_few
 from voile.report.wording import estimate, is_hidden, listed, said, share, share_of
@@ -63,28 +64,23 @@ def sections(
     A public report names no feature that the release does not show, no rare itemset, and no
     count of people below 11.
     """
+    data, public, private = facts_for(audience, subject, _gathered, STATING)
     if isinstance(subject, Kit):
-        data = for_audience(report_data(Content.of(subject), None), audience, STATING)
-        return (_kit_summary(data, audience), *_expected(data, audience), _limits())
-    private = subject.private or {}
-    data = for_audience(private.get("story", {}), audience, STATING)
-    counted = for_audience(private.get("figures", {}), audience, STATING)
+        return (_kit_summary(data, audience), *_expected(data, audience), limits(LIMITS))
     published = [
-        f"{column['column']}={value}"
-        for column in subject.public["policy"]
-        for value in column["values"]
+        f"{column['column']}={value}" for column in public["policy"] for value in column["values"]
     ]
     return (
-        _summary(data, subject.public, counted, evidence, audience),
+        _summary(data, public, private.get("figures", {}), evidence, audience),
         *evidence_sections(evidence, audience),
-        _codebook(subject.public),
+        _codebook(public),
         *(_expected(data, audience, published) if data else ()),
-        _limits(),
+        limits(LIMITS),
     )
 
 
-def _limits() -> Section:
-    return Section("limits", "What this does not protect from", (Bullets(LIMITS),))
+def _gathered(kit: Kit) -> Data:
+    return report_data(Content.of(kit), None)
 
 
 def _kit_summary(data: Data, audience: Audience) -> Section:

@@ -8,10 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.errors import RequestError
 from voile.data import Source, open_source
 from voile.data.roles import Roles
 from voile.itemsets.rows.forms import Form, Intervals, released_form
@@ -19,7 +17,13 @@ from voile.itemsets.rows.incidence import Incidence
 from voile.itemsets.rows.sources import RowReader, Rows
 from voile.itemsets.verbs.lookup import published
 from voile.itemsets.verbs.options import AttackOptions
-from voile.release.manifest import CONTROL, Release
+from voile.release.manifest import Release
+from voile.release.scoring import (
+    people_released,
+    private_manifest_of,
+    rows_held_out,
+    rows_released,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +39,7 @@ class Scene:
     @classmethod
     def of(cls, release: Release, truth: Source, options: AttackOptions) -> Scene:
         """Refuse what cannot be scored."""
-        if release.private is None:
-            raise RequestError(
-                "the private folder that scores an attack is not beside the release",
-                where=str(release.folder),
-            )
-        scene = cls(release, truth, options, release.private)
+        scene = cls(release, truth, options, private_manifest_of(release))
         release.check_truth(scene.true.incidence.n_rows, truth.name)
         return scene
 
@@ -69,20 +68,8 @@ class Scene:
         forms = [released_form(data) for data in self.release.public["policy"]]
         label = self._reader.label
         labelled = label if label in source.columns else None
-        tokens = self._numbers("rows.parquet", "person")
-        return self._reader.read_released(source, forms, labelled, tokens)
-
-    def _numbers(self, name: str, column: str) -> NDArray[np.int64] | None:
-        path = self.release.folder / name
-        if not path.exists():
-            raise RequestError(
-                "the private folder that scores an attack is not whole", where=str(path)
-            )
-        source = open_source(path)
-        if column not in source.columns:
-            return None
-        table = pa.Table.from_batches(source.batches([column]), source.schema([column]))
-        return np.asarray(table.column(column).to_numpy(), dtype=np.int64)
+        people = people_released(self.release)
+        return self._reader.read_released(source, forms, labelled, people)
 
     @cached_property
     def _place(self) -> NDArray[np.intp]:
@@ -93,8 +80,7 @@ class Scene:
     @cached_property
     def targets(self) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
         """The released rows, by their place in the source, and each one's released pattern."""
-        rows = self._numbers("rows.parquet", "row")
-        assert rows is not None
+        rows = rows_released(self.release)
         return self._place[rows[self.shown.number]], self.shown.incidence.pattern
 
     @cached_property
@@ -104,9 +90,7 @@ class Scene:
             source = open_source(self.options.control)
             rows = self._reader.read(source, self._forms, strict=False)
             return rows.incidence, np.arange(rows.incidence.n_rows), rows.labels
-        held = self._numbers(CONTROL, "row")
-        assert held is not None
-        return self.true.incidence, self._place[held], self.true.labels
+        return self.true.incidence, self._place[rows_held_out(self.release)], self.true.labels
 
     @cached_property
     def _published(self) -> dict[int, NDArray[np.intp]]:

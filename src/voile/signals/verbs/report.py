@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from voile.core.evidence import Evidence
-from voile.core.rounding import coarse, for_audience, outwards
+from voile.core.rounding import coarse, outwards
 from voile.release.kit import Kit
 from voile.release.manifest import Release
+from voile.release.shown import facts_for
 from voile.report.evidence_sections import evidence_sections
 from voile.report.sections import (
     Audience,
@@ -23,6 +24,7 @@ from voile.report.sections import (
     Series,
     codebook,
     frontier_chart,
+    limits,
 )
 from voile.report.wording import listed, share, size, without_zeros
 from voile.signals.information.leakage import LEAKAGE
@@ -51,16 +53,7 @@ def sections(
 
     A public report shows no law of a class's readings, and no count of people below 11.
     """
-    if isinstance(subject, Kit):
-        from voile.signals.verbs.content import Content
-
-        found = report_data(Content.of(subject), None, None)
-        story: Mapping[str, Any] = for_audience(found, audience, STATING)
-        public: Mapping[str, Any] = {}
-        private: Mapping[str, Any] = {}
-    else:
-        private = for_audience(subject.private or {}, audience, STATING)
-        story, public = private.get("story", {}), subject.public
+    story, public, private = facts_for(audience, subject, _gathered, STATING)
     parts = [
         _summary(story, public, private, evidence, audience),
         *evidence_sections(
@@ -72,9 +65,15 @@ def sections(
         _frontier(story),
         _kit(story),
         codebook(public["columns"]) if public else None,
-        Section("limits", "What this does not protect from", (Bullets(LIMITS),)),
+        limits(LIMITS),
     ]
     return tuple(part for part in parts if part is not None)
+
+
+def _gathered(kit: Kit) -> dict[str, Any]:
+    from voile.signals.verbs.content import Content
+
+    return report_data(Content.of(kit), None, None)
 
 
 def _summary(

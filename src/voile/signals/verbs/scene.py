@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
@@ -17,7 +17,8 @@ from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.keys.random import Protective
 from voile.release.kit import Kit
-from voile.release.manifest import CONTROL, ROW, ROWS, Release
+from voile.release.manifest import Release
+from voile.release.scoring import private_manifest_of, rows_held_out, rows_released
 from voile.signals.adversary.breaks import FEWEST, is_enough
 from voile.signals.adversary.overheard import as_numbers
 from voile.signals.codec.pieces import Codes, Floats
@@ -81,13 +82,9 @@ class Scene:
     @classmethod
     def of(cls, release: Release, truth: Source, options: AttackOptions) -> Scene:
         """Read everything; refuse what cannot be scored."""
-        if release.private is None:
-            raise RequestError(
-                "the private folder that scores an attack is not beside the release",
-                where=str(release.folder),
-            )
+        private = private_manifest_of(release)
         _check_known(release, options)
-        reader = _reader(release)
+        reader = _reader(private)
         rows = reader.read(truth, strict=False)
         release.check_truth(len(rows.labels) + rows.left_out, truth.name)
         table, numbers = _messages(release, reader)
@@ -167,13 +164,11 @@ class Scene:
             rows = self.reader.read(open_source(self.options.control), strict=False)
         else:
             rows = self.reader.read(self.truth, strict=False)
-            held = _column(open_source(self.release.folder / CONTROL), ROW)
-            rows = rows.take(np.isin(rows.number, held))
+            rows = rows.take(np.isin(rows.number, rows_held_out(self.release)))
         return rows.take(np.unique(rows.whose, return_index=True)[1])
 
 
-def _reader(release: Release) -> SignalReader:
-    private = dict(release.private or {})
+def _reader(private: Mapping[str, Any]) -> SignalReader:
     roles = Roles.model_validate(private["roles"])
     columns, time = private["story"]["columns"], private["story"]["time"]
     return SignalReader(roles, tuple(columns), HoldOut(0.0, b"", roles.subject), time)
@@ -181,7 +176,7 @@ def _reader(release: Release) -> SignalReader:
 
 def _messages(release: Release, reader: SignalReader) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the messages of a release, and of which rows of the truth they are."""
-    numbers = _column(open_source(release.folder / ROWS), ROW)
+    numbers = rows_released(release)
     tables, there = [], []
     for batch in release.rows().batches(list(reader.columns)):
         Z, blank = messages(batch, reader.forms)
@@ -213,8 +208,3 @@ def _check_known(release: Release, options: AttackOptions) -> None:
         if name not in kept:
             said = f"there are {', '.join(kept)}" if kept else "the release keeps none"
             raise RequestError(f"no kept column is called {name}", where="--knows", instead=said)
-
-
-def _column(source: Source, name: str) -> NDArray[np.int64]:
-    table = pa.Table.from_batches(source.batches([name]), source.schema([name]))
-    return np.asarray(table.column(name).to_numpy(), dtype=np.int64)

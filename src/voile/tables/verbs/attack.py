@@ -16,7 +16,8 @@ from voile.core.evidence import Evidence, Note
 from voile.core.progress import Progress, Steps
 from voile.data import Source, open_source
 from voile.keys.random import streams
-from voile.release.manifest import CONTROL, Release
+from voile.release.manifest import Release
+from voile.release.scoring import rows_held_out, rows_released
 from voile.tables.attack import Cases, Records, inference, linkage, singling_out
 from voile.tables.domains.domain import encode_cells
 from voile.tables.recoding.codebook import Codebook
@@ -142,21 +143,7 @@ class Scene:
     @cached_property
     def rows(self) -> NDArray[np.int64]:
         """The source's row of each released row."""
-        return self._private("rows.parquet")
-
-    @cached_property
-    def _held_rows(self) -> NDArray[np.int64]:
-        return self._private(CONTROL)
-
-    def _private(self, name: str) -> NDArray[np.int64]:
-        path = self.release.folder / name
-        if not path.exists():
-            raise RequestError(
-                "the private folder that scores an attack is not beside the release",
-                where=str(path),
-            )
-        rows = open_source(path).read(["row"]).column("row")
-        return np.asarray(rows.to_numpy(), dtype=np.int64)
+        return rows_released(self.release)
 
     @cached_property
     def person(self) -> str | None:
@@ -294,7 +281,7 @@ class Scene:
                 return table, self._numbers(table.column(self.person))
             own = -2 - self.true_rows.num_rows - np.arange(table.num_rows, dtype=np.int64)
             return table, own
-        rows = self._held_rows
+        rows = rows_held_out(self.release)
         return self.true_rows.take(pa.array(rows)), self.who[rows]
 
     def cases(self, column: str) -> Cases:

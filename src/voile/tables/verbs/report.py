@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from voile.core.evidence import Evidence
-from voile.core.rounding import for_audience
 from voile.release.choice import Choice
 from voile.release.kit import Kit
 from voile.release.manifest import Release
+from voile.release.shown import facts_for
 from voile.report.evidence_sections import evidence_sections
 from voile.report.sections import (
     Audience,
@@ -25,6 +25,7 @@ from voile.report.sections import (
     Section,
     Strip,
     frontier_chart,
+    limits,
 )
 from voile.report.wording import listed, share, share_of, size
 from voile.tables.verbs.report_data import STATING, report_data
@@ -67,10 +68,8 @@ def sections(
     other policies' intervals and small counts are for the internal one.
     """
     parts: Sequence[Section | None]
+    data, public, private = facts_for(audience, subject, _gathered, STATING)
     if isinstance(subject, Kit):
-        from voile.tables.verbs.content import Content
-
-        data = for_audience(report_data(Content.of(subject)), audience, STATING)
         parts = [
             _kit_summary(data, audience),
             _frontier(data, audience),
@@ -78,24 +77,28 @@ def sections(
             _beating(data),
             _intervals(data, audience),
             risks(data, {}, audience),
-            _limits(),
+            limits(LIMITS),
         ]
         return tuple(part for part in parts if part is not None)
-    private = for_audience(subject.private or {}, audience, STATING)
-    data = private.get("story", {})
-    figures = {**subject.public["figures"], **private.get("figures", {})}
+    figures = {**public["figures"], **private.get("figures", {})}
     parts = [
         _summary(data, figures, private, audience),
-        risks(data, figures, audience, _sensitive(subject.public)),
+        risks(data, figures, audience, _sensitive(public)),
         *evidence_sections(evidence, audience),
         _intervals(data, audience),
-        _codebook(subject.public),
+        _codebook(public),
         _frontier(data, audience),
         optimality_gap(data),
         _beating(data),
-        _limits(),
+        limits(LIMITS),
     ]
     return tuple(part for part in parts if part is not None)
+
+
+def _gathered(kit: Kit) -> dict[str, Any]:
+    from voile.tables.verbs.content import Content
+
+    return report_data(Content.of(kit))
 
 
 def _summary(
@@ -333,7 +336,3 @@ def _codebook(public: Mapping[str, Any]) -> Section:
 
 def _sensitive(public: Mapping[str, Any]) -> list[str]:
     return [one["column"] for one in public["columns"] if one["role"] == "sensitive"]
-
-
-def _limits() -> Section:
-    return Section("limits", "What this does not protect from", (Bullets(LIMITS),))

@@ -1,0 +1,56 @@
+"""What scores an attack: the private folder of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.errors import RequestError
+from voile.data import Source, open_source
+from voile.release.manifest import CONTROL, PERSON, ROW, ROWS, Release
+
+
+def private_manifest_of(release: Release) -> Mapping[str, Any]:
+    """Return the private manifest.
+
+    Raises
+    ------
+    RequestError : it is not beside the release.
+    """
+    if release.private is None:
+        raise RequestError(
+            "the private folder that scores an attack is not beside the release",
+            where=str(release.folder),
+        )
+    return release.private
+
+
+def rows_released(release: Release) -> NDArray[np.int64]:
+    """Return of each released row which of the source it is."""
+    return _numbers(_opened(release, ROWS), ROW)
+
+
+def rows_held_out(release: Release) -> NDArray[np.int64]:
+    """Return the rows of the source that were held out."""
+    return _numbers(_opened(release, CONTROL), ROW)
+
+
+def people_released(release: Release) -> NDArray[np.int64] | None:
+    """Return of each released row whose it is, as a token; None without subjects."""
+    rows = _opened(release, ROWS)
+    return _numbers(rows, PERSON) if PERSON in rows.columns else None
+
+
+def _opened(release: Release, name: str) -> Source:
+    private_manifest_of(release)
+    path = release.folder / name
+    if not path.exists():
+        raise RequestError("the private folder that scores an attack is not whole", where=str(path))
+    return open_source(path)
+
+
+def _numbers(source: Source, column: str) -> NDArray[np.int64]:
+    return np.asarray(source.read([column]).column(column).to_numpy(), dtype=np.int64)
