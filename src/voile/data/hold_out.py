@@ -35,12 +35,10 @@ class HoldOut(Brief):
         raise TypeError("a hold-out holds its key and is not pickled: keep the kit")
 
     def to_data(self) -> dict[str, Any]:
-        """Return what a kit stores of it."""
         return {"share": self.share, "key": self.key.hex()}
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], subject: str | None) -> HoldOut:
-        """Read it back."""
         return cls(data["share"], bytes.fromhex(data["key"]), subject)
 
     def held(self, batch: pa.RecordBatch, first_row: int) -> NDArray[np.bool_]:

@@ -70,8 +70,6 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
     order and in any process that has been forked, or has prepared the same kit, policy, source
     and options again.
 
-    Parameters
-    ----------
     kit, chosen, source : what is applied to what.
     roles, hold_out : of the kit.
     columns : of the source, those that are read.
@@ -168,7 +166,6 @@ class Applying(Brief, ABC, Generic[Notes, Known]):
         return {"role": self.roles.columns[name].role, "what": "as in the source"}
 
     def writer(self, out: str | AnyPath, *, force: bool, escape: bool) -> Writer:
-        """Open what the release is written with."""
         return open_writer(out, self.schema, force=force, escape=escape)
 
     def write(

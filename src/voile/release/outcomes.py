@@ -34,8 +34,6 @@ class Aside(NamedTuple):
 class Batch(Brief):
     """Rows of the source on their way.
 
-    Parameters
-    ----------
     rows : the columns that were asked for.
     numbers : (n,) the number of each row in the source, from 0.
     counted : (n,) bool, not held out: the others are not counted.
@@ -66,8 +64,6 @@ def _unpacked(packed: bytes, schema: pa.Schema, *rest: Any) -> Batch:
 class Outcome(Brief, Generic[Notes]):
     """What became of a batch.
 
-    Parameters
-    ----------
     columns : of the release, or what `finish` makes it of; as many rows as came in.
     notes : what the wing notes of the rows.
     aside : rows that no policy speaks of.
@@ -94,13 +90,11 @@ class Tally:
     set_aside_rows: int = 0
 
     def check(self) -> None:
-        """Raise when rows in differ from rows out, set aside, suppressed and held out."""
         out = self.released + self.set_aside_rows + self.suppressed + self.held_out
         if self.read != out:
             raise AssertionError(f"{self.read} rows came in and {out} are accounted for")
 
     def to_data(self) -> dict[str, Any]:
-        """Return the counts for the private manifest."""
         return {
             "read": self.read,
             "released": self.released,
@@ -118,8 +112,6 @@ class Tally:
 class Written(Brief, Generic[Known]):
     """A release that was written and has not appeared, for its certificate.
 
-    Parameters
-    ----------
     path, escaped : where it is, and whether formulas in it were escaped.
     truth : of each row its number in the source, and its person's token where there are subjects.
     known : what `conclude` returned.

@@ -41,6 +41,5 @@ class StoredPolicies(Brief):
         return row
 
     def figures_of(self, number: int) -> dict[str, float]:
-        """Return the figures that are known of a policy."""
         row = self.row(number).items()
         return {name: x for name, x in row if isinstance(x, int | float) and name != "number"}

@@ -237,12 +237,10 @@ class _Lines(Writer):
         self._lines.writerow(schema.names)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add rows."""
         cells = (column.to_pylist() for column in batch.columns)
         self._lines.writerows(zip(*cells, strict=True))
 
     def close(self) -> None:
-        """End the file."""
         self._file.close()
 
 

@@ -222,7 +222,6 @@ class _Sanitizing(Applying[Worked, Worked]):
         return notes
 
     def _removals(self, batch: Batch, released: Mapping[int, PublishedDocument]) -> pa.RecordBatch:
-        """Return who removed what."""
         rows: list[tuple[object, ...]] = []
         for place, one in released.items():
             row, column = divmod(place, len(self.texts))
@@ -270,7 +269,6 @@ class _Sanitizing(Applying[Worked, Worked]):
         }
 
     def private_manifest(self, known: Worked) -> dict[str, Any]:
-        """Return the wing's part of the private manifest."""
         names = BUILT_IN if self.options.names is None else "own"
         return {
             "labels": list(self.content.found["labels"]),

@@ -73,7 +73,6 @@ class Content(Policies):
 
     @classmethod
     def parts(cls, kit: Kit) -> dict[str, Any]:
-        """Read what a kit holds of each field."""
         facts, tables = kit.facts, kit.tables
         arrays = from_table(tables["arrays"])
         space = Space(

@@ -84,7 +84,6 @@ class Policies(StoredPolicies):
 
     @classmethod
     def parts(cls, kit: Kit) -> dict[str, Any]:
-        """Read what a kit holds of each field."""
         import numpy as np
 
         figures = kit.table("frontier", numbers=["miss_cost", "passes", "risk", "loss"])
@@ -121,7 +120,6 @@ class Policies(StoredPolicies):
         return {"relative_risk": self.frontier.risk}
 
     def policy(self, number: int) -> Policy:
-        """Return a policy of the frontier."""
         row = self.row(number)
         return Policy(row["miss_cost"], row["passes"])
 

@@ -67,7 +67,6 @@ class Content(Policies):
 
     @classmethod
     def parts(cls, kit: Kit) -> dict[str, Any]:
-        """Read what a kit holds of each field."""
         facts, parts = kit.facts, super().parts(kit)
         features = parts["features"]
         if features.schema.field("weight").type != pa.float64():

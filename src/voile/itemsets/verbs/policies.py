@@ -35,13 +35,11 @@ class Policy(Brief):
     constraint: Constraint
 
     def to_data(self) -> dict[str, Any]:
-        """Return what a policy file shows and a person may correct."""
         asked = self.constraint
         limit = {} if asked.m is None else {"m": asked.m}
         return {"k": asked.k, **limit, "absences": asked.absences, "features": list(self.features)}
 
     def warn(self) -> None:
-        """Warn of a policy that publishes nothing."""
         if not self.features:
             warnings.warn(LABELS_ALONE, EmptyPolicyWarning, stacklevel=3)
 
@@ -76,7 +74,6 @@ class Policies(StoredPolicies):
 
     @classmethod
     def parts(cls, kit: Kit) -> dict[str, Any]:
-        """Read what a kit holds of each field."""
         features = kit.table("features", numbers=["support"], text=["feature"])
         table = kit.table("frontier", numbers=["k", "risk", "loss"], raw=["policy"])
         width, asked = len(features), kit.facts["adversary"]
@@ -108,7 +105,6 @@ class Policies(StoredPolicies):
         return {"max_risk": self.frontier.risk}
 
     def policy(self, number: int) -> Policy:
-        """Return a policy of the frontier."""
         names, kept = self.names, np.flatnonzero(self.frontier.policies[number])
         asked = Constraint(self.row(number)["k"], self.adversary.m, self.adversary.absences)
         return Policy(tuple(names[x] for x in kept), asked)

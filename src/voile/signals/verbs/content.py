@@ -93,7 +93,6 @@ class Content(Policies):
 
     @classmethod
     def parts(cls, kit: Kit) -> dict[str, Any]:
-        """Read what a kit holds of each field."""
         facts = kit.facts
         arrays = from_table(kit.tables["maps"])
         sequence = arrays.pop(SEQUENCE, None)

@@ -31,7 +31,6 @@ class Policy:
     strength: float
 
     def to_data(self) -> dict[str, Any]:
-        """Return what a policy file shows and lets a person correct."""
         return {"method": self.method, "base": self.base, "strength": self.strength}
 
     @classmethod
@@ -54,7 +53,6 @@ class Policy:
         return policy
 
     def warn(self) -> None:
-        """Warn of a policy that hides nothing."""
         if self.strength == 0:
             warnings.warn(PLAIN, SignalsWarning, stacklevel=3)
 
@@ -68,7 +66,6 @@ class Policies(StoredPolicies):
 
     @classmethod
     def parts(cls, kit: Kit) -> dict[str, Any]:
-        """Read what a kit holds of each field."""
         numbers = [*ESTIMATES, "number", "strength"]
         figures = kit.table("frontier", numbers=numbers, text=["method", "base"])
         places = (figures[name].to_numpy() for name in ("risk", "loss", "number"))
@@ -80,11 +77,9 @@ class Policies(StoredPolicies):
         return {"relative_risk": self.frontier.risk}
 
     def policy(self, number: int) -> Policy:
-        """Return a policy of the frontier."""
         row = self.row(number)
         return Policy(row["method"], row["base"], row["strength"])
 
     def figures_of(self, number: int) -> dict[str, float]:
-        """Return what was estimated of a policy of the frontier."""
         row = self.row(number)
         return {name: row[name] for name in ESTIMATES}
