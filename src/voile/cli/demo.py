@@ -12,6 +12,7 @@ import click
 from voile.cli.parameters import Command, out
 from voile.cli.screen import Screen
 from voile.data.files.outputs import DEMO, DEMO_FORMAT, DEMO_MARK, manifest_of
+from voile.wings import wing
 
 Run = Callable[[list[str]], int]
 SEED = "2013"
@@ -124,15 +125,12 @@ def _typed(words: list[str]) -> str:
 
 def _sentences(release: Path) -> tuple[str, ...]:
     """Say as the public report does: the risk now, what was lost, how Safe Harbor compares."""
-    from voile.core.rounding import for_audience
     from voile.release.manifest import Release
-    from voile.tables.verbs.report_data import STATING
-    from voile.tables.verbs.wording import three_sentences
+    from voile.report.sections import Prose
 
-    private = Release.open(release).private
-    assert private is not None
-    story, figures = (for_audience(private[x], "public", STATING) for x in ("story", "figures"))
-    return three_sentences(story, figures, "", "public")
+    summary, *_ = wing("tables").sections(Release.open(release), (), audience="public")
+    first = next(block for block in summary.blocks if isinstance(block, Prose))
+    return first.paragraphs
 
 
 demo = Command("demo", _demo, out("FOLDER", DEMO))

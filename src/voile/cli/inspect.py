@@ -9,6 +9,7 @@ import click
 from voile.cli.parameters import Command, argument, open_and_report, out, reading
 from voile.cli.screen import Screen
 from voile.data.files.outputs import ROLES
+from voile.wings import WINGS
 
 
 def _inspect(
@@ -52,7 +53,7 @@ def _inspect(
 
 KIND = click.Option(
     ["--kind"],
-    type=click.Choice(["documents", "tables", "itemsets", "signals"]),
+    type=click.Choice(list(WINGS)),
     help="What the roles are for [tables; documents where there are spans, itemsets lists].",
 )
 inspect = Command(
