@@ -89,6 +89,7 @@ def test_each_policy_scores_what_its_boxes_do(seed, growth, limited):
         assert np.isclose(grown.risk[links], (n / g).sum() / ground.matches)
         assert np.isclose(grown.distribution[links], exact["distribution"], atol=1e-9)
         assert np.isclose(grown.resolution[links], exact["resolution"], atol=1e-9)
+        assert np.isclose(grown.ncp[links], exact["ncp"], atol=1e-9)
         assert np.isclose(grown.largest[links], (1 / g).max())
         assert np.isclose(grown.smallest[links], n.min())
 

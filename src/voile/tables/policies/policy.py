@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -95,6 +96,16 @@ class Policy(Brief):
         """The quasi-identifiers, in order."""
         return tuple(domain.column for domain in self.domains)
 
+    @property
+    def groups_per_column(self) -> dict[str, int]:
+        """How many intervals each column has."""
+        return {column: len(intervals) for column, intervals in self.intervals.items()}
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there could be: the product of `groups_per_column`."""
+        return math.prod(self.groups_per_column.values())
+
     def describe(self) -> str:
         """Write every column's intervals, for the holder alone: their ends are raw values."""
         return "\n".join(
@@ -108,6 +119,14 @@ class Policy(Brief):
             if own.column == domain.column:
                 return np.concatenate(([0], np.cumsum(cuts))).astype(np.int32)
         raise KeyError(domain.column)
+
+    def numbers_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the number of the interval of each position; -1 of a value outside its domain."""
+        columns = [
+            np.where(own < 0, -1, self.interval_of(domain)[own])
+            for domain, own in zip(self.domains, codes.T, strict=True)
+        ]
+        return np.column_stack(columns).astype(np.int32)
 
     def to_data(self) -> dict[str, list[list[str]]]:
         """Return the intervals as [first, last] texts by column; null is the empty text.

@@ -5,8 +5,8 @@ The public manifest carries it; the adversary of `attack` has it, and no kit.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -125,6 +125,69 @@ class CodedColumn:
         known = [text is not None and (text in self._of_value or text.strip()) for text in texts]
         found = [self._find(str(t)) if k else UNKNOWN for t, k in zip(texts, known, strict=True)]
         return np.array(found, dtype=np.int32)[places]
+
+    def membership(
+        self, column: pa.Array, *, blank_is_unknown: bool
+    ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """Say which intervals, which may overlap, hold each distinct raw cell.
+
+        Returns (entries, cells) bool, and each row's place among the cells. What cannot be read
+        may be in any interval; so may null or blank of a register that does not know.
+        """
+        texts, places = _encoded(column)
+        held = np.zeros((len(self.entries), len(texts)), dtype=np.bool_)
+        read: list[tuple[Any, int]] = []
+        for place, text in enumerate(texts):
+            blank = text is None or (text not in self._of_value and not text.strip())
+            if blank and (text is None or blank_is_unknown):
+                held[:, place] = blank_is_unknown or [entry.missing for entry in self.entries]
+            elif self._of_value:
+                held[:, place] = [text in entry.values for entry in self.entries]
+            else:
+                try:
+                    read.append((Parser(self.kind, self.by, self.form)(text), place))
+                except NotInKind:
+                    held[:, place] = True
+        read.sort()
+        ordered = [value for value, _ in read]
+        cells = np.array([place for _, place in read], dtype=np.intp)
+        for number, entry in enumerate(self.entries if ordered else ()):
+            held[number, cells[self._run_of(entry, ordered)]] = True
+        return held, places
+
+    def _run_of(self, entry: Entry, ordered: Sequence[Any]) -> slice:
+        """Return which of some values in order an interval holds."""
+        if entry.label == MISSING:
+            return slice(0)
+        read = Parser(self.kind, self.by)
+        first = 0 if entry.first is None else bisect_left(ordered, read(entry.first))
+        if entry.below is not None:
+            return slice(first, bisect_left(ordered, read(entry.below)))
+        last = len(ordered) if entry.last is None else bisect_right(ordered, read(entry.last))
+        return slice(first, last)
+
+    @property
+    def overlaps(self) -> NDArray[np.bool_]:
+        """(entries, entries) bool, whether two intervals share a value."""
+        missing = np.array([entry.missing for entry in self.entries])
+        shared = missing[:, None] & missing
+        if self._of_value:
+            own = [set(entry.values) for entry in self.entries]
+            met = np.array([[bool(a & b) for b in own] for a in own], dtype=np.bool_)
+            return np.asarray(shared | met)
+        read: Callable[[Any], Any] = Parser(self.kind, self.by)
+        texts = {end for e in self.entries for end in (e.first, e.last, e.below) if end is not None}
+        ends = sorted(read(text) for text in texts)
+        # each end, and what lies before, between and after them, is a place of its own
+        places = np.zeros((len(self.entries), 2 * len(ends) + 1), dtype=np.bool_)
+        for number, entry in enumerate(self.entries):
+            run = self._run_of(entry, ends)
+            if entry.label != MISSING:
+                start = 0 if entry.first is None else 2 * run.start + 1
+                stop = places.shape[1] if entry.bounds[1] is None else 2 * run.stop
+                places[number, start:stop] = True
+        met = places.astype(np.int64) @ places.T.astype(np.int64) > 0
+        return np.asarray(shared | met)
 
     @cached_property
     def _of_value(self) -> dict[str, int]:

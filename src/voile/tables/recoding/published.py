@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
-from voile.tables.domains.domain import Domain
 from voile.tables.policies.policy import Policy
 from voile.tables.recoding.codebook import UNKNOWN, Codebook, CodedColumn
 from voile.tables.recoding.naming import name_intervals
@@ -49,31 +48,36 @@ class Published(Brief):
             held = np.array([len(name.values) + name.missing for name in names], dtype=np.float64)
             widths.append(held / max(held.sum(), 1))
             if bounds:
-                _check_bounds(columns[-1])
+                check_bounds(columns[-1])
         return cls(policy, Codebook(tuple(columns)), tuple(entry_of), tuple(widths))
 
-    def entries(self, place: int, domain: Domain) -> NDArray[np.int32]:
-        """Return, for each position of a domain, its place in the codebook; -1 for none."""
-        return np.asarray(self.entry_of[place][self.policy.interval_of(domain)])
+    def codes_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the published intervals of positions in the domains; -1 for none."""
+        columns = zip(self.policy.domains, self.entry_of, codes.T, strict=True)
+        return np.column_stack(
+            [entry[self.policy.interval_of(d)[own]] for d, entry, own in columns]
+        )
 
     def written(self, column: str, numbers: NDArray[np.int32]) -> list[pa.Array]:
         """Write interval numbers of released rows as they stand in the release."""
         place = [domain.column for domain in self.policy.domains].index(column)
         coded = self.codebook.columns[place]
-        return _written(coded, self.entry_of[place][numbers])
+        return write_entries(coded, self.entry_of[place][numbers])
 
 
-def _check_bounds(column: CodedColumn) -> None:
+def check_bounds(column: CodedColumn) -> None:
+    """Refuse two bounds that say the same of two intervals."""
     bounds = [entry.bounds for entry in column.entries]
     if len(set(bounds)) < len(bounds):
         raise RequestError(
-            "all known values are one interval, whose two open bounds read as a missing value",
+            "two intervals have the same two bounds, since a missing value has none",
             where=f"column {column.column}",
-            instead="leave --bounds out, or choose a policy that cuts the column",
+            instead="leave --bounds out, or choose a policy that cuts missing values off",
         )
 
 
-def _written(column: CodedColumn, places: NDArray[np.int32]) -> list[pa.Array]:
+def write_entries(column: CodedColumn, places: NDArray[np.int32]) -> list[pa.Array]:
+    """Write entries, by number, as they stand in the release: labels, or two bounds."""
     indices = pa.array(places, pa.int32())
     if len(column.released) == 1:
         labels = pa.array([entry.label for entry in column.entries], pa.string())

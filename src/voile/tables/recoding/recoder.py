@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 from voile.tables.domains.domain import OUTSIDE
 from voile.tables.people.counts import row_keys
 from voile.tables.policies.policy import Policy
+from voile.tables.trees.policy import TreePolicy
 
 
 @dataclass(frozen=True)
 class Recoded:
     """What a policy makes of a batch: positions and interval numbers, -1 outside the domain.
 
-    `suppressed` (rows,) are those whose group is not among those that may be released.
+    Of a tree policy the number of a row's box stands for each of its intervals. `suppressed`
+    (rows,) are those whose group is not among those that may be released.
     """
 
     values: NDArray[np.int32]
@@ -31,21 +33,21 @@ class Recoded:
 
 
 class Recoder:
-    def __init__(self, policy: Policy, allowed: NDArray[np.int32] | None = None) -> None:
+    def __init__(
+        self, policy: Policy | TreePolicy, allowed: NDArray[np.int32] | None = None
+    ) -> None:
         self.policy = policy
-        self._interval_of = [policy.interval_of(domain) for domain in policy.domains]
-        self._sizes = [len(intervals) for intervals in policy.intervals.values()]
-        self._allowed = None if allowed is None else row_keys(allowed, self._sizes)
+        self._allowed = None
+        if allowed is not None:
+            self._sizes = list(policy.groups_per_column.values())
+            self._allowed = row_keys(allowed, self._sizes)
 
     def __call__(self, batch: pa.RecordBatch) -> Recoded:
         """Find each row's intervals. Cost: O(cells), and one parse of each distinct raw value."""
         own = [domain.codes(batch.column(domain.column)) for domain in self.policy.domains]
-        columns = [
-            np.where(codes == OUTSIDE, OUTSIDE, interval_of[codes])
-            for codes, interval_of in zip(own, self._interval_of, strict=True)
-        ]
-        intervals = np.column_stack(columns).astype(np.int32)
-        return Recoded(np.column_stack(own), intervals, self._suppressed(intervals))
+        values = np.column_stack(own)
+        intervals = self.policy.numbers_of(values)
+        return Recoded(values, intervals, self._suppressed(intervals))
 
     def _suppressed(self, intervals: NDArray[np.int32]) -> NDArray[np.bool_]:
         if self._allowed is None:

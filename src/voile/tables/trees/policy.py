@@ -93,6 +93,11 @@ class TreePolicy(Brief):
         number[self.pruned.leaves] = np.arange(self.n_groups)
         return number[found]
 
+    def numbers_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the number of each row's box in every column; -1 of a value outside its domain."""
+        boxes = np.where(codes < 0, -1, self.box_of(codes)[:, None])
+        return boxes.astype(np.int32)
+
     def describe(self, most: int | None = None) -> str:
         """Write every box, or the first `most`, for the holder alone: ends are raw values."""
         columns = []

@@ -88,7 +88,7 @@ class Tree(Brief):
 class Grown(Brief):
     """A tree and what its pruned policies score: row i has i links pruned.
 
-    risk : (policies,) relative risk. distribution, resolution : the two losses, in [0, 1].
+    risk : (policies,) relative risk. distribution, resolution, ncp : see `losses`.
     largest : largest 1 / g of a box. smallest : fewest subjects of a box.
     """
 
@@ -96,6 +96,7 @@ class Grown(Brief):
     risk: Floats
     distribution: Floats
     resolution: Floats
+    ncp: Floats
     largest: Floats
     smallest: Floats
 
@@ -119,7 +120,8 @@ def grow_tree(ground: Ground, growth: Growth, *, loss_weight: float) -> Grown:
     )
     risk = figures[:, 2] / ground.matches
     spread = figures[:, 3] * ground.spread_unit
-    hidden = figures[:, 4:] @ ground.hidden_units
+    wide = figures[:, 4] / (ground.counts.subjects * len(ground.counts.sizes))
+    hidden = figures[:, 5:] @ ground.hidden_units
     loss = loss_weight * spread + (1 - loss_weight) * hidden
     weight = weakest_links(part, risk, loss)
     goes = np.flatnonzero(np.isfinite(weight))
@@ -132,6 +134,7 @@ def grow_tree(ground: Ground, growth: Growth, *, loss_weight: float) -> Grown:
         np.clip(life.summed(risk), 0.0, 1.0),
         np.clip(ground.own * ground.spread_unit + life.summed(spread), 0.0, 1.0),
         np.clip(life.summed(hidden), 0.0, 1.0),
+        np.clip(life.summed(wide), 0.0, 1.0),
         1.0 / life.least(np.maximum(figures[:, :2].max(axis=1), 1.0)),
         life.least(figures[:, 0]),
     )

@@ -115,10 +115,7 @@ def _classes(
 
 def _people(published: Published, counts: Counts, codes: NDArray[np.int32]) -> NDArray[np.float64]:
     """Count the people of the population who would share each released group."""
-    domains = published.policy.domains
-    own = np.column_stack(
-        [published.entries(i, d)[counts.codes[:, i]] for i, d in enumerate(domains)]
-    )
+    own = published.codes_of(counts.codes)
     shown = (own != UNKNOWN).all(axis=1)  # nobody else shares a group with a released row
     sizes = [len(column.entries) for column in published.codebook.columns]
     keys = row_keys(np.concatenate([codes, own[shown]]), sizes)

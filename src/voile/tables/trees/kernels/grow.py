@@ -30,14 +30,16 @@ def grow(
 
     Returns of each box the column it is cut in (-1: none), after which value, the first of its
     two parts, which the other follows, and its figures: subjects, people, n / g, nats of eq. 4,
-    and nats that it hides of each column. A box comes before its parts. Puts the rows of `people`
-    in the order of the boxes. Cost: O(rows x depth x columns).
+    the sum over columns of n (width - 1) / (values - 1), and nats that it hides of each column.
+    A box comes before its parts. Puts the rows of `people` in the order of the boxes.
+
+    Cost: O(rows x depth x columns).
     """
     start, d = allowed.start, people.codes.shape[1]
     column = np.full(most, -1, dtype=np.int32)
     cut = np.zeros(most, dtype=np.int32)
     part = np.full(most, -1, dtype=np.int32)
-    figures = np.zeros((most, 4 + d))
+    figures = np.zeros((most, 5 + d))
     scratch = Scratch(
         np.zeros(start[d]),
         np.zeros(start[d]),
@@ -102,10 +104,12 @@ def count(
     own = n_log_n(n, table)
     figures[0], figures[1], figures[2], figures[3] = n, g, n / group_of(n, g), -own
     for j in range(d):
-        figures[3] += n * worth.log[box.high[j] - box.low[j] + 1]
-        figures[4 + j] = own
+        width = box.high[j] - box.low[j] + 1
+        figures[3] += n * worth.log[width]
+        figures[4] += n * (width - 1) / (start[j + 1] - start[j] - 1)
+        figures[5 + j] = own
         for v in range(start[j] + box.low[j], start[j] + box.high[j] + 1):
-            figures[4 + j] -= n_log_n(scratch.values[v], table)
+            figures[5 + j] -= n_log_n(scratch.values[v], table)
 
 
 @inner

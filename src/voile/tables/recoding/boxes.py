@@ -1,0 +1,119 @@
+"""What a recipient may know of a tree policy: its released boxes, and nothing of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.errors import TamperedError
+from voile.tables.people.counts import row_keys
+from voile.tables.recoding.codebook import UNKNOWN, Codebook, CodedColumn
+
+Bits = NDArray[np.bool_]
+ROWS_AT_ONCE = 4096
+
+
+@dataclass(frozen=True)
+class BoxCodebook(Codebook):
+    """Columns whose intervals may overlap, and the boxes that they make, which do not.
+
+    boxes : for each, the number of its interval in every column.
+    """
+
+    boxes: tuple[tuple[int, ...], ...] = ()
+
+    def to_data(self) -> Any:
+        """Return plain data for a manifest."""
+        columns = [asdict(column) for column in self.columns]
+        return {"columns": columns, "boxes": [list(box) for box in self.boxes]}
+
+    def released_codes(self, table: pa.Table) -> NDArray[np.int32]:
+        """Return (rows, attributes) int32, the interval numbers of released rows.
+
+        Raises
+        ------
+        TamperedError : a row shows intervals that are no box together.
+        """
+        codes = super().released_codes(table)
+        stray = ~np.isin(self._keys(codes), self._keys(self._numbers))
+        if stray.any():
+            raise TamperedError(f"row {int(stray.argmax()) + 1} is in none of the policy's boxes")
+        return codes
+
+    def register_codes(self, table: pa.Table) -> NDArray[np.int32]:
+        """Return the intervals of the box that each row of a register is in.
+
+        A row that lacks a value may be in several boxes: it has the intervals that these share,
+        and -1 in other columns. A row in no released box agrees with none.
+        """
+        return self._codes(table, blank_is_unknown=True)
+
+    def recode(self, table: pa.Table) -> NDArray[np.int32]:
+        """Return the same of raw cells, where a missing value is a value; see `Codebook`."""
+        return self._codes(table, blank_is_unknown=False)
+
+    @cached_property
+    def _numbers(self) -> NDArray[np.int32]:
+        return np.array(self.boxes, dtype=np.int32).reshape(len(self.boxes), len(self.columns))
+
+    def _keys(self, codes: NDArray[np.int32]) -> NDArray[Any]:
+        return row_keys(codes, [len(column.entries) for column in self.columns])
+
+    def _codes(self, table: pa.Table, *, blank_is_unknown: bool) -> NDArray[np.int32]:
+        holds, places = [], []
+        for column in self.columns:
+            if column.column in table.column_names:
+                held, place = column.membership(
+                    table.column(column.column), blank_is_unknown=blank_is_unknown
+                )
+            else:
+                held = np.ones((len(column.entries), 1), dtype=np.bool_)
+                place = np.zeros(table.num_rows, dtype=np.intp)
+            holds.append(held)
+            places.append(place)
+        rows, row = np.unique(np.column_stack(places), axis=0, return_inverse=True)
+        codes = np.empty(rows.shape, dtype=np.int32)
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            own = rows[start : start + ROWS_AT_ONCE]
+            fits = np.ones((len(own), len(self.boxes)), dtype=np.bool_)
+            for held, cells, numbers in zip(holds, own.T, self._numbers.T, strict=True):
+                fits &= held[numbers][:, cells].T
+            codes[start : start + ROWS_AT_ONCE] = self._shared(fits)
+        return codes[row]
+
+    def _shared(self, fits: Bits) -> NDArray[np.int32]:
+        """Return, by row, the intervals that all boxes which fit share; one of none where none."""
+        columns = []
+        for column, numbers in zip(self.columns, self._numbers.T, strict=True):
+            none = len(column.entries)
+            least = np.where(fits, numbers, none).min(axis=1, initial=none)
+            most = np.where(fits, numbers, UNKNOWN).max(axis=1, initial=UNKNOWN)
+            columns.append(np.where((least == most) | (most == UNKNOWN), least, UNKNOWN))
+        return np.column_stack(columns).astype(np.int32)
+
+    @cached_property
+    def are_disjoint(self) -> bool:
+        """Whether no two boxes share a combination of values."""
+        overlap = [column.overlaps for column in self.columns]
+        for i, box in enumerate(self._numbers[:-1]):
+            later = self._numbers[i + 1 :]
+            meets = np.ones(len(later), dtype=np.bool_)
+            for shared, own, others in zip(overlap, box, later.T, strict=True):
+                meets &= shared[own][others]
+            if meets.any():
+                return False
+        return True
+
+
+def read_codebook(data: Any) -> Codebook:
+    """Read back what a codebook's `to_data` made, of either family."""
+    if isinstance(data, Mapping):
+        columns = tuple(CodedColumn.from_data(column) for column in data["columns"])
+        return BoxCodebook(columns, tuple(tuple(map(int, box)) for box in data["boxes"]))
+    return Codebook.from_data(data)

@@ -1,0 +1,92 @@
+"""A tree policy as one release shows it, decided when its last row is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.tables.domains.domain import Domain
+from voile.tables.policies.policy import Interval
+from voile.tables.recoding.boxes import BoxCodebook
+from voile.tables.recoding.codebook import UNKNOWN, CodedColumn
+from voile.tables.recoding.naming import Name, name_intervals
+from voile.tables.recoding.published import check_bounds, write_entries
+from voile.tables.trees.policy import TreePolicy
+
+
+@dataclass(frozen=True)
+class PublishedBoxes(Brief):
+    """What a release shows of a tree policy.
+
+    codebook : of the boxes that released rows are in.
+    box_of : (uncut boxes of the policy,) which box of the codebook each has become; -1 for none.
+    widths : by column, (entries,) float64, the share of the values shown that each holds.
+    """
+
+    shows = ("codebook",)
+
+    policy: TreePolicy
+    codebook: BoxCodebook
+    box_of: NDArray[np.int32]
+    widths: tuple[NDArray[np.float64], ...]
+
+    @classmethod
+    def of(
+        cls,
+        policy: TreePolicy,
+        released: Sequence[NDArray[np.bool_]],
+        stands: NDArray[np.int32],
+        *,
+        bounds: bool = False,
+    ) -> PublishedBoxes:
+        """Name the intervals of boxes by the values that released rows have.
+
+        `stands` (uncut boxes,) is the box of the pruned tree that the rows of each are released
+        in, -1 where it has none.
+        """
+        nodes = np.unique(stands[stands >= 0])
+        low, high = (ends[nodes] for ends in policy.pruned.bounds)
+        columns, numbers, widths = [], [], []
+        for domain, own, a, b in zip(policy.domains, released, low.T, high.T, strict=True):
+            names, number = _named(domain, own, a, b)
+            columns.append(CodedColumn.of(domain, names, bounds=bounds))
+            if bounds:
+                check_bounds(columns[-1])
+            numbers.append(number)
+            held = np.array([len(name.values) + name.missing for name in names], dtype=np.float64)
+            widths.append(held / max(int(own.sum()), 1))
+        boxes = tuple(tuple(map(int, box)) for box in np.column_stack(numbers))
+        box_of = np.where(stands >= 0, np.searchsorted(nodes, stands), UNKNOWN).astype(np.int32)
+        return cls(policy, BoxCodebook(tuple(columns), boxes), box_of, tuple(widths))
+
+    def codes_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the published intervals of positions in the domains; -1 in no released box."""
+        found = self.policy.box_of(codes)
+        box = np.where(found >= 0, self.box_of[found], UNKNOWN)
+        numbers = np.array(self.codebook.boxes, dtype=np.int32).reshape(-1, codes.shape[1])
+        return np.where(box[:, None] >= 0, numbers[box], UNKNOWN)
+
+    def written(self, column: str, numbers: NDArray[np.int32]) -> list[pa.Array]:
+        """Write the intervals of a column as they stand in rows of these boxes of the policy."""
+        place = self.policy.columns.index(column)
+        own = np.array([box[place] for box in self.codebook.boxes], dtype=np.int32)
+        return write_entries(self.codebook.columns[place], own[self.box_of[numbers]])
+
+
+def _named(
+    domain: Domain, released: NDArray[np.bool_], low: NDArray[np.int32], high: NDArray[np.int32]
+) -> tuple[list[Name], NDArray[np.int32]]:
+    """Name the intervals of a column, and say which each box has; equal names are one."""
+    pairs, number = np.unique(np.column_stack([low, high]), axis=0, return_inverse=True)
+    intervals = [Interval(int(a), int(b), "") for a, b in pairs]
+    names: dict[str, Name] = {}
+    entry = np.full(len(pairs), UNKNOWN, dtype=np.int32)
+    for name in name_intervals(domain, intervals, released):
+        names.setdefault(name.label, name)
+        entry[name.number] = list(names).index(name.label)
+    return list(names.values()), entry[number]
