@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import settings
+
+import voile.keys.random
 
 HERE = Path(__file__).parent
 WHOLE = tuple(
@@ -32,7 +37,26 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # ones, HYPOTHESIS_PROFILE=explore.
 settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "fixed")
+settings.load_profile(PROFILE)
+
+# So are the draws that protect people: this takes the place of the system's entropy here,
+# begun anew at each test and fixture.
+DRAWS = random.Random()
+if PROFILE == "fixed":
+    voile.keys.random.secrets = SimpleNamespace(  # type: ignore[assignment]
+        token_bytes=DRAWS.randbytes, randbits=DRAWS.getrandbits
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: Any) -> None:
+    DRAWS.seed(f"{fixturedef.baseid} {fixturedef.argname} {getattr(request, 'param_index', 0)}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    DRAWS.seed(item.nodeid)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
