@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 import voile.keys.random
 
@@ -29,6 +29,8 @@ WHOLE = tuple(
     )
 )
 """Where tests run whole commands, servers or wings, rather than a part."""
+
+FEW = 15  # examples of a property in `make test`
 
 # A runner in the background starts its children with Ctrl-C ignored; tests that press it hang.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -59,8 +61,12 @@ def pytest_runtest_call(item: pytest.Item) -> None:
     DRAWS.seed(item.nodeid)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make test` leaves to `.ci/run`."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what `make test` leaves to `.ci/run`; of a property it tries a few examples alone."""
     for item in items:
         if any(item.path.is_relative_to(folder) for folder in WHOLE):
             item.add_marker("whole")
+        if "not whole" in config.option.markexpr and is_hypothesis_test(item.obj):
+            tried = item.obj._hypothesis_internal_use_settings
+            few = settings(tried, max_examples=min(tried.max_examples, FEW))
+            item.obj._hypothesis_internal_use_settings = few

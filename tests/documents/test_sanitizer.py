@@ -252,6 +252,7 @@ def meddocan(split, number):
     return Corpus(documents)
 
 
+@pytest.mark.whole
 @pytest.mark.real
 def test_on_real_notes_the_papers_loop_ends_at_once_and_leaves_names():
     learnt, other = meddocan("train", 40), meddocan("dev", 40)

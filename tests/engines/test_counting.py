@@ -194,6 +194,7 @@ def test_what_cannot_be_counted_is_refused() -> None:
             count_combinations(source, columns, **more)
 
 
+@pytest.mark.whole
 def test_an_answer_beyond_memory_is_refused_with_its_size(tmp_path: Path) -> None:
     n = 2_600_000
     path = tmp_path / "t.parquet"

@@ -61,6 +61,7 @@ def test_every_row_comes_out_once(
     assert sorted(rows, key=lambda row: row[0]) == list(enumerate(values))
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("memory", "rows", "draws"), [(DISK, 3, 90), (PLENTY, 4, 4_800)])
 def test_all_orders_are_alike(tmp_path: Path, memory: int, rows: int, draws: int) -> None:
     """Chi-squared over all orders of a few rows; by chance it fails for 1 seed in 100,000."""

@@ -126,6 +126,7 @@ except VoileError as error:
 """
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("end", [".csv", ".parquet", ".arrow"])
 def test_a_file_beyond_its_limit_leaves_the_old_output(tmp_path: Path, end: str) -> None:
     out = tmp_path / f"r{end}"
@@ -166,6 +167,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(disk)], check=True)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("end", [".csv", ".parquet", ".arrow", ".jsonl", ".duckdb"])
 def test_a_disk_that_fills_leaves_the_old_output(small_disk: Path, end: str) -> None:
     out = small_disk / f"r{end}"

@@ -50,6 +50,7 @@ def test_killed_again_while_putting_back(
     assert die_at_once(tmp_path) == ("new" if before == "new" else old)
 
 
+pytestmark = pytest.mark.whole
 WRITER = f"""
 import itertools, sys
 from pathlib import Path

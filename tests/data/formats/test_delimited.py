@@ -68,6 +68,7 @@ def test_a_stated_encoding_is_used(tmp_path: Path) -> None:
         open_source(path, encoding="klingon")
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     ("encoding", "end"),
     [("utf-8-sig", b"\xe9\n"), ("utf-16", b"\x00\xd8\n\x00"), ("windows-1252", b"\x81\n")],

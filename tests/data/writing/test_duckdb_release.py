@@ -171,6 +171,7 @@ release(Path(sys.argv[1]), ROWS.slice(0, 3), force=True)
 """
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("when", ["filled", "before", "after"])
 @pytest.mark.parametrize("old", [True, False])
 def test_a_kill_leaves_the_old_table_or_the_new(county: Path, when: str, old: bool) -> None:
@@ -185,6 +186,7 @@ def test_a_kill_leaves_the_old_table_or_the_new(county: Path, when: str, old: bo
     assert (len(told(out)), tables(county)["main.visits"]) == (5, 100)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("when", ["filled", "before"])
 def test_a_kill_leaves_no_new_file(tmp_path: Path, when: str) -> None:
     place = tmp_path / "new.duckdb::released"

@@ -68,6 +68,7 @@ def test_who_gives_only_labels_is_refused():
         Sklearn(Mute()).fit(made(5))
 
 
+@pytest.mark.whole
 def test_a_recogniser_of_spacy_is_trained():
     pytest.importorskip("spacy")
     train, other = made(30, types=1), made(10, seed=1, types=1)

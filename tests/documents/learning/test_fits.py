@@ -160,6 +160,7 @@ def fields(document):
     return {name: getattr(document, name) for name in ("text", "spans", "id", "subject", "pos")}
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("case", list(changed()), ids=lambda case: case[0])
 def test_another_run_takes_nothing(tmp_path, case):
     both(fits_of(tmp_path))

@@ -216,6 +216,7 @@ def described(loop):
     return loop.passes, loop.removed.tolist(), loop.turn.tolist(), len(loop.committee.members)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("compiled", [False, True])
 def test_an_interrupt_keeps_what_was_found_and_another_run_goes_on(tmp_path, compiled):
     whole = Counted()

@@ -127,6 +127,7 @@ RUNS = ["a", "1", ".", "-", "@", " ", "(", "+", ":", "a.", "1.", "1 ", "a@", "1-
         "www.", ".com", "a.com", "ES12 ", "tel 1", "(1", "::", "1x1 "]  # fmt: skip
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("finder", [
     *patterns_of(records=["MRN-######", "/(?:MRN|ID)[ :#]{0,3}[0-9]{4,12}/"]),
     PhraseList(["a a a b", "1 1", "a.a.a.b"]),

@@ -278,6 +278,7 @@ print(sorted(heavy & sys.modules.keys()))
 """
 
 
+@pytest.mark.whole
 def test_a_kit_is_applied_by_a_new_process_that_loads_no_learning_library(tmp_path):
     kit_of().save(tmp_path / "kit")
     source = tmp_path / "notes.jsonl"

@@ -33,6 +33,7 @@ def rows_of(kit, name="frontier"):
     return kit.tables[name].to_pylist()
 
 
+@pytest.mark.whole
 def test_the_order_of_rows_copies_and_processes_change_nothing():
     rows = people()
     drawn = rows.take(np.random.default_rng(1).permutation(len(rows)))

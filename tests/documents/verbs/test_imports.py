@@ -33,6 +33,7 @@ print(*[name for name in {HEAVY} if name in sys.modules])
 """
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("what", ["choose", "kit", "release"])
 def test_nothing_that_learns_is_loaded(tmp_path, release, what):
     kit_of().save(tmp_path / "kit")

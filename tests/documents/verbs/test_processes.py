@@ -20,6 +20,7 @@ from voile.documents.verbs.certify import certify
 from voile.engines import processes
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("how", ["mark", "surrogate"])
 def test_the_same_bytes_from_any_number_of_processes(tmp_path, how, secret):
     rows = pa.concat_tables([people(), table(NOTES), table(["\ufffd", "Ana ."])])
@@ -80,6 +81,7 @@ apply(kit, chosen, open_source(sys.argv[2]), Path(sys.argv[3]), options, force=T
 """
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_killed_at_a_random_moment_and_run_again(tmp_path, jobs):
     """Nothing is seen until all is; the run after it writes what an unkilled one does."""

@@ -84,6 +84,7 @@ def test_a_person_is_in_one_fold_and_folds_are_alike():
     assert (np.ptp(counts, axis=0) <= 1).all()
 
 
+@pytest.mark.whole
 def test_the_interval_holds_what_other_people_show():
     held = 0
     many, classes = drawn(1000, rows=100_000)

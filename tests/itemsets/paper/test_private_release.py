@@ -156,6 +156,7 @@ def test_finds_what_tells_classes_apart_when_epsilon_is_large(release):
         assert np.abs(near - X[y == c][:, best].mean(axis=0)).max() < 0.06
 
 
+@pytest.mark.whole
 @BOTH
 def test_chooses_by_chance_when_epsilon_is_small(release):
     X, y = matrix()

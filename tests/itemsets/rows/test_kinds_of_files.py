@@ -147,6 +147,7 @@ def chosen_of():
     return lambda kind: made.setdefault(kind, chosen(*kinds[kind]))
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     ("kind", "name"),
     [

@@ -173,6 +173,7 @@ def grouped(table):
     return {basket: (y, items - {None}) for basket, (y, items) in found.items()}
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", ["r.parquet", "r.csv", "r.jsonl", "r.duckdb"])
 def test_the_verbs_take_a_long_table_and_write_one(purchases, tmp_path, name):
     path = tmp_path / "long.duckdb"

@@ -73,6 +73,7 @@ def test_with_a_perfect_map_they_find_nothing():
     assert known.rate.value > 0.99
 
 
+@pytest.mark.whole
 def test_many_messages_tell_the_class_unless_they_are_of_a_session():
     X, c, whose = days(300, 15, 11)
     single = PrivacyMap("normal", random_state=0).fit(*days(600, 1, 12)[:2])

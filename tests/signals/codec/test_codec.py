@@ -33,6 +33,7 @@ def test_every_reading_comes_back_at_every_strength(method, base):
         assert (codec.decode(Z, c) == X).all()
 
 
+@pytest.mark.whole
 @EVERY
 @pytest.mark.parametrize("base", BASES)
 def test_columns_rise_and_the_whole_is_injective(method, base):

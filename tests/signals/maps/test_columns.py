@@ -29,6 +29,7 @@ def ten(n, seed):
     return np.round(X, 3), c
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("method", ["transport", "normal"])
 def test_ten_columns_come_back_and_tell_less(method):
     X, c = ten(1500, 1)

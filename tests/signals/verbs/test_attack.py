@@ -79,6 +79,7 @@ def test_what_cannot_be_scored_is_refused(attacked, tmp_path):
     refused("no kit here", public_map=tmp_path / "nowhere")
 
 
+@pytest.mark.whole
 def test_who_hears_a_person_again_and_again_finds_the_class(tmp_path):
     """Sent one by one, swings and a height that stays tell; a height that nobody names does not."""
     table, named = wards(), Roles.model_validate(WARDS)

@@ -101,6 +101,7 @@ def test_what_a_column_s_type_does_not_hold_is_outside(type_, held, outside):
     form.restored(values[~found], np.zeros(len(held), dtype=np.bool_), type_)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("method", get_args(Method))
 def test_nothing_of_an_honest_release_is_set_aside(tmp_path, method):
     skewed = np.ceil(np.random.default_rng(4).lognormal(4, 0.7, 240))

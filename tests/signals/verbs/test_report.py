@@ -110,6 +110,7 @@ print(*(name for name in ("sklearn", "numba") if name in sys.modules))
 """
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     "words",
     [
