@@ -53,7 +53,7 @@ def test_frontier_lists_every_policy_in_json_and_lines(voile: Any, files: Any) -
     policies = ran.json["policies"]
     assert [p["number"] for p in policies] == list(range(len(policies)))
     assert {"risk", "loss"} <= set(policies[0])
-    lines = voile("tables", "frontier", files.kit).out.splitlines()
+    lines = voile("tables", "frontier", files.kit, "--all").out.splitlines()
     assert len(lines) == len(policies) + 1
     assert lines[0].split("\t")[:3] == ["number", "risk", "loss"]
 

@@ -37,3 +37,14 @@ def test_numbers_names_and_lists_of_numbers_alone_are_shown(voile: Any, tmp_path
     header, line = voile("signals", "frontier", tmp_path / "kit").out.splitlines()
     assert header.split("\t") == FLAT
     assert "canary" not in line
+
+
+def test_twenty_policies_are_shown_from_the_first_to_the_last(voile: Any, tmp_path: Path) -> None:
+    table = pa.table({"number": range(1000), "risk": [0.5] * 1000})
+    Kit("signals", "private", {}, {"frontier": table}).save(tmp_path / "kit")
+    shown = voile("signals", "frontier", tmp_path / "kit")
+    _, *lines = shown.out.splitlines()
+    assert (len(lines), lines[0], lines[-1]) == (20, "0\t0.5", "999\t0.5")
+    assert shown.err == "20 of 1,000 policies; --all shows every one\n"
+    _, *lines = voile("signals", "frontier", tmp_path / "kit", "--all").out.splitlines()
+    assert len(lines) == 1000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 
 import pytest
@@ -91,6 +92,23 @@ def test_a_table_is_aligned_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> No
     assert [line.split() for line in lines if "0.1235" in line] == [["10", "0.1235", "[a]"]]
     assert "mean risk" in file.getvalue()
     assert "\x1b" not in file.getvalue()
+
+
+def test_a_table_never_cuts_a_figure_and_breaks_one_column_between_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "60")
+    file = Terminal()
+    row = ("items", "right person, 10 most identifying items of all", "1.1% (0.6 to 2.0)", "x" * 18)
+    show_table(("attack", "what", "found_as_left", "control"), [row], file, wraps="what")
+    plain = re.sub("\x1b.*?m", "", file.getvalue())  # bold
+    lines = [line.rstrip() for line in plain.splitlines()]
+    assert max(map(len, lines)) <= 60
+    assert any("right person, 10 most" in line and row[2] in line for line in lines)
+    assert not any("…" in line or "xxx" in line for line in lines)
+    assert capsys.readouterr().err == "3 of 4 columns; a wider terminal or --json shows more\n"
 
 
 def test_a_bar_is_drawn_on_a_terminal_and_gone_at_the_end(

@@ -15,7 +15,7 @@ ROWS = 20
 
 
 def frontier(screen: Screen, kit: Kit, *, all: bool) -> None:
-    """Show the policies, on a terminal 20 of them unless `all` are asked for.
+    """Show 20 of the policies, evenly spread, unless `all` are asked for.
 
     Columns of numbers and single texts are shown, and in JSON lists of numbers. Packed policies
     say nothing; lists of texts and of records may hold words of the data.
@@ -30,11 +30,8 @@ def frontier(screen: Screen, kit: Kit, *, all: bool) -> None:
     flat = [f.name for f in shown.schema if not pa.types.is_nested(f.type)]
     shown = shown.select(flat)
     rows = list(zip(*shown.to_pydict().values(), strict=True))
-    thin = sys.stdout.isatty() and not all
-    seen = show_table(flat, spread(rows, ROWS) if thin else rows, sys.stdout)
-    if seen < len(flat):
-        screen.say(f"{seen} of {len(flat)} columns; a wider terminal or --json shows more")
-    if thin and len(rows) > ROWS:
+    show_table(flat, rows if all else spread(rows, ROWS), sys.stdout)
+    if not all and len(rows) > ROWS:
         screen.say(f"{ROWS} of {len(rows):,} policies; --all shows every one")
 
 

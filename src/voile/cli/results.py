@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +11,14 @@ from voile.cli.screen import Screen, count, short, show_table
 from voile.core.interruption import CUT_SHORT
 
 if TYPE_CHECKING:
-    from voile.core.evidence import Evidence, Rate
+    from voile.core.evidence import Evidence, Finding, Rate
     from voile.release.choice import Chosen
     from voile.release.kit import Kit
     from voile.release.manifest import Release
 
 INTERRUPTED, SET_ASIDE = 130, 1
 FIGURES = 6  # as many as fit in a line
+FEW = 3  # findings of one quantity that are shown one by one
 
 
 def tell_fitted(screen: Screen, kit: Kit, place: Path) -> int:
@@ -61,25 +62,41 @@ def tell_chosen(screen: Screen, chosen: Chosen, place: Path) -> None:
 
 
 def tell_attacked(screen: Screen, found: Sequence[Evidence], place: Path) -> None:
-    """Say what the attacks found, each rate with its 95% interval and its baseline."""
+    """Say what the attacks found, each rate with its 95% interval and its baseline.
+
+    Of a quantity that was counted in many circumstances, the one in which most was found.
+    """
     from voile.report.wording import name_of
 
     screen.result({"evidence_file": str(place), "evidence": [e.to_json() for e in found]})
     rows = [
         (
             evidence.attack,
-            name_of(finding, "internal"),
+            f"{name_of(finding, 'internal')}{f' (largest of {of})' if of > 1 else ''}",
             _rate(finding.rate),
             _rate(finding.baseline),
             _rate(finding.control),
         )
         for evidence in found
-        for finding in evidence.findings
-        if finding.rate.trials
+        for finding, of in _folded(evidence.findings)
     ]
     if rows and not screen.quiet:
-        show_table(("attack", "what", "found", "baseline", "control"), rows, sys.stderr)
-    screen.say(f"{place}: evidence of {count(len(found), 'attack')}")
+        columns = ("attack", "what", "found", "baseline", "control")
+        show_table(columns, rows, sys.stderr, wraps="what")
+    screen.say(f"{place}: evidence of {count(len(found), 'attack')}; voile report shows all of it")
+
+
+def _folded(findings: Sequence[Finding]) -> Iterator[tuple[Finding, int]]:
+    """Yield each finding; of more than a few of one quantity the largest, and of how many."""
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.rate.trials:
+            groups.setdefault(finding.quantity, []).append(finding)
+    for group in groups.values():
+        if len(group) > FEW:
+            yield max(group, key=lambda one: one.rate.value), len(group)
+        else:
+            yield from ((one, 1) for one in group)
 
 
 def tell_applied(screen: Screen, release: Release, chosen: Chosen, *, allowed: bool) -> int:

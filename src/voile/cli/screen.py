@@ -19,6 +19,8 @@ from voile.core.wording import count as count
 LINE_EVERY = 5.0  # seconds between lines where there is no terminal
 DRAW_EVERY = 0.05  # seconds between two drawings of a bar
 SPENT = 1.0  # seconds of a task before which the time left is not estimated
+WRAPPED = 20  # characters that a column of sentences needs at least
+GAP = 3  # characters between two columns
 SHOW_CURSOR = b"\r\x1b[2K\x1b[?25h"
 
 
@@ -80,46 +82,60 @@ def _broken(line: str, width: int) -> str:
     )
 
 
-def show_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], file: IO[str]) -> int:
+def show_table(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], file: IO[str], *, wraps: str = ""
+) -> None:
     """Print a table: aligned on a terminal, tab-separated otherwise; figures of four digits.
 
-    On a terminal only the first columns that fit; returns how many were shown.
+    On a terminal only the first columns that fit, and a line says so. The column that `wraps` may
+    be cut between its words.
     """
     if not file.isatty():
         for row in (columns, *rows):
             print("\t".join(short(cell, thousands="") for cell in row), file=file)
-        return len(columns)
+        return
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     console = Console(file=file)
-    fit = fitting(columns, rows, console.width)
-    columns, rows = columns[:fit], [row[:fit] for row in rows]
+    cells = {name: [short(row[i]) for row in rows] for i, name in enumerate(columns)}
+    widths = fitting(cells, console.width, wraps)
     table = Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False)
-    numeric = [all(not isinstance(row[i], str) for row in rows) for i in range(len(columns))]
-    for name, right in zip(columns, numeric, strict=True):
-        table.add_column(Text(name.replace("_", " ")), justify="right" if right else "left")
-    for row in rows:
-        table.add_row(*(Text(short(cell)) for cell in row))
+    for i, (name, width) in enumerate(widths.items()):
+        side = "left" if any(isinstance(row[i], str) for row in rows) else "right"
+        table.add_column(Text(name.replace("_", " ")), justify=side, width=width)
+    for row in zip(*(cells[name] for name in widths), strict=True):
+        table.add_row(*map(Text, row))
     console.print(table)
-    return fit
+    if len(widths) < len(columns):
+        tell(f"{len(widths)} of {len(columns)} columns; a wider terminal or --json shows more")
 
 
-def fitting(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -> int:
-    """Return how many columns, at least two, can be read whole within the width.
+def fitting(cells: Mapping[str, Sequence[str]], width: int, wraps: str = "") -> dict[str, int]:
+    """Return the widths of the first columns, at least two, that can be read whole side by side.
 
-    >>> fitting(["number", "risk", "exact_anonymity"], [(0, 0.5, 12)], 25)
-    2
+    A heading breaks between its words where the room is needed, and so does what `wraps`.
+
+    >>> fitting({"number": ["0"], "risk": ["0.5"], "exact_anonymity": ["12"]}, 25)
+    {'number': 6, 'risk': 4}
+    >>> fitting({"number": ["0"], "exact_anonymity": ["12"]}, 25)
+    {'number': 6, 'exact_anonymity': 9}
     """
-    most, total = len(columns), 0
-    for i, name in enumerate(columns):
-        cells = (short(row[i]) for row in rows)
-        total += 3 + max(map(len, [*name.split("_"), *cells]))
-        if total > width:
-            return max(i, min(2, most))
-    return most
+    least = {}
+    for name, texts in cells.items():
+        longest = max(map(len, [*name.split("_"), *texts]))
+        least[name] = min(longest, WRAPPED) if name == wraps else longest
+    while len(least) > 2 and sum(least.values()) + GAP * len(least) > width:
+        least.popitem()
+    whole = {name: max(map(len, [name, *cells[name]])) for name in least}
+    spare = width - GAP * len(least)
+    if sum(whole.values()) <= spare:
+        return whole
+    if wraps in least:
+        least[wraps] += max(min(spare - sum(least.values()), whole[wraps] - least[wraps]), 0)
+    return least
 
 
 def short(value: object, *, thousands: str = ",") -> str:

@@ -1,0 +1,30 @@
+"""What a verb says at its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from voile.cli.results import tell_attacked
+from voile.cli.screen import Screen
+from voile.core.evidence import Evidence, Finding, Note, Rate
+
+
+def test_of_a_quantity_counted_often_the_largest_is_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    often = [
+        Finding("right person", Rate(n, 10), at=Note("{n} items", {"n": n})) for n in (1, 7, 3, 2)
+    ]
+    few = [Finding("one person left", Rate(n, 10), at=Note(f"case {n}")) for n in (1, 2, 3)]
+    found = Evidence("items", "linkability", Note("Story."), findings=(*often, *few))
+    tell_attacked(Screen(), [found], Path("evidence.json"))
+    _, *lines, last = capsys.readouterr().err.splitlines()
+    assert [line.split("\t")[1] for line in lines] == [
+        "right person, 7 items (largest of 4)",
+        "one person left, case 1",
+        "one person left, case 2",
+        "one person left, case 3",
+    ]
+    assert last == "evidence.json: evidence of 1 attack; voile report shows all of it"
