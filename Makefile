@@ -68,7 +68,7 @@ lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --constraint requirements/dev.txt -o requirements/run.txt pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-		--no-emit-index-url --no-emit-find-links --extra affine --extra encrypt --extra mqtt --extra office --extra spacy --extra postgres --extra statistics --group dev -o requirements/dev.txt pyproject.toml
+		--no-emit-index-url --no-emit-find-links --extra experiments --extra office --extra postgres --extra send --extra spacy --extra statistics --group dev -o requirements/dev.txt pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --constraint requirements/dev.txt --group bench -o requirements/bench.txt
 

@@ -91,6 +91,15 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else "�" for c in text)
 
 
+def install(extra: str) -> str:
+    """Say how to install what a task needs, as the end of an error.
+
+    >>> install("office")
+    "install it with: pip install 'voile[office]'"
+    """
+    return f"install it with: pip install 'voile[{extra}]'"
+
+
 def nearest(name: str, names: Iterable[str]) -> str:
     """Suggest the names that look most like `name`, as the end of an error.
 

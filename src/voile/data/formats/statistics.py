@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from voile.core.errors import RequestError, SourceError
+from voile.core.errors import RequestError, SourceError, install
 from voile.data.formats.kinds import Kinds, column, whole
 from voile.data.source import BATCH_ROWS, FileSource, distinct_names
 
@@ -90,6 +90,6 @@ def _pyreadstat() -> Any:
     except ImportError:
         raise RequestError(
             "reading SAS, Stata and SPSS files needs pyreadstat",
-            instead="install it with: pip install 'voile[statistics]'",
+            instead=install("statistics"),
         ) from None
     return pyreadstat

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from voile.core.errors import RequestError, SourceError
+from voile.core.errors import RequestError, SourceError, install
 from voile.data.postgres.address import INSTEAD, Address
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _connect(address: Address) -> Connection:
     except ImportError:
         raise RequestError(
             "reading and writing PostgreSQL needs its ADBC driver",
-            instead="install it with: pip install 'voile[postgres]'",
+            instead=install("postgres"),
         ) from None
     try:
         connection: Connection = dbapi.connect(address.url)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.errors import RequestError
+from voile.core.errors import RequestError, install
 from voile.documents.learners.chain import MOST
 from voile.documents.learners.learner import Examples, Margins, Sight
 from voile.documents.learners.svm import with_32_bits
@@ -91,9 +91,7 @@ def library(name: str, extra: str) -> Any:
     try:
         return import_module(name)
     except ModuleNotFoundError:
-        raise RequestError(
-            f"{name} is not installed", instead=f"install voile with the extra {extra}"
-        ) from None
+        raise RequestError(f"{name} is not installed", instead=install(extra)) from None
 
 
 def check_types(types: Mapping[str, int], count: int) -> dict[str, int]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from voile.core.errors import RequestError
+from voile.core.errors import RequestError, install
 from voile.documents.text.corpus import Corpus
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _pipeline(nlp: Any) -> Any:
     try:
         import spacy
     except ImportError:
-        raise RequestError("spaCy is not installed", instead="pip install 'voile[spacy]'") from None
+        raise RequestError("spaCy is not installed", instead=install("spacy")) from None
     try:
         return spacy.blank(nlp) if len(nlp) <= LANGUAGE else spacy.load(nlp)
     except (ImportError, OSError):

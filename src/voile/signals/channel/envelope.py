@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from voile.core.errors import RequestError
+from voile.core.errors import RequestError, install
 from voile.signals.channel.keys import MAC, DeviceKey
 from voile.signals.channel.posts import Post
 
@@ -132,6 +132,6 @@ def _library() -> type[AESSIV]:
         raise RequestError(
             "cryptography is not installed",
             where="--encrypt",
-            instead="pip install 'voile[encrypt]'",
+            instead=install("send"),
         ) from None
     return AESSIV

@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from voile.core.errors import RequestError
+from voile.core.errors import RequestError, install
 from voile.signals.channel.broker import Broker, Login
 from voile.signals.channel.envelope import LONGEST, Sealer
 from voile.signals.channel.posts import Post, is_name
@@ -90,9 +90,7 @@ class Link:
             from paho.mqtt.packettypes import PacketTypes
             from paho.mqtt.properties import Properties
         except ImportError:
-            raise RequestError(
-                "paho-mqtt is not installed", instead="pip install 'voile[mqtt]'"
-            ) from None
+            raise RequestError("paho-mqtt is not installed", instead=install("send")) from None
         version, protocol = CallbackAPIVersion.VERSION2, MQTTProtocolVersion.MQTTv5
         client = mqtt.Client(version, f"voile-{name}", protocol=protocol)
         if login:

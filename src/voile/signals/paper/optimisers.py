@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.optimize import differential_evolution, minimize
 
-from voile.core.errors import RequestError
+from voile.core.errors import RequestError, install
 from voile.signals.codec.pieces import Floats
 
 Loss: TypeAlias = Callable[[Floats], float]
@@ -84,7 +84,7 @@ def cma(loss: Loss, size: int, evaluations: int, rng: np.random.Generator) -> Fl
 
 
 def _needs(package: str) -> RequestError:
-    remedy = f"pip install {package}, or use the optimiser local or evolution"
+    remedy = f"{install('experiments')}, or use the optimiser local or evolution"
     return RequestError(f"this optimiser needs {package}", where="LearnedAffine", instead=remedy)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from voile.core.errors import RequestError, SourceError, VoileError
+from voile.core.errors import RequestError, SourceError, VoileError, install
 from voile.documents.text.document import Document
 from voile.documents.text.formats.file import File
 
@@ -90,7 +90,7 @@ def _reading(file: File, library: str) -> Iterator[None]:
         raise RequestError(
             f"{library} is not installed",
             where=file.path.name,
-            instead="install it with: pip install 'voile[office]'",
+            instead=install("office"),
         ) from None
     except Exception:
         raise SourceError(
