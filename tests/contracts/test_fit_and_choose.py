@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,19 @@ def test_a_choice_keeps_its_limit_and_is_the_best_within_it(case: Any) -> None:
         assert loss[number] <= limit
         assert risk[number] == risk[loss <= limit].min()
     assert 0 <= case.wing.choose(case.kit, Choice(knee=True)).number < len(risk)
+
+
+def test_choosing_reads_the_frontier_and_what_names_its_policies(case: Any) -> None:
+    read: set[str] = set()
+
+    class Noted(dict[str, pa.Table]):
+        def __getitem__(self, name: str) -> pa.Table:
+            read.add(name)
+            return super().__getitem__(name)
+
+    kit = replace(case.kit, tables=Noted(case.kit.tables))
+    assert case.wing.choose(kit, Choice(policy=0)) == case.wing.choose(case.kit, Choice(policy=0))
+    assert read == {"frontier", *case.tiny.NAMED_BY}
 
 
 @pytest.mark.parametrize("limit", RISKS)
