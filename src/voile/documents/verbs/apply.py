@@ -205,8 +205,12 @@ class _Sanitizing(Applying[Worked, Worked]):
         if name not in self.texts:
             return batch.rows.column(name)
         width, place = len(self.texts), self.texts.index(name)
-        made = [released.get(row * width + place) for row in range(len(batch.numbers))]
-        return pa.array([one and one.text for one in made], pa.string())
+        made: list[str | None] = [None] * len(batch.numbers)
+        for number, one in released.items():
+            row, column = divmod(number, width)
+            if column == place:
+                made[row] = one.text
+        return pa.array(made, pa.string())
 
     def _notes(
         self, documents: Sequence[Document], released: Mapping[int, PublishedDocument]

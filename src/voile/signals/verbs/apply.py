@@ -104,7 +104,8 @@ class _Encoding(Applying[Sent, Sent]):
     number of subjects, and two bytes a row for the certificate.
 
     passes : a row without a reading is released without a message.
-    keyed : what pseudonyms are keyed by; lasts : it is the user's own, not this release's alone.
+    keyed : what pseudonyms are keyed by; lasts : it is the user's own. Else it is this release's
+    alone, and only processes that are forked have it.
     """
 
     stating = STATING
@@ -147,20 +148,25 @@ class _Encoding(Applying[Sent, Sent]):
         aside.append(Aside(", ".join(self.reader.columns), UNCARRIED, uncarried))
         rows, table, labels, Z = rows[~far], table[~far], labels[~far], Z[~far]
         names = self._names(seen, np.flatnonzero(batch.left(aside)))
-        sent = self.nothing()
-        for name, label, number in zip(names, seen.labels, batch.numbers, strict=True):
-            if name is not None:
-                self._know(sent, name, int(number), label)
+        flags = self._flags(table, labels, batch.numbers[rows])
+        sent = self._noted(batch, seen, names, flags)
         sent.heard.update(names[rows])
         which = np.searchsorted(self.codec.classes, labels)
         sent.certificate.add(batch.numbers, batch.numbers[rows], which, table)
-        flags = self._flags(table, labels, batch.numbers[rows])
-        sent.outside.update(flags.column("column").to_pylist())
-        messages = self._messages(len(names), rows, Z)
-        made = dict(zip(self.reader.columns, messages, strict=True))
+        made = dict(self._messages(len(names), rows, Z))
         made[PSEUDONYM] = pa.array(names, pa.string())
         columns = [made[n] if n in made else batch.rows.column(n) for n in self.schema.names]
         return Outcome(columns, sent, aside, beside={OUTSIDE: flags})
+
+    def _noted(
+        self, batch: Batch, seen: BatchReadings, names: NDArray[np.object_], flags: pa.RecordBatch
+    ) -> Sent:
+        """Note whose class is which, and how many readings lie outside."""
+        sent = Sent(outside=Counter(flags.column("column").to_pylist()))
+        for name, number, label in zip(names, batch.numbers, seen.labels, strict=True):
+            if name is not None:
+                self._know(sent, name, int(number), label)
+        return sent
 
     def nothing(self) -> Sent:
         return Sent()
@@ -230,7 +236,6 @@ class _Encoding(Applying[Sent, Sent]):
         return names
 
     def _know(self, sent: Sent, name: str, number: int, label: str) -> None:
-        """Note whose class is which."""
         first, known = sent.classes.setdefault(name, (number, label))
         if known != label:
             raise RequestError(
@@ -239,13 +244,15 @@ class _Encoding(Applying[Sent, Sent]):
                 instead="give each enrolment a subject of its own",
             )
 
-    def _messages(self, n: int, rows: NDArray[np.intp], Z: NDArray[Any]) -> Iterator[pa.Array]:
+    def _messages(
+        self, n: int, rows: NDArray[np.intp], Z: NDArray[Any]
+    ) -> Iterator[tuple[str, pa.Array]]:
         blank = np.ones(n, dtype=np.bool_)
         blank[rows] = False
         for j, form in enumerate(self.reader.forms):
             column = np.zeros(n, dtype=object if form.settings.nominal else np.float64)
             column[rows] = Z[:, j]
-            yield pa.array(column, form.sent_type, mask=blank)
+            yield form.column, pa.array(column, form.sent_type, mask=blank)
 
     def _flags(
         self, table: NDArray[Any], labels: NDArray[np.str_], numbers: NDArray[np.int64]
