@@ -31,6 +31,7 @@ def fills(totals, rows):
         yield from ((first, *more) for more in fills(rest, rows - 1))
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("rows", "columns", "most"), [(2, 2, 4), (3, 1, 6), (3, 2, 3), (4, 1, 4)])
 def test_of_every_small_table_a_withheld_count_may_be_none_or_all_of_the_rest(rows, columns, most):
     """Whoever knows the shown rows and the totals can fill in the rest in all these ways."""

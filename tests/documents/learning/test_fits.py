@@ -171,6 +171,7 @@ def test_another_run_takes_nothing(tmp_path, case):
     assert len(learner.fits) >= (3 if case[0] == "folds" else 4)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     ("learner", "shares"),
     [

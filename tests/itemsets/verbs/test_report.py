@@ -193,6 +193,7 @@ print(*[name for name in ("numba", "sklearn", "scipy") if name in sys.modules])
 """
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("code", [CHOOSE, KIT, RELEASE])
 def test_choosing_and_reporting_load_no_kernel_and_nothing_that_learns(
     kit, release, tmp_path, code

@@ -36,6 +36,7 @@ def test_a_linear_model_is_that_of_least_squares_with_its_usual_intervals():
     assert np.all((longer > 0.6) & (longer < 1.6))
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("family", "link"), [("logistic", "expit"), ("poisson", "exp")])
 def test_intervals_hold_the_truth_as_often_as_they_say(family, link):
     from scipy.special import expit

@@ -126,6 +126,7 @@ def segregated(people, rng):
     return np.column_stack([age, rng.integers(0, 2, people), race, area]).astype(np.int32)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("width", [1, 5])
 def test_what_she_says_of_herself_is_true_of_people_whose_columns_hang_together(width):
     """60% of the released are in the register, 5% of its ages are wrong, 3% of areas missing."""

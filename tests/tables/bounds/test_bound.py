@@ -53,6 +53,7 @@ def check(seed, bits, make_counts, make_constraints, space_of, truth_of):
     return float(((least - found.bound) / np.maximum(least, EXACT)).max())
 
 
+@pytest.mark.whole
 def test_no_policy_of_small_lattices_is_below(some_counts, some_constraints, space_of, truth_of):
     fixtures = (some_counts, some_constraints, space_of, truth_of)
     gaps = [check(seed, 8, *fixtures) for seed in range(60)]
@@ -140,6 +141,7 @@ def test_a_bound_only_rises_and_the_multipliers_raise_it(some_counts, space_of):
     assert (np.diff([step.seconds for step in steps]) >= 0).all()
 
 
+@pytest.mark.whole
 def test_better_policies_met_on_the_way_are_returned(some_counts, space_of, truth_of):
     counts = some_counts(7, sizes=(6, 2, 6))
     space, truth = space_of(counts), truth_of(counts, Constraints())

@@ -39,6 +39,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("steps", "delay"), [(0, 0.5), (3, 0.2)])
 def test_what_is_proved_comes_back(steps, delay):
     process = subprocess.Popen(

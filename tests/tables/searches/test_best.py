@@ -134,6 +134,7 @@ def town(seed):
     return Space(Evaluator(Counts(sizes, codes, sample, people, np.zeros((1200, 0)))))
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("evaluations", "other"), [(3_000, 3_000), (100_000, None)])
 def test_weights_and_flips_together_find_what_neither_does(evaluations, other):
     """Few evaluations are better spent on weights than on flips; with many, both are needed."""

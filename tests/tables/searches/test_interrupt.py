@@ -45,6 +45,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("batches", "delay"), [(2, 0.0), (3, 0.3), (40, 0.05), (200, 0.01)])
 def test_what_there_is_comes_back(batches, delay):
     process = subprocess.Popen(
