@@ -1,4 +1,4 @@
-"""Run every benchmark, one process each; each prints its table and saves it in docs/benchmarks/."""
+"""Run every benchmark, one process each; each writes its table into docs/benchmarks."""
 
 from __future__ import annotations
 

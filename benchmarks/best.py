@@ -46,7 +46,7 @@ TRIED = """What was tried, on the Tennessee pair:
 - Loss at risk .001: from 30 to 86 random partitions of age, race and sex, and from every fourth
   policy of the hull below risk .02, for each of six weights from 30 to 120, nothing was found
   that is better by more than .00002. No policy there loses less than .4050: that is proved
-  ([bound](bound.md)).
+  ([the bound](#what-no-policy-can-go-below)).
 """
 COLUMNS = ("what", "method", "evaluations", "seconds", "area", "log area", *LOSSES)
 

@@ -222,7 +222,8 @@ FIGURE_4_TOLD = """\
 ## Figure 4: found by inspecting
 
 Identifiers found in as many inspections as there are identifiers left, by margin; and in 1% of the
-tokens. [Attack](benchmarks/documents_attack.md) has other labels, and one pass by accuracy.
+tokens. [Attack](benchmarks/documents.md#what-an-attacker-finds) has other labels, and one pass
+by accuracy.
 """
 FIGURE_5 = """\
 ## Figure 5: share of tokens published

@@ -315,20 +315,20 @@ outside.
 
 ![Observed against stated in each place](../pictures/linkage_calibration.svg)"""
 
-NOTES = """## What holds
+NOTES = """### What holds
 
 Tenths whose interval holds what was stated (by chance, 19 of 20 would):
 
 {summary}
 
-## Several released people with the same values
+### Several released people with the same values
 
 They are rivals: an entry of the register belongs to one of them at most. Names are split by how
 many released people show the same values.
 
 {rivals}
 
-## The overlap of release and register
+### The overlap of release and register
 
 The share of the released people that is taken to be in the register, and the error rate of ages
 that goes with it: least and most of the games. An age that is wrong within its interval counts
@@ -340,7 +340,7 @@ states it, and the share stated is used as it is.
 
 {overlaps}
 
-## Other registers and releases
+### Other registers and releases
 
 60% of the people drawn are in the register.
 
@@ -350,7 +350,7 @@ states it, and the share stated is used as it is.
 
 
 # In words, the figures of the run that docs/benchmarks holds: to be written anew with it.
-OFF = """## What is still off
+OFF = """### What is still off
 
 - **Adult, held out, is under-stated**: names stated at 0.55 are right 62 times in 100, at 0.65 72
   times, at 0.75 82 times, at 0.96 97 times. Six columns are compared, the adversary expects 5%

@@ -11,12 +11,12 @@ import math
 import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 from benchmarks.data import folder
+from benchmarks.tables import save
 from pycanon import anonymity
 
 from voile.tables.scoring.disclosure import MEASURES, Classes, disclosure
@@ -32,7 +32,6 @@ QUASI = [
 ]
 SENSITIVE = "income"
 REPEATS = 5
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "measuring_k_and_l.md"
 
 
 def classes_of(frame: pd.DataFrame, quasi: list[str]) -> Classes:
@@ -70,8 +69,8 @@ def halved(frame: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
-def compare(name: str, frame: pd.DataFrame, quasi: list[str]) -> list[str]:
-    """Time both on one frame, one row of the page a measure; stop if an answer differs."""
+def compare(name: str, frame: pd.DataFrame, quasi: list[str]) -> list[tuple[str, ...]]:
+    """Time both on one frame, one row a measure; stop if an answer differs."""
     rivals = {
         "k": (lambda: anonymity.k_anonymity(frame, quasi), REPEATS),
         "distinct_l": (lambda: anonymity.l_diversity(frame, quasi, [SENSITIVE]), REPEATS),
@@ -87,10 +86,8 @@ def compare(name: str, frame: pd.DataFrame, quasi: list[str]) -> list[str]:
         same = math.floor(ours) if measure == "entropy_l" else ours  # pyCANON rounds it down
         if not math.isclose(theirs, same, abs_tol=1e-12):
             raise SystemExit(f"{name}, {measure}: ours {ours}, pyCANON {theirs}")
-        rows.append(
-            f"| {name} | {measure} | {ours:.6g} | {theirs:.6g} | {quick * 1e3:,.0f} |"
-            f" {slow * 1e3:,.0f} | {slow / quick:,.0f} |"
-        )
+        times = (f"{x:,.0f}" for x in (quick * 1e3, slow * 1e3, slow / quick))
+        rows.append((name, measure, f"{ours:.6g}", f"{theirs:.6g}", *times))
     return rows
 
 
@@ -99,29 +96,28 @@ def main() -> None:
     frame = pd.read_csv(path, names=COLUMNS, skipinitialspace=True)
     coarse = halved(frame)
     few = [c for c in coarse.columns if c != SENSITIVE]
-    page = [
-        "# Measuring k and l",
-        "",
-        f"Adult, {len(frame):,} rows, sensitive column {SENSITIVE}. Two tables:",
-        f"8 quasi-identifiers as they are ({', '.join(QUASI)}),",
-        f"and 4 of them cut into two values each ({', '.join(few)}).",
-        f"Ours is the time from the frame to all {len(MEASURES)} measures together, pyCANON's that",
-        f"of the one measure. Run in turn on two cores; medians of {REPEATS} for k and distinct l,",
-        "once for the others.",
-        "",
-        "| quasi-identifiers | measure | ours | pyCANON | ours (all), ms | pyCANON, ms | ratio |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-        *compare("8 as they are", frame, QUASI),
-        *compare("4 halved", coarse, few),
-        "",
-        "pyCANON rounds entropy l down. Recursive (c, l)-diversity is left out: pyCANON sorts the",
-        "counts of a class upwards, so that its r_1 is the rarest value; the definition's is the",
+    save(
+        "measuring_k_and_l",
+        f"Adult, {len(frame):,} rows, sensitive column {SENSITIVE}: "
+        f"8 quasi-identifiers as they are\n({', '.join(QUASI)}),\n"
+        f"and 4 of them cut into two values each ({', '.join(few)}).\n"
+        f"Ours is the time from the frame to all {len(MEASURES)} measures together, pyCANON's "
+        f"that of the one measure.\nRun in turn on two cores; medians of {REPEATS} for k and "
+        "distinct l, once for the others.",
+        (
+            "quasi-identifiers",
+            "measure",
+            "ours",
+            "pyCANON",
+            "ours (all), ms",
+            "pyCANON, ms",
+            "ratio",
+        ),
+        [*compare("8 as they are", frame, QUASI), *compare("4 halved", coarse, few)],
+        "pyCANON rounds entropy l down. Recursive (c, l)-diversity is left out: pyCANON sorts the\n"
+        "counts of a class upwards, so that its r_1 is the rarest value; the definition's is the\n"
         "commonest.",
-        "",
-    ]
-    PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text("\n".join(page), encoding="utf-8")
-    print("\n".join(page))
+    )
 
 
 if __name__ == "__main__":

@@ -253,15 +253,15 @@ def main() -> None:
         "lower the histogram's bits; the mixture is three normals a class. Genetic: 20,000\n"
         "evaluations.\n\n"
         + "\n\n".join(
-            f"## {title}\n\n{confusion(name, found[name])}"  # type: ignore[arg-type]
+            f"### {title}\n\n{confusion(name, found[name])}"  # type: ignore[arg-type]
             for title, name in tables.items()
         )
         + "\n\nChildren of the 60%, means of the seeds. The paper splits otherwise (its Table 3\n"
         "sums to 1,976 of 1,984), so that cells are not compared one by one; it names the\n"
         "commonest class alone with .6401.\n\n"
-        "## Figures 2 and 3: readings and messages\n\n"
+        "### Figures 2 and 3: readings and messages\n\n"
         "![Children by class, as read and as sent](../pictures/nhanes.svg)\n\n"
-        "## One message under every class's map (Section 6.2.1)\n\n"
+        "### One message under every class's map (Section 6.2.1)\n\n"
         f"{one_message()}\n\n"
         "An underweight child's, to a recipient who knows the shares of the classes alone: all\n"
         "four readings are those of some child, and the chances are the shares (Theorem 1).",

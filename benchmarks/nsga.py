@@ -100,9 +100,9 @@ def main() -> None:
         "stratified one keeps from none to all, evenly spread over the population.\n\n"
         "To stand 20% below the stratified start after 14,780 evaluations, or below both starts\n"
         "after 269,747, ours would need areas of at most .087 and .082. The least ever found\n"
-        "here, after a minute and 21 million evaluations, is .0898 ([best](best.md)). NSGA-II\n"
-        "reads policies from scratch, which the seconds show; ours scores neighbours from what\n"
-        "it keeps.",
+        "here, after a minute and 21 million evaluations, is .0898\n"
+        "([best](#the-default-search-and-the-others)). NSGA-II reads policies from scratch, which\n"
+        "the seconds show; ours scores neighbours from what it keeps.",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,10 +12,11 @@ DOCS = Path(__file__).resolve().parents[1] / "docs" / "benchmarks"
 def save(
     name: str, caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]], notes: str = ""
 ) -> None:
-    """Write docs/benchmarks/NAME.md and print the same."""
+    """Print a table, and write it where a page of docs/benchmarks has its markers.
+
+    These are ``<!-- NAME -->`` and ``<!-- end of NAME -->``, below a heading.
+    """
     lines = [
-        f"# {name.replace('_', ' ').capitalize()}",
-        "",
         caption,
         "",
         f"| {' | '.join(columns)} |",
@@ -23,9 +25,13 @@ def save(
         "",
         *((notes, "") if notes else ()),
         f"Made by `python -m benchmarks.{name}`.",
-        "",
     ]
-    DOCS.mkdir(parents=True, exist_ok=True)
     text = "\n".join(lines)
-    (DOCS / f"{name}.md").write_text(text, encoding="utf-8")
     print(text)
+    section = re.compile(f"(?<=<!-- {name} -->\n\n).*(?=\n\n<!-- end of {name} -->)", re.DOTALL)
+    for page in DOCS.glob("*.md"):
+        before = page.read_text(encoding="utf-8")
+        if section.search(before):
+            page.write_text(section.sub(lambda _: text, before), encoding="utf-8")
+            return
+    print(f"no page of {DOCS} has a place for {name}")
