@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from voile.wings import wing
 
 Run = Callable[[list[str]], int]
 SEED = "2013"
-WIDTH = 76
 
 
 def _demo(screen: Screen, *, out: Path, force: bool) -> int:
@@ -24,10 +22,12 @@ def _demo(screen: Screen, *, out: Path, force: bool) -> int:
 
     Runs the commands that a user would type, from a table of people to a report.
     """
+    from voile.release.commands import typed
+
     run: Run = click.get_current_context().obj  # as a user's own command line runs them
     _prepare(screen, out, force=force)
     for words in _commands(out):
-        screen.show(f"\n$ {_typed(['voile', *words])}")
+        screen.show(f"\n$ {typed(['voile', *words])}")
         switches = (["--force"] if force else []) + (["--quiet"] if screen.quiet else [])
         if code := run([*words, *switches]):
             return code
@@ -100,27 +100,6 @@ def _commands(out: Path) -> list[list[str]]:
         ],
         ["report", release, "--key-file", key, "--out", report],
     ]
-
-
-def _typed(words: list[str]) -> str:
-    """Write a command as one types it, its options on lines of their own where it is long.
-
-    >>> _typed(["voile", "report", "my release.csv", "--out", "report.html"])
-    "voile report 'my release.csv' --out report.html"
-    """
-    parts = [words[0]]
-    for word in map(shlex.quote, words[1:]):
-        if word.startswith("--"):
-            parts.append(word)
-        else:
-            parts[-1] += f" {word}"
-    lines = [parts[0]]
-    for part in parts[1:]:
-        if len(lines[-1]) + len(part) < WIDTH:
-            lines[-1] += f" {part}"
-        else:
-            lines.append(f"    {part}")
-    return " \\\n".join(lines)
 
 
 def _sentences(release: Path) -> tuple[str, ...]:

@@ -96,12 +96,14 @@ def _fit(kind: str) -> click.Command:
         search, and what was found until then is kept.
         """
         from voile.data.roles import Roles
+        from voile.release.commands import with_options
 
         given = Roles.read(roles)
         opened = open_and_report(screen, source, table, encoding, kind)
         given = given.completed(opened.columns, others)
         with screen.progress() as progress:
-            kit = wing(kind).fit(opened, given, options, seed=seed, progress=progress)
+            found = wing(kind).fit(opened, given, options, seed=seed, progress=progress)
+        kit = with_options(found, options)
         kit.save(out, force=force)
         return tell_fitted(screen, kit, out)
 

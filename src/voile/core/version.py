@@ -1,3 +1,18 @@
-"""The version, where every layer can name it."""
+"""The version, where every layer can name it, and those of what results depend on."""
 
 __version__ = "0.1.0"
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "python-crfsuite", "numba", "pyarrow", "duckdb")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries here that results depend on."""
+    from importlib.metadata import PackageNotFoundError, version
+    from platform import python_version
+
+    found = {"Python": python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voile.core.brief import Brief
 from voile.core.errors import as_keywords
 from voile.core.kinds import load
-from voile.core.version import __version__
+from voile.core.version import __version__, versions
 from voile.data.files.outputs import REPORT
 from voile.data.files.own_files import fitting
 from voile.release.choice import Choice, in_words
+from voile.release.commands import commands
 from voile.release.manifest import Release
 from voile.report import render
 from voile.report.notebook import framed
-from voile.report.sections import Audience
+from voile.report.sections import Audience, Commands, Section
 
 if TYPE_CHECKING:
     from voile.core.evidence import Evidence
@@ -58,18 +60,37 @@ def report_of(
 ) -> Report:
     title = f"{name}: what it discloses, what it keeps"
     with fitting("what is reported", Path(name)):
+        lines = tuple(commands(subject, audience, name, attacked=bool(evidence)))
         page = render(
             title,
-            load(subject.kind).sections(subject, evidence, audience=audience),
+            (
+                *load(subject.kind).sections(subject, evidence, audience=audience),
+                Section("reproduce", "How to reproduce", (Commands(lines),)),
+            ),
             audience=audience,
             facts=_facts(subject, audience),
         )
     return Report(title, audience, page)
 
 
+def today() -> date:
+    """Return the day in UTC, or the one that SOURCE_DATE_EPOCH sets for builds to repeat."""
+    seconds = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = float(seconds) if seconds.isdecimal() else datetime.now(UTC).timestamp()
+    return datetime.fromtimestamp(now, UTC).date()
+
+
 def _facts(subject: Kit | Release, audience: Audience) -> dict[str, str]:
-    """Say how to reproduce it; a kit's id follows from the data, and stays with the holder."""
-    facts = {"voile": __version__, "kind of data": subject.kind}
+    """Say what made it; a kit's id follows from the data, and stays with the holder."""
+    made_with = versions()
+    facts = {"date of this report": today().isoformat(), "voile": __version__}
+    if isinstance(subject, Release):
+        facts["voile"] = str(subject.public["voile"])
+        made_with = (subject.private or {}).get("made_with", {})
+    facts |= {"Python": made_with["Python"]} if made_with else {}
+    libraries = [f"{name} {x}" for name, x in made_with.items() if name != "Python"]
+    facts |= {"libraries": ", ".join(libraries)} if libraries else {}
+    facts["kind of data"] = subject.kind
     if isinstance(subject, Release):
         facts["release, SHA-256"] = str(subject.public["sha256"])
         if subject.private is not None and audience == "internal":

@@ -16,13 +16,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.progress import Progress
-from voile.core.version import __version__
+from voile.core.version import __version__, versions
 from voile.data import open_source, open_writer
 from voile.data.files.memory import AnyPath
 from voile.data.writer import Writer
 from voile.engines.processes import in_order
 from voile.engines.shuffle import held, shuffled
 from voile.keys.random import Protective
+from voile.release.commands import OPTIONS, stored
 from voile.release.manifest import (
     ASIDE,
     CONTROL,
@@ -209,6 +210,8 @@ class Run(Generic[Notes, Known]):
             **both,
             "source": {"name": source.name, "sha256": source.fingerprint()},
             "kit": applying.kit.id,
+            "made_with": versions(),
+            OPTIONS: {"fit": applying.kit.facts.get(OPTIONS, {}), "apply": stored(self._options)},
             "chosen": {
                 "number": chosen.number,
                 "choice": chosen.choice.to_data(),

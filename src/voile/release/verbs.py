@@ -25,6 +25,7 @@ from voile.data import Source
 from voile.data.roles import Roles
 from voile.keys.secret import Secret
 from voile.release.choice import Choice, Chosen, check_exactly_one
+from voile.release.commands import with_options
 from voile.release.evidence import AttackResults
 from voile.release.options import checked, fields_of
 from voile.release.own_verbs import Ended
@@ -73,6 +74,7 @@ def fit_of(kind: str) -> Callable[..., Kit]:
             opened = opener(kind)(source)
             read = Roles.parse(roles).completed(opened.columns, own["others"])
             kit: Kit = wing.fit(opened, read, given, seed=own["seed"], progress=progress)
+            kit = with_options(kit, given)
         if kit.facts.get("stopped") == "interrupted":
             warn(CUT_SHORT, VoileWarning, stacklevel=2)
         return kit

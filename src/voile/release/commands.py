@@ -1,0 +1,145 @@
+"""The commands that make a kit or a release again, as a person would type them.
+
+Of the options a kit and a private manifest store what a user gave, but no path: a placeholder
+stands in its place. The public is shown numbers and choices, and no text of the user's.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+
+from voile.core.kinds import load
+from voile.data import Data, Place
+from voile.release.manifest import Release
+from voile.release.options import fields_of
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from voile.release.kit import Kit
+    from voile.report.sections import Audience
+
+OPTIONS = "options"
+"""Where a kit's facts and a private manifest store them."""
+ALL_ONE = frozenset({"jobs", "resume"})
+"""Options that change nothing of the result."""
+WIDTH = 76
+
+
+def with_options(kit: Kit, options: BaseModel) -> Kit:
+    """Return a kit that stores the options with which it was fitted."""
+    return replace(kit, facts={**kit.facts, OPTIONS: stored(options)})
+
+
+def stored(options: BaseModel) -> dict[str, Any]:
+    """Return the options that a user gave; of each place that one names, None.
+
+    >>> from voile.release.options import ApplyOptions
+    >>> stored(ApplyOptions(key_file="/home/me/key", keep_order=True, formulas="keep"))
+    {'keep_order': True, 'key_file': None}
+    """
+    kept: dict[str, Any] = {}
+    for attribute, field in type(options).model_fields.items():
+        value = getattr(options, attribute)
+        if attribute not in options.model_fields_set - ALL_ONE:
+            continue
+        if _leaves(field.annotation) & {Path, Place, Data}:
+            value = [None] * len(value) if isinstance(value, tuple) else None
+        elif value == field.default:
+            continue
+        elif not isinstance(value, bool | int | float | tuple):
+            value = str(value)
+        kept[field.alias or attribute] = list(value) if isinstance(value, tuple) else value
+    return kept
+
+
+def commands(
+    subject: Kit | Release, audience: Audience, name: str, *, attacked: bool
+) -> Iterator[str]:
+    """Yield the commands that made a kit or a release called `name`, then what checks it."""
+    kind = subject.kind
+    if not isinstance(subject, Release):
+        yield _fit(kind, subject.facts.get(OPTIONS, {}), audience, name)
+        yield typed(["voile", kind, "frontier", name])
+        return
+    if private := subject.private:
+        asked = private.get(OPTIONS, {})
+        source = private["source"]["name"] if audience == "internal" else "SOURCE"
+        yield _fit(kind, asked.get("fit", {}), audience, "KIT")
+        choice = private["chosen"]["choice"]
+        if audience == "public" and "policy" in choice:
+            choice = {"policy": None}
+        ways = [word for way, value in choice.items() for word in _words(way, value)]
+        yield typed(["voile", kind, "choose", "KIT", *ways, "--out", "policy.toml"])
+        own = _given(load(kind).ApplyOptions, asked.get("apply", {}), audience)
+        policy = ["--policy", "policy.toml"]
+        yield typed(["voile", kind, "apply", "KIT", source, *policy, *own, "--out", name])
+        if attacked:
+            truth = ["--truth", source, "--seed", "SEED"]
+            yield typed(["voile", kind, "attack", name, *truth])
+    yield typed(["voile", "verify", name])
+
+
+def typed(words: Sequence[str]) -> str:
+    """Write a command as one types it, its options on lines of their own where it is long.
+
+    >>> typed(["voile", "report", "my release.csv", "--out", "report.html"])
+    "voile report 'my release.csv' --out report.html"
+    """
+    parts = [words[0]]
+    for word in map(shlex.quote, words[1:]):
+        if word.startswith("--"):
+            parts.append(word)
+        else:
+            parts[-1] += f" {word}"
+    lines = [parts[0]]
+    for part in parts[1:]:
+        if len(lines[-1]) + len(part) < WIDTH:
+            lines[-1] += f" {part}"
+        else:
+            lines.append(f"    {part}")
+    return " \\\n".join(lines)
+
+
+def _fit(kind: str, asked: Mapping[str, Any], audience: Audience, out: str) -> str:
+    own = _given(load(kind).FitOptions, asked, audience)
+    where = ["--seed", "SEED", "--out", out]
+    return typed(["voile", kind, "fit", "SOURCE", "--roles", "ROLES", *own, *where])
+
+
+def _given(model: type[BaseModel], asked: Mapping[str, Any], audience: Audience) -> list[str]:
+    """Return options as words; the public sees no text but a choice among those that there are."""
+    words: list[str] = []
+    for name, field in fields_of(model).items():
+        if name in asked:
+            value = asked[name]
+            if audience == "public" and str in _leaves(field.annotation):
+                value = [None] * len(value) if isinstance(value, list | tuple) else None
+            words += _words(name, value)
+    return words
+
+
+def _words(name: str, value: Any) -> list[str]:
+    """Write an option; None is a placeholder of its name.
+
+    >>> _words("keep_order", True), _words("population", [None]), _words("max_risk", 0.1)
+    (['--keep-order'], ['--population', 'POPULATION'], ['--max-risk', '0.1'])
+    """
+    option = f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        return [option if value else f"--no-{option[2:]}"]
+    if isinstance(value, list | tuple):
+        return [word for one in value for word in _words(name, one)]
+    if value is None:
+        return [option, option[2:].upper()]
+    return [option, str(value).removesuffix(".0")]
+
+
+def _leaves(annotation: Any) -> set[Any]:
+    """Return the types that an annotation is made of; of a Literal the Literal."""
+    inner = [] if get_origin(annotation) is Literal else get_args(annotation)
+    return set[Any]().union(*map(_leaves, inner)) if inner else {annotation}

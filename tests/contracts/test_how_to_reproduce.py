@@ -1,0 +1,99 @@
+"""The commands that a report prints make the same kit and the same release again."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import tomli_w
+from tests.contracts.conftest import SEED, Case
+
+from voile.cli.run import run
+from voile.release.kit import Kit
+from voile.release.manifest import Release
+from voile.report.sections import Audience
+
+LINES = re.compile(r'aria-label="Commands"><code>(.*?)</code>', re.S)
+FACT = re.compile(r"<dt>(.*?)</dt><dd>(.*?)</dd>")
+
+
+@pytest.fixture(scope="module")
+def made(case: Case, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Kit, Release]:
+    folder = tmp_path_factory.mktemp("made")
+    pq.write_table(case.table, folder / "patients of May.parquet")
+    source = folder / "patients of May.parquet"
+    fit = import_module(f"voile.{case.kind}").fit
+    kit = fit(source, case.tiny.roles(), seed=SEED, hold_out=0.25, **case.options["fit"])
+    policy = kit.choose(policy=len(kit.frontier) // 2)
+    policy.save(folder / "policy.toml")
+    kit.save(folder / "KIT")
+    given = {**case.options["apply"], "keep_order": True}
+    return folder, kit, kit.apply(policy, source, folder / "release.csv", **given)
+
+
+def commands(page: str) -> list[list[str]]:
+    (found,) = LINES.findall(page)
+    joined = found.replace("\\\n", " ").replace("&#39;", "'").splitlines()
+    return [shlex.split(line)[1:] for line in joined]
+
+
+def test_the_commands_of_a_report_make_the_same_again(
+    case: Case, made: tuple[Path, Kit, Release], tmp_path: Path, monkeypatch: Any
+) -> None:
+    folder, kit, release = made
+    fit, frontier, *_ = commands(kit.report(internal=True).html)
+    assert frontier == [case.kind, "frontier", f"{case.kind} kit"]
+    roles = case.tiny.roles().model_dump(mode="json", by_alias=True, exclude_none=True)
+    (tmp_path / "roles.toml").write_text(tomli_w.dumps(roles), encoding="utf-8")
+    placed = {
+        "SOURCE": folder / "patients of May.parquet",
+        "ROLES": tmp_path / "roles.toml",
+        "SEED": SEED,
+        f"{case.kind} kit": tmp_path / "KIT",
+        "POPULATION": case.options["fit"].get("population", [""])[0],
+    }
+    assert run([str(placed.get(word, word)) for word in fit]) == 0
+    assert Kit.load(tmp_path / "KIT").id == kit.id
+
+    pages = [commands(release.report(internal=True).html)[x] for x in (1, 2, -1)]
+    (tmp_path / "patients of May.parquet").write_bytes(placed["SOURCE"].read_bytes())
+    monkeypatch.chdir(tmp_path)
+    assert [run(words) for words in pages] == [0, 0, 0]
+    again = Release.open(tmp_path / "release.csv")
+    assert again.public["figures"] == release.public["figures"]
+    assert again.private["options"] == release.private["options"]
+
+
+@pytest.mark.parametrize("audience", ["public", "internal"])
+def test_a_report_says_when_and_by_what_it_was_made(
+    case: Case, made: tuple[Path, Kit, Release], audience: Audience, monkeypatch: Any
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    for subject in made[1:]:
+        said = dict(FACT.findall(subject.report(internal=audience == "internal").html))
+        assert said["date of this report"] == "1970-01-02"
+        assert f"pyarrow {pa.__version__}" in said["libraries"]
+        assert {"voile", "Python"} <= said.keys()
+
+
+def test_the_public_commands_name_no_file_and_no_text_of_the_holder(
+    case: Case, made: tuple[Path, Kit, Release]
+) -> None:
+    folder, kit, release = made
+    for page in (kit.report().html, release.report().html):
+        assert str(folder) not in page
+        assert "patients of May" not in page
+    public = [word for line in commands(release.report().html) for word in line]
+    assert public[public.index("choose") + 2 :][:2] == ["--policy", "POLICY"]
+    assert "SOURCE" in public
+
+
+def test_who_received_a_release_can_verify_it(made: tuple[Path, Kit, Release]) -> None:
+    received = Release(made[2].path, made[2].public)
+    assert commands(received.report().html) == [["verify", "release.csv"]]
