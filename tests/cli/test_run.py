@@ -89,6 +89,12 @@ def test_an_option_that_was_renamed_is_named(voile: Any, files: Any) -> None:
     assert (ran.code, "'--strategy'; it is now --method" in ran.err) == (2, True)
 
 
+def test_a_new_name_is_named_where_the_command_has_it(voile: Any, files: Any) -> None:
+    start = ["fit", files.patients, "--resume", "kit"]
+    assert "it is now --start-from" in voile("tables", *start).err
+    assert "--start-from" not in voile("itemsets", *start).err
+
+
 def test_a_traceback_only_for_debug(voile: Any, tmp_path: Path) -> None:
     asked = ["verify", tmp_path / "none.csv"]
     assert "Traceback" not in voile(*asked).err

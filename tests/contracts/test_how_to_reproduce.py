@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import tomli_w
 from tests.contracts.conftest import SEED, Case
 
 from voile.cli.run import run
+from voile.release.commands import with_options
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.report.sections import Audience
@@ -28,8 +28,7 @@ def made(case: Case, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ki
     folder = tmp_path_factory.mktemp("made")
     pq.write_table(case.table, folder / "patients of May.parquet")
     source = folder / "patients of May.parquet"
-    fit = import_module(f"voile.{case.kind}").fit
-    kit = fit(source, case.tiny.roles(), seed=SEED, hold_out=0.25, **case.options["fit"])
+    kit = with_options(case.kit, case.wing.FitOptions.model_validate(case.options["fit"]))
     policy = kit.choose(policy=len(kit.frontier) // 2)
     policy.save(folder / "policy.toml")
     kit.save(folder / "KIT")
@@ -43,6 +42,7 @@ def commands(page: str) -> list[list[str]]:
     return [shlex.split(line)[1:] for line in joined]
 
 
+@pytest.mark.slow
 def test_the_commands_of_a_report_make_the_same_again(
     case: Case, made: tuple[Path, Kit, Release], tmp_path: Path, monkeypatch: Any
 ) -> None:

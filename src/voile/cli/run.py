@@ -109,7 +109,8 @@ def _mistake(error: click.UsageError) -> Problem:
     if isinstance(error, click.NoSuchOption):
         from voile.release.options import RENAMED
 
-        if now := RENAMED.get(error.option_name.strip("-").replace("-", "_")):
+        now = RENAMED.get(error.option_name.strip("-").replace("-", "_"))
+        if now and error.ctx and now in (p.name for p in error.ctx.command.get_params(error.ctx)):
             remedy = f"it is now --{now.replace('_', '-')}"
     said = f"{said[0].lower()}{said[1:].replace('. ', ', ')}"
     return Problem(WRONG_REQUEST, said, path, remedy)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from voile.core.brief import Brief
 from voile.core.errors import InfeasibleError, RequestError
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from voile.core.frontier import Frontier
     from voile.release.kit import Kit
+
+T = TypeVar("T")
 
 # An interval, which TOML's writer spreads over four lines. A string in TOML holds no line break.
 PAIR = re.compile(r'\[\n +("(?:[^"\\]|\\.)*"),\n +("(?:[^"\\]|\\.)*"),\n +\]')
@@ -186,6 +188,35 @@ def in_words(choice: Choice, *, edited: bool) -> str:
 
 def _said(name: str) -> str:
     return name.replace("_", " ")
+
+
+def read_fields(model: type[T], fields: Mapping[str, Any]) -> T:
+    """Read a policy as its file says it: a frozen dataclass with `STRICT` names the fields.
+
+    Raises
+    ------
+    RequestError : a field is absent, unknown or of another kind; all of them at once.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(model).validate_json(json.dumps(dict(fields), default=str))
+    except ValidationError as error:
+        found = error.errors(include_input=False, include_url=False)
+        said = dict.fromkeys(_mistake(one["type"], str(one["loc"][0]), one["msg"]) for one in found)
+        raise RequestError("; ".join(said), instead="correct it, or choose again") from None
+
+
+def _mistake(kind: str, name: str, message: str) -> str:
+    match kind:
+        case "missing":
+            return f"the policy lacks {name}"
+        case "unexpected_keyword_argument":
+            return f"the policy says {name}, which is no field of it"
+        case "int_type" | "int_from_float":
+            return f"the policy's {name} is no whole number"
+        case _:
+            return f"the policy's {name}: {message[0].lower()}{message[1:]}"
 
 
 class Policy(Protocol):

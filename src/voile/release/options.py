@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_origin
 
@@ -45,6 +45,7 @@ def fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
 RENAMED = {
     "bound_seconds": "lower_bound_seconds",
     "days": "date_shift_days",
+    "resume": "start_from",
     "strategy": "method",
 }
 """What options were called before, and what they are called now."""
@@ -66,7 +67,7 @@ def checked(model: type[M], given: Mapping[str, Any], spelt: Callable[[str], str
 
 
 def request_error(
-    error: ValidationError, known: Iterable[str], spelt: Callable[[str], str] = str
+    error: ValidationError, known: Collection[str], spelt: Callable[[str], str] = str
 ) -> RequestError:
     found = error.errors(include_input=False, include_url=False)
     inside = {m["loc"][0] for m in found if len(m["loc"]) > 1}
@@ -76,12 +77,19 @@ def request_error(
     for one in mistakes:
         name = str(one["loc"][0]) if one["loc"] else ""
         if one["type"] == "extra_forbidden":
-            now = f"it is now {spelt(RENAMED[name])}" if name in RENAMED else nearest(name, known)
+            new = RENAMED.get(name, "")
+            now = f"it is now {spelt(new)}" if new in known else nearest(name, known)
             said.append(f"no such option: {spelt(name)} ({now})")
         else:
             what = one["msg"].removeprefix("Value error, ")
             said.append(f"{name and spelt(name) + ': '}{what[0].lower()}{what[1:]}")
     return RequestError("; ".join(said))
+
+
+class FitOptions(Options):
+    """What fitting shares in every wing."""
+
+    hold_out: float = Field(0.0, ge=0, lt=1, description="share of subjects held out of the fit")
 
 
 class ApplyOptions(Options):

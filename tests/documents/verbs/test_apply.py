@@ -199,8 +199,8 @@ def test_a_policy_edited_into_another_of_the_kit_has_its_figures(tmp_path):
     [
         ({"miss_cost": 3, "passes": 1}, "no committee was trained for a miss_cost of 3"),
         ({"miss_cost": 2, "passes": 99}, "the committee has no 99 passes"),
-        ({"passes": 1}, "the policy lacks miss_cost or passes"),
-        ({"miss_cost": 2, "passes": 1.5}, "the policy's passes are no whole number"),
+        ({"passes": 1}, "the policy lacks miss_cost"),
+        ({"miss_cost": 2, "passes": 1.5}, "the policy's passes is no whole number"),
     ],
 )
 def test_a_policy_that_there_is_not_writes_nothing(tmp_path, policy, said):

@@ -54,7 +54,7 @@ def whole() -> Kit:
 
 def test_goes_on_from_the_policies_of_a_kit(whole, tmp_path):
     whole.save(tmp_path / "kit")
-    on = fitted(people(), method="random-chain", evaluations=200, resume=tmp_path / "kit")
+    on = fitted(people(), method="random-chain", evaluations=200, start_from=tmp_path / "kit")
     wanted, found = Content.of(whole).frontier, Content.of(on).frontier
     np.testing.assert_allclose(found.risk, wanted.risk)
     np.testing.assert_allclose(found.loss, wanted.loss)
@@ -63,7 +63,7 @@ def test_goes_on_from_the_policies_of_a_kit(whole, tmp_path):
 def test_does_not_go_on_from_other_values(whole, tmp_path):
     whole.save(tmp_path / "kit")
     with pytest.raises(RequestError, match="columns or values are not this source's"):
-        fitted(people(towns="abcdef"), resume=tmp_path / "kit")
+        fitted(people(towns="abcdef"), start_from=tmp_path / "kit")
 
 
 def test_bisects_at_the_risk_asked_for_and_needs_one(whole):
@@ -108,7 +108,7 @@ def test_options_that_do_not_fit_are_refused(options, says):
 def test_does_not_go_on_from_a_kit_of_another_kind(tmp_path):
     Kit("itemsets", "private", {}, {}).save(tmp_path / "kit")
     with pytest.raises(RequestError, match="this is a kit of itemsets"):
-        fitted(people(), resume=tmp_path / "kit")
+        fitted(people(), start_from=tmp_path / "kit")
 
 
 def test_what_is_proved_is_kept_and_told(whole, tmp_path):

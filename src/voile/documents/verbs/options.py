@@ -51,7 +51,7 @@ def _named(lists: tuple[str, ...]) -> tuple[str, ...]:
 Lists = Annotated[tuple[Place, ...], AfterValidator(_named)]
 
 
-class FitOptions(Options):
+class FitOptions(voile.release.options.FitOptions):
     """How committees are trained, and for which costs."""
 
     miss_cost: tuple[Positive, ...] = Field(
@@ -86,7 +86,6 @@ class FitOptions(Options):
     context: bool = Field(
         False, description="learn words associated with identifiers as types, CONTEXT_..."
     )
-    hold_out: float = Field(0.0, ge=0, lt=1, description="share of subjects held out of the fit")
     jobs: Jobs = Field(-1, description="number of processes; -1: one per processor")
     resume: Place | None = Field(
         None, description="folder of finished fits, from which an interrupted fit resumes"

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from voile.core.errors import DamagedError, RequestError
+from voile.core.errors import DamagedError
 from voile.core.frontier import Frontier
 from voile.documents.replacements.kinds import name_types
+from voile.release.choice import STRICT, read_fields
 from voile.release.policies import StoredPolicies
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class WholeWarning(UserWarning):
 class Policy:
     """Apply the first `passes` members of the committee that was trained for `miss_cost`."""
 
+    __pydantic_config__ = STRICT
+
     miss_cost: float
     passes: int
 
@@ -56,17 +59,7 @@ class Policy:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Policy:
-        try:
-            policy = cls(float(data["miss_cost"]), data["passes"])
-        except (KeyError, TypeError, ValueError):
-            raise RequestError("the policy lacks miss_cost or passes") from None
-        if more := sorted(data.keys() - {"miss_cost", "passes"}):
-            raise RequestError(
-                f"the policy says {more[0]}, which is no field of a documents policy"
-            )
-        if isinstance(policy.passes, bool) or not isinstance(policy.passes, int):
-            raise RequestError("the policy's passes are no whole number")
-        return policy
+        return read_fields(cls, data)
 
     def warn(self) -> None:
         if not self.passes:

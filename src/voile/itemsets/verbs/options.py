@@ -11,7 +11,7 @@ from voile.data import Data
 from voile.release.options import Options
 
 
-class FitOptions(Options):
+class FitOptions(voile.release.options.FitOptions):
     """How the frontier is found, and against whom."""
 
     k: tuple[Annotated[int, Field(ge=1)], ...] = Field(
@@ -42,9 +42,6 @@ class FitOptions(Options):
     unique: float | None = Field(None, ge=0, le=1, description="maximum share of unique rows")
     auc: Literal["quick", "always", "never"] = Field(
         "quick", description="when classifiers are tried on each policy: where that takes seconds"
-    )
-    hold_out: float = Field(
-        0.0, ge=0, lt=1, description="share of subjects set aside before anything is learnt"
     )
     drop_unlabelled: bool = Field(False, description="leave out rows without a label")
 

@@ -15,6 +15,7 @@ from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
 from voile.itemsets.measures.feasibility import Constraint
+from voile.release.choice import STRICT, read_fields
 from voile.release.kit import Kit
 from voile.release.policies import StoredPolicies
 
@@ -23,6 +24,18 @@ LABELS_ALONE = "this policy has no feature: labels and kept columns are released
 
 class EmptyPolicyWarning(UserWarning):
     """A policy publishes no feature at all."""
+
+
+@dataclass(frozen=True)
+class _Fields:
+    """A policy as its file says it."""
+
+    __pydantic_config__ = STRICT
+
+    k: int
+    absences: bool
+    features: list[str]
+    m: int | None = None
 
 
 @dataclass(frozen=True)
@@ -46,14 +59,10 @@ class Policy(Brief):
     @classmethod
     def from_data(cls, data: Mapping[str, Any], known: Sequence[str]) -> Policy:
         """Read it back, refusing a feature that the kit does not know."""
-        try:
-            constraint = Constraint(data["k"], data.get("m"), data["absences"])
-            features = tuple(map(str, data["features"]))
-        except (KeyError, TypeError):
-            raise RequestError("the policy says no k, absences or features") from None
-        chosen = set(features)
+        said = read_fields(_Fields, data)
+        constraint, chosen = Constraint(said.k, said.m, said.absences), set(said.features)
         if unknown := chosen - set(known):
-            first = min(place for place, name in enumerate(features, 1) if name in unknown)
+            first = min(place for place, name in enumerate(said.features, 1) if name in unknown)
             raise RequestError(
                 f"feature {first} of the policy is none of the kit's",
                 instead="leave it out, or choose again from this kit",

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+import voile.release.options
 from voile.data import Data
 from voile.release.options import Options, Pseudonymous
 
@@ -17,7 +18,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 TENTHS = tuple(tenth / 10 for tenth in range(11))
 
 
-class FitOptions(Options):
+class FitOptions(voile.release.options.FitOptions):
     """Which maps are fitted, and which policies are compared."""
 
     method: tuple[Method, ...] = Field(
@@ -44,9 +45,6 @@ class FitOptions(Options):
         None,
         ge=0,
         description="fail unless some policy reveals at most this many bits, with 95% confidence",
-    )
-    hold_out: float = Field(
-        0.0, ge=0, lt=1, description="share of subjects set aside before the fit"
     )
 
     @property

@@ -5,13 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from voile.core.errors import RequestError, nearest
 from voile.core.frontier import Frontier
+from voile.release.choice import STRICT, read_fields
 from voile.release.kit import Kit
 from voile.release.policies import StoredPolicies
 from voile.signals.maps.privacy_map import SignalsWarning
@@ -26,9 +28,11 @@ PLAIN = "this policy has strength 0 and hides nothing: every reading is released
 class Policy:
     """Send readings by this method's map, so far from the identity, looking so."""
 
+    __pydantic_config__ = STRICT
+
     method: str
-    base: str
-    strength: float
+    base: Base
+    strength: Annotated[float, Field(ge=0, le=1)]
 
     def to_data(self) -> dict[str, Any]:
         return {"method": self.method, "base": self.base, "strength": self.strength}
@@ -36,20 +40,13 @@ class Policy:
     @classmethod
     def from_data(cls, data: Mapping[str, Any], methods: Collection[str]) -> Policy:
         """Read it back, refusing a method that the kit does not know."""
-        try:
-            policy = cls(str(data["method"]), str(data["base"]), float(data["strength"]))
-        except (KeyError, TypeError, ValueError):
-            raise RequestError("the policy lacks a method, base or strength") from None
-        for what, said, known in (
-            ("method", policy.method, methods),
-            ("base", policy.base, get_args(Base)),
-        ):
-            if said not in known:
-                raise RequestError(
-                    f"the kit has no {what} {said}", where="policy", instead=nearest(said, known)
-                )
-        if not 0 <= policy.strength <= 1:
-            raise RequestError("the strength must lie between 0 and 1", where="policy")
+        policy = read_fields(cls, data)
+        if policy.method not in methods:
+            raise RequestError(
+                f"the kit has no method {policy.method}",
+                where="policy",
+                instead=nearest(policy.method, methods),
+            )
         return policy
 
     def warn(self) -> None:

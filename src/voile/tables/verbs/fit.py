@@ -163,15 +163,15 @@ def _bisect_risk(space: PolicySpace, options: FitOptions, marks: Mapping[str, Po
 
 def _start(space: PolicySpace, options: FitOptions) -> Frontier | None:
     """Return the policies of a kit whose columns and values are the same."""
-    if options.resume is None:
+    if options.start_from is None:
         return None
-    earlier = Content.of(Kit.load(options.resume, KIND))
+    earlier = Content.of(Kit.load(options.start_from, KIND))
     if [(d.column, d.values) for d in earlier.space.domains] != [
         (d.column, d.values) for d in space.domains
     ]:
         raise RequestError(
             "its columns or values are not this source's, so its policies mean nothing here",
-            where=str(options.resume),
+            where=str(options.start_from),
             instead="fit without it",
         )
     return earlier.frontier

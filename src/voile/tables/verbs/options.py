@@ -8,11 +8,12 @@ from typing import Literal
 
 from pydantic import Field
 
+import voile.release.options
 from voile.data import Data
 from voile.release.options import Options, Pseudonymous
 
 
-class FitOptions(Options):
+class FitOptions(voile.release.options.FitOptions):
     """How the frontier is found and what it counts against."""
 
     population: tuple[Data, ...] = Field(
@@ -34,7 +35,6 @@ class FitOptions(Options):
         lt=1,
         description="sampling fraction: share of the population in the source",
     )
-    hold_out: float = Field(0.0, ge=0, lt=1, description="share of subjects held out of the fit")
     risk: str = Field("matches", description="risk: matches, small-groups or module:object")
     loss: str = Field(
         "information", description="loss: information, mutual-information or module:object"
@@ -58,8 +58,8 @@ class FitOptions(Options):
     bisect_risk: float | None = Field(
         None, ge=0, le=1, description="target relative risk of bisect; else that of Safe Harbor"
     )
-    resume: Path | None = Field(
-        None, description="kit of the same columns and values, from whose policies to continue"
+    start_from: Path | None = Field(
+        None, description="kit of the same columns and values, with whose policies to start"
     )
     evaluations: int | None = Field(None, ge=1, description="limit of policies scored")
     seconds: float | None = Field(None, gt=0, description="time limit of the search in seconds")
