@@ -5,7 +5,7 @@ The command line, the report and the contract tests walk `WINGS`, which `core.ki
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -33,12 +33,14 @@ class Wing(Protocol):
 
     The three options classes say what `fit`, `apply` and `attack` can be told beyond their
     arguments; the command line makes one option of each field. `WAYS` are the fields of `Choice`
-    by which a policy of its kits may be picked; the command line offers no other.
+    by which a policy of its kits may be picked; the command line offers no other. `AXES` says what
+    its risk and its loss are called.
     """
 
     KIND: str
     SUMMARY: str
     WAYS: tuple[str, ...]
+    AXES: Mapping[str, str]
     FitOptions: type[BaseModel]
     ApplyOptions: type[BaseModel]
     AttackOptions: type[BaseModel]
@@ -76,7 +78,7 @@ class Wing(Protocol):
         seed: int | None,
         progress: Progress,
     ) -> tuple[Evidence, ...]:
-        """Act as an adversary who has the release and what the options say she knows."""
+        """Act as an adversary who has the release and the background that the options give."""
 
     def sections(
         self, subject: Kit | Release, evidence: Sequence[Evidence], *, audience: Audience

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from voile.cli.screen import Screen, count, short, show_table
 from voile.core.interruption import CUT_SHORT
+from voile.wings import wing
 
 if TYPE_CHECKING:
     from voile.core.evidence import Evidence, Finding, Rate
@@ -48,7 +49,7 @@ def tell_chosen(screen: Screen, chosen: Chosen, place: Path) -> None:
     name = "an edited policy" if chosen.number is None else f"policy {chosen.number}"
     screen.say(f"{place}: {name} ({chosen.how})")
     if chosen.figures:
-        screen.say(f"  {_first(chosen.figures)}")
+        screen.say(f"  {_first(chosen.kind, chosen.figures)}")
     screen.result(
         {
             "policy_file": str(place),
@@ -113,7 +114,7 @@ def tell_applied(screen: Screen, release: Release, chosen: Chosen, *, allowed: b
     certified = release.public["figures"]
     first = {name: certified[name] for name in chosen.figures if name in certified}
     if first:
-        screen.say(f"  {_first(first)}")
+        screen.say(f"  {_first(release.kind, first)}")
     formulas = release.private["formulas"]
     if formulas["cells"]:
         screen.say(_formulas(formulas))
@@ -144,7 +145,14 @@ def _rate(rate: Rate | None) -> str:
     return f"{rate.value:.1%} ({low} to {high})"
 
 
-def _first(figures: Mapping[str, float]) -> str:
+def _first(kind: str, figures: Mapping[str, float]) -> str:
     """Write the figures that a wing names first; files and JSON hold them all."""
-    shown = list(figures.items())[:FIGURES]
-    return ", ".join(f"{name.replace('_', ' ')} {short(value)}" for name, value in shown)
+    from voile.report.charts.numbers import share
+
+    axes, said = wing(kind).AXES, []
+    for name, value in list(figures.items())[:FIGURES]:
+        axis = name.removesuffix("_low").removesuffix("_high")
+        end = name.removeprefix(axis)
+        called = f"{axes.get(axis, axis)}{end}".replace("_", " ")
+        said.append(f"{called} {share(value) if axis in axes else short(value)}")
+    return ", ".join(said)

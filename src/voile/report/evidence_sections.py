@@ -111,11 +111,13 @@ def _meanings(evidence: Evidence, audience: Audience) -> Iterator[str]:
     """Explain each quantity once; an advantage is each finding's own."""
     told = shown_findings(evidence, audience)
     tried = {one.quantity for one in told if one.rate.trials}
+    compared = {one.quantity for one in told if one.control and one.control.trials}
     for one in told:
         if one.quantity not in tried:
             yield f"{_capital(one.quantity)}: no cases."
         elif one.advantage and one.rate.trials:
-            yield f"{_capital(name_of(one, audience))}: {_small(_advantage(one, audience))}"
+            name = name_of(one, audience) if one.quantity in compared else one.quantity
+            yield f"{_capital(name)}: {_small(_advantage(one, audience))}"
         elif one.meaning:
             kind = ", by kind" * bool(one.of)
             yield f"{_capital(one.quantity)}{kind}: {_small(one.meaning)}"
@@ -199,9 +201,9 @@ def _folded(corner: str, cells: Cells, audience: Audience, caption: str) -> Iter
             if bounds:
                 most = max(bounds.values())
                 bound = share(rounded(most, "up") if audience == "public" else most)
-                sentences.append(f"{form.format(bound)}: {listed(list(bounds))}.")
+                sentences.append(f"{form.format(bound)}: {_series(list(bounds))}.")
                 bars[few] = max(most, bars.get(few, 0.0))
-    if cells:
+    if any(one.rate.trials for one in cells.values()):
         yield _grid(corner, cells, audience, caption)
     if sentences:
         yield Prose(tuple(sentences))
@@ -209,7 +211,14 @@ def _folded(corner: str, cells: Cells, audience: Audience, caption: str) -> Iter
             Bar("found too few to show" if few else "found nothing", nan if few else 0.0, 0.0, most)
             for few, most in bars.items()
         )
-        yield BarChart((("", tuple(drawn)),), "share", "How much it may be at most", whole=True)
+        yield BarChart(
+            (("", tuple(drawn)),), "share", "Upper bound of what the table leaves out", whole=True
+        )
+
+
+def _series(names: Sequence[str]) -> str:
+    """Join names as a sentence does; by semicolons where a name holds a comma."""
+    return "; ".join(names) if any(", " in name for name in names) else listed(names)
 
 
 def _nothing(cells: Cells, axis: int, audience: Audience, *, few: bool) -> Mapping[str, float]:
@@ -246,7 +255,7 @@ def _grid(corner: str, cells: Cells, audience: Audience, caption: str) -> Grid:
     for column in dict.fromkeys(column for _, column in cells):
         for name, title in (("rate", column), ("baseline", "baseline"), ("control", "control")):
             rates = [getattr(cells.get((row, column)), name, None) for row in rows]
-            if any(one is not None and (one.trials or name == "rate") for one in rates):
+            if any(one is not None and one.trials for one in rates):
                 columns.append((title, [rate(x, audience) for x in rates]))
     titles, texts = zip(*columns, strict=True)
     return Grid(titles, tuple(zip(*texts, strict=True)), caption)

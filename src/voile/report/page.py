@@ -15,7 +15,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from voile.core.rounding import coarse
+from voile.core.rounding import coarse, outwards
 from voile.core.version import __version__
 from voile.report.charts import bar_chart, frontier_chart, interval_chart, line_chart
 from voile.report.sections import (
@@ -145,7 +145,9 @@ def _coarse(block: Block) -> Block:
     match block:
         case FrontierChart():
             return frontier_chart.coarse(block)
-        case BarChart() | LineChart():
+        case BarChart():
+            return coarse(block, outwards)
+        case LineChart():
             return coarse(block)
         case _:
             return block

@@ -145,7 +145,7 @@ def _of_few(found: Rate) -> float:
 
 
 def upper_bound(found: Rate, audience: Audience) -> float:
-    """Return the largest share that a reader is told a rate may have.
+    """Return the largest share that a rate may have by what a reader sees.
 
     >>> [f"{upper_bound(Rate(n, 100), 'public'):.3f}" for n in (0, 3, 50)]
     ['0.037', '0.174', '0.596']

@@ -9,6 +9,7 @@ from voile.core.lazy import VERBS, lazily
 from voile.data.files.outputs import ENROLMENT, READINGS
 from voile.release.own_verbs import OwnVerb
 from voile.signals.verbs.options import (
+    AXES,
     ApplyOptions,
     AttackOptions,
     DecodeFhirOptions,
@@ -32,7 +33,16 @@ OWN_VERBS = (
     OwnVerb("decode-fhir", DecodeFhirOptions, "decode_fhir", ("kit", "source"), {"out": READINGS}),
 )
 
-__all__ = ["KIND", "OWN_VERBS", "SUMMARY", "WAYS", "ApplyOptions", "AttackOptions", "FitOptions"]
+__all__ = [
+    "AXES",
+    "KIND",
+    "OWN_VERBS",
+    "SUMMARY",
+    "WAYS",
+    "ApplyOptions",
+    "AttackOptions",
+    "FitOptions",
+]
 
 __getattr__ = lazily(
     __name__,

@@ -53,7 +53,7 @@ def test_who_knows_all_finds_everybody_and_nobody_who_was_held_out(untouched):
     alone = found["one person left, 2 random items"]
     assert alone.control.trials == counts["held_out"]
     assert alone.control.successes == 0
-    assert found["label guessed rightly, 2 random items"].rate.value == 1
+    assert found["label guessed correctly, 2 random items"].rate.value == 1
 
 
 def test_a_file_of_others_is_the_control_instead(untouched, tmp_path):

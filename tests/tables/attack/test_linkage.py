@@ -288,7 +288,7 @@ def test_columns_must_match(county, beliefs):
 @settings(deadline=None)
 @given(st.data())
 def test_claims_agree_with_naming_somebody_by_hand(data):
-    """A subject is named rightly as often as its entries share the top score."""
+    """A subject is re-identified correctly as often as its entries share the top score."""
     row = st.tuples(st.integers(-1, 2), st.integers(-1, 2))
     register = records(data.draw(st.lists(row, min_size=1, max_size=8)))
     who = data.draw(st.lists(st.integers(0, 9), min_size=1, max_size=4, unique=True))

@@ -146,7 +146,7 @@ def test_the_most_general_release_yields_the_baseline(folder):
     assert claims.rate.interval()[0] <= claims.baseline.interval()[1]
     alone = finding(found["singling out"], "descriptions that fit one person of the population")
     assert alone.rate == Rate(0, 0)
-    guessed = finding(found["inference"], "diagnosis guessed rightly")
+    guessed = finding(found["inference"], "diagnosis guessed correctly")
     assert guessed.rate.interval()[0] <= guessed.baseline.interval()[1]
     assert guessed.baseline.interval()[0] <= guessed.rate.interval()[1]
 
@@ -171,7 +171,7 @@ def test_held_out_people_are_the_control_from_the_kit_or_from_a_file(folder):
     pq.write_table(wanted.append_column("zip", zips), folder / "control.parquet")
     from_file = attacked(folder, control="control.parquet")["inference"]
     assert from_file == from_kit
-    control = finding(from_kit, "diagnosis guessed rightly").control
+    control = finding(from_kit, "diagnosis guessed correctly").control
     assert control.trials == len({patients["person_id"][row].as_py() for row in rows})
 
 
@@ -190,7 +190,7 @@ def test_a_null_is_a_value_of_the_control_and_no_knowledge_of_a_register(tmp_pat
     held = pq.read_table(release.folder / "control.parquet")["row"].to_numpy()
     assert nulls.tolist() == [table["age"][int(row)].as_py() is None for row in held]
     (inferred,) = attack(release, open_source(table), AttackOptions(), seed=2, progress=silent)
-    guessed = finding(inferred, "ill guessed rightly").control
+    guessed = finding(inferred, "ill guessed correctly").control
     assert guessed.successes == guessed.trials > 0
 
 

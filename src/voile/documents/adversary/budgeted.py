@@ -171,7 +171,7 @@ class BudgetedAttacker(Parameters):
         self, seen: Sequence[Prediction], walks: Sequence[Inspections], most: int
     ) -> Iterator[Note]:
         chosen = [look.learner for look in seen if look.learner]
-        learners = ", ".join(dict.fromkeys(chosen)) or "none"
+        learners = ", ".join(dict.fromkeys(chosen)) or "no classifier"
         yield Note(
             "The attacker used {learners}. All types of identifiers count as one.",
             {"learners": learners},

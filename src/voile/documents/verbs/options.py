@@ -50,6 +50,9 @@ def _named(lists: tuple[str, ...]) -> tuple[str, ...]:
 
 Lists = Annotated[tuple[Place, ...], AfterValidator(_named)]
 
+AXES = {"risk": "identifiers left", "loss": "harmless tokens removed"}
+"""What risk and loss are called."""
+
 
 class FitOptions(voile.release.options.FitOptions):
     """How committees are trained, and for which costs."""

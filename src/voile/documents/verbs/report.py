@@ -36,7 +36,7 @@ from voile.report.sections import (
 from voile.report.wording import estimate, listed, needs_suppression, said, share, share_of, size
 
 ON_RELEASE = "measured on this release"
-TOKENS = "A token is a word, a number or a sign."
+TOKENS = "A token is a word, a number or a punctuation mark."
 OF_CONTEXT = (
     "Words associated with identifiers were learnt as types of their own, CONTEXT_...: these "
     "figures count them as harmless tokens, not as identifiers."
@@ -63,13 +63,13 @@ def sections(
         _summary(data, public, evidence, audience),
         *evidence_sections(evidence, audience),
         _removers(private) if audience == "internal" else None,
+        codebook(public["columns"]) if public else None,
         frontier_section(data, audience),
         passes_section(data, audience),
         left_section(data, audience),
         false_positives_section(data, audience),
         context_section(data),
         theory_section(data),
-        codebook(public["columns"]) if public else None,
         limits(LIMITS),
     )
     return tuple(part for part in parts if part is not None)

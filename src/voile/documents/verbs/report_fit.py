@@ -7,6 +7,7 @@ from typing import Any
 
 from voile.core.evidence import Rate
 from voile.documents.learning.quantities import AS_LEFT, ONE_PERCENT
+from voile.documents.verbs.options import AXES
 from voile.documents.verbs.report_data import counted, judged_on
 from voile.documents.words.attributes import CLASSES
 from voile.report.sections import Audience, Block, Detail, Grid, Prose, Section, frontier_chart
@@ -20,9 +21,9 @@ from voile.report.wording import (
     share_of,
 )
 
-RISK = "identifiers left", "100% = nothing is removed"
-RISK_AT_MOST = "identifiers left, at most", "100% = nothing is removed"
-LOSS = "harmless tokens removed", ""
+RISK = AXES["risk"], "100% = nothing is removed"
+RISK_AT_MOST = f"{AXES['risk']}, at most", "100% = nothing is removed"
+LOSS = AXES["loss"], ""
 MEASURED = {
     True: "Each policy is a committee of classifiers, which also removes further mentions of a "
     "removed name in its document; patterns and lists remove more.",

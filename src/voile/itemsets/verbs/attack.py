@@ -210,7 +210,7 @@ def _guessed(scene: Scene, knows: Knowledge, rng: np.random.Generator) -> Findin
         hits = [right(others, row, outside_labels[row]) for row in strangers]
         control = Rate.by_subject(hits, others.subjects_of(strangers))
     return Finding(
-        "label guessed rightly",
+        "label guessed correctly",
         rate,
         baseline=Rate.by_subject((labels[x] == most for x in drawn), persons),
         control=control,

@@ -10,6 +10,9 @@ import voile.release.options
 from voile.data import Data
 from voile.release.options import Options
 
+AXES = {"risk": "highest individual risk", "loss": "utility lost"}
+"""What risk and loss are called."""
+
 
 class FitOptions(voile.release.options.FitOptions):
     """How the frontier is found, and against whom."""

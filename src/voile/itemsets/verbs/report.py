@@ -9,6 +9,7 @@ from voile.core.evidence import Evidence, Rate
 from voile.core.rounding import exact, rounded
 from voile.itemsets.verbs.content import Content
 from voile.itemsets.verbs.lookup import ONE_LEFT, ONE_LEFT_BEFORE
+from voile.itemsets.verbs.options import AXES
 from voile.itemsets.verbs.report_data import MOST, STATING, report_data
 from voile.release.kit import Kit
 from voile.release.manifest import Release
@@ -33,8 +34,8 @@ from voile.report.wording import estimate, is_hidden, listed, said, share, share
 Data = Mapping[str, Any]
 
 SIZE_NAMES = ("1", "2 to 4", "5 to 10", "11 to 49", "50 to 199", "200 and more")
-RISK = "highest individual risk", "1 / k; 100% = somebody is singled out by items"
-LOSS = "utility lost", "100% = no feature is published"
+RISK = AXES["risk"], "1 / k; 100% = somebody is singled out by items"
+LOSS = AXES["loss"], "100% = no feature is published"
 LEFT_OUT = {
     "blocked": "that would complete a rare itemset",
     "rare": "that are too rare by themselves",
@@ -209,7 +210,7 @@ def _expected(data: Data, audience: Audience, published: Sequence[str] = ()) -> 
     yield Section("frontier", "Risk-utility frontier", (chart,))
     yield _groups(data, audience)
     if data.get("chosen"):
-        yield _features(data)
+        yield _features(data, published)
 
 
 def _coarse(row: Data) -> dict[str, Any]:
@@ -273,7 +274,7 @@ def _groups(data: Data, audience: Audience) -> Section:
     return Section("groups", "People who look alike", blocks)
 
 
-def _features(data: Data) -> Section:
+def _features(data: Data, published: Sequence[str]) -> Section:
     kept = tuple(
         (name, f"{support:,}", "–" if weight is None else f"{weight:.4g}")
         for name, support, weight in data["kept"]
@@ -288,11 +289,13 @@ def _features(data: Data) -> Section:
         for one in data["blocked"]
     )
     blocked = ("left out", "utility", "rare itemset that blocks it", "people")
+    more = f" and {len(published) - MOST:,} more" * (len(published) > MOST)
     blocks = (
         Prose(
             (
+                f"Published: {', '.join(published[:MOST]) or 'no feature'}{more}.",
                 "A feature is left out if it would complete, with those published, an itemset that "
-                "too few people share. The internal report names these itemsets.",
+                "too few people share.",
             )
         ),
         Grid(("feature", "people", "utility"), kept, "Features published", (1, 2), "internal"),

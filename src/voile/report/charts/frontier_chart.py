@@ -140,8 +140,8 @@ def coarse(chart: FrontierChart) -> FrontierChart:
         details=chart.details and (*(Detail() for _ in shown), *chart.details[len(policies) :]),
         marks=to_two_digits(chart.marks),
         floor=tuple(_proved(chart.floor)),
-        caption="The least loss that a policy found has at some levels of risk, rounded up to "
-        "steps of 5%.",
+        caption="Lowest loss of the policies found at selected levels of risk, rounded up to steps "
+        "of 5%.",
     )
 
 

@@ -17,6 +17,9 @@ Base = Literal["normal", "uniform", "barycentre"]
 Share = Annotated[float, Field(ge=0, le=1)]
 TENTHS = tuple(tenth / 10 for tenth in range(11))
 
+AXES = {"risk": "relative leakage", "loss": "distortion without the key"}
+"""What risk and loss are called."""
+
 
 class FitOptions(voile.release.options.FitOptions):
     """Which maps are fitted, and which policies are compared."""

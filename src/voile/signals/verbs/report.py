@@ -28,11 +28,12 @@ from voile.report.sections import (
 )
 from voile.report.wording import listed, share, size, without_zeros
 from voile.signals.information.leakage import LEAKAGE
+from voile.signals.verbs.options import AXES
 from voile.signals.verbs.report_charts import breaks, in_words, overheard, recall
 from voile.signals.verbs.report_data import STATING, report_data
 
-RISK = "relative leakage", "100% = a message reveals as much of the class as the reading"
-LOSS = "distortion without the key", "100% = the strongest, most distorting map"
+RISK = AXES["risk"], "100% = a message reveals as much of the class as the reading"
+LOSS = AXES["loss"], "100% = the strongest, most distorting map"
 LIMITS = (
     "An adversary who knows one reading and its message finds the class; one who knows the class "
     "decodes everything. The map complements encryption, and replaces none.",
@@ -62,9 +63,9 @@ def sections(
             first={"inference": (*recall(evidence), *breaks(evidence))},
         ),
         _overheard(evidence) if audience == "internal" else None,
+        codebook(public["columns"]) if public else None,
         _frontier(story),
         _kit(story),
-        codebook(public["columns"]) if public else None,
         limits(LIMITS),
     ]
     return tuple(part for part in parts if part is not None)
@@ -114,7 +115,10 @@ def _figures(
         yield _leakage(expected, f"per message, as the fit expects{most}")
     if "bits" in expected:
         yield _risk(expected, story, measured)
-        meaning = "error for a reader without the key; 100% = the strongest, most distorting map"
+        meaning = (
+            "error for a reader without the key, as the fit expects; 100% is that of the "
+            "strongest, most distorting map"
+        )
         yield Figure("Distortion", share(expected["loss"]), meaning)
     if private:
         yield Figure(
@@ -130,7 +134,7 @@ def _risk(
     """Give the share of the reading's own bits that a message reveals: measured, else expected."""
     meaning, risk = "of what the unprotected reading reveals", share(expected["risk"])
     if not story:
-        return Figure("Risk", risk, meaning)
+        return Figure("Relative leakage", risk, f"{meaning}, as the fit expects")
     whole = story["before"]["bits"]
 
     def part(end: str) -> str:
@@ -139,7 +143,9 @@ def _risk(
 
     if measured:
         risk, meaning = part(""), f"{meaning}; the fit expected {risk}"
-    return Figure("Risk", risk, meaning, f"at most {part('_high')}")
+    else:
+        meaning += ", as the fit expects"
+    return Figure("Relative leakage", risk, meaning, f"at most {part('_high')}")
 
 
 def _leakage(estimate: Mapping[str, Any], meaning: str) -> Figure:
@@ -193,8 +199,8 @@ def _unprotected(story: Mapping[str, Any], audience: Audience) -> str:
     return (
         f"Without the map, one reading reveals {_decimal(before['bits'])} of the "
         f"{_decimal(before['entropy'])} bits of the class (95% interval {_within(before)}). "
-        f"What the fit expects was estimated on {people} people, each encoded by a map "
-        "fitted to others; where there is nothing to reveal, 95 of 100 such estimates lie below "
+        f"The fit's expectations were estimated on {people} people, each encoded by a map "
+        "fitted to others; of a map that reveals nothing, 95% of such estimates lie below "
         f"{_decimal(before['null'])} bits."
     )
 

@@ -181,7 +181,7 @@ def inference(
         knows=tuple(columns),
         findings=(
             Finding(
-                f"{sensitive} guessed rightly",
+                f"{sensitive} guessed correctly",
                 rate,
                 baseline=baseline,
                 control=control_rate,

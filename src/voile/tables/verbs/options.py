@@ -12,6 +12,9 @@ import voile.release.options
 from voile.data import Data
 from voile.release.options import Options, Pseudonymous
 
+AXES = {"risk": "relative risk", "loss": "loss"}
+"""What risk and loss are called."""
+
 
 class FitOptions(voile.release.options.FitOptions):
     """How the frontier is found and what it counts against."""

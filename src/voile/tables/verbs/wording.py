@@ -170,7 +170,7 @@ def three_sentences(
         f"({share(figures['mean_risk'])}); without protection, "
         f"{count_among(data['matches'], whole)} in the fitted source.",
         _describe_what_is_kept(data, loss)
-        + (f", {share_of(dropped / source, source, audience)} of people dropped" if dropped else "")
+        + (f"; {share_of(dropped / source, source, audience)} are suppressed" if dropped else "")
         + (
             "."
             if is_default(data, "risk")
