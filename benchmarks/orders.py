@@ -24,8 +24,9 @@ from benchmarks.data import folder
 from benchmarks.tables import save
 from benchmarks.tennessee import tennessee_counts
 
-from voile.tables.domains.domain import Domain, Parser
+from voile.tables.domains.domain import Domain
 from voile.tables.domains.ordering import order_domain
+from voile.tables.domains.parser import Parser
 from voile.tables.domains.settings import QuasiSettings
 from voile.tables.domains.tours import measure_path, place_on_globe
 from voile.tables.domains.zip_areas import count_areas, explain_off_lattice

@@ -80,6 +80,11 @@ class TrainingSource(Source):
             yield learnt.select(columns)
             first += len(batch)
 
+    @property
+    def whole(self) -> Source:
+        """The source with the people held out of it."""
+        return self._source
+
     def fingerprint(self) -> str:
         """Hash the whole source, those held out included."""
         return self._source.fingerprint()

@@ -59,6 +59,11 @@ class Source(ABC):
         """Estimate the number of rows at once, to show progress; None where that takes reading."""
         return None
 
+    @property
+    def whole(self) -> Source:
+        """The source as it was opened, of which this may be a part."""
+        return self
+
     @abstractmethod
     def fingerprint(self) -> str:
         """Hash all bytes with SHA-256, streaming; O(bytes)."""

@@ -6,7 +6,7 @@ DuckDB, or in the database that holds the table); DuckDB finishes on that query'
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ def count_combinations(
     *,
     subject: str | None = None,
     weight: str | None = None,
+    floats: Collection[str] = (),
     memory: int = MEMORY,
     threads: int | None = None,
     directory: Path | None = None,
@@ -37,12 +38,14 @@ def count_combinations(
 
     Parameters
     ----------
-    columns : >= 1 names, none of them a float: text, integers, decimals, dates, booleans. A null
-        is a value of its own.
+    columns : >= 1 names: text, integers, decimals, dates, booleans, and of floats those that
+        `floats` names. A null is a value of its own.
     subject : column that says whose row it is. Each subject counts 1, spread evenly over its
         distinct combinations: repeated rows change nothing. A row without a subject is a subject
         of its own.
     weight : column of people per row, whole numbers >= 0, as numbers or as text; not with subject.
+    floats : columns of floats, if they are, that are told apart by how they are written; NaN is
+        null, and -0.0 another than 0.0.
     memory : bytes, > 0. What does not fit spills to disk; the answer has to fit in half of it.
     threads, directory : as for `voile.engines.duck.connect`.
 
@@ -59,7 +62,7 @@ def count_combinations(
 
     Cost: one pass over the rows; O(distinct combinations) memory.
     """
-    _check(source, columns, subject, weight)
+    _check(source, columns, subject, weight, floats)
     query = (
         _by_subject(source, columns, subject)
         if subject is not None
@@ -97,7 +100,7 @@ def _by_row(source: Source, columns: Sequence[str]) -> _Query:
     keys = ", ".join(_keys(columns))
     return _Query(
         reads=list(columns),
-        first=f"SELECT {_shown(columns)}, count(*) AS n "
+        first=f"SELECT {_shown(source, columns)}, count(*) AS n "
         f"FROM source GROUP BY {_first(len(columns))}",
         answer=_answer(source, columns, n=pa.int64()),
         then=f"SELECT {keys}, n::DOUBLE AS n FROM cells",
@@ -109,7 +112,7 @@ def _by_weight(source: Source, columns: Sequence[str], weight: str) -> _Query:
     kind = source.columns[weight]
     return _Query(
         reads=list(dict.fromkeys([*columns, weight])),
-        first=f"SELECT {_shown(columns)}, {identifier(weight)} AS w, count(*) AS n "
+        first=f"SELECT {_shown(source, columns)}, {identifier(weight)} AS w, count(*) AS n "
         f"FROM source GROUP BY {_first(len(columns) + 1)}",
         answer=_answer(source, columns, w=kind, n=pa.int64()),
         then=f"SELECT {keys}, sum(n * w::HUGEINT)::DOUBLE AS n FROM cells GROUP BY {keys}",
@@ -123,7 +126,7 @@ def _by_subject(source: Source, columns: Sequence[str], subject: str) -> _Query:
         reads=list(dict.fromkeys([*columns, subject])),
         first=f"""
             WITH pairs AS MATERIALIZED (
-                SELECT {_shown(columns)}, {identifier(subject)} AS s, count(*) AS n
+                SELECT {_shown(source, columns)}, {identifier(subject)} AS s, count(*) AS n
                 FROM source GROUP BY {_first(len(columns) + 1)}
             ), spread AS (
                 SELECT s, count(*) AS m FROM pairs WHERE s IS NOT NULL GROUP BY s
@@ -141,9 +144,21 @@ def _keys(columns: Sequence[str]) -> list[str]:
     return [f"k{i}" for i in range(len(columns))]
 
 
-def _shown(columns: Sequence[str]) -> str:
-    pairs = zip(columns, _keys(columns), strict=True)
-    return ", ".join(f"{identifier(column)} AS {key}" for column, key in pairs)
+def _shown(source: Source, columns: Sequence[str]) -> str:
+    fields = zip(source.schema(columns), _keys(columns), strict=True)
+    return ", ".join(f"{_key(field)} AS {key}" for field, key in fields)
+
+
+def _key(field: pa.Field) -> str:
+    """Return what a column is counted by: itself, or how it writes its floats."""
+    name = identifier(field.name)
+    written = f"nullif(lower(CAST({name} AS VARCHAR)), 'nan')"
+    return written if pa.types.is_floating(field.type) else name
+
+
+def _kinds(source: Source, columns: Sequence[str]) -> list[pa.DataType]:
+    types = source.schema(columns).types
+    return [pa.string() if pa.types.is_floating(type_) else type_ for type_ in types]
 
 
 def _first(n: int) -> str:
@@ -151,18 +166,24 @@ def _first(n: int) -> str:
 
 
 def _answer(source: Source, columns: Sequence[str], **more: pa.DataType) -> pa.Schema:
-    kinds = source.schema(columns).types
+    kinds = _kinds(source, columns)
     return pa.schema([*zip(_keys(columns), kinds, strict=True), *more.items()])
 
 
-def _check(source: Source, columns: Sequence[str], subject: str | None, weight: str | None) -> None:
+def _check(
+    source: Source,
+    columns: Sequence[str],
+    subject: str | None,
+    weight: str | None,
+    floats: Collection[str],
+) -> None:
     if not columns:
         raise RequestError("there are no columns to count by", where=source.name)
     if subject is not None and weight is not None:
         raise RequestError("counts are by subject or by weight, not by both", where=source.name)
     distinct_names([*columns, COUNT], where=source.name)
     for field in source.schema([*columns, *([subject] if subject is not None else [])]):
-        _check_key(field, source.name)
+        _check_key(field, source.name, floats)
     for field in source.schema([weight] if weight is not None else []):
         if not (_is_number(field.type) or pa.types.is_string(field.type)):
             raise RequestError(
@@ -171,9 +192,9 @@ def _check(source: Source, columns: Sequence[str], subject: str | None, weight: 
             )
 
 
-def _check_key(field: pa.Field, name: str) -> None:
+def _check_key(field: pa.Field, name: str, floats: Collection[str]) -> None:
     where = f"{name}, column {field.name}"
-    if pa.types.is_floating(field.type):
+    if pa.types.is_floating(field.type) and field.name not in floats:
         raise RequestError(
             "is a float, and floats cannot be counted exactly",
             where=where,
@@ -208,7 +229,7 @@ def _check_size(
     connection: duckdb.DuckDBPyConnection, source: Source, columns: Sequence[str], limit: int
 ) -> None:
     """Refuse an answer that would not fit, with how large it is, before it is fetched."""
-    kinds = dict(zip(_keys(columns), source.schema(columns).types, strict=True))
+    kinds = dict(zip(_keys(columns), _kinds(source, columns), strict=True))
     texts = [key for key, kind in kinds.items() if _is_text(kind)]
     lengths = "".join(f" + coalesce(sum(strlen({key}::VARCHAR)), 0)" for key in texts)
     rows, letters = _one(connection, f"SELECT count(*), 0{lengths} FROM counted")

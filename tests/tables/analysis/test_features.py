@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.tables.analysis.features import Predictor, design
-from voile.tables.domains.domain import Domain, Parser
+from voile.tables.domains.domain import Domain
+from voile.tables.domains.parser import Parser
 
 
 @given(st.data())

@@ -12,14 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.tables.domains.domain import (
-    OUTSIDE,
-    Domain,
-    NotInKind,
-    Parser,
-    build_domain,
-    infer_parser,
-)
+from voile.tables.domains.domain import OUTSIDE, Domain, build_domain, infer_parser
+from voile.tables.domains.parser import NotInKind, Parser
 
 
 def built(values, kind, **more):
@@ -27,7 +21,7 @@ def built(values, kind, **more):
 
 
 def test_zip_00501_stays_text():
-    parser = infer_parser("zip", pa.string(), ["00501", "37010", None])
+    parser = infer_parser(pa.string(), ["00501", "37010", None])
     assert parser == Parser("text")
     domain = build_domain("zip", ["37010", "00501", None], parser)
     assert domain.values == ("00501", "37010", None)
@@ -56,15 +50,21 @@ def test_zip_00501_stays_text():
     ],
 )
 def test_the_kind_follows_type_and_values(type_, values, kind):
-    assert infer_parser("x", type_, values).kind == kind
+    assert infer_parser(type_, values).kind == kind
 
 
 @pytest.mark.parametrize(
     "type_", [pa.float32(), pa.float64(), pa.dictionary(pa.int8(), pa.float64())]
 )
-def test_a_float_is_refused_by_name(type_):
-    with pytest.raises(RequestError, match=r"column weight: a float cannot be .* decimal, or bins"):
-        infer_parser("weight", type_, [])
+def test_floats_are_decimals(type_):
+    assert infer_parser(type_, []).kind == "decimal"
+
+
+def test_a_float_is_what_it_is_written_as():
+    weights = build_domain("x", ["0.1", "70.5", None], Parser("decimal"))
+    for type_ in (pa.float32(), pa.float64()):
+        cells = pa.array([0.1, 70.5, float("nan"), None, -0.0, float("inf")], type_)
+        assert weights.codes(cells).tolist() == [0, 1, 2, 2, OUTSIDE, OUTSIDE]
 
 
 def test_a_domain_of_one_value_is_refused():
@@ -117,7 +117,7 @@ def test_dates_are_days_months_or_years():
 
 
 def test_dates_are_read_by_their_form_or_by_iso_8601_and_never_in_part():
-    form = Parser("date", form="%d/%m/%Y")
+    form = Parser("date", forms=("%d/%m/%Y",))
     assert form("31/03/1990") == "1990-03-31"
     assert Parser("date")("1990-03-31T10:00:00") == "1990-03-31"
     for wrong in ("03/31/1990", "1990-03-31"):

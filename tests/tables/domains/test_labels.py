@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voile.tables.domains.domain import Domain, Parser, build_domain
+from voile.tables.domains.domain import Domain, build_domain
 from voile.tables.domains.labels import Style, label_interval, reads_as_date, style_for
+from voile.tables.domains.parser import Parser
 
 # What one or the other spreadsheet is known to turn into a date.
 DATES = (

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError, SourceError
-from voile.tables.domains.domain import Domain, Parser
+from voile.tables.domains.domain import Domain
 from voile.tables.domains.ordering import order_domain
+from voile.tables.domains.parser import Parser
 from voile.tables.domains.settings import QuasiSettings
 from voile.tables.domains.zip_areas import count_areas, explain_off_lattice
 from voile.tables.policies.safe_harbor import SafeHarborWarning, safe_harbor

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.tables.domains.domain import Domain, Parser
+from voile.tables.domains.domain import Domain
+from voile.tables.domains.parser import Parser
 from voile.tables.people.population import (
     fill_gaps,
     from_counts,

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from voile.core.frontier import Frontier
-from voile.tables.domains.domain import Domain, Parser
+from voile.tables.domains.domain import Domain
+from voile.tables.domains.parser import Parser
 from voile.tables.policies.comparison import in_words, most_different
 from voile.tables.policies.policy import Policy
 

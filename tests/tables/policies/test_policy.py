@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import tomllib
+from decimal import Decimal
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +14,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.tables.domains.domain import Domain, Parser, build_domain
+from voile.tables.domains.domain import Domain, build_domain
+from voile.tables.domains.parser import Parser
 from voile.tables.policies.policy import Policy
 
 AGE = Domain("age", tuple(range(6)), Parser("integer"))
@@ -101,14 +103,16 @@ KINDS = {
     "day": st.dates().map(str),
     "month": st.dates().map(str),
     "year": st.dates(dt.date(1, 1, 1)).map(str),
+    "bins": st.floats(allow_nan=False, allow_infinity=False, width=32),
 }
+BINS = Parser("decimal", edges=(Decimal("-1.5"), Decimal(0), Decimal(12)))
 
 
 @st.composite
 def domains(draw, column):
     kind = draw(st.sampled_from(sorted(KINDS)))
     dated = kind in ("day", "month", "year")
-    parser = Parser("date", kind) if dated else Parser(kind)
+    parser = Parser("date", kind) if dated else BINS if kind == "bins" else Parser(kind)
     raw = draw(st.lists(st.none() | KINDS[kind], min_size=2, max_size=9))
     assume(len({parser(value) for value in raw}) > 1)
     if kind == "listed":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError, TamperedError
-from voile.tables.domains.domain import Domain, Parser, build_domain
+from voile.tables.domains.domain import Domain, build_domain
+from voile.tables.domains.parser import Parser
 from voile.tables.policies.policy import Policy
 from voile.tables.recoding.codebook import Codebook
 from voile.tables.recoding.published import Published
@@ -30,13 +32,30 @@ KINDS = {
     "month": (pa.date32(), DAYS),
     "year": (pa.timestamp("ms"), DAYS.map(lambda d: dt.datetime(d.year, d.month, d.day))),
     "form": (pa.string(), DAYS.map(lambda d: d.strftime(FORM))),
+    "kilos": (pa.string(), st.integers(0, 999).map(lambda n: f"{n // 10},{n % 10} kg")),
+    "float": (
+        pa.float64(),
+        st.floats(-9, 9).map(lambda x: round(x, 20)) | st.sampled_from([0.5, 2.25, -0.0]),
+    ),
+    "whole": (pa.int64(), st.integers(-50, 50)),
+    "coded": (pa.int64(), st.integers(0, 99)),
+    "hour": (pa.time32("s"), st.times().map(lambda t: t.replace(microsecond=0))),
+    "minute": (pa.string(), st.times().map(lambda t: f"{t:%H:%M}")),
+    "asked": (pa.string(), st.sampled_from(["1", "2", " 30", "40", "k.A.", " - "])),
 }
 READINGS = {
     "digits": Parser("text"),
     "day": Parser("date"),
     "month": Parser("date", "month"),
     "year": Parser("date", "year"),
-    "form": Parser("date", form=FORM),
+    "form": Parser("date", forms=(FORM,)),
+    "kilos": Parser("decimal", forms=("1234,5 kg",), edges=(Decimal("18.5"), Decimal(60))),
+    "float": Parser("decimal", edges=(Decimal("0.5"), Decimal("2.25"))),
+    "whole": Parser("integer", edges=(Decimal(-20), Decimal(0), Decimal(17))),
+    "coded": Parser("integer", bottom=Decimal(18), top=Decimal(90)),
+    "hour": Parser("time", "hour"),
+    "minute": Parser("time", "minute"),
+    "asked": Parser("integer", missing=("k.A.", "-")),
 }
 
 
@@ -103,9 +122,12 @@ def test_the_codebook_comes_back_equal_from_json(made, bounds):
 @given(registers(), st.booleans())
 def test_the_codebook_alone_recodes_released_rows_as_the_policy_does(made, bounds):
     table, expected, _, shown = released(made, bounds)
+    policy = made[1]
     codebook = through_json(shown.codebook)
     assert codebook.recode(table).tolist() == expected.tolist()
-    missing = np.column_stack([table.column(name).is_null() for name in table.column_names])
+    missing = np.column_stack(
+        [[d.parser(cell) is None for cell in table[d.column].to_pylist()] for d in policy.domains]
+    )
     register = np.where(missing, -1, expected)
     assert codebook.register_codes(table).tolist() == register.tolist()
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voile.core.round_cuts import roundest
-from voile.tables.domains.domain import Domain, Parser, build_domain
+from voile.tables.domains.domain import Domain, build_domain
+from voile.tables.domains.parser import Parser
 from voile.tables.policies.policy import Policy
 from voile.tables.recoding.naming import name_intervals
 

@@ -6,113 +6,22 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from decimal import Context, Decimal, InvalidOperation
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
-from voile.tables.domains.labels import label_intervals
+from voile.tables.domains.labels import label_bins, label_intervals
+from voile.tables.domains.parser import BELOW_ALL, DIGITS, NotInKind, Parser, Value
 
-Kind = Literal["integer", "decimal", "date", "text", "listed"]
-By = Literal["day", "month", "year"]
-Value = int | Decimal | str | None
-
-INTEGER = re.compile(r"[+-]?\d+\Z")
 PLAIN_INTEGER = re.compile(r"-?(0|[1-9]\d*)\Z")
 ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
-DIGITS = 76  # of the widest decimal that Arrow has
 OUTSIDE = -1
-
-
-class NotInKind(ValueError):  # noqa: N818 - says what the value is not, never which value
-    """A raw value cannot be read as the domain's kind."""
-
-
-@dataclass(frozen=True)
-class Parser:
-    """How a raw cell becomes a value of a domain.
-
-    kind : ``integer``, ``decimal``, ``date``, ``text``, or ``listed``: ordered by a file or tree.
-    by : for dates, what one value is: a ``day``, a ``month`` or a ``year``.
-    form : for dates written as text, their `strptime` format; ISO 8601 when None.
-    """
-
-    kind: Kind
-    by: By = "day"
-    form: str | None = None
-
-    def __call__(self, raw: Any) -> Value:
-        """Return the canonical value of a raw cell; None for null; raise `NotInKind` otherwise.
-
-        >>> Parser("integer")(" 007"), Parser("date", by="month")("1990-03-31")
-        (7, '1990-03')
-        """
-        if raw is None:
-            return None
-        match self.kind:
-            case "integer":
-                return _integer(raw)
-            case "decimal":
-                return _decimal(raw)
-            case "date":
-                return _date(raw, self.by, self.form)
-            case _:
-                return str(raw)
-
-
-def _integer(raw: Any) -> int:
-    if isinstance(raw, int) and not isinstance(raw, bool):
-        return raw
-    if isinstance(raw, Decimal) and raw == raw.to_integral_value():
-        return int(raw)
-    text = str(raw).strip()
-    if not INTEGER.match(text):
-        raise NotInKind("not a whole number")
-    return int(text)
-
-
-def _decimal(raw: Any) -> Decimal:
-    try:
-        value = raw if isinstance(raw, Decimal) else Decimal(str(raw).strip())
-    except InvalidOperation:
-        raise NotInKind("not a decimal number") from None
-    if not value.is_finite():
-        raise NotInKind("not a finite number")
-    if not value:
-        return Decimal(0)
-    if abs(value.adjusted()) >= DIGITS or len(value.as_tuple().digits) > DIGITS:
-        raise NotInKind("more digits than a decimal has")
-    return Decimal(f"{value.normalize(Context(prec=DIGITS)):f}")  # 1E+2 is written 100
-
-
-def _date(raw: Any, by: By, form: str | None) -> int | str:
-    if isinstance(raw, dt.datetime):
-        day = raw.date()
-    elif isinstance(raw, dt.date):
-        day = raw
-    else:
-        day = _parse_day(str(raw).strip(), by, form)
-    if by == "year":
-        return day.year
-    return day.isoformat()[:7] if by == "month" else day.isoformat()
-
-
-def _parse_day(text: str, by: By, form: str | None) -> dt.date:
-    try:
-        if form is not None:
-            return dt.datetime.strptime(text, form).date()
-        if by == "year" and re.fullmatch(r"\d{1,4}", text):
-            return dt.date(int(text), 1, 1)
-        if by == "month" and re.fullmatch(r"\d{4}-\d{2}", text):
-            return dt.date.fromisoformat(f"{text}-01")
-        return dt.datetime.fromisoformat(text).date()
-    except ValueError:
-        raise NotInKind("not a date") from None
 
 
 @dataclass(frozen=True)
@@ -169,17 +78,26 @@ class Domain(Brief):
 
     @property
     def is_scale(self) -> bool:
-        """Whether values are numbers or dates, so that a cut has its place between any two."""
-        return self.parser.kind in ("integer", "decimal", "date")
+        """Whether values are numbers, dates or times, so that a cut lies between any two."""
+        return self.parser.is_scale
 
     @cached_property
     def is_contiguous(self) -> bool:
-        """Whether values are all the whole numbers, days, months or years between two ends."""
-        if self.parser.kind not in ("integer", "date"):
-            return False
+        """Whether each value ends where the next begins: bins, or days in a row."""
+        if self.parser.edges or self.parser.kind not in ("integer", "date", "time"):
+            return bool(self.parser.edges)
         known = self.values[: len(self) - self.nullable]
         first, last = (to_ordinal(value, self.parser) for value in (known[0], known[-1]))
         return last - first + 1 == len(known)
+
+    def covers_more(self, place: int) -> bool:
+        """Whether a value stands for others as well: a bin, or what is coded as top or bottom."""
+        return bool(self.parser.edges) or self.values[place] in self._coded
+
+    @cached_property
+    def _coded(self) -> tuple[Value, ...]:
+        ends = (self.parser.bottom, self.parser.top)
+        return tuple(end for end in ends if end is not None)
 
     def labels(self, bounds: Sequence[tuple[int, int]]) -> tuple[str, ...]:
         """Write each interval of values (first, last), both included, all in one style.
@@ -190,6 +108,9 @@ class Domain(Brief):
         >>> age.labels([(0, 0), (1, 12), (13, 105)])
         ('0', '1 to 12', '13 to 105')
         """
+        if self.parser.edges:
+            edges = [None if value == BELOW_ALL else value for value in self.values]
+            return label_bins(edges, bounds, nullable=self.nullable)
         return label_intervals(self.parser.kind, self.parser.by, self.values, bounds)
 
     def code(self, raw: Any) -> int:
@@ -201,12 +122,40 @@ class Domain(Brief):
 
     def codes(self, column: pa.Array | pa.ChunkedArray) -> NDArray[np.int32]:
         """Return the position of every cell, -1 outside. Cost: O(cells), a parse per value."""
+        if self.parser.edges and pa.types.is_floating(column.type):
+            return self._bins(column)
         cells, places = encode_cells(column)
         return np.array([self.code(raw) for raw in cells], dtype=np.int32)[places]
 
+    def _bins(self, column: pa.Array | pa.ChunkedArray) -> NDArray[np.int32]:
+        """Return the bin of every float; no two numbers of 15 digits are one float.
+
+        Outside are, as of decimals, numbers of more than 76 digits before or after the point.
+        """
+        numbers = _as_written(column).to_numpy(zero_copy_only=False)
+        edges = np.array(self.parser.edges, dtype=np.float64)
+        places = np.searchsorted(edges, numbers, side="right").astype(np.int32)
+        size = np.abs(numbers)
+        places[~(size < 10.0**DIGITS) | ((size > 0) & (size < 10.0 ** (1 - DIGITS)))] = OUTSIDE
+        if self.nullable:
+            places[np.isnan(numbers)] = len(self) - 1
+        return np.asarray(places)
+
+
+def _as_written(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return floats as float64, .1 of 32 bits as .1 of 64; NaN as null."""
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    known = pc.if_else(pc.is_nan(whole), pa.scalar(None, whole.type), whole)
+    return known if known.type == pa.float64() else known.cast(pa.string()).cast(pa.float64())
+
 
 def encode_cells(column: pa.Array | pa.ChunkedArray) -> tuple[list[Any], NDArray[np.int64]]:
-    """Return the distinct cells of a column, null among them, and each row's place among these."""
+    """Return the distinct cells of a column, null among them, and each row's place among these.
+
+    A float is the number that it is written as, also where it has 32 bits; NaN is null.
+    """
+    if pa.types.is_floating(column.type):
+        column = _as_written(column)
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     if not pa.types.is_dictionary(column.type):
@@ -217,32 +166,28 @@ def encode_cells(column: pa.Array | pa.ChunkedArray) -> tuple[list[Any], NDArray
     return cells, np.asarray(indices.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
-def infer_parser(column: str, type_: pa.DataType, values: Iterable[Any]) -> Parser:
+def infer_parser(type_: pa.DataType, values: Iterable[Any]) -> Parser:
     """Find how a column's cells are to be read, from its type and its distinct values.
 
     Text of digits is read as whole numbers when some widths differ and none has a leading zero;
     digits of one width above 3, such as ZIP codes, stay text, which orders them alike. Text of
     ISO 8601 days is read as dates.
 
-    >>> infer_parser("zip", pa.string(), ["00501", "37010"]).kind
+    >>> infer_parser(pa.string(), ["00501", "37010"]).kind
     'text'
-    >>> infer_parser("age", pa.string(), ["9", "10"]).kind
+    >>> infer_parser(pa.string(), ["9", "10"]).kind
     'integer'
     """
-    if pa.types.is_floating(type_):
-        raise RequestError(
-            "a float cannot be a quasi-identifier",
-            where=f"column {column}",
-            instead="use an integer, a decimal, or bins",
-        )
     if pa.types.is_dictionary(type_):
-        return infer_parser(column, type_.value_type, values)
+        return infer_parser(type_.value_type, values)
     if pa.types.is_integer(type_):
         return Parser("integer")
-    if pa.types.is_decimal(type_):
+    if pa.types.is_decimal(type_) or pa.types.is_floating(type_):
         return Parser("decimal")
     if pa.types.is_date(type_) or pa.types.is_timestamp(type_):
         return Parser("date")
+    if pa.types.is_time(type_):
+        return Parser("time", "hour")
     texts = [str(value) for value in values if value is not None]
     if texts and all(ISO_DAY.match(text.strip()) for text in texts):
         return Parser("date")
@@ -262,7 +207,7 @@ def build_domain(
     when that no more than doubles the domain: an age nobody had this year has its place, and a
     sparse code keeps its gaps.
     """
-    values: set[Value] = set()
+    values: set[Value] = {BELOW_ALL, *parser.edge_values} if parser.edges else set()
     unreadable = 0
     for raw in raw_values:
         try:
@@ -277,12 +222,13 @@ def build_domain(
         )
     nulls = (None,) if None in values else ()
     ordered: Sequence[Value] = sorted(v for v in values if v is not None)
-    ordered = _fill_between(ordered, parser, fill)
+    if not parser.edges:
+        ordered = _fill_between(ordered, parser, fill)
     return Domain(column, (*ordered, *nulls), parser)
 
 
 def _fill_between(ordered: Sequence[Any], parser: Parser, fill: bool | None) -> Sequence[Value]:
-    if fill is False or len(ordered) < 2 or parser.kind not in ("integer", "date"):
+    if fill is False or len(ordered) < 2 or parser.kind not in ("integer", "date", "time"):
         return ordered
     first, last = (to_ordinal(v, parser) for v in (ordered[0], ordered[-1]))
     if fill is None and last - first + 1 > 2 * len(ordered):
@@ -291,17 +237,21 @@ def _fill_between(ordered: Sequence[Any], parser: Parser, fill: bool | None) -> 
 
 
 def to_ordinal(value: Any, parser: Parser) -> int:
-    """Number a whole number, a day, a month or a year, so that neighbours differ by 1."""
-    if parser.kind == "integer" or parser.by == "year":
+    """Number a whole number, day, month, year, hour or minute, so that neighbours differ by 1."""
+    if parser.kind == "integer" or parser.by in ("year", "hour"):
         return int(value)
+    if parser.kind == "time":
+        return int(value[:2]) * 60 + int(value[3:])
     if parser.by == "month":
         return int(value[:4]) * 12 + int(value[5:]) - 1
     return dt.date.fromisoformat(value).toordinal()
 
 
 def from_ordinal(number: int, parser: Parser) -> Value:
-    if parser.kind == "integer" or parser.by == "year":
+    if parser.kind == "integer" or parser.by in ("year", "hour"):
         return number
+    if parser.kind == "time":
+        return f"{number // 60:02d}:{number % 60:02d}"
     if parser.by == "month":
         return f"{number // 12:04d}-{number % 12 + 1:02d}"
     return dt.date.fromordinal(number).isoformat()

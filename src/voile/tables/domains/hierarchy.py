@@ -8,7 +8,8 @@ cuts: a node of ARX's hierarchies is a policy, and the lattice holds many more. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError, SourceError
-from voile.tables.domains.domain import Domain, Parser
+from voile.tables.domains.domain import Domain
+from voile.tables.domains.parser import Parser
 from voile.tables.domains.public_files import read_rows
 from voile.tables.domains.settings import QuasiSettings
 
@@ -81,8 +83,26 @@ def _way_up(path: Path, parent: dict[str, str], number: int, value: str) -> tupl
     return tuple(way)
 
 
+def prefix_tree(values: Iterable[str]) -> list[tuple[str, ...]]:
+    """Return codes as rows of a tree whose groups are the codes that begin alike.
+
+    Capitals count, spaces, points and hyphens do not. A code shorter than others stays itself.
+
+    >>> prefix_tree(["C50.9", "C5", "B1"])
+    [('B1', 'B1', 'B1', 'B', '*'), ('C5', 'C5', 'C5', 'C', '*'), ('C50.9', 'C50', 'C5', 'C', '*')]
+    """
+    codes = sorted((re.sub(r"[\s.-]", "", value), value) for value in set(values))
+    depth = max((len(code) for code, _ in codes), default=0)
+    lengths = range(depth - 1, 0, -1)
+    return [(value, *(code[:length] for length in lengths), ROOT) for code, value in codes]
+
+
 def build_tree_domain(
-    column: str, rows: Sequence[Sequence[str]], *, nullable: bool = False
+    column: str,
+    rows: Sequence[Sequence[str]],
+    *,
+    nullable: bool = False,
+    missing: tuple[str, ...] = (),
 ) -> Domain:
     """Order the leaves so that every level's groups are contiguous, and keep the levels' cuts.
 
@@ -106,7 +126,8 @@ def build_tree_domain(
         for cuts in levels:
             cuts.append(any(cuts) or cuts is levels[0])
     values = tuple(row[0] for row in ordered) + (None,) * nullable
-    return Domain(column, values, Parser("listed"), levels=tuple(map(tuple, levels)))
+    parser = Parser("listed", missing=missing)
+    return Domain(column, values, parser, levels=tuple(map(tuple, levels)))
 
 
 def _check_nested(column: str, rows: Sequence[Sequence[str]]) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MISSING = "missing"
+ANY = "any"
 SHOWN = 8
 TWO_NUMBERS = re.compile(r"(\d{1,4})[-/](\d{1,4})\Z")
 OTHER_DATES = re.compile(
@@ -76,6 +77,31 @@ def label_intervals(
         )
 
     return write_in_one_style(labels, style)
+
+
+def label_bins(
+    edges: Sequence[Any], bounds: Sequence[tuple[int, int]], *, nullable: bool
+) -> tuple[str, ...]:
+    """Write intervals of bins by their edges, the lowest of which is None; null may be the last.
+
+    >>> label_bins((None, 18, 25), [(0, 0), (1, 1), (2, 2)], nullable=False)
+    ('under 18', '18 to below 25', '25 and over')
+    >>> label_bins((None, 18, None), [(0, 2)], nullable=True)
+    ('any|missing',)
+    """
+    last = len(edges) - nullable
+
+    def label(first: int, end: int) -> str:
+        parts = [_bin(edges[first], edges[end] if end < last else None)] if first < last else []
+        return "|".join(parts + [MISSING] * (end > last))
+
+    return tuple(label(first, end + 1) for first, end in bounds)
+
+
+def _bin(low: Any, below: Any) -> str:
+    if low is None:
+        return ANY if below is None else f"under {below}"
+    return f"{low} and over" if below is None else f"{low} to below {below}"
 
 
 def write_in_one_style(labels: Callable[[Style], tuple[str, ...]], style: Style) -> tuple[str, ...]:

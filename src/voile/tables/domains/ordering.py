@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
-from voile.tables.domains.domain import Domain, Parser
+from voile.tables.domains.domain import Domain
+from voile.tables.domains.parser import Parser
 from voile.tables.domains.public_files import read_number, read_places, read_text
 from voile.tables.domains.settings import ORDERS, ByNumber, ByPlace, Order
 from voile.tables.domains.zip_areas import (
@@ -109,7 +110,7 @@ def _rearrange(domain: Domain, positions: Places) -> Domain:
 
 def _list_values(domain: Domain, values: Sequence[str]) -> Domain:
     nulls = (None,) if domain.nullable else ()
-    return Domain(domain.column, (*values, *nulls), Parser("listed"))
+    return Domain(domain.column, (*values, *nulls), Parser("listed", missing=domain.parser.missing))
 
 
 def _read_order(column: str, order: tuple[str, ...] | Path) -> tuple[str, ...]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -77,7 +80,7 @@ class ByPlace(BaseModel):
     within: Within | None = None
 
 
-OrderName = Literal["natural", "common", "population", "zip3", "zip3-population"]
+OrderName = Literal["natural", "prefix", "common", "population", "zip3", "zip3-population"]
 ORDERS: tuple[str, ...] = get_args(OrderName)
 """The orders that go by a name."""
 
@@ -96,6 +99,12 @@ def _form_of(order: Any) -> str | None:
             return None
 
 
+Forms = Annotated[
+    tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)
+]
+"""One form, or several."""
+
+
 Order = Annotated[
     Annotated[OrderName | Path, Tag("name")]
     | Annotated[tuple[str, ...], Tag("list")]
@@ -110,20 +119,32 @@ Order = Annotated[
 
 
 class QuasiSettings(Settings):
-    """How a column's domain is built, and which of its cuts are not free.
+    """How a column's cells are read, how its domain is built, and which of its cuts are not free.
+
+    Numbers, dates and times as text have a form, or several (see `forms`); `missing` texts count as
+    null. Numbers are put into `bins` of about as many people each, or cut at `edges`; the lowest
+    and the highest bin are open. `bottom` and `top` code the ends: what is beyond them is one value
+    with them, of numbers and of dates by year.
 
     The order is a list of values, a file with one value a line, `ByNumber`, `ByPlace`, or
 
     - ``natural``: numbers, dates and text each by value;
+    - ``prefix``: codes by value, as a tree whose groups are those that begin alike: ICD-10, ISCO,
+      the postal codes of any country;
     - ``common``: by how many subjects have a value, most first: what names have by default;
     - ``population``: by how many people the population tables count, most first;
     - ``zip3``: numeric, but small three-digit areas last, so that Safe Harbor is on the lattice;
     - ``zip3-population``: areas as in ``zip3``, and in each its ZIP codes by people.
     """
 
-    kind: Literal["integer", "decimal", "date", "text"] | None = None
-    by: Literal["day", "month", "year"] = "day"
-    form: str | None = None
+    kind: Literal["integer", "decimal", "date", "time", "text"] | None = None
+    by: Literal["day", "month", "year", "hour", "minute"] | None = None
+    form: Forms = ()
+    missing: tuple[str, ...] = ()
+    bins: int | None = Field(None, ge=2, le=10_000)
+    edges: tuple[Decimal, ...] = ()
+    bottom: Decimal | None = None
+    top: Decimal | None = None
     fill: bool | None = None
     order: Order | None = None
     hierarchy: Path | None = None
@@ -145,18 +166,44 @@ class QuasiSettings(Settings):
     @model_validator(mode="after")
     def _of_cells(self) -> Self:
         ordered = self.order not in (None, "natural") or self.hierarchy or self.parents
-        if ordered and (self.by != "day" or self.form is not None):
+        if ordered and (self.by not in (None, "day") or self.form):
             raise PydanticCustomError(
                 "ordered_dates",
                 "by and form make other values of the dates, which keep their own order: "
                 "leave the order out",
             )
+        if ordered and self.codes_numbers:
+            raise PydanticCustomError(
+                "ordered_numbers",
+                "bins, edges, bottom and top are of numbers, which keep their own order: "
+                "leave the order out",
+            )
         return self
+
+    @model_validator(mode="after")
+    def _rising(self) -> Self:
+        if any(a >= b for a, b in pairwise(self.edges)):
+            raise PydanticCustomError("edges", "edges do not rise: give each once, least first")
+        if self.bottom is not None and self.top is not None and self.bottom >= self.top:
+            raise PydanticCustomError("ends", "bottom is not below top")
+        if self.edges and (self.bins or self.bottom is not None or self.top is not None):
+            raise PydanticCustomError(
+                "edges_alone",
+                "edges say where every bin ends, the lowest and the highest too: leave out bins, "
+                "bottom and top",
+            )
+        return self
+
+    @property
+    def codes_numbers(self) -> bool:
+        """Whether numbers are put into bins, or their ends coded."""
+        ends = (self.bottom, self.top)
+        return bool(self.bins or self.edges or any(end is not None for end in ends))
 
     @property
     def names_values(self) -> bool:
         """Whether the user names every value: in a list, in a file or in a tree."""
-        named = isinstance(self.order, str) or self.order is None
+        named = isinstance(self.order, str | None)
         return not named or self.hierarchy is not None or self.parents is not None
 
     @property

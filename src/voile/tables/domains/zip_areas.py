@@ -91,7 +91,7 @@ def explain_off_lattice(domain: Domain, areas: Areas) -> str | None:
     It is one where the ZIP codes of each three-digit area are side by side, and those of all the
     small areas are, too: a policy merges neighbours only.
 
-    >>> from voile.tables.domains.domain import Parser
+    >>> from voile.tables.domains.parser import Parser
     >>> zips = Domain("zip", ("37010", "03601", "37011"), Parser("listed"))
     >>> explain_off_lattice(zips, count_areas(zips, np.array([30_000, 5, 30_000])))
     'this order of ZIP codes tears 1 of 2 three-digit areas apart'

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,19 @@ from numpy.typing import NDArray
 from voile.core.errors import RequestError, nearest
 from voile.data import Source
 from voile.engines.counting import count_combinations
-from voile.tables.domains.domain import OUTSIDE, Domain, Parser, build_domain, infer_parser
-from voile.tables.domains.hierarchy import build_tree_domain, read_tree
+from voile.tables.domains.domain import OUTSIDE, Domain, build_domain, encode_cells
+from voile.tables.domains.hierarchy import build_tree_domain, prefix_tree, read_tree
 from voile.tables.domains.ordering import order_domain
+from voile.tables.domains.parser import Parser
+from voile.tables.domains.reading import EXAMPLES, FindRows, choose_edges, choose_parser
 from voile.tables.domains.settings import QuasiSettings
 from voile.tables.people.counts import Counts, distinct_rows, row_keys
 from voile.tables.people.population import Population
 
 MOST_OUTCOMES = 100
+MOST_DECIMALS = 256
+"""Decimals of more distinct values are put into as many bins."""
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,7 @@ class Combinations:
 
     columns: tuple[str, ...]
     table: pa.Table
+    source: Source
 
     @property
     def count(self) -> NDArray[np.float64]:
@@ -39,11 +46,45 @@ class Combinations:
         """Return the distinct cells of a column, null among them where it occurs."""
         return self.table.column(column).unique()
 
+    def numbers(self, column: str, parser: Parser) -> tuple[Sequence[Any], Floats]:
+        """Return a column's distinct numbers, in order, and how many subjects have each."""
+        cells = self.table.column(column)
+        if pa.types.is_floating(cells.type):
+            values = cells.to_numpy()
+            known = ~np.isnan(values)
+            found, place = np.unique(values[known], return_inverse=True)
+            return found.tolist(), _totals(place, self.count[known])
+        distinct, places = encode_cells(cells)
+        counted: dict[Any, float] = {}
+        for raw, count in zip(distinct, _totals(places, self.count), strict=True):
+            value = parser(raw)
+            counted[value] = counted.get(value, 0.0) + float(count)
+        counted.pop(None, None)
+        numbers = sorted(counted)
+        return numbers, np.array([counted[number] for number in numbers])
+
+    def rows_of(self, column: str) -> FindRows:
+        """Return what finds the source's first rows whose cell of a column is of some sort."""
+
+        def find(is_one: Callable[[Any], bool]) -> list[int]:
+            cells = chain.from_iterable(
+                batch.column(0).to_pylist() for batch in self.source.whole.batches([column])
+            )
+            found = (number for number, raw in enumerate(cells, 1) if is_one(raw))
+            return list(islice(found, EXAMPLES))
+
+        return find
+
+
+def _totals(places: NDArray[np.int64], counts: Floats) -> Floats:
+    return np.bincount(places, weights=counts).astype(np.float64)
+
 
 def count_sample(source: Source, quasi: Sequence[str], subject: str | None) -> Combinations:
     """Count subjects by combination of the quasi-identifiers."""
     check_quasi(source, quasi)
-    return Combinations(tuple(quasi), count_combinations(source, list(quasi), subject=subject))
+    counted = count_combinations(source, list(quasi), subject=subject, floats=quasi)
+    return Combinations(tuple(quasi), counted, source)
 
 
 def count_population(source: Source, quasi: Sequence[str], people: str) -> Combinations:
@@ -59,11 +100,12 @@ def count_population(source: Source, quasi: Sequence[str], people: str) -> Combi
         raise RequestError(
             "the population table has none of the quasi-identifiers", where=source.name
         )
-    return Combinations(tuple(shared), count_combinations(source, shared, weight=people))
+    counted = count_combinations(source, shared, weight=people, floats=shared)
+    return Combinations(tuple(shared), counted, source)
 
 
 def check_quasi(source: Source, quasi: Sequence[str]) -> None:
-    """Refuse quasi-identifiers that are not columns, stand twice, or are floats."""
+    """Refuse quasi-identifiers that are not columns, or stand twice."""
     if not quasi:
         raise RequestError("no quasi-identifier is named", where=source.name)
     for column in quasi:
@@ -75,7 +117,6 @@ def check_quasi(source: Source, quasi: Sequence[str]) -> None:
             )
         if list(quasi).count(column) > 1:
             raise RequestError(f"quasi-identifier {column} is named twice")
-        infer_parser(column, source.columns[column], ())
 
 
 def build_domains(
@@ -104,19 +145,44 @@ def _ordered(
 ) -> Domain:
     raw = [value for array in cells for value in array.to_pylist()]
     tree = read_tree(wanted)
-    if tree is not None:
-        return build_tree_domain(column, tree, nullable=None in raw)
-    parser = _parser(column, cells, raw, wanted)
+    if tree is not None or wanted.order == "prefix":
+        texts = [Parser("listed", missing=wanted.missing)(cell) for cell in raw]
+        rows = prefix_tree(map(str, filter(None, texts))) if tree is None else tree
+        return build_tree_domain(column, rows, nullable=None in texts, missing=wanted.missing)
+    parser = choose_parser(column, cells, wanted, tables[0].rows_of(column))
+    parser = _with_bins(tables[0], column, parser, wanted)
+    if parser.edges:
+        raw = [None] * any(_has_null(array, parser) for array in cells)
     domain = build_domain(column, raw, parser, fill=wanted.filling)
     subjects = _by_value(domain, tables[0])
     people = _by_value(domain, tables[-1]) if len(tables) > 1 else None
     return order_domain(domain, subjects, people, wanted.order)
 
 
+def _with_bins(sample: Combinations, column: str, parser: Parser, wanted: QuasiSettings) -> Parser:
+    """Put numbers into the bins asked for, and decimals of many values into bins in any case."""
+    parser = replace(parser, bottom=wanted.bottom, top=wanted.top)
+    if wanted.edges:
+        whole = all(edge == int(edge) for edge in wanted.edges)
+        return replace(parser, edges=wanted.edges, kind=parser.kind if whole else "decimal")
+    if wanted.bins is None and parser.kind != "decimal":
+        return parser
+    numbers, subjects = sample.numbers(column, parser)
+    bins = wanted.bins or (MOST_DECIMALS if len(numbers) > MOST_DECIMALS else 1)
+    return replace(parser, edges=choose_edges(numbers, subjects, bins, parser))
+
+
+def _has_null(array: pa.Array, parser: Parser) -> bool:
+    texts = () if pa.types.is_floating(array.type) else array.drop_null().to_pylist()
+    return bool(array.null_count) or any(parser(raw) is None for raw in texts)
+
+
 def _declared(
     domain: Domain, public: Sequence[pa.Array], wanted: QuasiSettings
 ) -> tuple[bool, ...]:
     """Say which values the user has named: all of an order or a tree, else a population's."""
+    if domain.parser.edges:
+        return ()
     if wanted.names_values:
         return tuple(value is not None for value in domain.values)
     places = np.concatenate([np.zeros(0, np.int32), *(domain.codes(array) for array in public)])
@@ -128,19 +194,6 @@ def _by_value(domain: Domain, counted: Combinations) -> NDArray[np.float64]:
     codes = domain.codes(counted.table.column(domain.column))
     total = np.bincount(codes, weights=counted.count, minlength=len(domain))
     return total.astype(np.float64)
-
-
-def _parser(
-    column: str, cells: Sequence[pa.Array], raw: Iterable[Any], wanted: QuasiSettings
-) -> Parser:
-    """Take the kind asked for, or that of the values; `by` and `form` are asked of dates alone."""
-    if wanted.kind is not None:
-        return Parser(wanted.kind, wanted.by, wanted.form)
-    found = {infer_parser(column, array.type, array.to_pylist()).kind for array in cells}
-    kind = found.pop() if len(found) == 1 else infer_parser(column, pa.string(), raw).kind
-    if wanted.form is not None or (kind != "date" and wanted.by != "day"):
-        kind = "date"
-    return Parser(kind, wanted.by, wanted.form)
 
 
 def _covering(domain: Domain, cells: Sequence[pa.Array]) -> Domain:
@@ -230,7 +283,7 @@ def _count_values(
 ) -> NDArray[np.float64]:
     sizes = [len(domain) for domain in domains]
     quasi = [domain.column for domain in domains]
-    table = count_combinations(source, [*quasi, column], subject=subject)
+    table = count_combinations(source, [*quasi, column], subject=subject, floats=quasi)
     own = np.column_stack([d.codes(table.column(d.column)) for d in domains]).astype(np.int32)
     cell = np.searchsorted(row_keys(codes, sizes), row_keys(own, sizes))
     value = table.column(column).combine_chunks().dictionary_encode(null_encoding="encode")

@@ -82,7 +82,7 @@ def population_of(
 def from_counts(domains: Sequence[Domain], codes: Codes, people: Floats) -> Population:
     """Take counts by all quasi-identifiers as they are; equal rows add up, empty ones go.
 
-    >>> from voile.tables.domains.domain import Parser
+    >>> from voile.tables.domains.parser import Parser
     >>> ages = Domain("age", (30, 31, 32), Parser("number"))
     >>> found = from_counts([ages], np.array([[2], [0], [2]], np.int32), np.array([1.0, 4.0, 2.0]))
     >>> found.codes.tolist(), found.people.tolist(), found.how

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
-from voile.tables.domains.domain import Domain, Value
+from voile.tables.domains.domain import Domain
+from voile.tables.domains.parser import Value
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Policy(Brief):
     bits : (sum of len(domain) - 1,) bool, concatenated in that order.
     notes : how it was made, in sentences.
 
-    >>> from voile.tables.domains.domain import Parser
+    >>> from voile.tables.domains.parser import Parser
     >>> age = Domain("age", tuple(range(106)), Parser("integer"))
     >>> policy = Policy((age,), np.isin(np.arange(105), [17, 44]))
     >>> print(policy.describe())

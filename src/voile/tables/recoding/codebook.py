@@ -16,8 +16,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.core.errors import TamperedError
-from voile.tables.domains.domain import By, Domain, Kind, NotInKind, Parser, encode_cells
+from voile.tables.domains.domain import Domain, encode_cells
 from voile.tables.domains.labels import MISSING
+from voile.tables.domains.parser import By, Kind, NotInKind, Parser
 from voile.tables.recoding.naming import Name
 
 UNKNOWN = -1
@@ -54,11 +55,18 @@ class Entry:
 
 @dataclass(frozen=True)
 class CodedColumn:
+    """One generalised column: its released columns, how raw values are read, its intervals.
+
+    `forms` and `missing` are the column's settings: how its numbers, dates or times are written,
+    unit included, and which texts say that nothing is known.
+    """
+
     column: str
     released: tuple[str, ...]
     kind: Kind
     by: By
-    form: str | None
+    forms: tuple[str, ...]
+    missing: tuple[str, ...]
     entries: tuple[Entry, ...]
 
     @classmethod
@@ -73,7 +81,8 @@ class CodedColumn:
             (f"{column}_low", f"{column}_high") if bounds else (column,),
             parser.kind,
             parser.by,
-            parser.form,
+            parser.forms,
+            parser.missing,
             tuple(Entry.of(name, listed=listed) for name in names),
         )
 
@@ -81,8 +90,12 @@ class CodedColumn:
     def from_data(cls, data: Mapping[str, Any]) -> CodedColumn:
         """Read back what `dataclasses.asdict` and JSON made of one."""
         entries = tuple(Entry(**{**e, "values": tuple(e["values"])}) for e in data["entries"])
-        parser = (data["kind"], data["by"], data["form"])
+        parser = (data["kind"], data["by"], tuple(data["forms"]), tuple(data["missing"]))
         return cls(data["column"], tuple(data["released"]), *parser, entries)
+
+    @property
+    def _parser(self) -> Parser:
+        return Parser(self.kind, self.by, self.forms, self.missing)
 
     @cached_property
     def _of_released(self) -> dict[tuple[str | None, ...], int]:
@@ -116,13 +129,16 @@ class CodedColumn:
         """
         missing = next((i for i, entry in enumerate(self.entries) if entry.missing), UNKNOWN)
         texts, places = _encoded(column)
-        found = [missing if text is None else self._find(text) for text in texts]
+        found = [missing if self._is_missing(text) else self._find(str(text)) for text in texts]
         return np.array(found, dtype=np.int32)[places]
 
     def register_codes(self, column: pa.Array) -> NDArray[np.int32]:
         """Return the same for a register, where null or blank is what it does not know: -1."""
         texts, places = _encoded(column)
-        known = [text is not None and (text in self._of_value or text.strip()) for text in texts]
+        known = [
+            not self._is_missing(text) and (text in self._of_value or str(text).strip())
+            for text in texts
+        ]
         found = [self._find(str(t)) if k else UNKNOWN for t, k in zip(texts, known, strict=True)]
         return np.array(found, dtype=np.int32)[places]
 
@@ -138,14 +154,15 @@ class CodedColumn:
         held = np.zeros((len(self.entries), len(texts)), dtype=np.bool_)
         read: list[tuple[Any, int]] = []
         for place, text in enumerate(texts):
-            blank = text is None or (text not in self._of_value and not text.strip())
-            if blank and (text is None or blank_is_unknown):
+            missing = self._is_missing(text)
+            blank = missing or (text not in self._of_value and not str(text).strip())
+            if blank and (missing or blank_is_unknown):
                 held[:, place] = blank_is_unknown or [entry.missing for entry in self.entries]
             elif self._of_value:
                 held[:, place] = [text in entry.values for entry in self.entries]
             else:
                 try:
-                    read.append((Parser(self.kind, self.by, self.form)(text), place))
+                    read.append((self._parser(text), place))
                 except NotInKind:
                     held[:, place] = True
         read.sort()
@@ -159,7 +176,7 @@ class CodedColumn:
         """Return which of some values in order an interval holds."""
         if entry.label == MISSING:
             return slice(0)
-        read = Parser(self.kind, self.by)
+        read = self._parser.restore
         first = 0 if entry.first is None else bisect_left(ordered, read(entry.first))
         if entry.below is not None:
             return slice(first, bisect_left(ordered, read(entry.below)))
@@ -175,7 +192,7 @@ class CodedColumn:
             own = [set(entry.values) for entry in self.entries]
             met = np.array([[bool(a & b) for b in own] for a in own], dtype=np.bool_)
             return np.asarray(shared | met)
-        read: Callable[[Any], Any] = Parser(self.kind, self.by)
+        read: Callable[[Any], Any] = self._parser.restore
         texts = {end for e in self.entries for end in (e.first, e.last, e.below) if end is not None}
         ends = sorted(read(text) for text in texts)
         # each end, and what lies before, between and after them, is a place of its own
@@ -189,6 +206,9 @@ class CodedColumn:
         met = places.astype(np.int64) @ places.T.astype(np.int64) > 0
         return np.asarray(shared | met)
 
+    def _is_missing(self, text: str | None) -> bool:
+        return text is None or text.strip() in self.missing
+
     @cached_property
     def _of_value(self) -> dict[str, int]:
         return {value: i for i, entry in enumerate(self.entries) for value in entry.values}
@@ -197,9 +217,8 @@ class CodedColumn:
     def _reaches(self) -> tuple[list[int], list[Any]]:
         """The intervals that hold values, in order, and where all but an open one begin."""
         numbers = [i for i, entry in enumerate(self.entries) if entry.label != MISSING]
-        read = Parser(self.kind, self.by)
         firsts = [self.entries[i].first for i in numbers]
-        return numbers, [read(first) for first in firsts if first is not None]
+        return numbers, [self._parser.restore(first) for first in firsts if first is not None]
 
     def _find(self, text: str) -> int:
         elsewhere = len(self.entries)
@@ -207,7 +226,7 @@ class CodedColumn:
             return self._of_value.get(text, elsewhere)
         numbers, firsts = self._reaches
         try:
-            value: Any = Parser(self.kind, self.by, self.form)(text)
+            value: Any = self._parser(text)
         except NotInKind:
             return UNKNOWN
         place = bisect_right(firsts, value) - 1 + len(numbers) - len(firsts)
@@ -216,7 +235,7 @@ class CodedColumn:
         return numbers[place]
 
     def _reaches_to(self, entry: Entry, value: Any) -> bool:
-        read = Parser(self.kind, self.by)
+        read = self._parser.restore
         if entry.below is not None:
             return bool(value < read(entry.below))
         return entry.last is None or bool(value <= read(entry.last))

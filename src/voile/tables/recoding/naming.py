@@ -5,7 +5,9 @@ row is in has none at all.
 
 - An end that the user declared is written as it is.
 - The outermost interval of a scale is open: `85 and over`.
-- A cut between whole numbers or dates without gaps stands where it is: `20-29`, `30-39`.
+- A cut between bins, or between whole numbers, dates or times without gaps, stands where it is:
+  `20-29`, `30-39`.
+- Numbers bear their unit. What is coded as top or bottom is open: `90 and over`.
 - A cut in a gap goes by the roundest number above the nearest value shown below it, up to the
   nearest value shown above it: the name reveals neither.
 - Of text, what is shown of an interval is listed, or its first and last where all are digits.
@@ -23,8 +25,9 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.core.round_cuts import roundest, roundest_decimal
-from voile.tables.domains.domain import By, Domain, Value, from_ordinal, to_ordinal
+from voile.tables.domains.domain import Domain, from_ordinal, to_ordinal
 from voile.tables.domains.labels import (
+    ANY,
     MISSING,
     Style,
     label_intervals,
@@ -32,10 +35,10 @@ from voile.tables.domains.labels import (
     style_for,
     write_in_one_style,
 )
+from voile.tables.domains.parser import BELOW_ALL, By, Value
 from voile.tables.policies.policy import Interval
 
 Mask = NDArray[np.bool_]
-ANY = "any"
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ def name_intervals(
 ) -> tuple[Name, ...]:
     """Name the intervals that rows of a release are in, in order.
 
-    >>> from voile.tables.domains.domain import Parser
+    >>> from voile.tables.domains.parser import Parser
     >>> age = Domain("age", (20, 21, 45, 59, 108), Parser("integer"))
     >>> whole = [Interval(0, 1, ""), Interval(2, 3, ""), Interval(4, 4, "")]
     >>> [n.label for n in name_intervals(age, whole, np.array([1, 1, 1, 0, 0], dtype=bool))]
@@ -91,12 +94,12 @@ def _on_a_scale(
 ) -> list[tuple[Any, ...]]:
     scale = _Scale(domain, shown)
     ends = [scale.ends(interval) for interval in intervals]
-    values = [value for value, is_shown in zip(domain.values, shown, strict=True) if is_shown]
-    style = style_for(domain.parser.kind, domain.parser.by, values)
-    dates = domain.parser.kind == "date"
+    parser, values = domain.parser, [value for one in ends for value in one.written]
+    style = style_for(parser.kind, parser.by, values)
+    dates = not parser.is_number and parser.by != "hour"
 
     def labels(style: Style) -> tuple[str, ...]:
-        return tuple(one.label(style, dates=dates) for one in ends)
+        return tuple(one.label(style, dates=dates, unit=parser.unit) for one in ends)
 
     written = write_in_one_style(labels, style)
     return [
@@ -115,8 +118,14 @@ class _Ends:
     after: Value = None
     """What follows `last` at a cut between whole numbers or dates."""
 
-    def label(self, style: Style, *, dates: bool) -> str:
-        parts = [self._known(style, dates=dates)] if self.values else []
+    @property
+    def written(self) -> tuple[Value, ...]:
+        """What a label may say: the values, or the bins' edges."""
+        return tuple(value for value in self.values if value != BELOW_ALL)
+
+    def label(self, style: Style, *, dates: bool, unit: str) -> str:
+        known = self._known(style, dates=dates) if self.values else ""
+        parts = [f"{known} {unit}" if unit and known != ANY else known] if known else []
         return "|".join(parts + [MISSING] * self.missing)
 
     def _known(self, style: Style, *, dates: bool) -> str:
@@ -156,16 +165,20 @@ class _Scale:
         missing = bool(null and self.shown[interval.last])
         if not values:
             return _Ends(None, None, None, missing, ())
-        if first == last:
+        if first == last and not domain.covers_more(first):
             return _Ends(values[0], values[0], None, missing, values)
-        low = domain.values[first] if domain.is_declared[first] else self._cut(first)
-        if domain.is_declared[last]:
+        low = domain.values[first] if self._is_end(first) else self._cut(first)
+        if self._is_end(last):
             return _Ends(low, domain.values[last], None, missing, values)
         top = self._cut(last + 1)
         if top is None or domain.parser.kind == "decimal":
             return _Ends(low, None, top, missing, values)
         before = from_ordinal(to_ordinal(top, domain.parser) - 1, domain.parser)
         return _Ends(low, before, None, missing, values, top)
+
+    def _is_end(self, place: int) -> bool:
+        """Whether an interval may be said to reach just as far as this value."""
+        return bool(self.domain.is_declared[place]) and not self.domain.covers_more(place)
 
     def _cut(self, place: int) -> Value:
         """Return the least value that is said to lie above the cut before a place, if there is."""
@@ -182,8 +195,10 @@ def _between(below: Any, above: Any, domain: Domain) -> Value:
     parser = domain.parser
     if parser.kind == "decimal":
         return roundest_decimal(below, above)
-    if parser.kind == "integer" or parser.by == "year":
+    if parser.kind == "integer" or parser.by in ("year", "hour"):
         return roundest(below, above)
+    if parser.kind == "time":
+        return from_ordinal(roundest(to_ordinal(below, parser), to_ordinal(above, parser)), parser)
     return _round_date(below, above, parser.by)
 
 

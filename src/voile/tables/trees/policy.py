@@ -26,7 +26,7 @@ class TreePolicy(Brief):
     tree : of the kit, whole. number : which of the kit's it is.
     links : how many of its weakest links are pruned.
 
-    >>> from voile.tables.domains.domain import Parser
+    >>> from voile.tables.domains.parser import Parser
     >>> age = Domain("age", tuple(range(106)), Parser("integer"))
     >>> sex = Domain("sex", ("f", "m"), Parser("text"))
     >>> one = np.array([0, 1, -1, -1, -1], np.int32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from voile.core.errors import DamagedError
 from voile.core.frontier import Frontier
 from voile.tables.bounds.result import Bound
-from voile.tables.domains.domain import Domain, Parser
+from voile.tables.domains.domain import Domain
+from voile.tables.domains.parser import Parser
 from voile.tables.people.counted_boxes import CountedBoxes
 from voile.tables.people.counts import Constraints, Counts
 from voile.tables.policies.space import PolicySpace
@@ -29,7 +30,7 @@ def unpack_bits(raw: bytes, n_bits: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 def domain_facts(domain: Domain) -> dict[str, Any]:
     levels = [pack_bits(np.array(level)).hex() for level in domain.levels]
-    return {"column": domain.column, **asdict(domain.parser), "levels": levels}
+    return {"column": domain.column, **domain.parser.to_data(), "levels": levels}
 
 
 def domain_table(domains: Sequence[Domain]) -> pa.Table:
@@ -53,11 +54,10 @@ def read_domains(facts: Sequence[Mapping[str, Any]], table: pa.Table) -> tuple[D
         declared.setdefault(row["column"], []).append(row["declared"])
     domains = []
     for fact in facts:
-        column, canonical = fact["column"], Parser(fact["kind"], fact["by"])
-        read = tuple(canonical(value) for value in values[column])
+        column, parser = fact["column"], Parser.from_data(fact)
+        read = tuple(map(parser.restore, values[column]))
         packed = [unpack_bits(bytes.fromhex(level), len(read) - 1) for level in fact["levels"]]
         levels = tuple(tuple(level.tolist()) for level in packed)
-        parser = Parser(fact["kind"], fact["by"], fact["form"])
         domains.append(Domain(column, read, parser, levels, tuple(declared[column])))
     return tuple(domains)
 

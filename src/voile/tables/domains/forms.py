@@ -1,0 +1,161 @@
+"""How numbers, dates and times are written as text: forms that are declared, or found.
+
+A form of dates and times is `strptime`'s. A form of numbers is the number 1234.5, or 1234 of whole
+numbers, written as the column would write it, with its unit: ``1.234,5 kg``, ``$1,234``, ``1234y``.
+A unit's capitals and the spaces around it do not count, and marks of thousands may be left out.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from itertools import product
+from typing import TypeVar
+
+DATES = (
+    *("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"),
+    *("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y", "%Y%m%d"),
+    *("%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d-%m-%y"),
+    *("%d %b %Y", "%d %B %Y", "%d. %B %Y", "%b %d, %Y", "%B %d, %Y"),
+    *("%d-%b-%Y", "%d-%b-%y", "%d%b%Y", "%m/%Y", "%m.%Y", "%b %Y", "%B %Y"),
+    *("%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"),
+    *("%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %I:%M:%S %p"),
+)
+"""Forms in which dates are looked for."""
+TIMES = ("%H:%M", "%H:%M:%S", "%H.%M Uhr", "%H:%M Uhr", "%I:%M %p", "%I:%M:%S %p")
+YEARS = range(1850, 2151)
+LOOKS_DATED = re.compile(
+    r"\d{1,4}[-/. ]{1,2}(\d{1,4}|[A-Za-z]{3,9})([-/., ]|$)|[A-Za-z]{3,9} \d|\d{8}"
+    r"|\d{1,2}[A-Za-z]{3}\d{4}"
+)
+LONGEST = 40
+NUMBER = re.compile(
+    r"(?P<before>[^\d.,]*?)1(?P<group>[,. '’\u00a0\u202f]?)234((?P<point>[.,])5)?"
+    r"(?P<after>[^\d.,]*)"
+)
+AMOUNT = re.compile(r"(?P<before>[$€£¥]?)\s*[-+]?[\d.,'’ \u00a0\u202f]*\d\s*(?P<after>\D{0,12})")
+GROUPS, POINTS = ("", ",", ".", " ", "'", "’", "\u00a0", "\u202f"), ("", ".", ",")
+COMPARED = re.compile(r"[<>=~+-]")
+
+T = TypeVar("T")
+Form = tuple[str, str]
+"""A kind and a form: ``("date", "%d.%m.%Y")``."""
+
+
+@dataclass(frozen=True)
+class NumberForm:
+    """How numbers are written: what stands before and after, between thousands, at the point."""
+
+    pattern: re.Pattern[str]
+    group: str
+    point: str
+    unit: str
+
+    @classmethod
+    @cache
+    def of(cls, form: str) -> NumberForm | None:
+        """Read a form; None where it is none.
+
+        >>> NumberForm.of("1.234,5 kg").read(" 12.034,25 KG"), NumberForm.of("1234").read("1234.5")
+        (Decimal('12034.25'), None)
+        """
+        found = NUMBER.fullmatch(form.strip())
+        if not found or (found["group"] and found["group"] == found["point"]):
+            return None
+        before, after = (re.escape(found[name].strip()) for name in ("before", "after"))
+        group, point = found["group"], found["point"] or ""
+        whole = rf"\d{{1,3}}(?:{re.escape(group)}\d{{3}})+|\d+" if group else r"\d+"
+        part = rf"(?:{re.escape(point)}(?P<part>\d+))?" if point else "(?P<part>)"
+        pattern = rf"\s*{before}\s*(?P<sign>[-+−]?)(?P<whole>{whole}){part}\s*{after}\s*"
+        unit = found["after"].strip() or found["before"].strip()
+        return cls(re.compile(pattern, re.IGNORECASE), group, point, unit)
+
+    def read(self, text: str) -> Decimal | None:
+        """Return the number that a text writes; None where it writes none."""
+        found = self.pattern.fullmatch(text)
+        if not found:
+            return None
+        whole = found["whole"].replace(self.group, "") if self.group else found["whole"]
+        sign = "-" if found["sign"] in ("-", "−") else ""
+        return Decimal(f"{sign}{whole}.{found['part'] or '0'}")
+
+
+def read_date(text: str, form: str) -> dt.datetime | None:
+    """Return the day and time that a text writes; None where it writes none."""
+    try:
+        return dt.datetime.strptime(text.strip(), form)
+    except ValueError:
+        return None
+
+
+def read_forms(text: str, forms: Sequence[str], read: Callable[[str, str], T | None]) -> T | None:
+    """Read a text by the forms that fit it; None where none does, or two differ."""
+    found = {value for form in forms if (value := read(text, form)) is not None}
+    return found.pop() if len(found) == 1 else None
+
+
+def find_forms(texts: Iterable[str]) -> list[Form]:
+    """Return the forms that read every text, each of another meaning, the simplest first.
+
+    None where no form reads all; several where a text can be read in more than one way.
+
+    >>> find_forms(["31.12.1999", "01.02.2000"]), find_forms(["1.234,50 €", "7 €"])
+    ([('date', '%d.%m.%Y')], [('decimal', '1.234,5 €')])
+    >>> find_forms(["01/02/1999", "03/04/1999"])
+    [('date', '%m/%d/%Y'), ('date', '%d/%m/%Y')]
+    >>> find_forms(["1.234", "5.678"]), find_forms(["blue", "34y"])
+    ([('decimal', '1234.5'), ('integer', '1.234')], [])
+    """
+    texts = list(dict.fromkeys(text.strip() for text in texts))
+    readings: dict[tuple[object, ...], Form] = {}
+    if texts:
+        for kind, form in _candidates(texts[0]):
+            read = tuple(read_as(kind, text, form) for text in texts)
+            if None not in read:
+                readings.setdefault(read, (kind, form))
+    return list(readings.values())
+
+
+def find_usual_form(texts: Iterable[str]) -> tuple[Form, float] | None:
+    """Return the form that reads the most texts, and their share; None where no form reads one.
+
+    >>> find_usual_form(["12 kg", "13 kg", "heavy", "14,5"])
+    (('integer', '1234 kg'), 0.5)
+    """
+    texts = list(dict.fromkeys(text.strip() for text in texts))
+    looked = texts[:: max(1, len(texts) // 50)]
+    forms = dict.fromkeys(one for text in looked for one in _candidates(text))
+    fits = [sum(read_as(kind, text, form) is not None for text in texts) for kind, form in forms]
+    most, best = max(zip(fits, forms, strict=True), key=lambda one: one[0], default=(0, None))
+    return None if best is None else (best, most / len(texts))
+
+
+def read_as(kind: str, text: str, form: str) -> object:
+    """Return what a text reads as by a form; None where it does not."""
+    if kind in ("integer", "decimal"):
+        number = NumberForm.of(form)
+        return number.read(text) if number else None
+    if len(text) > LONGEST or (kind == "date" and not LOOKS_DATED.match(text)):
+        return None
+    found = read_date(text, form)
+    return found if kind == "time" or (found and found.year in YEARS) else None
+
+
+def _candidates(text: str) -> list[Form]:
+    """Return the forms in which a text could be written, numbers of fewer marks first."""
+    found: list[Form] = [("date", form) for form in DATES] + [("time", form) for form in TIMES]
+    found = [(kind, form) for kind, form in found if read_as(kind, text, form) is not None]
+    amount = AMOUNT.fullmatch(text)
+    if amount is None or COMPARED.search(amount["after"]):
+        return found
+    unit = amount["after"].strip()
+    after = f"{' ' * (f' {unit}' in text)}{unit}" if unit else ""
+    for group, point in product(GROUPS, POINTS):
+        if not group or group != point:
+            kind, half = ("decimal", f"{point}5") if point else ("integer", "")
+            found.append((kind, f"{amount['before']}1{group}234{half}{after}"))
+    return found

@@ -1,0 +1,226 @@
+"""How a raw cell becomes a value of a domain."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from decimal import Context, Decimal, InvalidOperation
+from typing import Any, Literal, Self
+
+from voile.tables.domains.forms import NumberForm, read_date, read_forms
+
+Kind = Literal["integer", "decimal", "date", "time", "text", "listed"]
+By = Literal["day", "month", "year", "hour", "minute"]
+Value = int | Decimal | str | None
+
+INTEGER = re.compile(r"[+-]?\d+\Z")
+DIGITS = 76  # of the widest decimal that Arrow has
+BELOW_ALL = Decimal("-Infinity")
+"""The value of the lowest bin, which has no lower edge."""
+
+
+class NotInKind(ValueError):  # noqa: N818 - says what the value is not, never which value
+    """A raw value cannot be read as the domain's kind."""
+
+
+@dataclass(frozen=True)
+class Parser:
+    """How a raw cell becomes a value of a domain.
+
+    kind : ``integer``, ``decimal``, ``date``, ``time``, ``text``, or ``listed``: ordered by a file
+        or tree.
+    by : for dates, what one value is: a ``day``, a ``month`` or a ``year``; for times, an ``hour``
+        or a ``minute``.
+    forms : how the column writes numbers, dates or times as text, see `forms`; a text that two of
+        them read differently is not read. Without any, as Python and ISO 8601 write them.
+    missing : texts that say that nothing is known, read as null.
+    edges : rising numbers; a number becomes the edge at or below it, `BELOW_ALL` below the first.
+    bottom, top : lesser numbers or years become the bottom, greater ones the top.
+    """
+
+    kind: Kind
+    by: By = "day"
+    forms: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    edges: tuple[Decimal, ...] = ()
+    bottom: Decimal | None = None
+    top: Decimal | None = None
+
+    def __call__(self, raw: Any) -> Value:
+        """Return the canonical value of a raw cell; None for null; raise `NotInKind` otherwise.
+
+        >>> Parser("integer")(" 007"), Parser("date", by="month")("1990-03-31")
+        (7, '1990-03')
+        >>> Parser("integer", forms=("1234y",), top=Decimal(90))("97y")
+        90
+        >>> Parser("decimal", edges=(Decimal("18.5"), Decimal(25)))("21.7")
+        Decimal('18.5')
+        """
+        if raw is None or (self.missing and str(raw).strip() in self.missing):
+            return None
+        match self.kind:
+            case "integer" | "decimal":
+                return self._coded(self._number(raw))
+            case "date":
+                day = self._day(raw)
+                if self.by == "year":
+                    return self._coded(day.year)
+                return day.isoformat()[:7] if self.by == "month" else day.isoformat()
+            case "time":
+                time = self._time(raw)
+                return time.hour if self.by == "hour" else f"{time:%H:%M}"
+            case _:
+                return str(raw).lower() if isinstance(raw, bool) else str(raw)
+
+    @property
+    def reading(self) -> Parser:
+        """How a cell is read, before it is put into bins."""
+        return replace(self, edges=(), bottom=None, top=None)
+
+    @property
+    def unit(self) -> str:
+        """The unit that numbers bear, if they do; hours are hours."""
+        if self.kind == "time":
+            return "h" if self.by == "hour" else ""
+        found = NumberForm.of(self.forms[0]) if self.is_number and self.forms else None
+        return found.unit if found else ""
+
+    @property
+    def edge_values(self) -> tuple[int | Decimal, ...]:
+        """The edges, as values of the domain."""
+        return tuple(map(self._like, self.edges))
+
+    @property
+    def is_number(self) -> bool:
+        """Whether values are numbers."""
+        return self.kind in ("integer", "decimal")
+
+    @property
+    def is_scale(self) -> bool:
+        """Whether values are numbers, dates or times, so that a cut lies between any two."""
+        return self.is_number or self.kind in ("date", "time")
+
+    def restore(self, text: str | None) -> Value:
+        """Return a value from the text that `str` made of it.
+
+        >>> Parser("date", by="year", forms=("%d.%m.%Y",)).restore("1990")
+        1990
+        """
+        if text == str(BELOW_ALL) and self.edges:
+            return BELOW_ALL
+        if self.kind == "time" and self.by == "hour" and text is not None:
+            return _integer(text)
+        return Parser(self.kind, self.by)(text)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return plain data for a kit."""
+        numbers = {"edges": [str(edge) for edge in self.edges]}
+        ends = {name: _text(getattr(self, name)) for name in ("bottom", "top")}
+        return {**asdict(self), **numbers, **ends}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Self:
+        """Read back what `to_data` and JSON made."""
+        forms, missing = tuple(data["forms"]), tuple(data["missing"])
+        edges = tuple(Decimal(edge) for edge in data["edges"])
+        ends = (None if data[name] is None else Decimal(data[name]) for name in ("bottom", "top"))
+        return cls(data["kind"], data["by"], forms, missing, edges, *ends)
+
+    def _number(self, raw: Any) -> int | Decimal:
+        if isinstance(raw, str) and self.forms:
+            read = read_forms(raw, self.forms, _by_number)
+            if read is None:
+                raise NotInKind("not a number in this form")
+            raw = read
+        return _integer(raw) if self.kind == "integer" else _decimal(raw)
+
+    def _coded(self, number: int | Decimal) -> int | Decimal:
+        """Put a number into its bin, or at the ends of the domain."""
+        if self.top is not None and number > self.top:
+            number = self._like(self.top)
+        if self.bottom is not None and number < self.bottom:
+            number = self._like(self.bottom)
+        if not self.edges:
+            return number
+        place = bisect_right(self.edges, number)
+        return self._like(self.edges[place - 1]) if place else BELOW_ALL
+
+    def _like(self, number: Decimal) -> int | Decimal:
+        return number if self.kind == "decimal" else int(number)
+
+    def _day(self, raw: Any) -> dt.date:
+        if isinstance(raw, dt.datetime):
+            return raw.date()
+        if isinstance(raw, dt.date):
+            return raw
+        text = str(raw).strip()
+        if self.forms:
+            found = read_forms(text, self.forms, read_date)
+            if found is None:
+                raise NotInKind("not a date in this form")
+            return found.date()
+        return _iso_day(text, self.by)
+
+    def _time(self, raw: Any) -> dt.time:
+        if isinstance(raw, dt.datetime):
+            return raw.time()
+        if isinstance(raw, dt.time):
+            return raw
+        text = str(raw).strip()
+        found = read_forms(text, self.forms, read_date)
+        if found is not None:
+            return found.time()
+        try:
+            if self.forms:
+                raise NotInKind("not a time in this form")
+            return dt.time.fromisoformat(text)
+        except ValueError:
+            raise NotInKind("not a time") from None
+
+
+def _by_number(text: str, form: str) -> Decimal | None:
+    found = NumberForm.of(form)
+    return found.read(text) if found else None
+
+
+def _text(number: Decimal | None) -> str | None:
+    return None if number is None else str(number)
+
+
+def _integer(raw: Any) -> int:
+    if isinstance(raw, int) and not isinstance(raw, bool):
+        return raw
+    if isinstance(raw, Decimal) and raw == raw.to_integral_value():
+        return int(raw)
+    text = str(raw).strip()
+    if not INTEGER.match(text):
+        raise NotInKind("not a whole number")
+    return int(text)
+
+
+def _decimal(raw: Any) -> Decimal:
+    try:
+        value = raw if isinstance(raw, Decimal) else Decimal(str(raw).strip())
+    except InvalidOperation:
+        raise NotInKind("not a decimal number") from None
+    if not value.is_finite():
+        raise NotInKind("not a finite number")
+    if not value:
+        return Decimal(0)
+    if abs(value.adjusted()) >= DIGITS or len(value.as_tuple().digits) > DIGITS:
+        raise NotInKind("more digits than a decimal has")
+    return Decimal(f"{value.normalize(Context(prec=DIGITS)):f}")  # 1E+2 is written 100
+
+
+def _iso_day(text: str, by: By) -> dt.date:
+    try:
+        if by == "year" and re.fullmatch(r"\d{1,4}", text):
+            return dt.date(int(text), 1, 1)
+        if by == "month" and re.fullmatch(r"\d{4}-\d{2}", text):
+            return dt.date.fromisoformat(f"{text}-01")
+        return dt.datetime.fromisoformat(text).date()
+    except ValueError:
+        raise NotInKind("not a date") from None
