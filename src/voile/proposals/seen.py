@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from voile.proposals.column_words import is_of_places
 from voile.proposals.values import (
+    MOSTLY,
     Values,
     are_names,
     are_nested,
     are_references,
     find_date_forms,
     find_identifiers,
+    find_missing,
     find_number,
     find_width,
 )
+from voile.tables.domains.forms import Form, find_forms, find_usual_form
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,6 +34,7 @@ FEW = 0.2  # of rows: fewer distinct values name places rather than people
 MANY = 0.5  # as much: neither a category nor one a row
 FREE_TEXT = 30  # characters, on average
 DAY_WIDTH = 8  # digits of 20240131
+CODE = re.compile(r"[A-Za-z]{1,2}\d[A-Za-z\d.\- ]{0,10}")
 ID_WIDTH = 7  # digits: whole numbers that all have as many are ids or times, hardly readings
 
 
@@ -45,6 +50,9 @@ class Seen:
     width : digits of every value, where all are digits and as many.
     forms : of dates as text, the forms that fit all; none where they are written in several.
     identifiers : what the values are, where their form says it: ``e-mail addresses``.
+    missing : texts that say that nothing is known; they are not present.
+    written : of numbers and times as text, the forms that fit all; `mostly` the one that fits most,
+        where none fits all. codes : whether texts begin with a letter and have digits.
     """
 
     name: str
@@ -59,6 +67,10 @@ class Seen:
     width: int = 0
     forms: Sequence[str] = ("",)
     identifiers: str | None = None
+    missing: Sequence[str] = ()
+    written: Sequence[Form] = ()
+    mostly: Form | None = None
+    codes: bool = False
 
     @property
     def nearly_unique(self) -> bool:
@@ -97,12 +109,43 @@ def first_rows(source: Source) -> pa.Table:
     return pa.Table.from_batches(batches, source.schema())
 
 
-def look(table: pa.Table) -> Iterator[Seen]:
+def look(table: pa.Table, *, written: bool = False) -> Iterator[Seen]:
+    """Count what the columns of a table hold, and look at the values.
+
+    `written` looks for texts that say that nothing is known, and for how numbers are written.
+    """
     for name, column in zip(table.column_names, table.columns, strict=True):
-        seen = _counted(name, column)
+        missing = find_missing(column) if written and _kind(column.type) == "text" else []
+        column = _without(column, missing)
+        seen = replace(_counted(name, column), missing=missing)
         if seen.present and seen.kind in ("text", "whole"):
-            seen = _looked_at(seen, Values(column))
+            values = Values(column)
+            seen = _looked_at(seen, values)
+            seen = _written(seen, values) if written else seen
         yield seen
+
+
+def _without(column: pa.ChunkedArray, missing: Sequence[str]) -> pa.ChunkedArray:
+    """Return a column with null in the place of what says that nothing is known."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not missing:
+        return column
+    said = pc.is_in(pc.utf8_trim_whitespace(column), pa.array(missing, column.type))
+    return pc.if_else(said, pa.scalar(None, column.type), column)
+
+
+def _written(seen: Seen, values: Values) -> Seen:
+    """Say how numbers and times are written, of texts that are nothing else."""
+    if seen.kind != "text" or seen.number or seen.free_text or seen.identifiers:
+        return seen
+    if forms := find_forms(values.texts):
+        number = {"integer": "whole", "decimal": "fraction"}.get(forms[0][0], "")
+        return replace(seen, written=forms, number=number)
+    usual = find_usual_form(values.texts)
+    mostly = usual[0] if usual is not None and usual[1] > MOSTLY else None
+    return replace(seen, mostly=mostly, codes=values.all(lambda text: bool(CODE.fullmatch(text))))
 
 
 def _counted(name: str, column: pa.ChunkedArray) -> Seen:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from voile.data import Source
     from voile.data.roles import Role
 
+BINNED = 128  # distinct numbers: more are put into bins
+BINS = 32
+FEW_CODES = 12
 CLASSES = 50  # a label, or a category in many words, has no more
 
 Said = tuple["Role", str]
@@ -29,7 +32,7 @@ def examine(source: Source) -> Proposal:
     never values.
     """
     table = first_rows(source)
-    seen = list(look(table))
+    seen = list(look(table, written=True))
     columns = tuple(_propose(column) for column in seen)
     return Proposal(source.name, len(table), columns, find_subject(seen))
 
@@ -40,11 +43,25 @@ def _propose(seen: Seen) -> ColumnProposal:
 
 
 def _settings(seen: Seen) -> dict[str, Any]:
-    """Say of a quasi-identifier of dates that years are its values, and how they are written."""
-    if seen.kind != "date":
-        return {}
-    form = next(iter(seen.forms), "")
-    return {"by": "year", "form": form} if form else {"by": "year"}
+    """Say how a quasi-identifier is read: its form, what is missing; how it is put into bins."""
+    form = seen.written[0][1] if seen.written else next(iter(seen.forms), "")
+    many = bool(seen.number) and not seen.width and seen.distinct > BINNED
+    settings: dict[str, Any] = {
+        "by": "year" if seen.kind == "date" else "hour" if _is_time(seen) else None,
+        "form": form or None,
+        "missing": list(seen.missing) or None,
+        "bins": BINS if many else None,
+        "order": "prefix" if _is_tree(seen) else None,
+    }
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def _is_time(seen: Seen) -> bool:
+    return bool(seen.written) and seen.written[0][0] == "time"
+
+
+def _is_tree(seen: Seen) -> bool:
+    return seen.codes and seen.distinct > FEW_CODES
 
 
 def _role(seen: Seen) -> Said:
@@ -88,16 +105,34 @@ def _as_quasi(seen: Seen, sign: str) -> Said:
     why = f"{sign}; {seen.counts}" if sign else f"others may know it; {seen.counts}"
     if seen.distinct < 2:
         return _constant(seen, sign)
-    if seen.kind == "float":
-        return "drop", f"{why}; in floats: as whole numbers or bins it could be quasi"
     if seen.kind == "date":
         return _of_dates(seen, why)
+    if len(seen.written) > 1 or seen.mostly:
+        return "undecided", f"{_ways(seen)}; {seen.counts}"
+    if seen.number == "fraction" or _is_time(seen):
+        return "quasi", f"{why}{_how(seen)}"
     if seen.nearly_unique and not sign:
         role: Role = "drop" if seen.number else "identifier"
         return role, f"tells almost every row apart: {seen.counts}"
     if seen.many and not seen.number and not sign:
         return "undecided", f"text of many values: quasi, text or drop; {seen.counts}"
-    return "quasi", why
+    return "quasi", f"{why}{_how(seen)}"
+
+
+def _ways(seen: Seen) -> str:
+    """Say of numbers, dates and times in text why no form reads them."""
+    if seen.mostly is not None:
+        kind, form = seen.mostly
+        return f"most are of kind {kind}, written {printable(form)}, and others are not"
+    ways = " or ".join(printable(form) for _, form in seen.written)
+    return f"written {ways}: say which as its form"
+
+
+def _how(seen: Seen) -> str:
+    """Say how text is read, where it is not just text."""
+    found = [f"written {printable(form)}" for _, form in seen.written]
+    found += ["codes, grouped by what they begin with"] * _is_tree(seen)
+    return "".join(f"; {one}" for one in found)
 
 
 def _constant(seen: Seen, sign: str) -> Said:

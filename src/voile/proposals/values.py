@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from voile.tables.domains.forms import DATES, LOOKS_DATED, YEARS, read_as
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -32,21 +34,21 @@ PATTERNS = {
     "mac": "device addresses",
     "phone": "phone numbers",
 }
-FORMS = (
-    "",
-    *("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y", "%Y%m%d"),
-    *("%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d-%m-%y"),
-    *("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%d-%b-%y", "%d%b%Y"),
-    *("%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"),
-    *("%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %I:%M:%S %p"),
-)
+FORMS = ("", *DATES)
 """How dates are written; nothing is ISO 8601."""
-YEARS = range(1850, 2151)
+MISSING = frozenset(
+    (
+        *("", "-", "--", "?", ".", "na", "n/a", "n.a.", "#n/a", "nan", "null", "nil", "no data"),
+        *("unknown", "missing", "not known", "k.a.", "k. a.", "keine angabe", "unbekannt", "fehlt"),
+        *("n.b.", "s/d", "sin dato", "desconocido", "inconnu", "nc", "n.d.", "sconosciuto"),
+        *("desconhecido", "onbekend"),
+    )
+)
+"""Texts that say that nothing is known, in small letters."""
 NUMBERS = {
     "whole": r"^\s*[-+]?\d+\s*$",
     "fraction": r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$",
 }
-LOOKS_DATED = re.compile(r"\d{1,4}[-/. ]?(\d{1,2}|[A-Za-z]{3,9})[-/., ]|[A-Za-z]{3,9} \d|\d{8}")
 REFERENCE = re.compile(r"(?:[A-Za-z]+/|urn:uuid:|https?://)\S+")
 
 
@@ -136,14 +138,29 @@ def find_date_forms(values: Values) -> Sequence[str] | None:
 
 
 def _is_date(text: str, form: str) -> bool:
-    text = text.strip()
-    if not LOOKS_DATED.match(text) or len(text) > 40:
-        return False
+    if form:
+        return read_as("date", text.strip(), form) is not None
     try:
-        day = dt.datetime.strptime(text, form) if form else dt.datetime.fromisoformat(text)
+        return LOOKS_DATED.match(text.strip()) is not None and (
+            dt.datetime.fromisoformat(text.strip()).year in YEARS
+        )
     except ValueError:
         return False
-    return day.year in YEARS
+
+
+def find_missing(column: pa.ChunkedArray) -> list[str]:
+    """Return the texts of a column that say that nothing is known, most frequent first.
+
+    >>> import pyarrow as pa
+    >>> find_missing(pa.chunked_array([["12", "k.A.", "13", "-", "k.A.", "name"]]))
+    ['k.A.', '-']
+    """
+    import pyarrow.compute as pc
+
+    counted = pc.value_counts(pc.utf8_trim_whitespace(column.drop_null()))
+    first = pc.sort_indices(counted.field("counts"), [("", "descending")])
+    texts = counted.field("values").take(first).to_pylist()
+    return [text for text in texts if text.casefold() in MISSING]
 
 
 def find_number(column: pa.ChunkedArray) -> str:
