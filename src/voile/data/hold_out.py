@@ -81,7 +81,7 @@ class TrainingSource(Source):
             first += len(batch)
 
     @property
-    def whole(self) -> Source:
+    def origin(self) -> Source:
         """The source with the people held out of it."""
         return self._source
 

@@ -60,7 +60,7 @@ class Source(ABC):
         return None
 
     @property
-    def whole(self) -> Source:
+    def origin(self) -> Source:
         """The source as it was opened, of which this may be a part."""
         return self
 

@@ -117,9 +117,10 @@ class Parser:
 
     def to_data(self) -> dict[str, Any]:
         """Return plain data for a kit."""
-        numbers = {"edges": [str(edge) for edge in self.edges]}
+        texts = {"forms": list(self.forms), "missing": list(self.missing)}
+        numbers = {"edges": list(map(str, self.edges))}
         ends = {name: _text(getattr(self, name)) for name in ("bottom", "top")}
-        return {**asdict(self), **numbers, **ends}
+        return {**asdict(self), **texts, **numbers, **ends}
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Self:

@@ -68,7 +68,7 @@ class Combinations:
 
         def find(is_one: Callable[[Any], bool]) -> list[int]:
             cells = chain.from_iterable(
-                batch.column(0).to_pylist() for batch in self.source.whole.batches([column])
+                batch.column(0).to_pylist() for batch in self.source.origin.batches([column])
             )
             found = (number for number, raw in enumerate(cells, 1) if is_one(raw))
             return list(islice(found, EXAMPLES))
