@@ -108,7 +108,7 @@ def main() -> None:
         "steepest, whole search": (2 + neighbours, lambda: search(space, method="steepest")),
         "largest risks of its frontier": (
             len(frontier),
-            lambda: evaluator.record_risks(frontier),
+            lambda: evaluator.figures(frontier),
         ),
     }
     for _, call in calls.values():

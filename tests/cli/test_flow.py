@@ -338,7 +338,8 @@ def test_a_kit_with_a_proof_is_applied_and_the_report_says_what_was_proved(
     voile: Any, files: Any, tmp_path: Path
 ) -> None:
     kit, policy, out, page = (tmp_path / name for name in ("kit", "p.toml", "r.csv", "page.html"))
-    proof = ["--method", "steepest", "--lower-bound-seconds", "1", "--seed", "5"]
+    proof = ["--method", "steepest", "--loss", "information", "--seed", "5"]
+    proof += ["--lower-bound-seconds", "1"]
     choose = ["tables", "choose", kit, "--knee", "--out", policy]
     apply = ["tables", "apply", kit, files.patients, "--policy", policy, "--out", out]
     apply += ["--no-pseudonyms"]

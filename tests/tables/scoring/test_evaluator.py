@@ -109,7 +109,7 @@ def counts_of(sizes, codes, sample, population=None, sensitive=None):
 
 def check(counts, limits, policies):
     evaluator = Evaluator(counts, limits)
-    scores, records = evaluator.scores(policies), evaluator.record_risks(policies)
+    scores, records = evaluator.scores(policies), evaluator.figures(policies)
     expected = np.array([twin(counts, limits, policy) for policy in policies]).T
     np.testing.assert_allclose(records.suppressed, scores.suppressed, atol=1e-12)
     every = (scores.risk, scores.loss, scores.suppressed, records.largest)

@@ -110,7 +110,7 @@ def test_expected_matches_are_told_whatever_the_risk_is(own):
     policies = np.random.default_rng(0).random((9, 6)) < 0.5
     wanted = plain.scores(policies).risk * plain.matches
     for evaluator in (other, plain):
-        np.testing.assert_allclose(evaluator.record_risks(policies).expected_matches, wanted)
+        np.testing.assert_allclose(evaluator.figures(policies).expected_matches, wanted)
     assert other.matches == pytest.approx(plain.matches)
 
 

@@ -67,6 +67,20 @@ def test_weighs_distribution_and_resolution(own, seed, limits, weight, importanc
             assert found >= wanted - 1e-9
 
 
+@given(seeds, limits, importances)
+@settings(max_examples=100, deadline=None)
+def test_the_figures_of_policies_are_those_of_their_groupings(own, seed, limits, importance):
+    counts = own.counts(seed)
+    evaluator = Evaluator(counts, limits, importance=importance)
+    policies = some_policies(seed, evaluator.n_bits)
+    figures = evaluator.figures(policies)
+    for i, policy in enumerate(policies):
+        wanted = losses(counts, grouped(counts, limits, policy), importance=importance)
+        assert {name: getattr(figures, name)[i] for name in wanted} == pytest.approx(
+            wanted, abs=1e-9
+        )
+
+
 def measured(evaluator, cuts=None):
     source = Groups.of(evaluator.counts, columns=True)
     whole = MeasuredScorer.of(

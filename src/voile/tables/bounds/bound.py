@@ -134,7 +134,7 @@ def refuse_unbounded(evaluator: Evaluator) -> None:
         if not isinstance(measure.each, kind):
             raise RequestError(
                 f"there is no bound for {measure.name}",
-                instead="use matches, weighed or not, as the risk and information as the loss",
+                instead="take --loss information, and matches, weighed or not, as the risk",
             )
 
 

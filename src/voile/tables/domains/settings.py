@@ -135,6 +135,8 @@ class QuasiSettings(Settings):
     - ``population``: by how many people the population tables count, most first;
     - ``zip3``: numeric, but small three-digit areas last, so that Safe Harbor is on the lattice;
     - ``zip3-population``: areas as in ``zip3``, and in each its ZIP codes by people.
+
+    `importance` is what the column counts in the resolution lost, beside 1 for others.
     """
 
     kind: Literal["integer", "decimal", "date", "time", "text"] | None = None
@@ -153,6 +155,7 @@ class QuasiSettings(Settings):
     drop_cuts: tuple[int | str, ...] = ()
     finest: int | None = None
     coarsest: int | None = None
+    importance: float | None = Field(None, ge=0, allow_inf_nan=False)
 
     @model_validator(mode="after")
     def _ordered_once(self) -> Self:

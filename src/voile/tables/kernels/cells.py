@@ -56,7 +56,7 @@ class Details:
     """Count the subjects of sampled cells by each source value of the attributes that are charged.
 
     A detail is a cell, an attribute and a value: `n` subjects, > 0. A generalised cell loses
-    `charge[attribute]` n log n less for each of its own. Where there are none, eq. 4 is what counts.
+    `charge[attribute]` n log n less for each of its own. Where there are none, eq. 4 counts alone.
     """
 
     cell: NDArray[np.int64]
@@ -72,9 +72,9 @@ class Details:
         """Return the details of the cells that the cells are grouped to."""
         cell = group[self.cell]
         rows = np.stack([cell, self.attribute, self.value])
-        distinct, place = np.unique(rows, axis=1, return_inverse=True)
-        n = _sums(place.ravel(), self.n, distinct.shape[1])
-        return Details(distinct[0], distinct[1], distinct[2], n, self.charge)
+        (cell, attribute, value), place = np.unique(rows, axis=1, return_inverse=True)
+        n = _sums(place.ravel(), self.n, len(cell))
+        return Details(cell, attribute, value, n, self.charge)
 
 
 NO_INTS = np.zeros(0, dtype=np.int64)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from voile.tables.kernels import interval, scratch, walk
 from voile.tables.kernels.cells import LatticeCells, Rules
 from voile.tables.kernels.lattice import Lattice, lattice
-from voile.tables.kernels.scorer import Bits, Descent, Sums
+from voile.tables.kernels.scorer import FIGURES, Bits, Descent, Sums
 
 PIECE = 128
 BATCH = 2**15
@@ -38,8 +38,8 @@ class CompiledScorer:
         """Score from scratch. Cost: O(cells + combinations of all attributes but one) each."""
         return scratch.score(self.by_lead(None), self.rules, policies)[:, :3]
 
-    def largest_risks(self, policies: Bits) -> tuple[Sums, NDArray[np.float64]]:
-        """Return the sums, but for rounding, and the largest 1 / g of a kept cell, (m,).
+    def figures(self, policies: Bits) -> Sums:
+        """Return (m, 6): the sums, but for rounding, and what else `scratch` sums of a policy.
 
         Policies that share the partition of all attributes but one, as many of a frontier do, are
         scored together: what one has in common with the one before is not summed again.
@@ -49,10 +49,10 @@ class CompiledScorer:
         others = policies.copy()
         others[:, first : first + int(self.sizes[cells.lead]) - 1] = False
         _, which = np.unique(np.packbits(others, axis=1), axis=0, return_inverse=True)
-        sums = np.empty((len(policies), 4))
+        sums = np.empty((len(policies), FIGURES))
         for same in np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1]):
             sums[same] = scratch.score_alike(cells, self.rules, policies[same])
-        return sums[:, :3], sums[:, 3]
+        return sums
 
     def walk(self, start: Bits, order: NDArray[np.intp]) -> Iterator[Sums]:
         """Merge cell by cell. Cost of a chain: O(cells log cells) for each attribute."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from voile.core.compiled import compiled, inner
 from voile.tables.kernels.cells import Rules
-from voile.tables.kernels.scratch import Parts, Sorted, partition, parts_of
+from voile.tables.kernels.scratch import LOG, Parts, Sorted, partition, parts_of
 from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share
 
 Bits = NDArray[np.bool_]
@@ -52,8 +52,8 @@ class Slabs(NamedTuple):
 @inner
 def gather(cells: Sorted, words: int, policy: Bits) -> Slabs:
     """Sum the cells by value of the lead and group of the others' partition under `policy`."""
-    _, _, group, group_log_width = partition(cells, policy)
-    groups = len(group_log_width)
+    _, _, group, group_wide = partition(cells, policy)
+    groups, group_log_width = len(group_wide), group_wide[:, LOG].copy()
     n_start, n_rest, p_start, p_rest = cells.n_start, cells.n_rest, cells.p_start, cells.p_rest
     cell_n, cell_own, cell_p, cell_values = cells.n, cells.own, cells.p, cells.values
     counts = np.zeros(groups, dtype=np.bool_)
@@ -130,7 +130,7 @@ def gather(cells: Sorted, words: int, policy: Bits) -> Slabs:
 
 @inner
 def tally(slabs: Slabs) -> tuple[Floats, NDArray[np.uint64], Floats]:
-    """Return room for what each group has so far, N to DROPPED, its values; each part's n, charge."""
+    """Return room for what each group has so far, its values, and n and charge of each part."""
     groups = len(slabs.log_width)
     present = np.zeros((groups, slabs.values.shape[1]), dtype=np.uint64)
     return np.zeros((groups, COLUMNS)), present, np.zeros((len(slabs.parts.group), 2))

@@ -14,6 +14,8 @@ Sums = NDArray[np.float64]
 """(..., 3): the sum behind risk, the sum behind loss, the subjects suppressed."""
 
 RISK, LOSS, SUPPRESSED = range(3)
+LARGEST, DISTRIBUTION, CERTAINTY, FIGURES = 3, 4, 5, 6
+"""What else is summed where a policy's figures are asked for: `scratch.add_interval`."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,11 +16,23 @@ from numpy.typing import NDArray
 from voile.core.compiled import compiled, inner
 from voile.tables.kernels.cells import Details, LatticeCells, Rules
 from voile.tables.kernels.hashing import find
+from voile.tables.kernels.scorer import (
+    CERTAINTY,
+    DISTRIBUTION,
+    FIGURES,
+    LARGEST,
+    LOSS,
+    RISK,
+    SUPPRESSED,
+)
 from voile.tables.kernels.terms import group_of, is_kept, n_log_n, share
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Places = NDArray[np.uint32]
+
+
+LOG, PENALTY = range(2)
 
 
 class Sorted(NamedTuple):
@@ -108,8 +120,15 @@ def _rests(cells: LatticeCells, lead: int) -> tuple[int, NDArray[np.int32], Plac
 
 
 @inner
-def intervals(policy: NDArray[np.bool_], cells: Sorted, interval: Ints, log_width: Floats) -> Ints:
-    """Fill the interval of each value and the log width of each interval; return their numbers."""
+def widen(cells: Sorted, d: int, width: int, wide: Floats) -> None:
+    """Fill the log width of an interval, and the share of the domain's values it adds to one."""
+    own = cells.widths[cells.sizes[:d].sum() : cells.sizes[: d + 1].sum()]
+    wide[LOG], wide[PENALTY] = math.log(width), (width - 1) / max(own.sum() - 1, 1)
+
+
+@inner
+def intervals(policy: NDArray[np.bool_], cells: Sorted, interval: Ints, wide: Floats) -> Ints:
+    """Fill the interval of each value and the widths of each interval; return their numbers."""
     numbers = np.zeros(len(cells.sizes), dtype=np.int64)
     bit, start = 0, 0
     for d in range(len(cells.sizes)):
@@ -117,12 +136,12 @@ def intervals(policy: NDArray[np.bool_], cells: Sorted, interval: Ints, log_widt
         interval[start] = 0
         for v in range(1, cells.sizes[d]):
             if policy[bit]:
-                log_width[start + current] = math.log(width)
+                widen(cells, d, width, wide[start + current])
                 current, width = current + 1, 0
             width += cells.widths[start + v]
             interval[start + v] = current
             bit += 1
-        log_width[start + current] = math.log(width)
+        widen(cells, d, width, wide[start + current])
         numbers[d] = current + 1
         start += cells.sizes[d]
     return numbers
@@ -130,32 +149,33 @@ def intervals(policy: NDArray[np.bool_], cells: Sorted, interval: Ints, log_widt
 
 @inner
 def partition(cells: Sorted, policy: NDArray[np.bool_]) -> tuple[Ints, Floats, Places, Floats]:
-    """Return each value's interval, each interval's log width; each rest's group, each group's."""
-    rests = len(cells.rests)
-    interval, log_width = np.empty(len(cells.widths), dtype=np.int64), np.empty(len(cells.widths))
-    numbers = intervals(policy, cells, interval, log_width)
+    """Return each value's interval, each interval's widths; each rest's group, each group's."""
+    rests, values = len(cells.rests), len(cells.widths)
+    interval, wide = np.empty(values, dtype=np.int64), np.empty((values, 2))
+    numbers = intervals(policy, cells, interval, wide)
     bits = 2
     while 1 << bits < 2 * rests:
         bits += 1
     table = np.full(2 << bits, -1)
-    group, group_log_width = np.empty(rests, dtype=np.uint32), np.empty(rests)
+    group, group_wide = np.empty(rests, dtype=np.uint32), np.empty((rests, 2))
     groups = 0
     for r in range(rests):
-        key, width, start = np.int64(0), 0.0, 0
+        key, log_width, penalty, start = np.int64(0), 0.0, 0.0, 0
         for d in range(len(cells.sizes)):
             if d != cells.lead:
                 code = interval[start + cells.rests[r, d]]
                 key = key * numbers[d] + code
-                width += log_width[start + code]
+                log_width += wide[start + code, LOG]
+                penalty += wide[start + code, PENALTY]
             start += cells.sizes[d]
         slot = find(table, bits, key)
         if table[2 * slot] != key:
             table[2 * slot] = key
             table[2 * slot + 1] = groups
-            group_log_width[groups] = width
+            group_wide[groups, LOG], group_wide[groups, PENALTY] = log_width, penalty
             groups += 1
         group[r] = table[2 * slot + 1]
-    return interval, log_width, group, group_log_width[:groups]
+    return interval, wide, group, group_wide[:groups]
 
 
 class Parts(NamedTuple):
@@ -202,6 +222,7 @@ class Room(NamedTuple):
     n: Floats
     p: Floats
     own: Floats
+    charged: Floats
     part: Floats
     values: NDArray[np.uint64]
 
@@ -212,19 +233,20 @@ def room_for(cells: Sorted, rules: Rules) -> Room:
     rests, words = len(cells.rests), cells.values.shape[1] if rules.least_l > 0 else 0
     values = np.zeros((rests, words), dtype=np.uint64)
     part = np.zeros(len(cells.kind_rest))
-    return Room(np.zeros(rests), np.zeros(rests), np.zeros(rests), part, values)
+    n, p, own, charged = np.zeros(rests), np.zeros(rests), np.zeros(rests), np.zeros(rests)
+    return Room(n, p, own, charged, part, values)
 
 
 @inner
 def charge_parts(cells: Sorted, parts: Parts, begin: int, end: int, room: Room) -> None:
-    """Take what the details of an interval are charged from its groups' own."""
+    """Add up what the details of an interval are charged, by group."""
     details, kind, n, part = range(begin, end), cells.detail_kind, cells.detail_n, room.part
     for e in details:
         part[parts.of[kind[e]]] += n[e]
     for e in details:
         x = parts.of[kind[e]]
         if part[x] > 0:
-            room.own[parts.group[x]] -= parts.charge[x] * n_log_n(part[x])
+            room.charged[parts.group[x]] += parts.charge[x] * n_log_n(part[x])
             part[x] = 0.0
 
 
@@ -234,8 +256,8 @@ def add_interval(
     rules: Rules,
     group: Places,
     parts: Parts,
-    log_width: Floats,
-    own_width: float,
+    wide: Floats,
+    own_wide: Floats,
     begin: int,
     end: int,
     room: Room,
@@ -243,9 +265,10 @@ def add_interval(
 ) -> None:
     """Add the interval of the lead's values from `begin` to below `end`.
 
-    `sums` (4,) are those of n/g, nats lost and subjects suppressed, and the largest 1/g.
+    `sums` (6,) are those of n/g, nats lost and subjects suppressed, the largest 1/g, and the sums
+    of the nats of eq. 4 (where the rules' spread is 1) and of n by the widths' penalties.
     """
-    n, p, own, _, values = room
+    n, p, own, charged, _, values = room
     sampled = range(cells.n_start[begin], cells.n_start[end])
     peopled = range(cells.p_start[begin], cells.p_start[end])
     for c in sampled:
@@ -262,47 +285,40 @@ def add_interval(
         if n[g] > 0:
             people = group_of(n[g], p[g])
             if is_kept(rules, n[g], people, values, np.int64(g), np.int64(g)):
-                sums[0] += share(rules, n[g], people)
-                wide = rules.spread * (own_width + log_width[g])
-                sums[1] += own[g] - rules.slope * n_log_n(n[g]) + n[g] * wide
-                sums[3] = max(sums[3], 1 / people)
+                sums[RISK] += share(rules, n[g], people)
+                f, spread = n_log_n(n[g]), n[g] * (own_wide[LOG] + wide[g, LOG])
+                sums[LOSS] += own[g] - charged[g] - rules.slope * f + rules.spread * spread
+                sums[DISTRIBUTION] += own[g] - f + spread
+                sums[CERTAINTY] += n[g] * (own_wide[PENALTY] + wide[g, PENALTY])
+                sums[LARGEST] = max(sums[LARGEST], 1 / people)
             else:
-                sums[1] += n[g] * rules.wholly_lost
-                sums[2] += n[g]
-            n[g], own[g] = 0.0, 0.0
+                sums[LOSS] += n[g] * rules.wholly_lost
+                sums[SUPPRESSED] += n[g]
+            n[g], own[g], charged[g] = 0.0, 0.0, 0.0
             for w in range(values.shape[1]):
                 values[g, w] = 0
-    if len(peopled) < len(log_width):
+    if len(peopled) < len(wide):
         for c in peopled:
             p[group[cells.p_rest[c]]] = 0.0
     else:
-        p[: len(log_width)] = 0.0
+        p[: len(wide)] = 0.0
 
 
 @compiled
 def score(cells: Sorted, rules: Rules, policies: NDArray[np.bool_]) -> Floats:
-    """Return, for each policy, the sum of n/g, the nats lost, the subjects suppressed, most 1/g."""
-    sums, room = np.zeros((len(policies), 4)), room_for(cells, rules)
+    """Return what `add_interval` sums, for each policy, (policies, 6)."""
+    sums, room = np.zeros((len(policies), FIGURES)), room_for(cells, rules)
     lead_start = cells.sizes[: cells.lead].sum()
     last = cells.sizes[cells.lead] - 1
     for i in range(len(policies)):
-        interval, log_width, group, group_log_width = partition(cells, policies[i])
+        interval, wide, group, group_wide = partition(cells, policies[i])
         parts = parts_of(cells, group)
         begin = 0
         for v in range(last + 1):
             if v == last or policies[i, lead_start - cells.lead + v]:
-                own_width = log_width[lead_start + interval[lead_start + v]]
+                own_wide = wide[lead_start + interval[lead_start + v]]
                 add_interval(
-                    cells,
-                    rules,
-                    group,
-                    parts,
-                    group_log_width,
-                    own_width,
-                    begin,
-                    v + 1,
-                    room,
-                    sums[i],
+                    cells, rules, group, parts, group_wide, own_wide, begin, v + 1, room, sums[i]
                 )
                 begin = v + 1
     return sums
@@ -311,12 +327,13 @@ def score(cells: Sorted, rules: Rules, policies: NDArray[np.bool_]) -> Floats:
 @compiled
 def score_alike(cells: Sorted, rules: Rules, policies: NDArray[np.bool_]) -> Floats:
     """As `score` but for rounding, where policies differ in the lead; a shared interval once."""
-    sums, room = np.zeros((len(policies), 4)), room_for(cells, rules)
-    _, _, group, group_log_width = partition(cells, policies[0])
+    sums, room = np.zeros((len(policies), FIGURES)), room_for(cells, rules)
+    _, _, group, group_wide = partition(cells, policies[0])
     parts = parts_of(cells, group)
     lead_start = cells.sizes[: cells.lead].sum()
     last = cells.sizes[cells.lead] - 1
-    known, ends = np.zeros((last + 1, 4)), np.zeros(last + 1, dtype=np.int64)
+    known, ends = np.zeros((last + 1, FIGURES)), np.zeros(last + 1, dtype=np.int64)
+    own_wide = np.empty(2)
     for i in range(len(policies)):
         begin, width = 0, 0
         for v in range(last + 1):
@@ -325,20 +342,12 @@ def score_alike(cells: Sorted, rules: Rules, policies: NDArray[np.bool_]) -> Flo
                 part = known[begin]
                 if ends[begin] != v + 1:
                     part[:], ends[begin] = 0.0, v + 1
-                    own_width = math.log(width)
+                    widen(cells, cells.lead, width, own_wide)
                     add_interval(
-                        cells,
-                        rules,
-                        group,
-                        parts,
-                        group_log_width,
-                        own_width,
-                        begin,
-                        v + 1,
-                        room,
-                        part,
+                        cells, rules, group, parts, group_wide, own_wide, begin, v + 1, room, part
                     )
-                sums[i, :3] += part[:3]
-                sums[i, 3] = max(sums[i, 3], part[3])
+                largest = max(sums[i, LARGEST], part[LARGEST])
+                sums[i] += part
+                sums[i, LARGEST] = largest
                 begin, width = v + 1, 0
     return sums

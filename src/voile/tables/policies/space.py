@@ -24,7 +24,7 @@ from voile.tables.scoring.disclosure import Classes, disclosure
 from voile.tables.scoring.evaluator import Evaluator
 from voile.tables.scoring.group_measures import GroupMeasure, information, matches, sees_outcomes
 from voile.tables.scoring.losses import Grouping, losses
-from voile.tables.scoring.named_measures import measure_named
+from voile.tables.scoring.named_measures import Weights, measure_named
 
 Bits = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -42,7 +42,7 @@ class PolicySpace:
     constraints : which policies are allowed.
     population : where the counts of people come from.
     risk, loss : the measures; None is eq. 2 and eq. 4.
-    importance : (columns,) how much each counts in the resolution lost; None is alike.
+    weights : how much each column counts in the resolution lost, and what that counts.
     """
 
     def __init__(
@@ -54,14 +54,14 @@ class PolicySpace:
         *,
         risk: GroupMeasure | None = None,
         loss: GroupMeasure | None = None,
-        importance: Sequence[float] | None = None,
+        weights: Weights | None = None,
     ) -> None:
         self.domains = tuple(domains)
         self.counts = counts
         self.constraints = constraints
         self.population = population
         self.risk, self.loss = risk or matches(), loss or information()
-        self.importance = None if importance is None else tuple(importance)
+        self.weights = weights or Weights()
 
     @classmethod
     def of(
@@ -80,6 +80,7 @@ class PolicySpace:
         sampled: bool = False,
         risk: str | GroupMeasure | None = None,
         loss: str | GroupMeasure | None = None,
+        loss_weight: float = 0.5,
         outcomes: Sequence[str] = (),
     ) -> PolicySpace:
         """Count a table once, by GROUP BY where it lives; keep distinct combinations only.
@@ -103,6 +104,8 @@ class PolicySpace:
             how many people share the columns that no population table counts.
         risk, loss : the measures, by name or as `GroupMeasure`s; None is eq. 2 and eq. 4. See
             `measure_named`.
+        loss_weight : in [0, 1], what distribution counts in the loss ``weighted``; resolution
+            counts the rest.
         outcomes : columns that a measure looks at, as `mutual-information` does.
 
         Raises
@@ -146,13 +149,14 @@ class PolicySpace:
         by_outcome = combinations.count_outcomes(source, domains, codes, outcomes, subject)
         counts = combinations.join(domains, codes, count, joined, by_value, by_outcome)
         limits = add_cuts(domains, constraints or Constraints(), settings or {})
-        its_risk, its_loss = risk_of(counts), loss_of(counts)
+        weights = Weights(loss_weight, importance_of(domains, settings or {}))
+        its_risk, its_loss = risk_of(counts, weights), loss_of(counts, weights)
         if outcomes and not (sees_outcomes(its_risk) or sees_outcomes(its_loss)):
             raise RequestError(
                 "outcomes are named and neither risk nor loss looks at them",
                 instead="ask for the loss mutual-information",
             )
-        return cls(domains, counts, limits, joined, risk=its_risk, loss=its_loss)
+        return cls(domains, counts, limits, joined, risk=its_risk, loss=its_loss, weights=weights)
 
     def without_constraints(self) -> PolicySpace:
         """Return the same space, nothing of which is suppressed or forbidden."""
@@ -163,7 +167,7 @@ class PolicySpace:
             self.population,
             risk=self.risk,
             loss=self.loss,
-            importance=self.importance,
+            weights=self.weights,
         )
 
     @property
@@ -190,7 +194,12 @@ class PolicySpace:
     def evaluator(self) -> Evaluator:
         """What scores policies."""
         return Evaluator(
-            self.counts, self.constraints, risk=self.risk, loss=self.loss, columns=self.quasi
+            self.counts,
+            self.constraints,
+            risk=self.risk,
+            loss=self.loss,
+            importance=self.weights.importance,
+            columns=self.quasi,
         )
 
     def evaluate(self, policies: Bits) -> tuple[Floats, Floats]:
@@ -248,7 +257,7 @@ class PolicySpace:
 
     def losses(self, policy: Policy) -> dict[str, float]:
         """Return the `distribution`, `resolution` and `ncp` that a policy loses."""
-        return losses(self.counts, self.grouping(policy), importance=self.importance)
+        return losses(self.counts, self.grouping(policy), importance=self.weights.importance)
 
     def estimate(self, policy: Policy) -> Estimated | None:
         """Estimate what a policy discloses where people are counted by some columns only.
@@ -289,6 +298,13 @@ class PolicySpace:
         _, classes, kept = self.groups(policy)
         released = Classes(classes.sample[kept], classes.population[kept], classes.sensitive[kept])
         return disclosure(released, suppressed=float(classes.sample[~kept].sum()))
+
+
+def importance_of(domains: Sequence[Domain], settings: Settings) -> tuple[float, ...] | None:
+    """Return the importance of each column where the settings give one any; 1 is usual."""
+    asked = [QuasiSettings.read(d.column, settings.get(d.column, {})) for d in domains]
+    given = tuple(1.0 if one.importance is None else one.importance for one in asked)
+    return given if any(one.importance is not None for one in asked) else None
 
 
 def add_cuts(

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.tables.kernels.cells import SLACK, LatticeCells, Rules
 from voile.tables.kernels.scorer import LOSS, RISK, SUPPRESSED, Scorer, Sums
@@ -30,7 +29,7 @@ from voile.tables.scoring.group_scorer import MeasuredScorer
 from voile.tables.scoring.monotone import check
 
 if TYPE_CHECKING:
-    from voile.tables.kernels.compiled_scorer import CompiledScorer
+    from voile.tables.scoring.policy_figures import FigureScorer, PolicyFigures
 
 Policies = NDArray[np.bool_]
 
@@ -43,19 +42,6 @@ class Scores:
 
     risk: NDArray[np.float64]
     loss: NDArray[np.float64]
-    suppressed: NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class RecordRisks(Brief):
-    """What policies leave of each record's own risk, 1 / g, whatever risk was searched for.
-
-    The sum of 1 / g and the largest 1 / g of the subjects released (0 if none is), and the share of
-    subjects that are not.
-    """
-
-    expected_matches: NDArray[np.float64]
-    largest: NDArray[np.float64]
     suppressed: NDArray[np.float64]
 
 
@@ -72,7 +58,8 @@ class Evaluator:
 
     Of a measure of one's own the risk is divided by its sum at the bottom (0 where that is 0); of
     the loss the sum at the bottom is taken away, and what is left divided by what is left at the
-    top, or by the unit of a `Weighted` loss. The monotonicity that it declares is checked at the first score, see `monotone`.
+    top, or by the unit of a `Weighted` loss. The monotonicity that it declares is checked at the
+    first score, see `monotone`.
 
     Cells that break a constraint are *suppressed*: they add nothing to risk, and each of their
     subjects counts as wholly lost (1 / subjects of the normalised loss). Without suppression risk
@@ -87,12 +74,14 @@ class Evaluator:
         *,
         risk: GroupMeasure | None = None,
         loss: GroupMeasure | None = None,
+        importance: Sequence[float] | None = None,
         columns: Sequence[str] = (),
     ) -> None:
         self.counts = counts
         self.constraints = Constraints() if constraints is None else constraints
         self.risk = matches() if risk is None else risk
         self.loss = information() if loss is None else loss
+        self.importance = importance
         self._columns = columns
         self.cells = LatticeCells.of(counts)
         self.n_bits = self.cells.n_bits
@@ -149,7 +138,7 @@ class Evaluator:
 
     @property
     def compiled(self) -> bool:
-        """Whether the kernels score these measures: `matches` in any form, eq. 4 alone or weighed."""
+        """Whether the kernels score these: `matches` in any form, and eq. 4, also weighed."""
         ours = isinstance(self.loss.each, (Spread, Weighted))
         return isinstance(self.risk.each, Weighing) and ours
 
@@ -163,10 +152,9 @@ class Evaluator:
         """Sum of 1 / g over subjects when nothing is generalised: their expected matches."""
         return self._ends[0] if self.risk == matches() else _total(matches(), self._source)
 
-    def record_risks(self, policies: Policies) -> RecordRisks:
-        """Return each policy's expected matches and largest risk of a record."""
-        sums, largest = self._by_record.largest_risks(self._checked(policies))
-        return RecordRisks(sums[:, RISK], largest, sums[:, SUPPRESSED] / self.subjects)
+    def figures(self, policies: Policies) -> PolicyFigures:
+        """Return what each policy leaves and loses, whatever risk and loss were searched for."""
+        return self._figures(self._checked(policies))
 
     @cached_property
     def rules(self) -> Rules:
@@ -178,10 +166,10 @@ class Evaluator:
         return self._scorer_by(self.rules)
 
     @cached_property
-    def _by_record(self) -> CompiledScorer:
-        from voile.tables.kernels.compiled_scorer import CompiledScorer
+    def _figures(self) -> FigureScorer:
+        from voile.tables.scoring.policy_figures import FigureScorer
 
-        return CompiledScorer(self.cells, Rules.of(self.constraints))
+        return FigureScorer(self.counts, self.cells, self.constraints, self.importance)
 
     @cached_property
     def _source(self) -> Groups:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
 
@@ -18,16 +19,30 @@ from voile.tables.scoring.group_measures import (
     mutual_information,
     refuse_undeclared,
     small_groups,
+    weighted,
 )
 
 Kind = Literal["risk", "loss"]
-Maker = Callable[[Counts], GroupMeasure]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How much distribution counts in the loss `weighted`, and each column in resolution."""
+
+    loss_weight: float = 0.5
+    importance: tuple[float, ...] | None = None
+
+
+Maker = Callable[[Counts, Weights], GroupMeasure]
 
 NAMES: Mapping[Kind, Mapping[str, Maker]] = {
-    "risk": {"matches": lambda _: matches(), "small-groups": lambda _: small_groups()},
+    "risk": {"matches": lambda *_: matches(), "small-groups": lambda *_: small_groups()},
     "loss": {
-        "information": lambda _: information(),
-        "mutual-information": lambda counts: mutual_information(counts.outcomes),
+        "weighted": lambda counts, weights: weighted(
+            counts, weight=weights.loss_weight, importance=weights.importance
+        ),
+        "information": lambda *_: information(),
+        "mutual-information": lambda counts, _: mutual_information(counts.outcomes),
     },
 }
 DEFAULTS: Mapping[Kind, str] = {"risk": "matches", "loss": "information"}
@@ -57,7 +72,7 @@ def measure_named(kind: Kind, wanted: str | GroupMeasure | None) -> Maker:
     if not all(isinstance(word, str) for word in (measure.name, measure.title, measure.formula)):
         raise RequestError(f"name, title and formula of the {kind} {measure.name} must be text")
     refuse_undeclared(measure, "falls" if kind == "risk" else "rises")
-    return lambda _: measure
+    return lambda *_: measure
 
 
 def _imported(path: str) -> Any:

@@ -90,6 +90,7 @@ def _scored(chosen: Chosen, content: Content, policy: Policy) -> Chosen:
         )
     score = content.score(policy)
     figures = {"relative_risk": score.risk, "loss": score.loss, "suppressed": score.suppressed}
+    figures |= score.losses
     numbers = np.flatnonzero((content.frontier.policies == policy.bits).all(axis=1))
     number = int(numbers[0]) if len(numbers) else None
     return replace(

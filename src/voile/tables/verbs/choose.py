@@ -22,11 +22,12 @@ def _beating(policies: Policies, name: str) -> int:
     if name not in policies.mark_scores:
         close = nearest(name, policies.mark_scores)
         raise RequestError(f"no policy is called {name}", instead=close)
-    risk, loss, *_ = policies.mark_scores[name]
-    beating = policies.frontier.dominating(risk, loss)
+    score, beating = policies.mark_scores[name], policies.beating(name)
     if not len(beating):
         raise InfeasibleError(
-            f"no policy found beats {name} in both risk ({risk:.4g}) and loss ({loss:.4g})",
-            instead=f"choose with --max-relative-risk {risk:.4g}, or search longer",
+            f"no policy found has no more risk than {name} ({score.risk:.4g}) and no more of "
+            f"distribution ({score.distribution:.4g}) and of resolution ({score.resolution:.4g}) "
+            "lost",
+            instead=f"choose with --max-relative-risk {score.risk:.4g}, or search longer",
         )
     return int(beating[policies.frontier.loss[beating].argmin()])

@@ -31,7 +31,7 @@ def main() -> None:
         space = _Space(Evaluator(counts, constraints))
         for method in METHODS:
             found = search(space, method=method, evaluations=EVALUATIONS, random_state=0)
-        space.evaluator.record_risks(found.frontier.policies)
+        space.evaluator.figures(found.frontier.policies)
         bound(space, found.frontier, weights=[0.1, 1.0, 10.0])
 
 

@@ -22,9 +22,10 @@ from voile.tables.people.counts import Counts
 from voile.tables.people.population import Population
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
-from voile.tables.scoring.evaluator import RecordRisks
 from voile.tables.scoring.group_measures import GroupMeasure
-from voile.tables.scoring.named_measures import DEFAULTS, NAMES, Kind, measure_named
+from voile.tables.scoring.losses import LOSSES
+from voile.tables.scoring.named_measures import DEFAULTS, NAMES, Kind, Weights, measure_named
+from voile.tables.scoring.policy_figures import PolicyFigures
 from voile.tables.verbs.content_tables import (
     bound_facts,
     bound_table,
@@ -40,21 +41,36 @@ from voile.tables.verbs.content_tables import (
     read_constraints,
     read_counts,
     read_domains,
+    read_weights,
     unpack_bits,
     value_table,
 )
 
 KIND = "tables"
-FIGURES = ("loss", "suppressed", "mean_risk", "max_risk", "expected_matches")
+COMPARED = ("distribution", "resolution")
+"""The losses of which a policy that beats another has no more, each alone."""
+SAME = 1e-11
+FIGURES = ("loss", *LOSSES, "suppressed", "mean_risk", "max_risk", "expected_matches")
 
 
 class Score(NamedTuple):
-    """What one policy scores: risk and loss as searched for, share suppressed, expected matches."""
+    """What one policy scores: risk and loss as searched for, share suppressed, expected matches.
+
+    And what it loses of distribution and of resolution, and its NCP, whatever was searched for.
+    """
 
     risk: float
     loss: float
     suppressed: float
     matches: float
+    distribution: float
+    resolution: float
+    ncp: float
+
+    @property
+    def losses(self) -> dict[str, float]:
+        """The three losses by name."""
+        return {name: getattr(self, name) for name in LOSSES}
 
 
 @dataclass(frozen=True)
@@ -81,6 +97,7 @@ class Policies(Brief):
     domains: tuple[Domain, ...]
     frontier: Frontier
     table: pa.Table
+    loss: Asked
     mark_scores: Mapping[str, Score]
     absent: Mapping[str, str]
 
@@ -102,13 +119,19 @@ class Policies(Brief):
             table.column("loss").to_numpy(),
             np.array(rows, dtype=np.bool_).reshape(len(rows), n_bits),
         )
-        scores = {name: Score(*score) for name, score in kit.facts["mark_scores"].items()}
-        return cls(domains, frontier, table, scores, kit.facts["absent"])
+        scores = {name: Score(**score) for name, score in kit.facts["mark_scores"].items()}
+        loss = Asked(**kit.facts["measures"]["loss"])
+        return cls(domains, frontier, table, loss, scores, kit.facts["absent"])
 
     @property
     def risks(self) -> Mapping[str, NDArray[np.float64]]:
         largest = self.table.column("max_risk").to_numpy()
         return {"relative_risk": self.frontier.risk, "max_risk": largest}
+
+    def beating(self, name: str) -> NDArray[np.intp]:
+        """Return the numbers of the policies that beat a named one."""
+        columns = {name: self.table.column(name).to_numpy() for name in LOSSES}
+        return beating(self.frontier, columns, self.mark_scores[name])
 
     def policy(self, number: int) -> Policy:
         return Policy(self.domains, self.frontier.policies[number])
@@ -122,15 +145,15 @@ class Policies(Brief):
 class Content(Brief):
     """A fitted family: the space, its frontier, and what applying and explaining them needs.
 
-    `records` is what each policy leaves of a record's own risk; `marks` are named policies beside
-    the frontier, such as ``safe-harbor``, scored as if nothing were suppressed; `absent` says why
-    others are not on this lattice; `fraction` is the share of the population that the source is of,
-    where that is all that is known; `found` is how the search went.
+    `figures` is what each policy leaves and loses, whatever was searched for; `marks` are named
+    policies beside the frontier, such as ``safe-harbor``, scored as if nothing were suppressed;
+    `absent` says why others are not on this lattice; `fraction` is the share of the population that
+    the source is of, where that is all that is known; `found` is how the search went.
     """
 
     space: PolicySpace
     frontier: Frontier
-    records: RecordRisks
+    figures: PolicyFigures
     roles: Roles
     hold_out: HoldOut
     sensitive: str | None
@@ -175,8 +198,9 @@ class Content(Brief):
             "sensitive": self.sensitive,
             "outcomes": list(self.outcomes),
             "measures": {kind: asdict(asked) for kind, asked in self.measures.items()},
+            "weights": asdict(space.weights),
             "marks": {name: pack_bits(mark.bits).hex() for name, mark in self.marks.items()},
-            "mark_scores": {name: list(score) for name, score in self.mark_scores.items()},
+            "mark_scores": {name: score._asdict() for name, score in self.mark_scores.items()},
             "mark_notes": {name: list(mark.notes) for name, mark in self.marks.items()},
             "absent": dict(self.absent),
             "fraction": self.fraction,
@@ -197,30 +221,35 @@ class Content(Brief):
         return Kit(KIND, "private", facts, tables)
 
     def _frontier_table(self) -> pa.Table:
-        frontier, records = self.frontier, self.records
-        matches = records.expected_matches
-        released = self.space.evaluator.subjects * (1 - records.suppressed)
+        frontier, figures = self.frontier, self.figures
+        matches = figures.expected_matches
+        released = self.space.evaluator.subjects * (1 - figures.suppressed)
         return pa.table(
             {
                 "number": np.arange(len(frontier)),
                 "risk": frontier.risk,
                 "loss": frontier.loss,
+                **{name: getattr(figures, name) for name in LOSSES},
                 "mean_risk": np.divide(
                     matches, released, out=np.zeros_like(matches), where=released > 0
                 ),
-                "max_risk": records.largest,
+                "max_risk": figures.largest,
                 "expected_matches": matches,
-                "suppressed": records.suppressed,
+                "suppressed": figures.suppressed,
                 "beats": self._beats(),
                 "policy": pa.array([pack_bits(row) for row in frontier.policies], pa.binary()),
             }
         )
 
+    def beating(self, name: str) -> NDArray[np.intp]:
+        """Return the numbers of the policies that beat a named one."""
+        return beating(self.frontier, vars(self.figures), self.mark_scores[name])
+
     def _beats(self) -> list[str]:
-        """Name the marks that each policy of the frontier beats in both risk and loss."""
+        """Name the marks that each policy of the frontier beats."""
         beaten: list[list[str]] = [[] for _ in range(len(self.frontier))]
-        for name, score in self.mark_scores.items():
-            for number in self.frontier.dominating(score.risk, score.loss):
+        for name in self.mark_scores:
+            for number in self.beating(name):
                 beaten[number].append(name)
         return [" ".join(names) for names in beaten]
 
@@ -249,10 +278,13 @@ class Content(Brief):
         )
         n_bits = sum(len(domain) - 1 for domain in domains)
         measures = {kind: Asked(**facts["measures"][kind]) for kind in DEFAULTS}
+        weights = read_weights(facts["weights"])
         constraints = read_constraints(facts["constraints"], n_bits)
-        risk = _measure_of("risk", measures, counts)
-        loss = _measure_of("loss", measures, counts)
-        space = PolicySpace(domains, counts, constraints, population, risk=risk, loss=loss)
+        risk = _measure_of("risk", measures, counts, weights)
+        loss = _measure_of("loss", measures, counts, weights)
+        space = PolicySpace(
+            domains, counts, constraints, population, risk=risk, loss=loss, weights=weights
+        )
         roles = Roles.model_validate(facts["roles"])
         if {d.column for d in domains} != set(roles.of("quasi")):
             raise DamagedError("the kit's domains are not those of its roles")
@@ -265,10 +297,10 @@ class Content(Brief):
         return cls(
             space,
             frontier,
-            RecordRisks(
+            PolicyFigures(
                 *(
                     policies.table.column(name).to_numpy()
-                    for name in ("expected_matches", "max_risk", "suppressed")
+                    for name in ("expected_matches", "max_risk", "suppressed", *LOSSES)
                 )
             ),
             roles,
@@ -291,14 +323,30 @@ def score_marks(space: PolicySpace, marks: Mapping[str, Policy]) -> dict[str, Sc
     return {name: _score(plain, mark) for name, mark in marks.items()}
 
 
+def beating(
+    frontier: Frontier, losses: Mapping[str, NDArray[np.float64]], score: Score
+) -> NDArray[np.intp]:
+    """Return the policies of no more risk, and no more loss of any kind searched for or compared.
+
+    Of risk, the loss that was searched for, distribution and resolution one at least is less.
+    """
+    own = [frontier.risk, frontier.loss, *(losses[name] for name in COMPARED)]
+    its = [score.risk, score.loss, *(getattr(score, name) for name in COMPARED)]
+    more = np.array(own) - np.array(its)[:, None]
+    return np.flatnonzero((more <= SAME).all(axis=0) & (more < -SAME).any(axis=0))
+
+
 def _score(space: PolicySpace, policy: Policy) -> Score:
     rows = policy.bits[None]
-    scores, matches = space.evaluator.scores(rows), space.evaluator.record_risks(rows)
-    columns = (scores.risk, scores.loss, scores.suppressed, matches.expected_matches)
-    return Score(*(float(value) for (value,) in columns))
+    scores, figures = space.evaluator.scores(rows), space.evaluator.figures(rows)
+    columns = (scores.risk, scores.loss, scores.suppressed, figures.expected_matches)
+    lost = (getattr(figures, name) for name in LOSSES)
+    return Score(*(float(value) for (value,) in (*columns, *lost)))
 
 
-def _measure_of(kind: Kind, measures: Mapping[Kind, Asked], counts: Counts) -> GroupMeasure | None:
+def _measure_of(
+    kind: Kind, measures: Mapping[Kind, Asked], counts: Counts, weights: Weights
+) -> GroupMeasure | None:
     """Return a measure of ours by its name; nothing else that a kit names is ever looked up."""
     asked = measures[kind]
-    return measure_named(kind, asked.name)(counts) if asked.ours(kind) else None
+    return measure_named(kind, asked.name)(counts, weights) if asked.ours(kind) else None

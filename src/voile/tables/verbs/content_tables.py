@@ -18,6 +18,7 @@ from voile.tables.domains.parser import Parser
 from voile.tables.people.counted_boxes import CountedBoxes
 from voile.tables.people.counts import Constraints, Counts
 from voile.tables.policies.space import PolicySpace
+from voile.tables.scoring.named_measures import Weights
 
 
 def pack_bits(bits: np.ndarray[Any, Any]) -> bytes:
@@ -143,6 +144,12 @@ def read_bound(facts: Mapping[str, Any], table: pa.Table, frontier: Frontier) ->
         frontier=frontier,
         stopped=facts["stopped"],
     )
+
+
+def read_weights(facts: Mapping[str, Any]) -> Weights:
+    """Read back what the parts of the loss and the columns count."""
+    importance = facts["importance"]
+    return Weights(facts["loss_weight"], None if importance is None else tuple(importance))
 
 
 def constraint_facts(constraints: Constraints) -> dict[str, Any]:

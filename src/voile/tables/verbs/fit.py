@@ -22,12 +22,14 @@ from voile.tables.people.counts import Constraints
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.safe_harbor import is_age, safe_harbor
 from voile.tables.policies.space import PolicySpace
+from voile.tables.scoring.named_measures import Weights
 from voile.tables.searches.result import Checkpoint
 from voile.tables.verbs.content import KIND, Asked, Content, score_marks
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.search import Method, SearchResult, search
 
 SAFE_HARBOR = "safe-harbor"
+DEFAULT, DEFAULT_SECONDS = "best", 10.0
 CHAINED = ("random-chain", "sublattice", "bisect")
 OUTCOMES = ("sensitive", "label", "keep")
 """Roles of columns that are released as they are."""
@@ -48,6 +50,7 @@ def fit(
     sensitive = _sensitive(roles, options)
     _check_outcomes(roles, options)
     _check_method(options)
+    _check_loss(options)
     progress("counting", 0)
     fitted = TrainingSource(source, hold_out) if options.hold_out else source
     space = _space(fitted, roles, options, sensitive)
@@ -58,7 +61,7 @@ def fit(
         space,
         method=_method(space, options, marks),
         evaluations=options.evaluations,
-        seconds=options.seconds,
+        seconds=_seconds(options),
         random_state=drawn[1],
         start=_start(space, options),
         progress=lambda at: progress("searching", *_done(at, options)),
@@ -68,7 +71,7 @@ def fit(
     content = Content(
         space,
         frontier,
-        space.evaluator.record_risks(frontier.policies),
+        space.evaluator.figures(frontier.policies),
         roles,
         hold_out,
         sensitive,
@@ -93,7 +96,7 @@ def fit(
 
 def _done(at: Checkpoint, options: FitOptions) -> tuple[float, float | None]:
     """Return how much of the limit that ends the search first is spent, and the limit."""
-    spent = [(at.evaluations, options.evaluations), (at.seconds, options.seconds)]
+    spent = [(at.evaluations, options.evaluations), (at.seconds, _seconds(options))]
     limited = [(done, limit) for done, limit in spent if limit is not None]
     return max(limited, key=lambda one: one[0] / one[1], default=(at.evaluations, None))
 
@@ -132,6 +135,7 @@ def _space(source: Source, roles: Roles, options: FitOptions, sensitive: str | N
         sampled=options.sampled,
         risk=options.risk,
         loss=options.loss,
+        loss_weight=options.loss_weight,
         outcomes=options.outcomes,
     )
 
@@ -147,7 +151,13 @@ def _method(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]
         case "sublattice" if order != "bits":
             return SublatticeSearch(order=order)
         case name:
-            return name
+            return name or DEFAULT
+
+
+def _seconds(options: FitOptions) -> float | None:
+    """Limit the search that nobody asked for; one that is named takes the time it takes."""
+    limited = (options.method, options.evaluations, options.seconds) != (None, None, None)
+    return options.seconds if limited else DEFAULT_SECONDS
 
 
 def _bisect_risk(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]) -> float:
@@ -174,6 +184,14 @@ def _start(space: PolicySpace, options: FitOptions) -> Frontier | None:
             where=str(options.start_from),
             instead="fit without it",
         )
+    loss = Asked.of(options.loss, space.loss)
+    if (earlier.measures["loss"], earlier.space.weights) != (loss, space.weights):
+        raise RequestError(
+            f"its loss is {earlier.measures['loss'].formula}, and this fit's {loss.formula}: "
+            "policies of one loss are not compared with those of another",
+            where=str(options.resume),
+            instead="fit with its loss, weights and importance of columns, or without it",
+        )
     return earlier.frontier
 
 
@@ -192,15 +210,24 @@ def _check_outcomes(roles: Roles, options: FitOptions) -> None:
             raise RequestError(f"outcome {name} is named twice")
 
 
+def _check_loss(options: FitOptions) -> None:
+    """Refuse a weight that the loss asked for has no use for."""
+    if options.loss != "weighted" and options.loss_weight != Weights.loss_weight:
+        raise RequestError(
+            f"a weight of distribution is given, and the loss is {options.loss}",
+            instead="leave --loss or --loss-weight out",
+        )
+
+
 def _check_method(options: FitOptions) -> None:
     if options.chain_order != "bits" and options.method not in CHAINED:
         raise RequestError(
-            f"an order of chains is given, and the method is {options.method}",
+            f"an order of chains is given, and the method is {options.method or DEFAULT}",
             instead=f"take --method {', '.join(CHAINED)}, or leave it out",
         )
     if options.bisect_risk is not None and options.method != "bisect":
         raise RequestError(
-            f"a risk to bisect for is given, and the method is {options.method}",
+            f"a risk to bisect for is given, and the method is {options.method or DEFAULT}",
             instead="take --method bisect, or leave it out",
         )
 

@@ -40,21 +40,31 @@ class FitOptions(voile.release.options.FitOptions):
     )
     risk: str = Field("matches", description="risk: matches, small-groups or module:object")
     loss: str = Field(
-        "information", description="loss: information, mutual-information or module:object"
+        "weighted",
+        description="loss: weighted, information, mutual-information or module:object",
+    )
+    loss_weight: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="weight of distribution in the weighted loss; resolution has the rest",
     )
     outcomes: tuple[str, ...] = Field(
         (), description="outcome column of mutual-information; may be given several times"
     )
-    method: Literal[
-        "best",
-        "steepest",
-        "interval",
-        "local",
-        "random-chain",
-        "sublattice",
-        "bisect",
-        "exhaustive",
-    ] = Field("best", description="search method")
+    method: (
+        Literal[
+            "best",
+            "steepest",
+            "interval",
+            "local",
+            "random-chain",
+            "sublattice",
+            "bisect",
+            "exhaustive",
+        ]
+        | None
+    ) = Field(None, description="search method [best, for 10 seconds at most]")
     chain_order: Literal["bits", "attributes"] = Field(
         "bits", description="order of merges in random chains: all cuts mixed, or by attribute"
     )

@@ -87,14 +87,14 @@ def _shown(content: Content) -> dict[str, list[Any]]:
     wanted = np.linspace(0.0, along[-1], POINTS)
     numbers = np.unique(np.append(np.searchsorted(along, wanted), len(frontier) - 1))
     numbers = np.arange(len(frontier)) if len(frontier) <= POINTS else numbers
-    records, space = content.records, content.space
+    figures, space = content.figures, content.space
     return {
         "number": numbers.tolist(),
         "risk": frontier.risk[numbers].tolist(),
         "loss": frontier.loss[numbers].tolist(),
-        "found": records.expected_matches[numbers].tolist(),
-        "largest": records.largest[numbers].tolist(),
-        "suppressed": records.suppressed[numbers].tolist(),
+        "found": figures.expected_matches[numbers].tolist(),
+        "largest": figures.largest[numbers].tolist(),
+        "suppressed": figures.suppressed[numbers].tolist(),
         "cuts": _cuts([space.policy(bits) for bits in frontier.policies[numbers]]),
     }
 
