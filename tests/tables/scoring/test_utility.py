@@ -1,0 +1,81 @@
+"""What analysts still have: groups of each column, rare values, and COUNT queries."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from voile.tables.people.counts import Counts
+from voile.tables.scoring.losses import Grouping
+from voile.tables.scoring.utility import columns_kept, query_error
+
+CODES = np.array(list(product(range(4), range(20))), dtype=np.int32)
+
+
+def counts_of(sample):
+    sample = np.asarray(sample, dtype=float)
+    return Counts((4, 20), CODES, sample, sample, np.zeros((80, 0)))
+
+
+def grouping_of(first, second, kept=None):
+    """Group by an interval of each column, given as the interval of each value."""
+    of = [np.asarray(first), np.asarray(second)]
+    intervals = np.column_stack([own[codes] for own, codes in zip(of, CODES.T, strict=True)])
+    box, group = np.unique(intervals, axis=0, return_inverse=True)
+    values = tuple(np.arange(own.max() + 1)[:, None] == own for own in of)
+    return Grouping(
+        group.ravel(), box, values, np.ones(len(box), bool) if kept is None else kept(box)
+    )
+
+
+APART = grouping_of(range(4), range(20))
+MERGED = grouping_of([0, 0, 0, 0], [0] * 20)
+ROWS = np.random.default_rng(0).integers(1, 50, 80)
+
+
+def test_the_source_as_it_is_answers_every_query_and_keeps_every_column():
+    assert query_error(counts_of(ROWS), APART) == 0
+    for kept, values in zip(columns_kept(counts_of(ROWS), APART), (4, 20), strict=True):
+        assert (kept.groups, kept.values, kept.rare_lost) == (values, values, 0)
+        assert kept.entropy == pytest.approx(1)
+
+
+def test_an_even_table_answers_even_when_it_is_one_group():
+    assert query_error(counts_of(np.full(80, 7)), MERGED) == pytest.approx(0, abs=1e-12)
+    first, second = columns_kept(counts_of(np.full(80, 7)), MERGED)
+    assert (first.groups, first.entropy, second.groups) == (1, pytest.approx(0), 1)
+
+
+def test_suppressed_people_are_missing_from_the_counts():
+    nobody = grouping_of(range(4), range(20), kept=lambda box: np.zeros(len(box), bool))
+    assert query_error(counts_of(np.full(80, 7)), nobody) == 1
+    assert [kept.groups for kept in columns_kept(counts_of(ROWS), nobody)] == [0, 0]
+
+
+def test_a_query_by_hand():
+    """One column of 20 values, all people at the first: a box of 10 spreads them over ten."""
+    sample = np.zeros(20)
+    sample[0] = 1000.0
+    codes = np.arange(20, dtype=np.int32)[:, None]
+    counts = Counts((20,), codes, sample, sample, np.zeros((20, 0)))
+    halves = Grouping(
+        np.arange(20) // 10,
+        np.array([[0], [1]]),
+        (np.arange(2)[:, None] == np.arange(20) // 10,),
+        np.ones(2, bool),
+    )
+    # A range of 1 to 6 values that holds the first has between 1 and 6 of the ten.
+    assert 0.4 <= query_error(counts, halves) <= 0.9
+
+
+def test_rare_values_that_are_merged_are_told_by_the_people_who_hold_them():
+    sample = np.zeros((4, 20))
+    sample[:, 0] = [900, 60, 30, 10]  # an even share is 250 people: fewer than 125 is rare
+    counts = counts_of(sample.ravel())
+    kept = columns_kept(counts, grouping_of([0, 1, 2, 2], range(20)))[0]
+    assert (kept.groups, kept.rare, kept.rare_lost) == (3, 0.1, 0.04)
+    assert kept.entropy > 0.9
+    everyone = grouping_of([0, 1, 2, 2], range(20), kept=lambda box: box[:, 0] != 1)
+    assert columns_kept(counts, everyone)[0].rare_lost == pytest.approx(0.1)
