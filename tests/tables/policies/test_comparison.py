@@ -18,14 +18,14 @@ FRONTIER = Frontier.of([0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], ROWS)
 
 
 def test_nothing_beats_the_frontier_itself():
-    assert len(most_different(FRONTIER, (0.1, 0.4))) == 0
-    assert len(most_different(FRONTIER, (0.05, 0.05))) == 0
+    assert len(most_different(FRONTIER, FRONTIER.dominating(0.1, 0.4))) == 0
+    assert len(most_different(FRONTIER, FRONTIER.dominating(0.05, 0.05))) == 0
 
 
 def test_the_first_loses_least_and_the_next_are_farthest():
-    picked = most_different(FRONTIER, (0.5, 0.5))
+    picked = most_different(FRONTIER, FRONTIER.dominating(0.5, 0.5))
     assert sorted(picked.tolist()) == [0, 1, 3]
-    assert most_different(FRONTIER, (0.5, 0.5), most=1).tolist() == [3]
+    assert most_different(FRONTIER, FRONTIER.dominating(0.5, 0.5), most=1).tolist() == [3]
     assert FRONTIER.loss[picked[0]] == 0.1
 
 
@@ -33,7 +33,7 @@ def test_policies_that_hardly_differ_are_not_picked():
     rows = np.ones((2, 200), dtype=np.bool_)
     rows[1, 0] = False
     frontier = Frontier.of([0.2, 0.1], [0.1, 0.2], rows)
-    assert most_different(frontier, (0.5, 0.5)).tolist() == [1]
+    assert most_different(frontier, frontier.dominating(0.5, 0.5)).tolist() == [1]
 
 
 def policy(*cuts):

@@ -9,6 +9,7 @@ from voile.report.sections import Grid
 from voile.tables.verbs.report import _axes, _intervals, _kit_summary, _searched
 from voile.tables.verbs.report_data import STATING
 from voile.tables.verbs.report_figures import risks
+from voile.tables.verbs.report_losses import analysts
 from voile.tables.verbs.wording import three_sentences
 
 DATA = {
@@ -100,7 +101,7 @@ def told(name, loss, outcomes=()):
         "subjects": 100.0,
         "population_known": True,
         "marks": {"safe-harbor": [0.3, 0.4, 7.0]},
-        "beats": {"safe-harbor": {"count": 3}},
+        "beats": {"safe-harbor": {"count": 3, "chosen": True}},
     }
     searched = [prose.paragraphs[0] for prose in _searched(data)]
     figures = {"subjects": 50.0, "suppressed": 0.0, "expected_matches": 2.0, "mean_risk": 0.04}
@@ -113,20 +114,59 @@ def test_what_was_searched_for_is_what_is_told():
         "An adversary who links every record to the population is expected to re-identify "
         "about 2 of the 50 people in the release (4.0%); without protection, about 11 of the 100 "
         "people in the fitted source.",
-        "The release keeps 80% of the information in the source's quasi-identifiers and loses 20%.",
+        "The release loses 20% of the distribution.",
         "On the fitted source it beats Safe Harbor, which leaves about 7 people expected to be "
-        "re-identified and loses 40%; 2 other policies found do so too.",
+        "re-identified and has a loss of 40%; 2 other policies found do so too.",
         "relative risk",
         "detail gone",
     ]
     assert told("my:rare", "mutual-information", ["pay", "job"])[1:] == [
-        "The release keeps 80% of the information about pay and job in the source's "
-        "quasi-identifiers and loses 20%; it leaves 10% of the source's rare people.",
+        "The release loses 20% of the information about pay and job; it leaves 10% of the "
+        "source's rare people.",
         "On the fitted source it beats Safe Harbor, which leaves 30% of the source's rare people "
-        "(about 7 people expected to be re-identified) and loses 40%; 2 other policies found do "
-        "so too.",
+        "(about 7 people expected to be re-identified) and has a loss of 40%; 2 other policies "
+        "found do so too.",
         "rare people",
         "detail gone",
         "Risk here is rare people (f), and loss is detail gone (g). Outcomes: pay and job.",
     ]
     assert told("matches", "my:gone")[1] == "The release has 20% of the greatest detail gone."
+
+
+LOST = {
+    "distribution": 0.2,
+    "resolution": 0.05,
+    "ncp": 0.1,
+    "query_error": 0.04,
+    "columns": [
+        {"column": "age", "groups": 7, "entropy": 0.61, "rare_lost": 0.1},
+        {"column": "sex", "groups": 1, "entropy": 0.0, "rare_lost": 0.002},
+    ],
+}
+
+
+def test_what_is_left_of_each_column_is_told_and_one_group_is_warned_of():
+    section = analysts(DATA | {"lost": LOST}, "public")
+    prose, table = section.blocks
+    assert "distribution 20%, resolution 5.0%, width of the groups (NCP) 10%" in prose.paragraphs[0]
+    assert "off by more than 4.0%" in prose.paragraphs[1]
+    assert prose.paragraphs[2].startswith("Column sex is one group")
+    assert table.rows == (("age", "7", "61%", "10%"), ("sex", "1", "0%", "under 1.1%"))
+    internal = analysts(DATA | {"lost": LOST}, "internal").blocks[1]
+    assert internal.rows[1][-1] == "0.2%"
+    weighted = {"name": "weighted", "title": "Lost", "formula": "0.5 x this + 0.5 x that"}
+    measures = {**MEASURES, "loss": weighted}
+    said = three_sentences(
+        DATA
+        | {"lost": LOST, "measures": measures, "chosen": [0.1, 0.125, 5.0], "marks": {}}
+        | {"matches": 11.0, "population_known": True},
+        {"subjects": 50.0, "suppressed": 0.0, "expected_matches": 2.0, "mean_risk": 0.04},
+        "at the knee",
+    )
+    assert said[1] == (
+        "The release has a loss of 12% (0.5 x this + 0.5 x that); column sex is one group."
+    )
+
+
+def test_no_screen_calls_the_paper_s_loss_what_is_kept():
+    assert not any("keeps" in said for said in told("matches", "information"))

@@ -11,14 +11,13 @@ from voile.tables.policies.policy import Policy
 
 
 def most_different(
-    frontier: Frontier, beaten: tuple[float, float], *, most: int = 3
+    frontier: Frontier, beating: NDArray[np.intp], *, most: int = 3
 ) -> NDArray[np.intp]:
-    """Pick up to `most` policies that beat a (risk, loss), as unlike each other as can be.
+    """Pick up to `most` of some policies, as unlike each other as can be.
 
     The first loses least; each next one is farthest, in cuts, from those picked (Gonzalez 1985), by
     1 in 20 of the first one's cuts or more.
     """
-    beating = frontier.dominating(*beaten)
     if not len(beating):
         return beating
     rows = np.asarray(frontier.policies)[beating]

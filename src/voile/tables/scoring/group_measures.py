@@ -261,7 +261,7 @@ def information() -> GroupMeasure:
     """Return the loss of eq. 4: KL(P || Q), Q spreading each group's subjects evenly."""
     return GroupMeasure(
         "information",
-        "Information lost",
+        "Distribution lost",
         "nats",
         "sum over subjects of log(n_x w / n)",
         generalising="rises",

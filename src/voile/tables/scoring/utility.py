@@ -78,16 +78,17 @@ def query_error(
     more. Cost: O(queries x (cells + groups)).
     """
     rng = np.random.default_rng(random_state)
-    kept = np.bincount(grouping.group, counts.sample, len(grouping.kept)) * grouping.kept
+    kept = np.bincount(grouping.group, counts.sample, len(grouping.kept)).astype(np.float64)
+    kept[~grouping.kept] = 0.0
     shares = counts.sample / counts.subjects
     errors = np.empty(queries)
     for i, around in enumerate(counts.codes[rng.choice(len(shares), queries, p=shares)]):
         among = rng.permutation(len(counts.sizes))[: rng.integers(1, MOST_COLUMNS + 1)]
-        within, inside = np.ones(len(shares), dtype=np.bool_), kept.copy()
+        within, inside = np.ones(len(shares), dtype=np.bool_), kept
         for d in among:
             asked = _range(int(around[d]), counts.sizes[d], rng)
             within &= asked[counts.codes[:, d]]
-            inside *= _overlap(grouping.values[d], asked)[grouping.box[:, d]]
+            inside = inside * _overlap(grouping.values[d], asked)[grouping.box[:, d]]
         true = float(counts.sample[within].sum())
         errors[i] = abs(inside.sum() - true) / max(true, LEAST_COUNT * counts.subjects)
     return float(np.median(errors))

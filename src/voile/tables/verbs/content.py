@@ -67,6 +67,11 @@ class Score(NamedTuple):
     resolution: float
     ncp: float
 
+    def beats(self, other: Score) -> bool:
+        """Whether this policy has no more of anything compared, and less of something."""
+        own = {name: np.array([getattr(self, name)]) for name in (*COMPARED, "risk", "loss")}
+        return len(_beating(own, other)) > 0
+
     @property
     def losses(self) -> dict[str, float]:
         """The three losses by name."""
@@ -330,9 +335,12 @@ def beating(
 
     Of risk, the loss that was searched for, distribution and resolution one at least is less.
     """
-    own = [frontier.risk, frontier.loss, *(losses[name] for name in COMPARED)]
-    its = [score.risk, score.loss, *(getattr(score, name) for name in COMPARED)]
-    more = np.array(own) - np.array(its)[:, None]
+    compared = {name: losses[name] for name in COMPARED}
+    return _beating({"risk": frontier.risk, "loss": frontier.loss, **compared}, score)
+
+
+def _beating(own: Mapping[str, NDArray[np.float64]], score: Score) -> NDArray[np.intp]:
+    more = np.array([values - getattr(score, name) for name, values in own.items()])
     return np.flatnonzero((more <= SAME).all(axis=0) & (more < -SAME).any(axis=0))
 
 

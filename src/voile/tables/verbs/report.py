@@ -30,6 +30,7 @@ from voile.report.sections import (
 from voile.report.wording import listed, share, share_of, size
 from voile.tables.verbs.report_data import STATING, report_data
 from voile.tables.verbs.report_figures import optimality_gap, risks
+from voile.tables.verbs.report_losses import analysts
 from voile.tables.verbs.wording import (
     CALLED,
     count_among,
@@ -84,6 +85,7 @@ def sections(
     parts = [
         _summary(data, figures, private, audience),
         risks(data, figures, audience, _sensitive(public)),
+        analysts(data, audience),
         *evidence_sections(evidence, audience),
         _intervals(data, audience),
         _codebook(public),
@@ -111,7 +113,7 @@ def _summary(
         short = (
             Figure("Average risk", format_odds(figures["mean_risk"]), "of a record"),
             Figure("Highest individual risk", format_odds(figures["max_risk"]), "of any record"),
-            Figure("Information lost", share(figures["loss"]), NOTHING_LEFT),
+            Figure("Loss", share(figures["loss"]), NOTHING_LEFT),
         )
         return Section("summary", "In short", (Figures(short),), first=True)
     chosen = private["chosen"]
@@ -132,7 +134,7 @@ def _summary(
             if certain
             else "chance of being re-identified correctly",
         ),
-        Figure("Information lost", share(loss), NOTHING_LEFT),
+        Figure(data["measures"]["loss"]["title"], share(loss), NOTHING_LEFT),
         Figure(
             "Unique on all released columns",
             share_of(apart, people, audience),

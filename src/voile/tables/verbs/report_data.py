@@ -14,13 +14,14 @@ from voile.tables.people.superpopulation import estimate_uniques
 from voile.tables.policies.comparison import in_words, most_different
 from voile.tables.policies.policy import Policy
 from voile.tables.recoding.published import Published
+from voile.tables.verbs.report_losses import loss_data
 
 if TYPE_CHECKING:
     from voile.tables.policies.space import PolicySpace
     from voile.tables.verbs.content import Content
 
 STATING = Stating(
-    at_least=frozenset({"k", "k_map", "least_loss", "bound", "area", "floor"}),
+    at_least=frozenset({"entropy", "k", "k_map", "least_loss", "bound", "area", "floor"}),
     people=frozenset({"sample_uniques", "population_uniques", "unique_with_kept"}),
 )
 POINTS = 600
@@ -68,6 +69,9 @@ def report_data(
         if content.bound is not None:
             data["least_loss"] = float(content.bound.least_loss(score.risk))
         data["suppressed"] = score.suppressed
+        for name, its in content.mark_scores.items():
+            data["beats"][name]["chosen"] = score.beats(its)
+        data["lost"] = loss_data(space, policy)
         data["uniques_release"] = _uniques(space, policy, content.fraction)
         data["estimated_release"] = _estimated(space, policy)
         data["after"] = _finite(space.disclosure(policy))
@@ -158,14 +162,14 @@ def _beats(content: Content, name: str) -> dict[str, Any]:
     scores = (score.risk, score.loss)
     frontier, space = content.frontier, content.space
     called = name.replace("-", " ").title()
-    explained = []
-    for number in most_different(frontier, scores).tolist():
+    explained, beating = [], content.beating(name)
+    for number in most_different(frontier, beating).tolist():
         point = frontier.point(number)
         own = space.policy(point.policy)
         said = in_words(own, (point.risk, point.loss), mark, scores, called)
         found = content.score(own).matches
         explained.append({"number": number, "found": found, "loss": point.loss, "words": said})
-    return {"count": len(frontier.dominating(*scores)), "explained": explained}
+    return {"count": len(beating), "explained": explained}
 
 
 def _strips(policy: Policy) -> list[dict[str, Any]]:

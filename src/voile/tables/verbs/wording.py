@@ -114,8 +114,10 @@ def describe_risk(data: Mapping[str, Any], risk: float, matches: float) -> str:
 
 def describe_loss(data: Mapping[str, Any], loss: float) -> str:
     match data["measures"]["loss"]["name"]:
+        case "weighted":
+            return f"has a loss of {share(loss)} ({data['measures']['loss']['formula']})"
         case "information":
-            return f"loses {share(loss)} of the information"
+            return f"loses {share(loss)} of the distribution"
         case "mutual-information":
             return f"loses {share(loss)} of the information about {listed(data['outcomes'])}"
         case _:
@@ -123,17 +125,11 @@ def describe_loss(data: Mapping[str, Any], loss: float) -> str:
 
 
 def _describe_what_is_kept(data: Mapping[str, Any], loss: float) -> str:
-    match data["measures"]["loss"]["name"]:
-        case "information":
-            about_what = ""
-        case "mutual-information":
-            about_what = f" about {listed(data['outcomes'])}"
-        case _:
-            return f"The release {describe_loss(data, loss)}"
-    return (
-        f"The release keeps {share(1 - loss)} of the information{about_what} in the source's "
-        f"quasi-identifiers and loses {share(loss)}"
-    )
+    said = f"The release {describe_loss(data, loss)}"
+    if "lost" not in data:
+        return said
+    single = [one["column"] for one in data["lost"]["columns"] if one["groups"] == 1]
+    return said + "".join(f"; column {column} is one group" for column in single)
 
 
 def count_beating(count: int) -> str:
@@ -180,8 +176,10 @@ def three_sentences(
     for name, (its_risk, its_loss, its_found) in data["marks"].items():
         count = data["beats"][name]["count"]
         its_name = CALLED.get(name, name)
-        its_own = f"leaves {describe_risk(data, its_risk, its_found)} and loses {share(its_loss)}"
-        if risk <= its_risk and loss <= its_loss:
+        its_own = (
+            f"leaves {describe_risk(data, its_risk, its_found)} and has a loss of {share(its_loss)}"
+        )
+        if data["beats"][name]["chosen"]:
             also = f"; {count - 1:,} other policies found do so too" if count > 2 else ""
             said.append(f"On the fitted source it beats {its_name}, which {its_own}{also}.")
         else:
