@@ -44,8 +44,8 @@ def count_combinations(
         distinct combinations: repeated rows change nothing. A row without a subject is a subject
         of its own.
     weight : column of people per row, whole numbers >= 0, as numbers or as text; not with subject.
-    floats : columns of floats, if they are, that are told apart by how they are written; NaN is
-        null, and -0.0 another than 0.0.
+    floats : columns of floats, if any, whose values differ where they are written differently; NaN
+        is null, and -0.0 another than 0.0.
     memory : bytes, > 0. What does not fit spills to disk; the answer has to fit in half of it.
     threads, directory : as for `voile.engines.duck.connect`.
 

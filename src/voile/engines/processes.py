@@ -38,7 +38,7 @@ def in_order(
     context = get_context("fork")
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(work,))
     try:
-        yield from _ahead(pool, tasks, AHEAD * jobs)
+        yield from _prefetch(pool, tasks, AHEAD * jobs)
     except BrokenProcessPool:
         raise RequestError(
             "a worker process was killed, perhaps for lack of memory",
@@ -48,7 +48,7 @@ def in_order(
         pool.shutdown(cancel_futures=True)
 
 
-def _ahead(
+def _prefetch(
     pool: ProcessPoolExecutor, tasks: Iterable[Task], most: int
 ) -> Iterator[tuple[Task, Any]]:
     begun = deque[tuple[Task, Any]]()

@@ -144,7 +144,7 @@ class Run(Generic[Notes, Known]):
                 beside[name].write(lines)
             for aside in made.aside:
                 self._set_aside(batch, aside, beside[ASIDE])
-            yield self._kept(batch, made)
+            yield self._keep(batch, made)
             self._progress("applying", self._tally.read, rows)
 
     def _read(self, control: Writer) -> Iterator[Batch]:
@@ -166,7 +166,7 @@ class Run(Generic[Notes, Known]):
         columns = [pa.array(batch.numbers[lost]), *why, *names]
         file.write(pa.RecordBatch.from_arrays(columns, schema=self._beside()[ASIDE]))
 
-    def _kept(self, batch: Batch, made: Outcome[Notes]) -> pa.RecordBatch:
+    def _keep(self, batch: Batch, made: Outcome[Notes]) -> pa.RecordBatch:
         """Return the rows of a batch that are released, and count the others."""
         left = batch.left(made.aside)
         suppressed = np.zeros_like(left) if made.suppressed is None else made.suppressed & left

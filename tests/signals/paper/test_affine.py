@@ -59,7 +59,9 @@ def test_the_same_seed_finds_the_same_least(optimiser):
 
 def test_an_optimiser_that_is_not_installed_says_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "cma", None)
-    with pytest.raises(RequestError, match=r"needs cma; install it with: pip install .*experiments"):
+    with pytest.raises(
+        RequestError, match=r"needs cma; install it with: pip install .*experiments"
+    ):
         PrivacyMap(LearnedAffine(optimiser="cma")).fit(*shifted(200, 1))
 
 

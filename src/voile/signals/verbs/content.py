@@ -10,7 +10,6 @@ from voile.core.errors import DamagedError
 from voile.data.files.outputs import Visibility
 from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
-from voile.release.choice import STRICT, read_fields
 from voile.release.kit import Kit
 from voile.signals.codec.codec import Codec
 from voile.signals.codec.lattice import Lattice

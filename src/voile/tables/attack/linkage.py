@@ -259,7 +259,8 @@ def _findings(
             "people found",
             _rate(right & claimed, here),
             baseline=None if threshold > 0 else _rate(guessed, here),
-            meaning="Of the released people who are in the register, the share re-identified correctly.",
+            meaning="Of the released people who are in the register, the share re-identified "
+            "correctly.",
             at=at,
         ),
         Finding(

@@ -189,7 +189,7 @@ def _start(space: PolicySpace, options: FitOptions) -> Frontier | None:
         raise RequestError(
             f"its loss is {earlier.measures['loss'].formula}, and this fit's {loss.formula}: "
             "policies of one loss are not compared with those of another",
-            where=str(options.resume),
+            where=str(options.start_from),
             instead="fit with its loss, weights and importance of columns, or without it",
         )
     return earlier.frontier
