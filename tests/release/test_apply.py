@@ -319,14 +319,14 @@ def test_an_output_that_is_there_is_replaced_only_by_force(out: Path) -> None:
 def test_a_row_that_is_lost_or_made_stops_the_release(
     out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = Run._kept
+    keep = Run._keep
 
     def lossy(self: Run[Any, Any], batch: Batch, made: Outcome[Any]) -> pa.RecordBatch:
-        rows = kept(self, batch, made)
+        rows = keep(self, batch, made)
         self._tally.released -= 1
         return rows
 
-    monkeypatch.setattr(Run, "_kept", lossy)
+    monkeypatch.setattr(Run, "_keep", lossy)
     with pytest.raises(AssertionError, match="12 rows came in and 9 are accounted for"):
         run().write(out, IN_ORDER, force=False, progress=silent)
     assert not out.exists()
