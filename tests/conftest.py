@@ -15,20 +15,17 @@ from hypothesis import is_hypothesis_test, settings
 import voile.keys.random
 
 HERE = Path(__file__).parent
-WHOLE = tuple(
-    HERE / name
-    for name in (
-        "cli",
-        "contracts",
-        "data/postgres",
-        "demo",
-        "docs",
-        "hostile",
-        "real",
-        "signals/channel",
-    )
+WHOLE = ("cli", "contracts", "data/postgres", "docs", "hostile", "real", "signals/channel")
+"""Where tests run whole commands, servers or wings, rather than a part; but for these:"""
+PARTS = (
+    "cli/test_destination.py",
+    "cli/test_json_errors.py",
+    "cli/test_screen.py",
+    "cli/test_wing_options.py",
+    "cli/verify",
+    "signals/channel/test_ends.py",
+    "signals/channel/test_envelope.py",
 )
-"""Where tests run whole commands, servers or wings, rather than a part."""
 
 FEW = 15  # examples of a property in `make test`
 
@@ -62,11 +59,15 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what `make test` leaves to `.ci/run`; of a property it tries a few examples alone."""
+    """Mark what `make test` leaves to `.ci/run`; of a property it tries a few examples only."""
     for item in items:
-        if any(item.path.is_relative_to(folder) for folder in WHOLE):
+        if _is_below(item.path, WHOLE) and not _is_below(item.path, PARTS):
             item.add_marker("whole")
         if "not whole" in config.option.markexpr and is_hypothesis_test(item.obj):
             tried = item.obj._hypothesis_internal_use_settings
             few = settings(tried, max_examples=min(tried.max_examples, FEW))
             item.obj._hypothesis_internal_use_settings = few
+
+
+def _is_below(path: Path, places: tuple[str, ...]) -> bool:
+    return any(path.is_relative_to(HERE / place) for place in places)

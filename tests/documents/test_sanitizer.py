@@ -82,6 +82,7 @@ def test_the_last_loss_is_t_of_what_is_removed_out_of_fold():
     assert sanitizer.history_[-1].loss == 7 * left[0] + 3 * left[1] + (gone & (truth == 0)).sum()
 
 
+@pytest.mark.whole
 def test_the_same_seed_gives_the_same_committee_on_any_number_of_processes():
     one, two = fitted(n_jobs=1), fitted(n_jobs=2)
     assert arrays_of(one) == arrays_of(two) == arrays_of(fitted())

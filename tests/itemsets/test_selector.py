@@ -53,6 +53,7 @@ def signs(X):
     return pd.DataFrame(over, columns=X.columns) if isinstance(X, pd.DataFrame) else over
 
 
+@pytest.mark.whole
 @parametrize_with_checks(
     [OfSigns(k=1), OfSigns(k=2, method="greedy", utility="coverage")],
     expected_failed_checks=lambda _: {

@@ -163,6 +163,7 @@ def test_the_package_itself_never_makes_one_for_tests():
     assert users == []
 
 
+@pytest.mark.whole
 def test_a_type_checker_refuses_a_generator_for_a_protective(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(

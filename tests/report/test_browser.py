@@ -23,7 +23,7 @@ from voile.report.sections import (
     Strip,
 )
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.whole]
 
 NASTY = """<script>window.hacked=1</script>"><img src=x onerror='window.hacked=1'>"""
 FOCUSED = "document.activeElement.closest('.canvas') !== null"

@@ -119,6 +119,7 @@ def test_the_random_draw_is_the_expectation():
     assert evidence.findings[0].baseline.successes == round(40 * 30 / tokens)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("labels", SOURCES)
 def test_the_same_seed_gives_the_same_evidence_on_any_number_of_processes(labels):
     truth = notes()

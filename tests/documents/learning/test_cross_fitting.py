@@ -80,6 +80,7 @@ def test_margins_of_another_shape_are_refused(shape):
         fitted(training_of("a/A b", "c/A d"), np.array([0, 1]), [Bad()])
 
 
+@pytest.mark.whole
 def test_processes_change_nothing():
     training = Training.of(notes(2))
     folds = training.folds(3, np.random.default_rng(1))

@@ -87,6 +87,7 @@ def labelled(label):
     return rows, fitted(rows, miss_cost=[20])
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     ("label", "options", "repeats"),
     [

@@ -115,6 +115,7 @@ def test_where_nothing_is_left_one_token_in_a_hundred_is_inspected(tmp_path):
     assert tokens > 200
 
 
+@pytest.mark.whole
 def test_the_same_seed_finds_the_same(release):
     assert attacked(release) == attacked(release)
     assert attacked(release) != attacked(release, seed=2)

@@ -36,6 +36,7 @@ def with_facts(kit, **facts):
     return replace(kit, facts={**kit.facts, **facts})
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("learners", [["svm"], ["adaboost"], ["crf"], ["ensemble"]])
 def test_what_is_read_back_removes_the_same(learners, tmp_path):
     kit = kit_of() if learners == ["svm"] else fitted(people(), learners=learners, miss_cost=[20])
@@ -152,6 +153,7 @@ def broken(row):
         yield "huge", {**row, "data": huge.tobytes()}
 
 
+@pytest.mark.whole
 def test_an_array_that_does_not_fit_is_refused(tmp_path):
     """Whatever is wrong with any array, nothing is released, and nothing else is raised."""
     kit = kit_of()

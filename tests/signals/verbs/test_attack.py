@@ -110,6 +110,7 @@ def test_who_hears_a_person_again_and_again_finds_the_class(tmp_path):
     assert "invariants, 5 messages: right" not in rates(plain, public_map=tmp_path / "other")
 
 
+@pytest.mark.whole
 def test_a_column_that_is_known_is_everyones_own(tmp_path):
     """What the kept column tells by itself is the baseline: here all of it."""
     table = people(n=400)
@@ -122,6 +123,7 @@ def test_a_column_that_is_known_is_everyones_own(tmp_path):
     assert known.findings[0].rate.value > 0.95
 
 
+@pytest.mark.whole
 def test_what_she_thinks_beforehand_is_weighed_and_counts_for_nothing_found(attacked, tmp_path):
     place, release, truth = attacked
     table = people(n=400)

@@ -208,6 +208,7 @@ def of_time(trend=0.0, swing=1.0, seed=8, n=160, length=12):
     )
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("how", [{"trend": 1.0}, {"trend": -1.0}, {"swing": 3.0}])
 def test_readings_whose_course_alone_tells_the_class_are_never_said_to_be_safe(how):
     """One reading of each tells nothing; the trend, or the swing, tells the class entirely."""

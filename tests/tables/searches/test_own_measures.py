@@ -43,6 +43,7 @@ def whole_frontier(evaluator):
     return Frontier.of(scores.risk[kept].round(12), scores.loss[kept].round(12), policies[kept])
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("limits", LIMITS)
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize("method", [*METHODS, best.seek])
