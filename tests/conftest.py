@@ -27,13 +27,13 @@ PARTS = (
     "signals/channel/test_envelope.py",
 )
 
-FEW = 15  # examples of a property in `make test`
+FEW, MOST = 15, 50  # examples of a property, in `make test` and in `.ci/run`
 
 # A runner in the background starts its children with Ctrl-C ignored; tests that press it hang.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same cases in every run, so that a failure is of the change that is tested; to look for new
-# ones, HYPOTHESIS_PROFILE=explore.
+# ones, as many as a test asks for, HYPOTHESIS_PROFILE=explore.
 settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None)
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "fixed")
@@ -60,13 +60,14 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what `make test` leaves to `.ci/run`; of a property it tries a few examples only."""
+    most = FEW if "not whole" in config.option.markexpr else MOST
     for item in items:
         if _is_below(item.path, WHOLE) and not _is_below(item.path, PARTS):
             item.add_marker("whole")
-        if "not whole" in config.option.markexpr and is_hypothesis_test(item.obj):
-            tried = item.obj._hypothesis_internal_use_settings
-            few = settings(tried, max_examples=min(tried.max_examples, FEW))
-            item.obj._hypothesis_internal_use_settings = few
+        if PROFILE == "fixed" and is_hypothesis_test(getattr(item, "obj", None)):
+            asked = item.obj._hypothesis_internal_use_settings
+            fewer = settings(asked, max_examples=min(asked.max_examples, most))
+            item.obj._hypothesis_internal_use_settings = fewer
 
 
 def _is_below(path: Path, places: tuple[str, ...]) -> bool:

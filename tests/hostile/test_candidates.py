@@ -82,7 +82,7 @@ def ages() -> Secret:
         Choice(max_loss=0.6),
         table,
         values,
-        4,
+        6,
     )
 
 
@@ -104,7 +104,7 @@ def baskets() -> Secret:
         "ill": "label",
     }
     return Secret(
-        "itemsets", {"columns": roles}, {}, Choice(max_loss=0.3), table, [*range(5, 64), 0], 4
+        "itemsets", {"columns": roles}, {}, Choice(max_loss=0.3), table, [*range(5, 64), 0], 6
     )
 
 
@@ -123,7 +123,7 @@ def pulses() -> Secret:
 
     roles = {"person": "identifier", "pulse": "reading", "ill": "private"}
     whole = {"subject": "person", "columns": roles}
-    return Secret("signals", whole, {}, Choice(max_relative_risk=0.5), table, [*range(61, 121)], 4)
+    return Secret("signals", whole, {}, Choice(max_relative_risk=0.5), table, [*range(61, 121)], 6)
 
 
 def names() -> Secret:
