@@ -114,9 +114,9 @@ def test_a_bomb_is_refused_at_once(voile: Voile, kit: Path) -> None:  # noqa: F8
     numbers = pa.array([0] * 1_000_000, pa.int32())
     put(kit, pa.table({"zip": pa.DictionaryArray.from_arrays(numbers, ["x" * (1 << 20)])}))
     assert (kit / "frontier.parquet").stat().st_size < 10_000
-    begun = time.monotonic()
+    begun = time.process_time()
     ran = voile("tables", "frontier", kit)
-    assert time.monotonic() - begun < 10
+    assert time.process_time() - begun < 10
     assert (ran.code, ran.err) == (
         2,
         f"voile: {kit}: a table of the kit has an encoding that voile never writes\n",

@@ -208,7 +208,7 @@ def test_whatever_is_killed_nothing_is_lost_and_nothing_comes_twice(tmp_path, br
     (tmp_path / "key").write_bytes(SECRET_BYTES)
     (tmp_path / "key").chmod(0o600)
     enrolled(fitted().codec_, *subjects).write(tmp_path / "enrolment")
-    kill_by_turns(tmp_path, broker, len(taken), np.random.default_rng())
+    kill_by_turns(tmp_path, broker, len(taken), np.random.default_rng(1))
     check_all_came(written(tmp_path), taken)
     with sender(tmp_path) as device:
         assert device.counts() == {"spooled": 0, "unfit": 0}
