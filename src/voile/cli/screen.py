@@ -104,9 +104,11 @@ def show_table(
     widths = fitting(cells, console.width, wraps)
     table = Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False)
     for i, (name, width) in enumerate(widths.items()):
-        texts = any(isinstance(row[i], str) for row in rows)
-        title, side = Text(name.replace("_", " ")), "left" if texts else "right"
-        table.add_column(title, justify=side, width=width)  # type: ignore[arg-type]  # a literal
+        table.add_column(
+            Text(name.replace("_", " ")),
+            justify="left" if any(isinstance(row[i], str) for row in rows) else "right",
+            width=width,
+        )
     for row in zip(*(cells[name] for name in widths), strict=True):
         table.add_row(*map(Text, row))
     console.print(table)

@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from voile.cli.parameters import Command, Run
-from voile.data import Data, Place
+from voile.data import Data, NamedPhrases, Phrases, Place
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -107,7 +107,7 @@ def _kind(annotation: Any) -> tuple[click.ParamType[Any], bool]:
         return _kind(get_args(annotation)[0])[0], True
     if get_origin(annotation) is Literal:
         return _Offered([str(choice) for choice in get_args(annotation)]), False
-    if annotation in (Path, Place, Data):
+    if annotation in (Path, Place, Data, Phrases, NamedPhrases):
         return click.Path(), False
     return _Typed(METAVARS.get(annotation, "TEXT")), False
 

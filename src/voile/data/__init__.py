@@ -5,6 +5,7 @@ What is named here loads on first use, so that importing this package stays chea
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NewType
 
@@ -34,6 +35,54 @@ class Data:
         return core_schema.no_info_plain_validator_function(_readable)
 
 
+class Phrases:
+    """A file of phrases, one a line, that an option names; in Python the phrases themselves too."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(_phrases)
+
+
+class NamedPhrases:
+    """``NAME=FILE``; in Python name -> phrases, or their file, as well: see `named_phrases`."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(_named_phrases)
+
+
+def _phrases(thing: Any) -> Any:
+    if isinstance(thing, str | PathLike):
+        return str(thing)
+    if isinstance(thing, list | tuple | set | frozenset) and all(isinstance(x, str) for x in thing):
+        return tuple(sorted(thing) if isinstance(thing, set | frozenset) else thing)
+    raise ValueError("give a file of phrases, one a line, or a list of them")
+
+
+def named_phrases(thing: Any) -> list[tuple[str, Any]]:
+    """Return the name and the phrases, or the file of them, of each list of an option's.
+
+    >>> named_phrases("given=a.txt"), named_phrases({"given": ("Ann", "Ben")})
+    ([('given', 'a.txt')], [('given', ('Ann', 'Ben'))])
+    """
+    if isinstance(thing, Mapping):
+        return list(thing.items())
+    name, _, file = thing.partition("=")
+    return [(name, file)]
+
+
+def _named_phrases(thing: Any) -> Any:
+    if isinstance(thing, Mapping):
+        return {str(name): _phrases(phrases) for name, phrases in thing.items()}
+    if not isinstance(thing, str) or not all(part.strip() for part in named_phrases(thing)[0]):
+        raise ValueError("write NAME=FILE")
+    return thing
+
+
 def _readable(thing: Any) -> Any:
     from voile.data.frames import KNOWN, frame_kind
     from voile.data.source import Source
@@ -45,6 +94,8 @@ def _readable(thing: Any) -> Any:
 
 __all__ = [
     "Data",
+    "NamedPhrases",
+    "Phrases",
     "Place",
     "Source",
     "Staging",

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from voile.data import named_phrases
 from voile.documents.patterns.phrase_list import read_phrases
 from voile.documents.words.tokens import LINE, Tokeniser, tokenise
 
 
-def read_gazetteers(given: Iterable[str]) -> dict[str, list[str]]:
-    """Read each NAME=FILE: the phrases by the list's name."""
-    pairs = (one.split("=", 1) for one in given)
-    return {name: read_phrases(path) for name, path in pairs}
+def read_gazetteers(given: Iterable[Any]) -> dict[str, list[str]]:
+    """Read each NAME=FILE, and take what is phrases already: the phrases by the list's name."""
+    return {name: read_phrases(phrases) for one in given for name, phrases in named_phrases(one)}
 
 
 def gazetteer_words(

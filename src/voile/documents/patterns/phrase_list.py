@@ -17,8 +17,16 @@ from voile.documents.words.normalisation import as_latin, normalise
 _TOKEN = re.compile(r"[^\W_]+|\S")
 
 
-def read_phrases(path: str | PathLike[str]) -> list[str]:
-    """Read a list from a text file in UTF-8, one phrase a line; empty lines are left out."""
+def read_phrases(given: str | PathLike[str] | Sequence[str]) -> list[str]:
+    """Read a list from a text file in UTF-8, one phrase a line; empty ones are left out.
+
+    What is a list already is taken as it is.
+    """
+    if not isinstance(given, str | PathLike):
+        if not (phrases := [phrase for phrase in given if phrase.strip()]):
+            raise RequestError("the list has no phrase")
+        return phrases
+    path = given
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -74,7 +82,7 @@ class PhraseList:
     @classmethod
     def read(
         cls,
-        path: str | PathLike[str],
+        path: str | PathLike[str] | Sequence[str],
         *,
         label: str = "LISTED",
         name: str = "deny-list",

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.errors import RequestError, TamperedError
+from voile.core.errors import RequestError, TamperedError, nearest
 from voile.core.evidence import Count, Evidence, Finding, Note, Rate
 from voile.core.progress import Progress, Steps
 from voile.data import Source, open_source
@@ -104,13 +104,35 @@ def builtin_words() -> frozenset[str]:
     return frozenset(found | TITLES | PARTICLES | {"and", "don", "doña"})
 
 
-def _foreign(path: str) -> Corpus:
-    """Read the adversary's own corpus; "conll:notes.txt" gives its format."""
-    place, format = split_format(path)
-    corpus = Corpus(only_annotated(Corpus.read(place, format)))
+def _foreign(given: Any) -> Corpus:
+    """Read the adversary's own corpus; "conll:notes.txt" gives its format.
+
+    A frame has the columns that a corpus has: text, spans and perhaps subject.
+    """
+    if isinstance(given, str):
+        name, (place, format) = given, split_format(given)
+        read = Corpus.read(place, format)
+    else:
+        source = open_source(given)
+        name, read = source.name, Corpus.from_source(source, _roles_of(source))
+    corpus = Corpus(only_annotated(read))
     if not corpus.labels:
-        raise RequestError("no identifier is marked in the foreign corpus", where=path)
+        raise RequestError("no identifier is marked in the foreign corpus", where=name)
     return corpus
+
+
+def _roles_of(source: Source) -> Roles:
+    for column in ("text", "spans"):
+        if column not in source.columns:
+            raise RequestError(
+                f"a foreign corpus has no column {column}",
+                where=source.name,
+                instead=nearest(column, source.columns),
+            )
+    columns = {"text": {"role": "text", "spans": "spans"}, "spans": "label"}
+    subject = "subject" if "subject" in source.columns else None
+    given = {"columns": columns, **({"subject": subject} if subject else {})}
+    return Roles.parse(given).completed(source.columns, "drop")
 
 
 def _plain(found: Evidence, scene: _Scene, more: tuple[Finding, ...] = ()) -> Evidence:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 import voile.release.options
-from voile.data import Place
+from voile.data import Data, NamedPhrases, Phrases, Place, named_phrases
 from voile.release.options import Options
 
 Learner = Literal[
@@ -38,17 +38,15 @@ def _some(jobs: int) -> int:
 Jobs = Annotated[int, AfterValidator(_some)]
 
 
-def _named(lists: tuple[str, ...]) -> tuple[str, ...]:
-    names = [one.partition("=")[0] for one in lists]
-    for one, name in zip(lists, names, strict=True):
-        if not name.strip() or not one[len(name) + 1 :]:
-            raise ValueError("write NAME=FILE")
+def _distinct(lists: tuple[Any, ...]) -> tuple[Any, ...]:
+    names = [name for one in lists for name, _ in named_phrases(one)]
+    for name in names:
         if names.count(name) > 1:
             raise ValueError(f"two lists are called {name}")
     return lists
 
 
-Lists = Annotated[tuple[Place, ...], AfterValidator(_named)]
+Lists = Annotated[tuple[NamedPhrases, ...], AfterValidator(_distinct)]
 
 AXES = {"risk": "identifiers left", "loss": "harmless tokens removed"}
 """What risk and loss are called."""
@@ -123,8 +121,8 @@ class ApplyOptions(voile.release.options.ApplyOptions):
     record: tuple[str, ...] = Field(
         (), description="format of record numbers to remove, e.g. MRN-######; repeatable"
     )
-    deny: Place | None = Field(None, description="file of phrases to remove, one a line")
-    allow: Place | None = Field(None, description="file of phrases never to remove, one a line")
+    deny: Phrases | None = Field(None, description="file of phrases to remove, one a line")
+    allow: Phrases | None = Field(None, description="file of phrases never to remove, one a line")
     context: bool = Field(
         False, description="remove words that point to removed values, by the fit's rules"
     )
@@ -170,7 +168,7 @@ class AttackOptions(Options):
         min_length=1,
         description="source of training labels: published, released or foreign text",
     )
-    foreign: Place | None = Field(None, description="annotated corpus of another publisher")
+    foreign: Data | None = Field(None, description="annotated corpus of another publisher")
     order: Literal["margin", "paper", "negatives"] = Field(
         "margin", description="order of inspection"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from voile.core.errors import DamagedError, RequestError, nearest
 from voile.documents.committee.committee import Committee
@@ -35,13 +36,13 @@ def make_recipe(content: Content, policy: Policy, options: ApplyOptions) -> Reci
     """
     finders: tuple[Finder, ...] = _patterns(options, options.record)
     if options.deny is not None:
-        finders = (PhraseList.read(options.deny), *finders)
+        finders = (_phrase_list(options.deny, "deny-list"), *finders)
     committee = _working(content.committee(policy))
     kinds = check_kinds(options.kinds())
     repeated = name_types(committee.labels, kinds) if options.repeats else frozenset()
     if options.context and (words := content.repeating(repeated).context(policy)):
         finders = (*finders, PhraseList(words, label="CONTEXT", name="context"))
-    allow = None if options.allow is None else PhraseList.read(options.allow, name="allow-list")
+    allow = None if options.allow is None else _phrase_list(options.allow, "allow-list")
     put = _replacer(options)
     known = [*committee.labels, *(finder.label for finder in finders)]
     for label in kinds:
@@ -52,6 +53,11 @@ def make_recipe(content: Content, policy: Policy, options: ApplyOptions) -> Reci
     if options.repeats and not repeated:
         warnings.warn(NAMELESS, NamelessWarning, stacklevel=3)
     return Recipe(committee, finders, allow, repeated, put)
+
+
+def _phrase_list(given: Any, name: str) -> PhraseList:
+    """Read a list, or take it as it is."""
+    return PhraseList.read(given, name=name)
 
 
 def _working(committee: Committee) -> Committee:
