@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -61,11 +62,15 @@ def receive(
 
 @contextmanager
 def _stop(idle: float | None) -> Iterator[Callable[[int], bool]]:
-    """Give what says when to stop: asked to by a signal, or after so long without a reading."""
+    """Give what says when to stop: asked to by a signal, or after so long without a reading.
+
+    Python lets the main thread alone hear signals; another one stops when nothing comes.
+    """
     asked = []
+    is_main = threading.current_thread() is threading.main_thread()
     old = {
         one: signal.signal(one, lambda *_: asked.append(True))
-        for one in (signal.SIGINT, signal.SIGTERM)
+        for one in ((signal.SIGINT, signal.SIGTERM) if is_main else ())
     }
     last = [0, time.monotonic()]
 
