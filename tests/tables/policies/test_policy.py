@@ -59,7 +59,31 @@ def test_at_least_as_general_is_a_partial_order(a, b, c):
 
 
 @given(BITS, BITS, BITS)
-def test_and_is_the_greatest_lower_bound(a, b, c):
+def test_more_general_is_a_strict_order(a, b, c):
+    """Definition 3.3, from its two quantifiers."""
+    pairs = list(zip(a.bits, b.bits, strict=True))
+    assert (a < b) == (all(y for x, y in pairs if x) and any(not x and y for x, y in pairs))
+    assert not a < a
+    assert not (a < b and b < a)
+    assert not (a < b and b < c) or a < c
+    assert (a <= b) == (a < b or a == b)
+    assert (a < b) == (b > a)
+
+
+@given(BITS, BITS, BITS)
+def test_covering_is_what_the_paper_calls_a_greatest_lower_bound(a, b, between):
+    """Definition 3.4: one cut differs, kept by b alone; so nothing lies between the two."""
+    differ = np.flatnonzero(a.bits != b.bits)
+    assert b.covers(a) == (len(differ) == 1 and bool(b.bits[differ[0]]))
+    assert not b.covers(a) or not (a < between and between < b)
+    if a < b and not b.covers(a):
+        one_more = a.bits.copy()
+        one_more[differ[0]] = True
+        assert a < Policy(a.domains, one_more) < b
+
+
+@given(BITS, BITS, BITS)
+def test_and_is_the_meet_of_the_lattice(a, b, c):
     meet = a & b
     assert meet <= a
     assert meet <= b
@@ -79,7 +103,7 @@ def test_adding_cuts_one_by_one_is_a_maximal_chain(order):
     for lower, higher in pairwise(chain):
         assert lower <= higher
         assert not higher <= lower
-        assert sum(higher.bits) - sum(lower.bits) == 1
+        assert higher.covers(lower)
     assert chain[0] == policy([0] * N)
     assert chain[-1] == policy([1] * N)
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from voile.core.errors import InfeasibleError
 from voile.tables.people.counts import Counts
 from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.searches import quick
 from voile.tables.searches.best import explore, seek
 from voile.tables.searches.run import Limit, Run
 from voile.tables.searches.steepest import descend
@@ -144,3 +145,29 @@ def test_weights_and_flips_together_find_what_neither_does(evaluations, other):
         assert ours < search(space, method="local", evaluations=other).frontier.area()
         if other is None:
             assert ours < search(space, method="interval").frontier.area()
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+def test_the_quick_search_finds_no_less_than_the_steepest_chain(small_space, limits):
+    for seed in range(6):
+        space = small_space(seed, sizes=(14, 2, 9), **limits)
+        try:
+            steepest = search(space, method="steepest").frontier
+        except InfeasibleError:
+            continue
+        found = search(space, method="quick")
+        for risk, loss in zip(steepest.risk, steepest.loss, strict=True):
+            no_worse = (found.frontier.risk <= risk + 1e-11) & (found.frontier.loss <= loss + 1e-11)
+            assert no_worse.any()
+        again = search(space, method="quick", random_state=7)
+        assert found.evaluations == again.evaluations
+        np.testing.assert_array_equal(found.frontier.policies, again.frontier.policies)
+        assert found.stopped == "finished"
+
+
+def test_the_quick_search_ends_when_its_evaluations_are_made(small_space, monkeypatch):
+    space = small_space(5, sizes=(14, 2, 9))
+    whole = search(space, method="quick").evaluations
+    monkeypatch.setattr(quick, "MOST", 500)
+    chain = search(space, method="steepest").evaluations
+    assert chain + 500 <= search(space, method="quick").evaluations < whole

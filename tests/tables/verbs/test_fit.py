@@ -88,8 +88,8 @@ def test_random_chains_may_merge_attribute_after_attribute(method):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"chain_order": "attributes"}, "the method is best; take --method random-chain"),
-        ({"bisect_risk": 0.4}, "the method is best; take --method bisect"),
+        ({"chain_order": "attributes"}, "the method is quick; take --method random-chain"),
+        ({"bisect_risk": 0.4}, "the method is quick; take --method bisect"),
         ({"outcomes": ["town"]}, "roles: outcome town has the role quasi; .* label or keep"),
         ({"outcomes": ["name"]}, "roles: outcome name has the role drop; .* label or keep"),
         ({"outcomes": ["ill", "ill"]}, "outcome ill is named twice"),
@@ -209,7 +209,7 @@ def test_a_column_of_no_importance_loses_no_resolution():
 def test_policies_of_another_loss_are_not_gone_on_from(whole, tmp_path, other):
     whole.save(tmp_path / "kit")
     with pytest.raises(RequestError, match="policies of one loss are not compared with those of"):
-        fitted(people(), method="steepest", resume=tmp_path / "kit", **other)
+        fitted(people(), method="steepest", start_from=tmp_path / "kit", **other)
 
 
 def test_a_weight_that_the_loss_does_not_use_is_refused():

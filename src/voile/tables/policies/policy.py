@@ -73,11 +73,23 @@ class Policy(Brief):
         return hash(self.bits.tobytes())
 
     def __le__(self, other: Policy) -> bool:
-        """Whether self is at least as general as other: its cuts are a subset (Def. 3.3)."""
+        """Whether self is at least as general as other: its cuts are a subset."""
         return bool(np.all(~self.bits | other.bits))
 
+    def __lt__(self, other: Policy) -> bool:
+        """Whether self is more general than other: a subset of its cuts, not all (Def. 3.3)."""
+        return self <= other and not other <= self
+
+    def covers(self, other: Policy) -> bool:
+        """Whether other is self without one of its cuts: what the paper calls a GLB (Def. 3.4)."""
+        return other < self and int(self.bits.sum() - other.bits.sum()) == 1
+
     def __and__(self, other: Policy) -> Policy:
-        """Return the greatest lower bound: the cuts that both keep (Def. 3.4)."""
+        """Return the meet, the least general policy that is at least as general as both.
+
+        It keeps the cuts that both keep: the greatest lower bound as lattice theory has it, where
+        the paper's Definition 3.4 of that name is `covers`.
+        """
         return Policy(self.domains, self.bits & other.bits)
 
     def cuts(self) -> Iterator[tuple[Domain, NDArray[np.bool_]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from voile.tables.searches import exhaustive, steepest
@@ -44,14 +45,19 @@ def seek(run: Run) -> None:
             sketch(run, block)
     steepest.explore(run)
     ladder, neighbourhood = Ladder(run), Neighbourhood(run)
-    for _ in range(ROUNDS):
-        before = areas(run.found)
-        ladder.round()
-        if areas(run.found) > before * (1 - LEAST_GAIN):
-            break
+    climb(run, ladder)
     going_on = neighbourhood.flip(PATIENCE, twice=True)
     while run.limited and going_on:
         going_on = ladder.round() | neighbourhood.flip(PATIENCE, twice=True)
+
+
+def climb(run: Run, ladder: Ladder, most: float = math.inf) -> None:
+    """Settle for 16 weights more until that gains little, or `most` evaluations are made."""
+    for _ in range(ROUNDS):
+        before = areas(run.found)
+        ladder.round(most)
+        if run.evaluations >= most or areas(run.found) > before * (1 - LEAST_GAIN):
+            return
 
 
 def areas(found: Frontier) -> float:

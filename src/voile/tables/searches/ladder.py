@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -43,12 +44,17 @@ class Ladder:
         self._slopes = slopes(run, run.taken_up + 1)
         self._weights = 0
 
-    def round(self) -> bool:
-        """Settle for 16 more weights; False when all their starts were known."""
+    def round(self, most: float = math.inf) -> bool:
+        """Settle for 16 more weights; False when all their starts were known.
+
+        For fewer where the run has made `most` evaluations before.
+        """
         fresh = False
         for weight in islice(self._slopes, ROUND):
             flip = self._weights >= ROUND and self._weights % FLIPPED == 0
             self._weights += 1
+            if self._run.evaluations >= most:
+                break
             for penalty, rungs in self._rungs.items():
                 fresh |= self._settle(Aim(weight, penalty), rungs, flip)
         return fresh

@@ -29,7 +29,6 @@ from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.search import Method, SearchResult, search
 
 SAFE_HARBOR = "safe-harbor"
-DEFAULT, DEFAULT_SECONDS = "best", 10.0
 CHAINED = ("random-chain", "sublattice", "bisect")
 OUTCOMES = ("sensitive", "label", "keep")
 """Roles of columns that are released as they are."""
@@ -61,7 +60,7 @@ def fit(
         space,
         method=_method(space, options, marks),
         evaluations=options.evaluations,
-        seconds=_seconds(options),
+        seconds=options.seconds,
         random_state=drawn[1],
         start=_start(space, options),
         progress=lambda at: progress("searching", *_done(at, options)),
@@ -96,7 +95,7 @@ def fit(
 
 def _done(at: Checkpoint, options: FitOptions) -> tuple[float, float | None]:
     """Return how much of the limit that ends the search first is spent, and the limit."""
-    spent = [(at.evaluations, options.evaluations), (at.seconds, _seconds(options))]
+    spent = [(at.evaluations, options.evaluations), (at.seconds, options.seconds)]
     limited = [(done, limit) for done, limit in spent if limit is not None]
     return max(limited, key=lambda one: one[0] / one[1], default=(at.evaluations, None))
 
@@ -143,7 +142,7 @@ def _space(source: Source, roles: Roles, options: FitOptions, sensitive: str | N
 def _method(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]) -> str | Method:
     """Return the search asked for; `bisect` needs a risk, which Safe Harbor gives."""
     order = options.chain_order
-    match options.method:
+    match _named(options):
         case "bisect":
             return Bisect(_bisect_risk(space, options, marks), order=order)
         case "random-chain" if order != "bits":
@@ -151,13 +150,13 @@ def _method(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]
         case "sublattice" if order != "bits":
             return SublatticeSearch(order=order)
         case name:
-            return name or DEFAULT
+            return name
 
 
-def _seconds(options: FitOptions) -> float | None:
-    """Limit the search that nobody asked for; one that is named takes the time it takes."""
-    limited = (options.method, options.evaluations, options.seconds) != (None, None, None)
-    return options.seconds if limited else DEFAULT_SECONDS
+def _named(options: FitOptions) -> str:
+    """Name the search: where none is asked for, one that uses the time given, or takes little."""
+    limited = options.evaluations is not None or options.seconds is not None
+    return options.method or ("best" if limited else "quick")
 
 
 def _bisect_risk(space: PolicySpace, options: FitOptions, marks: Mapping[str, Policy]) -> float:
@@ -222,12 +221,12 @@ def _check_loss(options: FitOptions) -> None:
 def _check_method(options: FitOptions) -> None:
     if options.chain_order != "bits" and options.method not in CHAINED:
         raise RequestError(
-            f"an order of chains is given, and the method is {options.method or DEFAULT}",
+            f"an order of chains is given, and the method is {_named(options)}",
             instead=f"take --method {', '.join(CHAINED)}, or leave it out",
         )
     if options.bisect_risk is not None and options.method != "bisect":
         raise RequestError(
-            f"a risk to bisect for is given, and the method is {options.method or DEFAULT}",
+            f"a risk to bisect for is given, and the method is {_named(options)}",
             instead="take --method bisect, or leave it out",
         )
 

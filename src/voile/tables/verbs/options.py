@@ -55,6 +55,7 @@ class FitOptions(voile.release.options.FitOptions):
     method: (
         Literal[
             "best",
+            "quick",
             "steepest",
             "interval",
             "local",
@@ -64,7 +65,7 @@ class FitOptions(voile.release.options.FitOptions):
             "exhaustive",
         ]
         | None
-    ) = Field(None, description="search method [best, for 10 seconds at most]")
+    ) = Field(None, description="search method [quick; best where a limit is given]")
     chain_order: Literal["bits", "attributes"] = Field(
         "bits", description="order of merges in random chains: all cuts mixed, or by attribute"
     )

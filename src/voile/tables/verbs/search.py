@@ -12,7 +12,7 @@ from voile.core.interruption import ctrl_c
 from voile.tables.paper.chains import RandomChain
 from voile.tables.paper.sublattice import SublatticeSearch
 from voile.tables.scoring.evaluator import Evaluator
-from voile.tables.searches import best, exhaustive, interval, local, steepest
+from voile.tables.searches import best, exhaustive, interval, local, quick, steepest
 from voile.tables.searches.result import Checkpoint, History, SearchResult, Space
 from voile.tables.searches.resume import continue_from
 from voile.tables.searches.run import Limit, Run
@@ -23,6 +23,7 @@ Method = Callable[[Run], None]
 
 METHODS: Mapping[str, Method] = {
     "best": best.explore,
+    "quick": quick.explore,
     "steepest": steepest.explore,
     "interval": interval.explore,
     "local": local.explore,
@@ -52,7 +53,8 @@ def search(
     ----------
     space : whose `evaluator` scores policies and holds the constraints.
     method : the name of one in `METHODS`: `best`, which joins the next three and takes up
-        to about a minute unless limited; `steepest`, well under a second; `interval`; `local`;
+        to about a minute unless limited; `quick`, some ten seconds; `steepest`, well under a
+        second; `interval`; `local`;
         `random-chain` (Algorithm 1); `sublattice` (Algorithm 2); `exhaustive` (up to 2**20
         policies). Or a method with parameters of its own, such as
         `SublatticeSearch(threshold=0.5)`.
