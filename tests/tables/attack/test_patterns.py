@@ -9,12 +9,8 @@ from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
 from voile.tables.attack.chance import Chance
-from voile.tables.attack.model import (
-    HitMiss,
-    best_candidates,
-    estimate,
-    log_likelihood,
-)
+from voile.tables.attack.estimation import estimate, excess_over_chance, expectation
+from voile.tables.attack.model import Gaps, HitMiss, best_candidates
 from voile.tables.attack.patterns import agreement_patterns
 from voile.tables.attack.records import distinct_rows
 
@@ -149,14 +145,27 @@ def every_step(combinations, chances, register, model, checked):
     return misses / seen, found / n
 
 
+def one_step(patterns, chances, model, checked):
+    """Take the same step for all pairs at once, and return the log-likelihood before it."""
+    weight = np.ones(len(patterns.combinations))
+    excess, n = excess_over_chance(patterns, chances), max(len(weight), 1)
+    misses, seen, found, evidence = expectation(patterns, excess, weight, model)
+    wrong, people = misses + 0.05 * checked * n, seen + checked * n
+    errors = np.where(people > 0, wrong / np.where(people > 0, people, 1), model.errors)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        known = 0.05 * np.log(model.errors) + 0.95 * np.log1p(-model.errors)
+    nats = np.log(evidence).sum() + (checked * n * known.sum() if checked else 0.0)
+    return HitMiss(np.clip(errors, 0, 1), float(np.clip(found / n, 0, 1))), nats
+
+
 def test_a_step_of_em_is_that_of_every_pair():
     rng = np.random.default_rng(8)
     register = rng.integers(-1, 4, (60, 3)).astype(np.int32)
     combinations = distinct_rows(rng.integers(-1, 4, (20, 3)).astype(np.int32))[0]
     start, chances = HitMiss(np.array([0.1, 0.4, 0.02]), 0.6), some_chances(combinations)
-    patterns, weight = agreement_patterns(combinations, register), np.ones(len(combinations))
+    patterns = agreement_patterns(combinations, register)
     for checked in (0.0, 0.3):
-        step = estimate(patterns, chances, weight, start=start, steps=1, checked=checked)
+        step, _ = one_step(patterns, chances, start, checked)
         errors, share = every_step(combinations, chances, register, start, checked)
         assert step.errors == pytest.approx(errors)
         assert step.share == pytest.approx(share)
@@ -167,13 +176,74 @@ def test_a_step_of_em_is_that_of_every_pair():
 def test_em_never_lowers_the_likelihood(game, checked):
     combinations, register, _ = game
     patterns, chances = agreement_patterns(combinations, register), some_chances(combinations)
-    weight = np.ones(len(combinations))
-    model, likelihoods = None, []
-    for _ in range(5):
-        model = estimate(patterns, chances, weight, start=model, steps=1, checked=checked)
-        likelihoods.append(log_likelihood(patterns, chances, weight, model, checked))
+    model, likelihoods = HitMiss(np.full(combinations.shape[1], 0.05), 0.5), []
+    for _ in range(6):
+        model, nats = one_step(patterns, chances, model, checked)
+        likelihoods.append(nats)
     for before, after in pairwise(likelihoods):
         assert after >= before - 1e-9
+
+
+def register_of(codes, rng, *, lost=0.0, wrong=0.0):
+    """Write a register of people, some of whose second column it loses, or first has wrong."""
+    held = codes.copy()
+    held[rng.random(len(held)) < lost, 1] = -1
+    other = rng.random(len(held)) < wrong
+    held[other, 0] = rng.permutation(held[:, 0])[other]
+    return held
+
+
+def estimated(released, register, **known):
+    combinations, place = distinct_rows(released)
+    patterns = agreement_patterns(combinations, register)
+    chances = Chance.learn(register, released).of(patterns)
+    return estimate(patterns, chances, np.bincount(place).astype(float), **known)
+
+
+def people_of(n, rng, missing=0.0):
+    people = rng.integers(0, (400, 30, 50), (n, 3)).astype(np.int32)
+    people[rng.random(n) < missing, 1] = -1
+    return people
+
+
+@pytest.mark.parametrize("held", [0.3, 0.6, 0.9])
+@pytest.mark.parametrize("wrong", [0.0, 0.05, 0.2])
+def test_how_many_agree_in_all_is_seen_whatever_the_errors_are(wrong, held):
+    rng = np.random.default_rng(4)
+    people = people_of(12_000, rng)
+    register = register_of(people[int(2_000 * (1 - held)) :], rng, wrong=wrong)
+    for known in ({}, {"overlap": held}):
+        model = estimated(people[:2_000], register, **known)
+        agreeing = model.share * np.prod(1 - model.errors)
+        assert agreeing == pytest.approx(held * (1 - wrong), abs=0.06)
+
+
+def test_a_value_that_a_person_lacks_everywhere_is_told_from_one_that_the_register_lost():
+    rng = np.random.default_rng(5)
+    people = people_of(12_000, rng, missing=0.1)
+    for lost, once in ((0.0, 0.0), (0.2, 0.2)):
+        gaps = estimated(people[:2_000], register_of(people[800:], rng, lost=lost)).gaps
+        assert gaps.own[0, 1] == pytest.approx(once, abs=0.08)
+        assert gaps.own[1, 1] > 0.7
+        assert gaps.anybody[1] == pytest.approx(0.1 + 0.9 * lost, abs=0.02)
+
+
+def test_a_release_that_lacks_nothing_finds_gaps_as_usual():
+    rng = np.random.default_rng(6)
+    people = people_of(12_000, rng)
+    gaps = estimated(people[:2_000], register_of(people[800:], rng, lost=0.2)).gaps
+    assert gaps.own[0] == pytest.approx(gaps.anybody, abs=1e-9)
+    seen = np.array([[0, 0, 0]], dtype=np.int32)
+    assert gaps.ratio(seen, (0, 2)) == pytest.approx(gaps.ratio(seen, (0, 1, 2)))
+
+
+def test_the_ratio_of_gaps_is_the_product_of_those_of_each_column():
+    gaps = Gaps(np.array([[0.1, 0.2], [0.9, 0.5]]), np.array([0.3, 0.25]))
+    seen = np.array([[4, 4], [-1, 4]], dtype=np.int32)
+    assert gaps.ratio(seen, (0, 1)) == pytest.approx(
+        [0.9 / 0.7 * 0.8 / 0.75, 0.1 / 0.7 * 0.8 / 0.75]
+    )
+    assert gaps.ratio(seen, (1,)) == pytest.approx([0.1 / 0.3 * 0.8 / 0.75, 0.9 / 0.3 * 0.8 / 0.75])
 
 
 def test_an_overlap_that_is_given_stays():

@@ -19,16 +19,8 @@ from voile.core.evidence import Curve, Evidence, Finding, Note, Rate
 from voile.report.wording import listed
 from voile.tables.attack.chance import Chance, evenly, likeness
 from voile.tables.attack.crowd import surplus
-from voile.tables.attack.model import (
-    TIED,
-    USUAL_ERROR,
-    Best,
-    HitMiss,
-    best_candidates,
-    estimate,
-    pieces,
-    ratios,
-)
+from voile.tables.attack.estimation import USUAL_ERROR, estimate
+from voile.tables.attack.model import TIED, Best, HitMiss, best_candidates, pieces, ratios
 from voile.tables.attack.patterns import Patterns, agreement_patterns
 from voile.tables.attack.records import (
     MISSING,
@@ -145,7 +137,7 @@ def _at_top(
         place = np.searchsorted(block.sets, agrees[these])
         for rows in pieces(len(these)):
             own = pairs.combination[these[rows]]
-            table = ratios(block, patterns.combinations[own], chances[own], model.errors)
+            table = ratios(block, patterns.combinations[own], chances[own], model)
             ratio = table[np.arange(len(own)), place[rows]]
             top[these[rows]] = ratio >= best.ratio[own] * TIED
     return np.bincount(pairs.of[top], minlength=subjects)

@@ -8,7 +8,8 @@ that agrees on exactly the columns S has the likelihood ratio of one person to s
     sum over T inside S of (product over T of 1 - e) (product over the others of e) / Q(T).
 
 Where columns are independent this is the product, column by column, of m / u and e of Fellegi and
-Sunter. A column that is missing on either side says nothing: it is in neither product.
+Sunter. A column that is missing on either side is in neither product: that it is missing speaks for
+or against a pair as far as a person's own entry lacks it oftener or more seldom than anybody's.
 """
 
 from __future__ import annotations
@@ -24,19 +25,39 @@ from voile.tables.attack.patterns import Block, Patterns, subset_sums
 
 TIED = 1 - 1e-9  # two products of the same ratios in another order differ by rounding only
 ROWS_AT_ONCE = 4096
-USUAL_ERROR = 0.05
-CHECKED = 0.1
-SETTLED = 1e-6
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Gaps:
+    """How often register entries lack each column: a person's own entry, and anybody's.
+
+    `own` (2, q), in [0, 1], where the release shows the value and where it lacks it too;
+    `anybody` (q,), in [0, 1].
+    """
+
+    own: Floats
+    anybody: Floats
+
+    def ratio(self, combinations: NDArray[np.int32], columns: tuple[int, ...]) -> Floats:
+        """Return how much likelier (c,) a person's own entry has values in just these columns."""
+        has = np.isin(np.arange(len(self.anybody)), columns)
+        own = np.where(combinations < 0, self.own[1], self.own[0])
+        usual = np.where(has, 1 - self.anybody, self.anybody)
+        return np.asarray(np.prod(np.where(has, 1 - own, own) / usual, axis=1))
+
+
+@dataclass(frozen=True)
 class HitMiss:
-    """The adversary's beliefs: error rate of each column, share of people in the register."""
+    """The adversary's beliefs: error rate of each column, share of people in the register, gaps.
+
+    Without `gaps`, a value that the register lacks says nothing.
+    """
 
     errors: Floats
     share: float
+    gaps: Gaps | None = None
 
     def __post_init__(self) -> None:
         if not (np.all(self.errors >= 0) and np.all(self.errors <= 1)):
@@ -76,7 +97,7 @@ def best_candidates(
     for block in patterns.blocks:
         for rows in pieces(c):
             counts = block.counts[rows]
-            table = ratios(block, patterns.combinations[rows], chances[rows], model.errors)
+            table = ratios(block, patterns.combinations[rows], chances[rows], model)
             top = np.max(table, axis=1, where=counts > 0, initial=0.0)
             joint = np.maximum(top, ratio[rows])
             at_top = np.sum(counts, axis=1, where=table >= joint[:, None] * TIED, dtype=np.int64)
@@ -107,18 +128,23 @@ def _of_one(
 
 
 def ratios(
-    block: Block, combinations: NDArray[np.int32], chances: Floats, errors: Floats
+    block: Block, combinations: NDArray[np.int32], chances: Floats, model: HitMiss
 ) -> Floats:
     """Return the likelihood ratio of each pattern of a block's entries, (rows, 2 ** columns)."""
-    return subset_sums(_hits(block, combinations, errors) / chances[:, block.sets])
+    return subset_sums(hits(block, combinations, model) / chances[:, block.sets])
 
 
-def _hits(block: Block, combinations: NDArray[np.int32], errors: Floats) -> Floats:
-    """Return how likely exactly each set of a block's columns is right in a person's entry."""
+def hits(block: Block, combinations: NDArray[np.int32], model: HitMiss) -> Floats:
+    """Return how likely a person's entry has the block's columns, exactly each set of them right.
+
+    Over how likely anybody's entry has these columns.
+    """
     likely = np.ones((len(combinations), 1))
+    if model.gaps is not None:
+        likely = model.gaps.ratio(combinations, block.columns)[:, None]
     for j in block.columns:
-        known = combinations[:, j, None] >= 0
-        right, wrong = np.where(known, 1 - errors[j], 0.0), np.where(known, errors[j], 1.0)
+        known, error = combinations[:, j, None] >= 0, model.errors[j]
+        right, wrong = np.where(known, 1 - error, 0.0), np.where(known, error, 1.0)
         likely = np.hstack([likely * wrong, likely * right])
     return likely
 
@@ -126,97 +152,3 @@ def _hits(block: Block, combinations: NDArray[np.int32], errors: Floats) -> Floa
 def pieces(rows: int) -> Iterator[slice]:
     """Cut so many rows into slices that a table of their patterns fits in memory."""
     return (slice(start, start + ROWS_AT_ONCE) for start in range(0, rows, ROWS_AT_ONCE))
-
-
-def log_likelihood(
-    patterns: Patterns, chances: Floats, weight: Floats, model: HitMiss, checked: float = 0.0
-) -> float:
-    """Return the release's log-likelihood, in nats, relative to a register of strangers.
-
-    `weight` is (c,) >= 0, the subjects that show each combination; `checked` as in `estimate`.
-    """
-    evidence = _expectation(patterns, _excess(patterns, chances), weight, model)[3]
-    people = checked * weight.sum()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        nats = weight[weight > 0] @ np.log(evidence[weight > 0])
-        known = USUAL_ERROR * np.log(model.errors) + (1 - USUAL_ERROR) * np.log1p(-model.errors)
-    return float(nats + (people * known.sum() if people else 0.0))
-
-
-def estimate(
-    patterns: Patterns,
-    chances: Floats,
-    weight: Floats,
-    *,
-    overlap: float | None = None,
-    surplus: Floats | None = None,
-    start: HitMiss | None = None,
-    checked: float = CHECKED,
-    steps: int = 200,
-) -> HitMiss:
-    """Estimate error rates and share from the release and the register alone, by EM.
-
-    The latent facts are which entry is a record's person, or none, and which of its columns are
-    misses. A column's errors and absence from the register look alike wherever many strangers agree
-    on the other columns. So the adversary starts from errors of 5%, believed as if a `checked`
-    share of the release's people had been looked up, and lets the data move them; the share in the
-    register is estimated freely, or given. `surplus` (c,) is how many more released people are
-    alike than chance brings. Without it the penalised likelihood never falls.
-    """
-    q, n = patterns.combinations.shape[1], weight.sum()
-    model = start or HitMiss(np.full(q, USUAL_ERROR), 0.5 if overlap is None else overlap)
-    excess = _excess(patterns, chances)
-    crowd = np.zeros(len(weight)) if surplus is None else surplus
-    crowd = crowd / (chances[:, patterns.whole] * max(patterns.entries, 1))
-    for _ in range(steps):
-        agreeing = 1 + model.share * np.prod(1 - model.errors) * crowd
-        misses, seen, found, _ = _expectation(patterns, excess, weight, model, agreeing)
-        people = seen + checked * n
-        wrong = misses + USUAL_ERROR * checked * n
-        errors = np.where(people > 0, wrong / np.where(people > 0, people, 1), model.errors)
-        share = found / n if n > 0 and overlap is None else model.share
-        before, model = model, HitMiss(np.clip(errors, 0.0, 1.0), float(np.clip(share, 0, 1)))
-        moved = np.abs(np.append(model.errors - before.errors, model.share - before.share))
-        if moved.max() < SETTLED:
-            break
-    return model
-
-
-def _excess(patterns: Patterns, chances: Floats) -> tuple[Floats, ...]:
-    """Return, by block, how many agree on at least each set, against how many would by chance.
-
-    As a share of all entries: with errors known, a record's evidence is a sum of these.
-    """
-    entries = max(patterns.entries, 1)
-    return tuple(b.at_least / (entries * chances[:, b.sets]) for b in patterns.blocks)
-
-
-def _expectation(
-    patterns: Patterns,
-    excess: tuple[Floats, ...],
-    weight: Floats,
-    model: HitMiss,
-    crowd: Floats | float = 1.0,
-) -> tuple[Floats, Floats, float, Floats]:
-    """Return expected misses (q,), compared values (q,), people found, and the evidence (c,).
-
-    `crowd` is how many times as many entries as strangers agree in every column, without the
-    record's own.
-    """
-    c, q = patterns.combinations.shape
-    total, hit, seen = np.zeros(c), np.zeros((c, q)), np.zeros((c, q))
-    for block, over in zip(patterns.blocks, excess, strict=True):
-        mass = _hits(block, patterns.combinations, model.errors) * over
-        if block.sets[-1] == patterns.whole:
-            mass[:, -1] /= crowd
-        columns = list(block.columns)
-        right = block.sets[:, None] >> np.array(columns, dtype=np.intp) & 1
-        whole = mass.sum(axis=1)
-        total += whole
-        hit[:, columns] += mass @ right
-        seen[:, columns] += whole[:, None]
-    seen *= patterns.combinations >= 0
-    evidence = (1 - model.share) + model.share * total
-    scale = weight * model.share / np.where(evidence > 0, evidence, 1)
-    compared, hits = scale @ seen, scale @ hit
-    return compared - hits, compared, float(scale @ total), evidence

@@ -1,0 +1,138 @@
+"""What the adversary learns of a register's errors, gaps and people from the data alone, by EM."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.tables.attack.model import Floats, Gaps, HitMiss, hits
+from voile.tables.attack.patterns import Patterns
+
+USUAL_ERROR = 0.05
+MOST_ERROR = 0.5
+LEAST_RIGHT = 0.5
+CHECKED = 20.0
+STEPS_AGREEING, STEPS = 1_000, 200
+SETTLED = 1e-5
+
+
+def estimate(
+    patterns: Patterns,
+    chances: Floats,
+    weight: Floats,
+    *,
+    overlap: float | None = None,
+    surplus: Floats | None = None,
+) -> HitMiss:
+    """Estimate error rates, gaps and share from the release and the register alone, by EM.
+
+    `weight` is (c,) >= 0, the subjects that show each combination; `surplus` (c,), how many more
+    released people are alike than chance brings. The people whose entry agrees in all that it has
+    are counted first: whatever the errors are, they stand out. The rest of those in the register
+    have errors, which look like absence wherever many strangers agree in the other columns. So the
+    adversary expects 5%, believed as if `CHECKED` people had been looked up, and lets the data move
+    it. A share that is given fixes how many have errors.
+    """
+    crowd = np.zeros(len(weight)) if surplus is None else surplus
+    crowd = crowd[:, None] / max(patterns.entries, 1)
+    excess = excess_over_chance(patterns, chances)
+    rivals = crowd[:, 0] / chances[:, patterns.whole]
+    agreeing, gaps = _agree_in_all(patterns, excess, weight, rivals)
+    excess = excess_over_chance(patterns, chances + agreeing * crowd)
+    weight = weight * _complete(patterns)
+    errors = np.full(patterns.combinations.shape[1], USUAL_ERROR)
+    model = _with_errors(errors, agreeing, overlap, gaps)
+    for _ in range(STEPS):
+        misses, *_, evidence = expectation(patterns, excess, weight, model)
+        absent = float(weight @ (1 / np.where(evidence > 0, evidence, 1)))
+        errors = (misses + USUAL_ERROR * CHECKED) / (model.share * absent + CHECKED)
+        before, model = model, _with_errors(errors, agreeing, overlap, gaps)
+        moved = np.abs(np.append(model.errors - before.errors, model.share - before.share))
+        if moved.max() < SETTLED:
+            break
+    return model
+
+
+def _with_errors(errors: Floats, agreeing: float, overlap: float | None, gaps: Gaps) -> HitMiss:
+    """Return the model in which so many agree in all: where errors forbid it, they give way."""
+    errors = np.clip(errors, 0.0, MOST_ERROR)
+    right = float(np.prod(1 - errors))
+    share = min(agreeing / right, 1.0) if overlap is None else overlap
+    if share > 0 and right < 1:
+        wanted = min(max(agreeing / share, LEAST_RIGHT), 1.0)
+        errors = 1 - (1 - errors) ** (np.log(wanted) / np.log(right))
+    return HitMiss(errors, share, gaps)
+
+
+def _agree_in_all(
+    patterns: Patterns, excess: tuple[Floats, ...], weight: Floats, rivals: Floats
+) -> tuple[float, Gaps]:
+    """Return the share whose own entry agrees in all columns that it has, and the gaps, by EM."""
+    seen, blocks = patterns.combinations, patterns.blocks
+    n, exact = weight.sum(), HitMiss(np.zeros(seen.shape[1]), 1.0)
+    agree = np.array(
+        [(hits(b, seen, exact) * e).sum(axis=1) for b, e in zip(blocks, excess, strict=True)]
+    )
+    lacks = np.array([[j not in b.columns for j in range(seen.shape[1])] for b in blocks])
+    lacks = lacks.reshape(len(blocks), seen.shape[1])
+    anybody = np.array([b.entries for b in blocks]) @ lacks / max(patterns.entries, 1)
+    counted = _complete(patterns).astype(float)
+    missing = weight @ (seen < 0) / n if n > 0 else np.zeros(seen.shape[1])
+    gaps, share = _like_anybody(anybody, missing, anybody), 0.5 if blocks else 0.0
+    for _ in range(STEPS_AGREEING if blocks and n > 0 else 0):
+        own = agree * np.stack([gaps.ratio(seen, b.columns) for b in blocks])
+        own[[b.sets[-1] == patterns.whole for b in blocks]] /= 1 + share * rivals
+        own *= weight * share / (1 - share + share * own.sum(axis=0))
+        before, share = share, min(float((own @ counted).sum() / (weight @ counted)), 1.0)
+        found = own @ (seen < 0)
+        twice = ((found * lacks).sum(axis=0) + CHECKED * anybody) / (found.sum(axis=0) + CHECKED)
+        gaps = _like_anybody(anybody, missing, twice)
+        if abs(share - before) < SETTLED:
+            break
+    return share, gaps
+
+
+def _complete(patterns: Patterns) -> NDArray[np.bool_]:
+    """Return which combinations (c,) have all values that entries have; all where none has."""
+    held = patterns.whole >> np.arange(patterns.combinations.shape[1]) & 1
+    complete = ((patterns.combinations >= 0) | (held == 0)).all(axis=1)
+    return complete if complete.any() else ~complete
+
+
+def _like_anybody(anybody: Floats, missing: Floats, twice: Floats) -> Gaps:
+    """Return gaps of people like anybody, `missing` in the release, `twice` of these in both."""
+    once = (anybody - missing * twice) / np.where(missing < 1, 1 - missing, 1)
+    return Gaps(np.stack([np.clip(once, 0, 1), twice]), anybody)
+
+
+def excess_over_chance(patterns: Patterns, chances: Floats) -> tuple[Floats, ...]:
+    """Return, by block, how many agree on at least each set, against how many would by chance.
+
+    As a share of all entries: with errors known, a record's evidence is a sum of these.
+    """
+    entries = max(patterns.entries, 1)
+    return tuple(b.at_least / (entries * chances[:, b.sets]) for b in patterns.blocks)
+
+
+def expectation(
+    patterns: Patterns,
+    excess: tuple[Floats, ...],
+    weight: Floats,
+    model: HitMiss,
+) -> tuple[Floats, Floats, float, Floats]:
+    """Return expected misses (q,), compared values (q,), people found, and the evidence (c,)."""
+    c, q = patterns.combinations.shape
+    total, hit, seen = np.zeros(c), np.zeros((c, q)), np.zeros((c, q))
+    for block, over in zip(patterns.blocks, excess, strict=True):
+        mass = hits(block, patterns.combinations, model) * over
+        columns = list(block.columns)
+        right = block.sets[:, None] >> np.array(columns, dtype=np.intp) & 1
+        whole = mass.sum(axis=1)
+        total += whole
+        hit[:, columns] += mass @ right
+        seen[:, columns] += whole[:, None]
+    seen *= patterns.combinations >= 0
+    evidence = (1 - model.share) + model.share * total
+    scale = weight * model.share / np.where(evidence > 0, evidence, 1)
+    compared = scale @ seen
+    return compared - scale @ hit, compared, float(scale @ total), evidence
