@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,22 +40,22 @@ def estimate(
     excess = excess_over_chance(patterns, chances)
     rivals = crowd[:, 0] / chances[:, patterns.whole]
     agreeing, gaps = _agree_in_all(patterns, excess, weight, rivals)
-    excess = excess_over_chance(patterns, chances + agreeing * crowd)
-    weight = weight * _complete(patterns)
-    errors = np.full(patterns.combinations.shape[1], USUAL_ERROR)
-    model = _with_errors(errors, agreeing, overlap, gaps)
+    these = np.flatnonzero(_complete(patterns))
+    patterns, weight = patterns.select(these), weight[these]
+    excess = excess_over_chance(patterns, (chances + agreeing * crowd)[these], gaps)
+    model = _with_errors(np.full(chances.shape[1].bit_length() - 1, USUAL_ERROR), agreeing, overlap)
     for _ in range(STEPS):
         misses, *_, evidence = expectation(patterns, excess, weight, model)
         absent = float(weight @ (1 / np.where(evidence > 0, evidence, 1)))
         errors = (misses + USUAL_ERROR * CHECKED) / (model.share * absent + CHECKED)
-        before, model = model, _with_errors(errors, agreeing, overlap, gaps)
+        before, model = model, _with_errors(errors, agreeing, overlap)
         moved = np.abs(np.append(model.errors - before.errors, model.share - before.share))
         if moved.max() < SETTLED:
             break
-    return model
+    return replace(model, gaps=gaps)
 
 
-def _with_errors(errors: Floats, agreeing: float, overlap: float | None, gaps: Gaps) -> HitMiss:
+def _with_errors(errors: Floats, agreeing: float, overlap: float | None) -> HitMiss:
     """Return the model in which so many agree in all: where errors forbid it, they give way."""
     errors = np.clip(errors, 0.0, MOST_ERROR)
     right = float(np.prod(1 - errors))
@@ -61,7 +63,7 @@ def _with_errors(errors: Floats, agreeing: float, overlap: float | None, gaps: G
     if share > 0 and right < 1:
         wanted = min(max(agreeing / share, LEAST_RIGHT), 1.0)
         errors = 1 - (1 - errors) ** (np.log(wanted) / np.log(right))
-    return HitMiss(errors, share, gaps)
+    return HitMiss(errors, share)
 
 
 def _agree_in_all(
@@ -105,13 +107,21 @@ def _like_anybody(anybody: Floats, missing: Floats, twice: Floats) -> Gaps:
     return Gaps(np.stack([np.clip(once, 0, 1), twice]), anybody)
 
 
-def excess_over_chance(patterns: Patterns, chances: Floats) -> tuple[Floats, ...]:
+def excess_over_chance(
+    patterns: Patterns, chances: Floats, gaps: Gaps | None = None
+) -> tuple[Floats, ...]:
     """Return, by block, how many agree on at least each set, against how many would by chance.
 
-    As a share of all entries: with errors known, a record's evidence is a sum of these.
+    As a share of all entries, and where `gaps` are known, times how much likelier a person's own
+    entry has just these columns: with errors known, a record's evidence is a sum of these.
     """
-    entries = max(patterns.entries, 1)
-    return tuple(b.at_least / (entries * chances[:, b.sets]) for b in patterns.blocks)
+    entries, seen = max(patterns.entries, 1), patterns.combinations
+    return tuple(
+        b.at_least
+        / (entries * chances[:, b.sets])
+        * (1.0 if gaps is None else gaps.ratio(seen, b.columns)[:, None])
+        for b in patterns.blocks
+    )
 
 
 def expectation(
@@ -123,8 +133,10 @@ def expectation(
     """Return expected misses (q,), compared values (q,), people found, and the evidence (c,)."""
     c, q = patterns.combinations.shape
     total, hit, seen = np.zeros(c), np.zeros((c, q)), np.zeros((c, q))
+    missing = patterns.combinations < 0
+    rows = slice(1) if (missing == missing[:1]).all() else slice(None)
     for block, over in zip(patterns.blocks, excess, strict=True):
-        mass = hits(block, patterns.combinations, model) * over
+        mass = hits(block, patterns.combinations[rows], model) * over
         columns = list(block.columns)
         right = block.sets[:, None] >> np.array(columns, dtype=np.intp) & 1
         whole = mass.sum(axis=1)
