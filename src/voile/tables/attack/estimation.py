@@ -97,7 +97,7 @@ def _agree_in_all(
 def _complete(patterns: Patterns) -> NDArray[np.bool_]:
     """Return which combinations (c,) have all values that entries have; all where none has."""
     held = patterns.whole >> np.arange(patterns.combinations.shape[1]) & 1
-    complete = ((patterns.combinations >= 0) | (held == 0)).all(axis=1)
+    complete: NDArray[np.bool_] = ((patterns.combinations >= 0) | (held == 0)).all(axis=1)
     return complete if complete.any() else ~complete
 
 
