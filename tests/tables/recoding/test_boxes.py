@@ -18,8 +18,8 @@ from voile.tables.recoding.boxes import BoxCodebook, read_codebook
 from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.trees.climbing import climb
 from voile.tables.trees.ground import Ground, Growth
+from voile.tables.trees.growing import grow_tree
 from voile.tables.trees.policy import TreePolicy
-from voile.tables.trees.tree import grow_tree
 
 DOMAINS = (
     Domain("age", tuple(range(30, 48)), Parser("integer")),

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from tests.tables.trees.trials import GROWTHS, small_ground
 
 from voile.tables.trees.climbing import climb
-from voile.tables.trees.tree import Tree, grow_tree
+from voile.tables.trees.growing import grow_tree
+from voile.tables.trees.tree import Tree
 
 
 def twin(tree, n, k):

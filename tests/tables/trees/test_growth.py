@@ -15,7 +15,7 @@ from voile.core.errors import InfeasibleError, RequestError
 from voile.tables.people.counts import Constraints
 from voile.tables.scoring.disclosure import distinct_l, entropy_l, t_closeness
 from voile.tables.trees.ground import Diversity, Ground
-from voile.tables.trees.tree import grow_tree
+from voile.tables.trees.growing import grow_tree
 
 SLACK = 1e-9
 

@@ -10,7 +10,7 @@ from tests.tables.trees.trials import GROWTHS, inside, small_ground
 from voile.core.errors import InfeasibleError
 from voile.tables.scoring.disclosure import distinct_l, entropy_l, t_closeness
 from voile.tables.scoring.losses import Grouping, losses
-from voile.tables.trees.tree import grow_tree
+from voile.tables.trees.growing import grow_tree
 
 
 def grown_of(seed, growth, *, limited, loss_weight=0.5):

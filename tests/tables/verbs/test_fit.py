@@ -149,8 +149,10 @@ def test_what_cannot_be_bounded_is_refused_before_the_search():
         )
 
 
-def test_choosing_reads_the_frontier_and_the_domains_alone(whole):
-    bare = replace(whole, tables={name: whole.tables[name] for name in ("frontier", "domains")})
+def test_choosing_reads_the_policies_and_the_domains_alone(whole):
+    bare = replace(
+        whole, tables={name: whole.tables[name] for name in ("frontier", "domains", "trees")}
+    )
     one, other = (choose(kit, Choice(max_loss=0.3)) for kit in (whole, bare))
     assert (other.policy, other.figures) == (one.policy, one.figures)
     content = Content.of(whole)
@@ -178,7 +180,7 @@ def test_half_of_distribution_and_half_of_resolution_is_what_a_fit_makes_small(w
     loss = table["loss"].to_numpy()
     np.testing.assert_allclose(loss, 0.5 * distribution + 0.5 * resolution, atol=1e-9)
     for number in (0, len(table) // 2, len(table) - 1):
-        lost = content.space.losses(content.space.policy(content.frontier.policies[number]))
+        lost = content.space.losses(content.family.policy(number))
         assert {name: table[name][number].as_py() for name in lost} == pytest.approx(lost, abs=1e-9)
     assert whole.facts["measures"]["loss"]["formula"] == "0.5 x distribution + 0.5 x resolution"
 

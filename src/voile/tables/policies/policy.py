@@ -15,6 +15,7 @@ from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.tables.domains.domain import Domain
 from voile.tables.domains.parser import Value
+from voile.tables.people.counts import row_keys
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,20 @@ class Policy(Brief):
             for domain, own in zip(self.domains, codes.T, strict=True)
         ]
         return np.column_stack(columns).astype(np.int32)
+
+    def keys_of(self, numbers: NDArray[np.int32]) -> NDArray[Any]:
+        """Return one key of each row of `numbers_of`, the same for rows of one group."""
+        return row_keys(numbers, list(self.groups_per_column.values()))
+
+    def shown(
+        self, numbers: NDArray[np.int32]
+    ) -> tuple[NDArray[np.int32], tuple[NDArray[np.bool_], ...]]:
+        """Return what groups show: the number of an interval by column, and its values.
+
+        Of groups as `numbers_of` has them; by column (intervals, values) bool.
+        """
+        of = [self.interval_of(domain) for domain in self.domains]
+        return numbers, tuple(np.arange(own[-1] + 1)[:, None] == own for own in of)
 
     def to_data(self) -> dict[str, list[list[str]]]:
         """Return the intervals as [first, last] texts by column; null is the empty text.

@@ -19,12 +19,14 @@ from voile.tables.people import combinations
 from voile.tables.people.counted_boxes import Estimated, estimate_sums
 from voile.tables.people.counts import Constraints, Counts, row_keys
 from voile.tables.people.population import Population, population_of
+from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.scoring.disclosure import Classes, disclosure
 from voile.tables.scoring.evaluator import Evaluator
 from voile.tables.scoring.group_measures import GroupMeasure, information, matches, sees_outcomes
 from voile.tables.scoring.losses import Grouping, losses
 from voile.tables.scoring.named_measures import Weights, measure_named
+from voile.tables.trees.policy import TreePolicy
 
 Bits = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -220,7 +222,7 @@ class PolicySpace:
         counted = np.bincount(codes, weights=people, minlength=len(self.domains[place]))
         return counted.astype(np.float64)
 
-    def groups(self, policy: Policy) -> tuple[NDArray[np.int32], Classes, Bits]:
+    def groups(self, policy: AnyPolicy) -> tuple[NDArray[np.int32], Classes, Bits]:
         """Return a policy's equivalence classes: interval numbers, counts, which are allowed."""
         own, inverse = self._groups(policy)
 
@@ -234,39 +236,32 @@ class PolicySpace:
         classes = Classes(sample[seen], people[seen], sensitive[seen])
         return own[seen], classes, self.allowed(classes)
 
-    def _groups(self, policy: Policy) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+    def _groups(self, policy: AnyPolicy) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
         """Return the interval numbers of each group, and the group of each combination."""
-        intervals = np.column_stack(
-            [policy.interval_of(d)[self.counts.codes[:, i]] for i, d in enumerate(self.domains)]
-        ).astype(np.int32)
-        keys = row_keys(intervals, [len(policy.intervals[column]) for column in self.quasi])
-        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        return intervals[first], inverse
+        own = policy.numbers_of(self.counts.codes)
+        _, first, inverse = np.unique(policy.keys_of(own), return_index=True, return_inverse=True)
+        return own[first], inverse
 
-    def grouping(self, policy: Policy) -> Grouping:
+    def grouping(self, policy: AnyPolicy) -> Grouping:
         """Return the groups that a policy makes of the combinations, and which are released."""
         own, group = self._groups(policy)
         released = np.zeros(len(own), dtype=np.bool_)
         seen = np.bincount(group, self.counts.sample, len(own)) > 0
         released[seen] = self.groups(policy)[2]
-        values = []
-        for domain in self.domains:
-            of = policy.interval_of(domain)
-            values.append(np.arange(of[-1] + 1)[:, None] == of)
-        return Grouping(group, own, tuple(values), released)
+        return Grouping(group, *policy.shown(own), released)
 
-    def losses(self, policy: Policy) -> dict[str, float]:
+    def losses(self, policy: AnyPolicy) -> dict[str, float]:
         """Return the `distribution`, `resolution` and `ncp` that a policy loses."""
         return losses(self.counts, self.grouping(policy), importance=self.weights.importance)
 
-    def estimate(self, policy: Policy) -> Estimated | None:
+    def estimate(self, policy: AnyPolicy) -> Estimated | None:
         """Estimate what a policy discloses where people are counted by some columns only.
 
-        None where tables count people by all columns, or none, or where the source is not declared
-        a random sample (`sampled`).
+        None where tables count people by all columns, or none, where the source is not declared
+        a random sample (`sampled`), and of trees.
         """
         boxes = self.population.boxes
-        if boxes is None or not boxes.sampled:
+        if boxes is None or not boxes.sampled or isinstance(policy, TreePolicy):
             return None
         groups, classes, kept = self.groups(policy)
         own = [self.quasi.index(column) for column in boxes.columns]
@@ -293,7 +288,7 @@ class PolicySpace:
             & ((rules.l_diversity <= 1) | ((classes.sensitive > 0).sum(1) >= rules.l_diversity))
         )
 
-    def disclosure(self, policy: Policy) -> dict[str, float]:
+    def disclosure(self, policy: AnyPolicy) -> dict[str, float]:
         """Return every measure of what a policy's release discloses, by name."""
         _, classes, kept = self.groups(policy)
         released = Classes(classes.sample[kept], classes.population[kept], classes.sensitive[kept])

@@ -17,8 +17,9 @@ from voile.keys.pseudonyms import pseudonyms_of, shift_dates
 from voile.keys.secret import Secret
 from voile.tables.domains.domain import Domain
 from voile.tables.domains.settings import KeptSettings
-from voile.tables.policies.policy import Policy
+from voile.tables.policies.family import AnyPolicy
 from voile.tables.recoding.published import Published
+from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.recoding.recoder import Recoded
 
 ISO_DATE = r"^\d{4}-\d{2}-\d{2}$"
@@ -48,14 +49,14 @@ class Output:
         """What `make` gives."""
         return pa.field(self.source, pa.int32()) if self.role == "quasi" else self.fields[0]
 
-    def written(self, array: pa.Array, published: Published) -> list[pa.Array]:
+    def written(self, array: pa.Array, published: Published | PublishedBoxes) -> list[pa.Array]:
         if self.role != "quasi":
             return [array]
         return published.written(self.source, array.to_numpy())
 
 
 def plan(
-    policy: Policy,
+    policy: AnyPolicy,
     roles: Roles,
     types: Mapping[str, pa.DataType],
     *,
@@ -113,7 +114,7 @@ def _kept_output(name: str, role: Role, type_: pa.DataType) -> Output:
     )
 
 
-def _quasi(policy: Policy, domain: Domain, *, bounds: bool) -> Output:
+def _quasi(policy: AnyPolicy, domain: Domain, *, bounds: bool) -> Output:
     name = domain.column
     place = [d.column for d in policy.domains].index(name)
     fields = (pa.field(name, pa.dictionary(pa.int32(), pa.string())),)

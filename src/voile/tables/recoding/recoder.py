@@ -9,7 +9,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from voile.tables.domains.domain import OUTSIDE
-from voile.tables.people.counts import row_keys
 from voile.tables.policies.policy import Policy
 from voile.tables.trees.policy import TreePolicy
 
@@ -37,10 +36,7 @@ class Recoder:
         self, policy: Policy | TreePolicy, allowed: NDArray[np.int32] | None = None
     ) -> None:
         self.policy = policy
-        self._allowed = None
-        if allowed is not None:
-            self._sizes = list(policy.groups_per_column.values())
-            self._allowed = row_keys(allowed, self._sizes)
+        self._allowed = None if allowed is None else policy.keys_of(allowed)
 
     def __call__(self, batch: pa.RecordBatch) -> Recoded:
         """Find each row's intervals. Cost: O(cells), and one parse of each distinct raw value."""
@@ -52,6 +48,6 @@ class Recoder:
     def _suppressed(self, intervals: NDArray[np.int32]) -> NDArray[np.bool_]:
         if self._allowed is None:
             return np.zeros(len(intervals), dtype=np.bool_)
-        keys = row_keys(intervals, self._sizes)
+        keys = self.policy.keys_of(intervals)
         outside = (intervals == OUTSIDE).any(axis=1)
         return np.asarray(~np.isin(keys, self._allowed) & ~outside)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from voile.core.brief import Brief
 from voile.core.frontier import Frontier
 from voile.tables.trees.ground import Ground, Growth
-from voile.tables.trees.tree import Grown, Tree, grow_tree
+from voile.tables.trees.growing import Grown, grow_tree
+from voile.tables.trees.tree import Tree
 
 Floats = NDArray[np.float64]
 
+FIGURES = ("largest", "distribution", "resolution", "ncp")
 APART = 2e-4
 """Loss by which two policies of a forest differ at least: closer ones are one to a user."""
 
@@ -40,13 +42,13 @@ class Forest(Brief):
     ----------
     trees : as many as have a policy on the frontier.
     frontier : whose policies are rows (tree, links pruned).
-    largest : (policies,) largest 1 / g of a record.
+    figures : (policies,) each, `largest` 1 / g of a record, `distribution`, `resolution`, `ncp`.
     stopped : ``finished``, or ``seconds`` where time was up before all trees were grown.
     """
 
     trees: tuple[Tree, ...]
     frontier: Frontier
-    largest: Floats
+    figures: Mapping[str, Floats]
     evaluations: int
     stopped: str
 
@@ -88,13 +90,18 @@ def _joined(grown: Sequence[Grown], loss_weight: float, stopped: str) -> Forest:
     whole = Frontier.of(risk, loss, policies)
     kept = _apart(whole.loss)
     frontier = Frontier.of(whole.risk[kept], whole.loss[kept], whole.policies[kept])
-    used, number = np.unique(frontier.policies[:, 0], return_inverse=True)
-    largest = np.array([grown[tree].largest[links] for tree, links in frontier.policies])
-    own = np.column_stack([number, frontier.policies[:, 1]]).astype(np.int32)
+    own, links = frontier.policies.T
+    used, number = np.unique(own, return_inverse=True)
+    # what no policy of the frontier cuts need not be kept
+    least = np.array([links[own == tree].min() for tree in used], dtype=np.int32)
+    members = np.column_stack([number, links - least[number]]).astype(np.int32)
     return Forest(
-        tuple(grown[tree].tree for tree in used),
-        Frontier.of(frontier.risk, frontier.loss, own),
-        largest,
+        tuple(grown[tree].tree.pruned(int(n)) for tree, n in zip(used, least, strict=True)),
+        Frontier.of(frontier.risk, frontier.loss, members),
+        {
+            name: np.array([getattr(grown[t], name)[at] for t, at in zip(own, links, strict=True)])
+            for name in FIGURES
+        },
         int(sum(sizes)),
         stopped,
     )

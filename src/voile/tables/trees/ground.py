@@ -144,7 +144,7 @@ class Ground(Brief):
             growth.fine * self.spread_unit,
             (1 - growth.coarse) * self.hidden_units,
             (1 - growth.fine) * self.hidden_units,
-            growth.large,
+            float(growth.large),
             n_log_n(np.arange(min(self.counts.subjects, LARGEST_TABLE) + 1)),
             np.log(np.maximum(np.arange(max(self.counts.sizes) + 1.0), 1.0)),
         )

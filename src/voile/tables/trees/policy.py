@@ -98,6 +98,25 @@ class TreePolicy(Brief):
         boxes = np.where(codes < 0, -1, self.box_of(codes)[:, None])
         return boxes.astype(np.int32)
 
+    def keys_of(self, numbers: NDArray[np.int32]) -> NDArray[Any]:
+        """Return one key of each row of `numbers_of`, the same for rows of one box."""
+        return numbers[:, 0]
+
+    def shown(
+        self, numbers: NDArray[np.int32]
+    ) -> tuple[NDArray[np.int32], tuple[NDArray[np.bool_], ...]]:
+        """Return what boxes show: the number of an interval by column, and its values.
+
+        Of boxes as `numbers_of` has them; by column (intervals, values) bool.
+        """
+        entries, values = [], []
+        for place, domain in enumerate(self.domains):
+            pairs, number = self.intervals(place)
+            ends, at = np.array(pairs), np.arange(len(domain))
+            entries.append(number[numbers[:, 0]])
+            values.append((at >= ends[:, :1]) & (at <= ends[:, 1:]))
+        return np.column_stack(entries), tuple(values)
+
     def describe(self, most: int | None = None) -> str:
         """Write every box, or the first `most`, for the holder alone: ends are raw values."""
         columns = []
@@ -125,7 +144,8 @@ class TreePolicy(Brief):
             raise RequestError("a tree policy says its tree and how many links are pruned")
         if not 0 <= number < len(trees):
             raise RequestError(f"the kit has no tree {number}, only {len(trees)}, from 0")
-        most = int(trees[number].last.max(initial=-1)) + 1
-        if not 0 <= links <= most:
-            raise RequestError(f"tree {number} has {most:,} links to prune, not {links}")
+        if not 0 <= links <= trees[number].links:
+            raise RequestError(
+                f"tree {number} has {trees[number].links:,} links to prune, not {links}"
+            )
         return cls(tuple(domains), trees[number], number, links)

@@ -1,4 +1,4 @@
-"""A grown tree, and the nested family of policies that pruning its weakest links leaves."""
+"""A tree of boxes, and the nested family of policies that pruning its weakest links leaves."""
 
 from __future__ import annotations
 
@@ -9,10 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
-from voile.tables.trees.ground import Ground, Growth
-from voile.tables.trees.kernels.grow import grow
-from voile.tables.trees.kernels.place import place
-from voile.tables.trees.kernels.prune import last_cut, weakest_links
 
 Nodes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -54,6 +50,28 @@ class Tree(Brief):
         cut = np.where(cut_still, self.cut[stays], 0).astype(np.int32)
         return Tree(self.sizes, column, cut, part, last)
 
+    @property
+    def links(self) -> int:
+        """How many links there are to prune."""
+        return int(self.last[self.part >= 0].max(initial=UNCUT)) + 1
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether each box but the first is part of one that comes before it, and cut inside."""
+        is_cut = np.flatnonzero(self.part >= 0)
+        one = self.part[is_cut]
+        held = np.sort(np.concatenate([[0], one, one + 1]))
+        fits = np.array_equal(held, np.arange(len(self))) and bool((one > is_cut).all())
+        if not fits or not ((self.column >= 0) == (self.part >= 0)).all():
+            return False
+        if (self.column >= len(self.sizes)).any() or (self.last[self.part < 0] != UNCUT).any():
+            return False
+        low, high = self.bounds
+        at, column = self.cut[is_cut], self.column[is_cut]
+        inside = (low[is_cut, column] <= at) & (at < high[is_cut, column])
+        nested = self.last[self.parents[1:]] >= self.last[1:]
+        return bool(inside.all() and nested.all())
+
     @cached_property
     def parents(self) -> Nodes:
         """(boxes,) the box that each is part of; -1 of the whole."""
@@ -70,98 +88,12 @@ class Tree(Brief):
     @cached_property
     def bounds(self) -> tuple[Nodes, Nodes]:
         """(boxes, columns) first and last position of every box, both included."""
-        low = np.zeros((len(self), len(self.sizes)), dtype=np.int32)
-        high = np.tile(np.array(self.sizes, dtype=np.int32) - 1, (len(self), 1))
-        for box in np.flatnonzero(self.part >= 0):
-            one = self.part[box]
-            low[one : one + 2], high[one : one + 2] = low[box], high[box]
-            high[one, self.column[box]] = self.cut[box]
-            low[one + 1, self.column[box]] = self.cut[box] + 1
-        return low, high
+        from voile.tables.trees.kernels.place import bounds
+
+        return bounds(np.array(self.sizes, dtype=np.int32), self.column, self.cut, self.part)
 
     def place(self, codes: NDArray[np.int32]) -> Nodes:
         """Return the uncut box of each row of positions; -1 of a row with a value outside."""
+        from voile.tables.trees.kernels.place import place
+
         return place(np.ascontiguousarray(codes), self.column, self.cut, self.part)
-
-
-@dataclass(frozen=True, eq=False)
-class Grown(Brief):
-    """A tree and what its pruned policies score: row i has i links pruned.
-
-    risk : (policies,) relative risk. distribution, resolution, ncp : see `losses`.
-    largest : largest 1 / g of a box. smallest : fewest subjects of a box.
-    """
-
-    tree: Tree
-    risk: Floats
-    distribution: Floats
-    resolution: Floats
-    ncp: Floats
-    largest: Floats
-    smallest: Floats
-
-    def loss(self, loss_weight: float) -> Floats:
-        """Return the loss that weighs the two."""
-        return loss_weight * self.distribution + (1 - loss_weight) * self.resolution
-
-
-def grow_tree(ground: Ground, growth: Growth, *, loss_weight: float) -> Grown:
-    """Grow one tree and order its cuts by weakest links, exact for each weight within the tree.
-
-    Raises
-    ------
-    InfeasibleError : one box of all breaks a constraint.
-
-    Cost: O(rows x depth x columns) to grow, O(n log n) to prune, n the boxes.
-    """
-    ground.check()
-    column, cut, part, figures = grow(
-        ground.people(), ground.worth(growth), ground.allowed(), ground.sensitive, ground.most_boxes
-    )
-    risk = figures[:, 2] / ground.matches
-    spread = figures[:, 3] * ground.spread_unit
-    wide = figures[:, 4] / (ground.counts.subjects * len(ground.counts.sizes))
-    hidden = figures[:, 5:] @ ground.hidden_units
-    loss = loss_weight * spread + (1 - loss_weight) * hidden
-    weight = weakest_links(part, risk, loss)
-    goes = np.flatnonzero(np.isfinite(weight))
-    goes = goes[np.argsort(weight[goes], kind="stable")]
-    last = last_cut(part, weight, goes)
-    tree = Tree(ground.counts.sizes, column, cut, part, last)
-    life = _Life.of(tree, len(goes))
-    return Grown(
-        tree,
-        np.clip(life.summed(risk), 0.0, 1.0),
-        np.clip(ground.own * ground.spread_unit + life.summed(spread), 0.0, 1.0),
-        np.clip(life.summed(hidden), 0.0, 1.0),
-        np.clip(life.summed(wide), 0.0, 1.0),
-        1.0 / life.least(np.maximum(figures[:, :2].max(axis=1), 1.0)),
-        life.least(figures[:, 0]),
-    )
-
-
-@dataclass(frozen=True)
-class _Life:
-    """In which policies each box stands uncut: those of `first` to `last` links pruned."""
-
-    first: Nodes
-    last: Nodes
-    policies: int
-
-    @classmethod
-    def of(cls, tree: Tree, links: int) -> _Life:
-        last = np.concatenate(([links], tree.last[tree.parents[1:]]))
-        return cls(tree.last + 1, last, links + 1)
-
-    def summed(self, values: Floats) -> Floats:
-        """Return the sum over the uncut boxes of each policy."""
-        begins = np.bincount(self.first, values, self.policies + 1)
-        ends = np.bincount(self.last + 1, values, self.policies + 1)
-        return np.asarray(np.cumsum(begins - ends)[: self.policies])
-
-    def least(self, values: Floats) -> Floats:
-        """Return the least of the uncut boxes of each policy, where parts have less than wholes."""
-        lives = self.first <= self.last
-        least = np.full(self.policies, np.inf)
-        np.minimum.at(least, self.last[lives], values[lives])
-        return np.asarray(np.minimum.accumulate(least[::-1])[::-1])

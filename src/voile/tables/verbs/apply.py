@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,22 +18,23 @@ from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
 from voile.report.suppression import FEW
 from voile.report.wording import needs_suppression
+from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
+from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.plan import Output, find_pseudonym_column, plan
-from voile.tables.recoding.published import Published
 from voile.tables.recoding.recoder import Recoder
 from voile.tables.scoring.disclosure import of_column
+from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.certify import certify
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.options import ApplyOptions
 from voile.tables.verbs.report_data import STATING, report_data
+from voile.tables.verbs.showing import AnyPublished, Showing, showing_of
 
 __all__ = ["apply", "prepare"]
 
 CONSTRAINTS = ("k", "max_risk", "l_diversity", "suppress")
 OUTSIDE, UNMADE = "a value outside its domain", "a value that cannot be pseudonymised or shifted"
-Seen: TypeAlias = list[NDArray[np.bool_]]
-"""By domain, which of its values released rows have."""
 
 
 def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> _Recoding:
@@ -46,7 +47,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     """
     content = Content.of(kit)
     content.roles.check(source.columns)
-    policy = Policy.from_data(content.space.domains, chosen.policy)
+    policy = content.family.read(chosen.policy)
     chosen = _scored(chosen, content, policy)
     secret = options.secret(find_pseudonym_column(content.roles))
     outputs = plan(
@@ -57,9 +58,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         secret=secret,
         pseudonyms=not options.no_pseudonyms,
     )
-    groups, _, kept = content.space.groups(policy)
-    rules = content.space.constraints
-    bound = rules.k > 1 or rules.max_risk < 1 or rules.l_diversity > 1
+    sensitive = content.sensitive if content.space.constraints.l_diversity > 1 else None
     return _Recoding(
         kit=kit,
         chosen=chosen,
@@ -74,25 +73,32 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         policy=policy,
         bounds=options.bounds,
         outputs=outputs,
-        recoder=Recoder(policy, groups[kept] if bound else None),
+        recoder=Recoder(policy, _released(content, policy)),
+        showing=showing_of(
+            policy, content.space, subject=content.roles.subject, sensitive=sensitive
+        ),
     )
 
 
-def _scored(chosen: Chosen, content: Content, policy: Policy) -> Chosen:
+def _released(content: Content, policy: AnyPolicy) -> NDArray[np.int32] | None:
+    """Return the groups that are not suppressed; None where none can be, as none is of a tree."""
+    rules = content.space.constraints
+    bound = rules.k > 1 or rules.max_risk < 1 or rules.l_diversity > 1
+    if isinstance(policy, TreePolicy) or not bound:
+        return None
+    groups, _, kept = content.space.groups(policy)
+    return groups[kept]
+
+
+def _scored(chosen: Chosen, content: Content, policy: AnyPolicy) -> Chosen:
     """Score the policy again, since a person may have edited its file; refuse a forbidden one."""
     space = content.space
-    scores = space.evaluator.scores(policy.bits[None, :])
-    if not space.evaluator.feasible(policy.bits[None, :], scores)[0]:
-        raise InfeasibleError(
-            f"the policy breaks the kit's constraints, or suppresses {scores.suppressed[0]:.2%} "
-            "of subjects to keep them",
-            instead="choose a policy of the kit, or fit with other constraints",
-        )
+    if isinstance(policy, Policy):
+        _check_feasible(space, policy)
     score = content.score(policy)
     figures = {"relative_risk": score.risk, "loss": score.loss, "suppressed": score.suppressed}
     figures |= score.losses
-    numbers = np.flatnonzero((content.frontier.policies == policy.bits).all(axis=1))
-    number = int(numbers[0]) if len(numbers) else None
+    number = content.family.number_of(policy)
     return replace(
         chosen,
         number=number,
@@ -100,6 +106,16 @@ def _scored(chosen: Chosen, content: Content, policy: Policy) -> Chosen:
         policy=policy.to_data(),
         edited=chosen.edited or number != chosen.number,
     )
+
+
+def _check_feasible(space: PolicySpace, policy: Policy) -> None:
+    scores = space.evaluator.scores(policy.bits[None, :])
+    if not space.evaluator.feasible(policy.bits[None, :], scores)[0]:
+        raise InfeasibleError(
+            f"the policy breaks the kit's constraints, or suppresses {scores.suppressed[0]:.2%} "
+            "of subjects to keep them",
+            instead="choose a policy of the kit, or fit with other constraints",
+        )
 
 
 def _check_constraints(content: Content, figures: dict[str, float]) -> None:
@@ -125,18 +141,19 @@ def _check_constraints(content: Content, figures: dict[str, float]) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Recoding(Applying[Seen, Published]):
+class _Recoding(Applying[Any, AnyPublished]):
     """Generalise rows by a policy, and suppress those whose group breaks the constraints."""
 
     stating = STATING
 
     content: Content
-    policy: Policy
+    policy: AnyPolicy
     bounds: bool
     outputs: tuple[Output, ...]
     recoder: Recoder
+    showing: Showing[Any]
 
-    def make(self, batch: Batch) -> Outcome[Seen]:
+    def make(self, batch: Batch) -> Outcome[Any]:
         """Make the output columns; set aside rows with a value that is in no interval."""
         recoded = self.recoder(batch.rows)
         outside = recoded.intervals.T < 0
@@ -149,27 +166,24 @@ class _Recoding(Applying[Seen, Published]):
             if lost is not None:
                 aside.append(Aside(output.source, UNMADE, lost))
         kept = batch.left(aside) & ~recoded.suppressed
-        seen = self.nothing()
-        for has, values in zip(seen, recoded.values[kept].T, strict=True):
-            has[values] = True
-        return Outcome([array for array, _ in made], seen, aside, recoded.suppressed)
+        notes = self.showing.note(batch, recoded, kept)
+        return Outcome([array for array, _ in made], notes, aside, recoded.suppressed)
 
-    def nothing(self) -> Seen:
-        return [np.zeros(len(domain), dtype=np.bool_) for domain in self.policy.domains]
+    def nothing(self) -> Any:
+        return self.showing.nothing()
 
-    def merge(self, notes: Seen, more: Seen) -> None:
-        for seen, values in zip(notes, more, strict=True):
-            np.logical_or(seen, values, out=seen)
+    def merge(self, notes: Any, more: Any) -> None:
+        self.showing.merge(notes, more)
 
-    def conclude(self, notes: Seen) -> Published:
-        return Published.of(self.policy, notes, bounds=self.bounds)
+    def conclude(self, notes: Any) -> AnyPublished:
+        return self.showing.conclude(notes, bounds=self.bounds)
 
-    def finish(self, columns: Sequence[pa.Array], known: Published) -> list[pa.Array]:
+    def finish(self, columns: Sequence[pa.Array], known: AnyPublished) -> list[pa.Array]:
         """Name the intervals by the values that released rows have."""
         made = zip(self.outputs, columns, strict=True)
         return [array for output, one in made for array in output.written(one, known)]
 
-    def certified(self, written: Written[Published]) -> dict[str, float]:
+    def certified(self, written: Written[AnyPublished]) -> dict[str, float]:
         """Measure the release by its own groups, and hold it to the kit's constraints."""
         content = self.content
         figures = certify(
@@ -185,7 +199,7 @@ class _Recoding(Applying[Seen, Published]):
         _check_constraints(content, figures)
         return figures
 
-    def public_manifest(self, figures: Mapping[str, float], known: Published) -> dict[str, Any]:
+    def public_manifest(self, figures: Mapping[str, float], known: AnyPublished) -> dict[str, Any]:
         """Return the intervals, the constraints, and figures that single nobody out."""
         space = self.content.space
         shown = ["mean_risk", "max_risk"]
@@ -213,6 +227,6 @@ class _Recoding(Applying[Seen, Published]):
             "assumptions": list(space.population.assumptions),
         }
 
-    def private_manifest(self, known: Published) -> dict[str, Any]:
+    def private_manifest(self, known: AnyPublished) -> dict[str, Any]:
         """Return what the report says of the other policies, so that it needs no kit."""
         return {"story": report_data(self.content, self.policy, known)}

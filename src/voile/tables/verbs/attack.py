@@ -20,6 +20,7 @@ from voile.release.manifest import Release
 from voile.release.scoring import rows_held_out, rows_released
 from voile.tables.attack import Cases, Records, inference, linkage, singling_out
 from voile.tables.domains.domain import encode_cells
+from voile.tables.recoding.boxes import read_codebook
 from voile.tables.recoding.codebook import Codebook
 from voile.tables.verbs.options import AttackOptions
 
@@ -109,7 +110,7 @@ class Scene:
 
     @cached_property
     def codebook(self) -> Codebook:
-        return Codebook.from_data(self.release.public["policy"])
+        return read_codebook(self.release.public["policy"])
 
     @property
     def quasi(self) -> tuple[str, ...]:

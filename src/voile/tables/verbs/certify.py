@@ -18,6 +18,7 @@ from voile.engines.duck import connect
 from voile.tables.people.counts import Counts, row_keys
 from voile.tables.recoding.codebook import UNKNOWN, Codebook
 from voile.tables.recoding.published import Published
+from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.scoring.disclosure import OF_SENSITIVE, Classes, disclosure, of_column
 
 PERSON = "voile person"
@@ -50,7 +51,7 @@ def certify(
     people: Source | None,
     codebook: Codebook,
     *,
-    population: tuple[Published, Counts] | None = None,
+    population: tuple[Published | PublishedBoxes, Counts] | None = None,
     sensitive: Sequence[str] = (),
     unknown: Sequence[str] = (),
     suppressed: float = 0.0,
@@ -103,7 +104,7 @@ def _classes(
     counted: Source,
     codebook: Codebook,
     subject: str | None,
-    population: tuple[Published, Counts] | None,
+    population: tuple[Published | PublishedBoxes, Counts] | None,
     directory: Path | None,
 ) -> Classes:
     table = count_combinations(counted, codebook.released, subject=subject, directory=directory)
@@ -113,7 +114,9 @@ def _classes(
     return Classes(sample, people, np.zeros((len(sample), 0)))
 
 
-def _people(published: Published, counts: Counts, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+def _people(
+    published: Published | PublishedBoxes, counts: Counts, codes: NDArray[np.int32]
+) -> NDArray[np.float64]:
     """Count the people of the population who would share each released group."""
     own = published.codes_of(counts.codes)
     shown = (own != UNKNOWN).all(axis=1)  # nobody else shares a group with a released row

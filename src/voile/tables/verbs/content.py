@@ -17,15 +17,16 @@ from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.release.kit import Kit
 from voile.tables.bounds.result import Bound
-from voile.tables.domains.domain import Domain
 from voile.tables.people.counts import Counts
 from voile.tables.people.population import Population
+from voile.tables.policies.family import AnyPolicy, Family
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.group_measures import GroupMeasure
 from voile.tables.scoring.losses import LOSSES
 from voile.tables.scoring.named_measures import DEFAULTS, NAMES, Kind, Weights, measure_named
 from voile.tables.scoring.policy_figures import PolicyFigures
+from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.content_tables import (
     bound_facts,
     bound_table,
@@ -36,15 +37,19 @@ from voile.tables.verbs.content_tables import (
     domain_facts,
     domain_table,
     pack_bits,
+    policy_column,
     read_bound,
     read_boxes,
     read_constraints,
     read_counts,
     read_domains,
+    read_family,
     read_weights,
+    tree_table,
     unpack_bits,
     value_table,
 )
+from voile.tables.verbs.forests import loss_weight_of
 
 KIND = "tables"
 COMPARED = ("distribution", "resolution")
@@ -97,9 +102,9 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Policies(Brief):
-    """What choosing reads of a kit: the frontier's table, and the domains that name intervals."""
+    """What choosing reads of a kit: the frontier's table, and the policies by number."""
 
-    domains: tuple[Domain, ...]
+    family: Family
     frontier: Frontier
     table: pa.Table
     loss: Asked
@@ -115,18 +120,15 @@ class Policies(Brief):
     def read(cls, kit: Kit) -> Policies:
         """As `of`, within the reading of a whole kit."""
         numbers = ["number", "risk", *FIGURES]
-        table = kit.table("frontier", numbers=numbers, text=["beats"], raw=["policy"])
+        table = kit.table("frontier", numbers=numbers, text=["family", "beats"], raw=["policy"])
         domains = read_domains(kit.facts["domains"], kit.tables["domains"])
-        n_bits = sum(len(domain) - 1 for domain in domains)
-        rows = [unpack_bits(raw, n_bits) for raw in table.column("policy").to_pylist()]
+        family = read_family(domains, table, kit.tables["trees"])
         frontier = Frontier.of(
-            table.column("risk").to_numpy(),
-            table.column("loss").to_numpy(),
-            np.array(rows, dtype=np.bool_).reshape(len(rows), n_bits),
+            table.column("risk").to_numpy(), table.column("loss").to_numpy(), family.members
         )
         scores = {name: Score(**score) for name, score in kit.facts["mark_scores"].items()}
         loss = Asked(**kit.facts["measures"]["loss"])
-        return cls(domains, frontier, table, loss, scores, kit.facts["absent"])
+        return cls(family, frontier, table, loss, scores, kit.facts["absent"])
 
     @property
     def risks(self) -> Mapping[str, NDArray[np.float64]]:
@@ -138,8 +140,8 @@ class Policies(Brief):
         columns = {name: self.table.column(name).to_numpy() for name in LOSSES}
         return beating(self.frontier, columns, self.mark_scores[name])
 
-    def policy(self, number: int) -> Policy:
-        return Policy(self.domains, self.frontier.policies[number])
+    def policy(self, number: int) -> AnyPolicy:
+        return self.family.policy(number)
 
     def figures_of(self, number: int) -> dict[str, float]:
         row = self.table.slice(number, 1).to_pylist()[0]
@@ -157,6 +159,7 @@ class Content(Brief):
     """
 
     space: PolicySpace
+    family: Family
     frontier: Frontier
     figures: PolicyFigures
     roles: Roles
@@ -171,17 +174,25 @@ class Content(Brief):
     found: Mapping[str, Any]
     bound: Bound | None = None
 
-    def score(self, policy: Policy) -> Score:
+    @property
+    def global_frontier(self) -> tuple[Frontier, NDArray[np.intp]]:
+        """The bit-strings on the frontier, as its policies, and the number of each."""
+        own = self.family.is_global
+        bits = self.family.bits[self.family.members[own, 1]]
+        risk, loss = self.frontier.risk[own], self.frontier.loss[own]
+        return Frontier(risk, loss, bits), np.flatnonzero(own)
+
+    def score(self, policy: AnyPolicy) -> Score:
         scored = _score(self.space, policy)
         own = [asked.name for kind, asked in self.measures.items() if not asked.ours(kind)]
         if own:
-            same = np.flatnonzero((self.frontier.policies == policy.bits).all(axis=1))
-            if not len(same):
+            number = self.family.number_of(policy)
+            if number is None:
                 raise RequestError(
                     f"an edited policy cannot be scored by {' and '.join(own)}: kits hold no code",
                     instead="take a policy of the kit as it is",
                 )
-            point = self.frontier.point(int(same[0]))
+            point = self.frontier.point(number)
             return scored._replace(risk=point.risk, loss=point.loss)
         return scored
 
@@ -215,6 +226,7 @@ class Content(Brief):
         tables = {
             "frontier": self._frontier_table(),
             "domains": domain_table(space.domains),
+            "trees": tree_table(self.family.trees),
             "counts": count_table(space),
             "sensitive": value_table(space.counts.sensitive),
             **{f"outcome_{i}": value_table(c) for i, c in enumerate(space.counts.outcomes)},
@@ -242,7 +254,8 @@ class Content(Brief):
                 "expected_matches": matches,
                 "suppressed": figures.suppressed,
                 "beats": self._beats(),
-                "policy": pa.array([pack_bits(row) for row in frontier.policies], pa.binary()),
+                "family": self.family.names,
+                "policy": policy_column(self.family),
             }
         )
 
@@ -267,7 +280,7 @@ class Content(Brief):
     def _of(cls, kit: Kit) -> Content:
         facts, tables = kit.facts, dict(kit.tables)
         policies = Policies.read(kit)
-        domains, frontier = policies.domains, policies.frontier
+        domains, frontier = policies.family.domains, policies.frontier
         codes = [f"code_{i}" for i in range(len(domains))]
         tables["counts"] = kit.table("counts", numbers=[*codes, "sample", "population"])
         outcomes = [tables[f"outcome_{i}"] for i in range(len(facts["outcomes"]))]
@@ -301,6 +314,7 @@ class Content(Brief):
         }
         return cls(
             space,
+            policies.family,
             frontier,
             PolicyFigures(
                 *(
@@ -344,12 +358,23 @@ def _beating(own: Mapping[str, NDArray[np.float64]], score: Score) -> NDArray[np
     return np.flatnonzero((more <= SAME).all(axis=0) & (more < -SAME).any(axis=0))
 
 
-def _score(space: PolicySpace, policy: Policy) -> Score:
+def _score(space: PolicySpace, policy: AnyPolicy) -> Score:
+    if isinstance(policy, TreePolicy):
+        return _score_tree(space, policy)
     rows = policy.bits[None]
     scores, figures = space.evaluator.scores(rows), space.evaluator.figures(rows)
     columns = (scores.risk, scores.loss, scores.suppressed, figures.expected_matches)
     lost = (getattr(figures, name) for name in LOSSES)
     return Score(*(float(value) for (value,) in (*columns, *lost)))
+
+
+def _score_tree(space: PolicySpace, policy: TreePolicy) -> Score:
+    """Count the boxes of a tree, none of which is suppressed."""
+    _, classes, _ = space.groups(policy)
+    matches = float((classes.sample / classes.people).sum())
+    lost, weight = space.losses(policy), loss_weight_of(space)
+    loss = weight * lost["distribution"] + (1 - weight) * lost["resolution"]
+    return Score(matches / space.evaluator.matches, loss, 0.0, matches, **lost)
 
 
 def _measure_of(

@@ -17,8 +17,10 @@ from voile.tables.domains.domain import Domain
 from voile.tables.domains.parser import Parser
 from voile.tables.people.counted_boxes import CountedBoxes
 from voile.tables.people.counts import Constraints, Counts
+from voile.tables.policies.family import GLOBAL, Family
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.named_measures import Weights
+from voile.tables.trees.tree import Tree
 
 
 def pack_bits(bits: np.ndarray[Any, Any]) -> bytes:
@@ -27,6 +29,66 @@ def pack_bits(bits: np.ndarray[Any, Any]) -> bytes:
 
 def unpack_bits(raw: bytes, n_bits: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
     return np.unpackbits(np.frombuffer(raw, np.uint8), count=n_bits).astype(np.bool_)
+
+
+def policy_column(family: Family) -> pa.Array:
+    """Return each policy as bytes: its bits, or its tree and how many links are pruned."""
+    rows = [
+        pack_bits(family.bits[at]) if tree == GLOBAL else np.array([tree, at], "<i4").tobytes()
+        for tree, at in family.members.tolist()
+    ]
+    return pa.array(rows, pa.binary())
+
+
+def tree_table(trees: Sequence[Tree]) -> pa.Table:
+    """Return the boxes of trees, one after the other."""
+    names = ("column", "cut", "part", "last")
+    arrays = [
+        np.concatenate([np.zeros(0, np.int32), *(getattr(tree, name) for tree in trees)])
+        for name in names
+    ]
+    number = np.repeat(np.arange(len(trees)), [len(tree) for tree in trees])
+    return pa.table([number, *arrays], names=["tree", *names])
+
+
+def read_family(domains: Sequence[Domain], frontier: pa.Table, boxes: pa.Table) -> Family:
+    """Read the policies of a kit back."""
+    n_bits = sum(len(domain) - 1 for domain in domains)
+    bits: list[NDArray[np.bool_]] = []
+    members: list[tuple[int, ...]] = []
+    cells = (frontier.column(name).to_pylist() for name in ("family", "policy"))
+    for family, raw in zip(*cells, strict=True):
+        if family == "tree":
+            members.append(tuple(np.frombuffer(raw, "<i4", count=2).tolist()))
+        else:
+            members.append((GLOBAL, len(bits)))
+            bits.append(unpack_bits(raw, n_bits))
+    trees = read_trees(domains, boxes)
+    for tree, links in members:
+        if tree != GLOBAL and not (0 <= tree < len(trees) and 0 <= links <= trees[tree].links):
+            raise DamagedError("the kit has a policy of a tree that it lacks")
+    return Family(
+        tuple(domains),
+        np.array(bits, dtype=np.bool_).reshape(len(bits), n_bits),
+        trees,
+        np.array(members, dtype=np.int32).reshape(len(members), 2),
+    )
+
+
+def read_trees(domains: Sequence[Domain], boxes: pa.Table) -> tuple[Tree, ...]:
+    """Read trees back; `DamagedError` where a box is cut as no box can be."""
+    number = boxes.column("tree").to_numpy()
+    arrays = [
+        boxes.column(name).to_numpy().astype(np.int32) for name in ("column", "cut", "part", "last")
+    ]
+    sizes = tuple(len(domain) for domain in domains)
+    trees = []
+    for tree in range(int(number.max(initial=-1)) + 1):
+        own = number == tree
+        trees.append(Tree(sizes, *(array[own] for array in arrays)))
+        if not trees[-1].is_whole:
+            raise DamagedError("the kit has a tree whose boxes do not fit together")
+    return tuple(trees)
 
 
 def domain_facts(domain: Domain) -> dict[str, Any]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from voile.core.errors import RequestError
 from voile.core.frontier import Frontier
@@ -24,11 +27,14 @@ from voile.tables.policies.safe_harbor import is_age, safe_harbor
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.named_measures import Weights
 from voile.tables.searches.result import Checkpoint
+from voile.tables.trees.forest import Forest
 from voile.tables.verbs.content import KIND, Asked, Content, score_marks
+from voile.tables.verbs.forests import grow, joined
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.search import Method, SearchResult, search
 
 SAFE_HARBOR = "safe-harbor"
+TREES = "trees"
 CHAINED = ("random-chain", "sublattice", "bisect")
 OUTCOMES = ("sensitive", "label", "keep")
 """Roles of columns that are released as they are."""
@@ -56,21 +62,15 @@ def fit(
     marks, absent = _marks(space, options)
     if options.lower_bound_seconds is not None:
         refuse_unbounded(space.evaluator)
-    found = search(
-        space,
-        method=_method(space, options, marks),
-        evaluations=options.evaluations,
-        seconds=options.seconds,
-        random_state=drawn[1],
-        start=_start(space, options),
-        progress=lambda at: progress("searching", *_done(at, options)),
-    )
-    proved = _prove(space, found, options, progress)
-    frontier = found.frontier if proved is None else proved.frontier
+    forest = _forest(space, options, absent, progress)
+    found = None if options.family == "tree" else _search(space, options, marks, drawn[1], progress)
+    proved = None if found is None else _prove(space, found, options, progress)
+    frontier, family, figures = joined(space, _best(found, proved), forest)
     content = Content(
         space,
+        family,
         frontier,
-        space.evaluator.figures(frontier.policies),
+        figures,
         roles,
         hold_out,
         sensitive,
@@ -83,14 +83,56 @@ def fit(
         score_marks(space, marks),
         absent,
         options.fraction,
-        {
-            "method": found.method,
-            "evaluations": found.evaluations,
-            "stopped": found.stopped if proved is None else _ended(found, proved),
-        },
+        _how(found, proved, forest),
         proved,
     )
     return content.to_kit()
+
+
+def _forest(
+    space: PolicySpace, options: FitOptions, absent: dict[str, str], progress: Progress
+) -> Forest | None:
+    """Grow trees where they are asked for; beside a search, say why where they cannot be grown."""
+    if options.family == "global":
+        return None
+    try:
+        return grow(space, progress)
+    except RequestError as error:
+        if options.family == "tree":
+            raise
+        absent[TREES] = str(error)
+        return None
+
+
+def _search(
+    space: PolicySpace,
+    options: FitOptions,
+    marks: Mapping[str, Policy],
+    rng: np.random.Generator,
+    progress: Progress,
+) -> SearchResult:
+    """Search the global policies."""
+    return search(
+        space,
+        method=_method(space, options, marks),
+        evaluations=options.evaluations,
+        seconds=options.seconds,
+        random_state=rng,
+        start=_start(space, options),
+        progress=lambda at: progress("searching", *_done(at, options)),
+    )
+
+
+def _how(found: SearchResult | None, proved: Bound | None, forest: Forest | None) -> dict[str, Any]:
+    """Say how the fit went: its methods, the policies scored, and how it ended."""
+    methods = ["trees"] * (forest is not None)
+    evaluations = 0 if forest is None else forest.evaluations
+    stopped = "finished" if forest is None else forest.stopped
+    if found is not None:
+        methods.append(found.method)
+        evaluations += found.evaluations
+        stopped = found.stopped if proved is None else _ended(found, proved)
+    return {"method": " and ".join(methods), "evaluations": evaluations, "stopped": stopped}
 
 
 def _done(at: Checkpoint, options: FitOptions) -> tuple[float, float | None]:
@@ -112,6 +154,13 @@ def _prove(
         seconds=options.lower_bound_seconds,
         progress=lambda at: progress("proving", at.seconds, options.lower_bound_seconds),
     )
+
+
+def _best(found: SearchResult | None, proved: Bound | None) -> Frontier | None:
+    """Return the global policies that no other beats; a proof finds some of its own."""
+    if proved is not None:
+        return proved.frontier
+    return None if found is None else found.frontier
 
 
 def _ended(found: SearchResult, proved: Bound) -> str:
@@ -191,7 +240,7 @@ def _start(space: PolicySpace, options: FitOptions) -> Frontier | None:
             where=str(options.start_from),
             instead="fit with its loss, weights and importance of columns, or without it",
         )
-    return earlier.frontier
+    return earlier.global_frontier[0]
 
 
 def _check_outcomes(roles: Roles, options: FitOptions) -> None:
@@ -223,6 +272,10 @@ def _check_method(options: FitOptions) -> None:
         raise RequestError(
             f"an order of chains is given, and the method is {_named(options)}",
             instead=f"take --method {', '.join(CHAINED)}, or leave it out",
+        )
+    if options.lower_bound_seconds is not None and options.family != "global":
+        raise RequestError(
+            "a lower bound is proved for global policies alone", instead="take --family global"
         )
     if options.bisect_risk is not None and options.method != "bisect":
         raise RequestError(

@@ -52,6 +52,11 @@ class FitOptions(voile.release.options.FitOptions):
     outcomes: tuple[str, ...] = Field(
         (), description="outcome column of mutual-information; may be given several times"
     )
+    family: Literal["both", "tree", "global"] = Field(
+        "global",
+        description="policies to look for: trees of boxes, cuts that hold for a whole column, "
+        "or both",
+    )
     method: (
         Literal[
             "best",
@@ -65,7 +70,9 @@ class FitOptions(voile.release.options.FitOptions):
             "exhaustive",
         ]
         | None
-    ) = Field(None, description="search method [quick; best where a limit is given]")
+    ) = Field(
+        None, description="search method of global policies [quick; best where a limit is given]"
+    )
     chain_order: Literal["bits", "attributes"] = Field(
         "bits", description="order of merges in random chains: all cuts mixed, or by attribute"
     )

@@ -28,6 +28,7 @@ from voile.report.sections import (
     limits,
 )
 from voile.report.wording import listed, share, share_of, size
+from voile.tables.recoding.boxes import read_codebook
 from voile.tables.verbs.report_data import STATING, report_data
 from voile.tables.verbs.report_figures import optimality_gap, risks
 from voile.tables.verbs.report_losses import analysts
@@ -325,7 +326,7 @@ def _intervals(data: Mapping[str, Any], audience: Audience) -> Section | None:
 
 
 def _codebook(public: Mapping[str, Any]) -> Section:
-    groups = {c["column"]: len(c["entries"]) for c in public["policy"]}
+    groups = {c.column: len(c.entries) for c in read_codebook(public["policy"]).columns}
     rows = tuple(
         (c["column"], c["role"], c["what"], f"{groups[c['from']]}" if c["from"] in groups else "")
         for c in public["columns"]

@@ -12,13 +12,17 @@ from voile.core.rounding import Stating
 from voile.tables.bounds.result import Bound
 from voile.tables.people.superpopulation import estimate_uniques
 from voile.tables.policies.comparison import in_words, most_different
+from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.recoding.published import Published
+from voile.tables.recoding.published_boxes import PublishedBoxes
+from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.report_losses import loss_data
 
 if TYPE_CHECKING:
     from voile.tables.policies.space import PolicySpace
     from voile.tables.verbs.content import Content
+    from voile.tables.verbs.showing import AnyPublished
 
 STATING = Stating(
     at_least=frozenset({"entropy", "k", "k_map", "least_loss", "bound", "area", "floor"}),
@@ -29,7 +33,7 @@ LEAST_SHOWN = 1e-6
 
 
 def report_data(
-    content: Content, policy: Policy | None = None, published: Published | None = None
+    content: Content, policy: AnyPolicy | None = None, published: AnyPublished | None = None
 ) -> dict[str, Any]:
     """Gather what a report needs, so that it can be written later without the kit."""
     space, frontier = content.space, content.frontier
@@ -91,7 +95,7 @@ def _shown(content: Content) -> dict[str, list[Any]]:
     wanted = np.linspace(0.0, along[-1], POINTS)
     numbers = np.unique(np.append(np.searchsorted(along, wanted), len(frontier) - 1))
     numbers = np.arange(len(frontier)) if len(frontier) <= POINTS else numbers
-    figures, space = content.figures, content.space
+    figures = content.figures
     return {
         "number": numbers.tolist(),
         "risk": frontier.risk[numbers].tolist(),
@@ -99,11 +103,11 @@ def _shown(content: Content) -> dict[str, list[Any]]:
         "found": figures.expected_matches[numbers].tolist(),
         "largest": figures.largest[numbers].tolist(),
         "suppressed": figures.suppressed[numbers].tolist(),
-        "cuts": _cuts([space.policy(bits) for bits in frontier.policies[numbers]]),
+        "cuts": _cuts([content.family.policy(number) for number in numbers.tolist()]),
     }
 
 
-def _cuts(policies: Sequence[Policy]) -> list[dict[str, Any]]:
+def _cuts(policies: Sequence[AnyPolicy]) -> list[dict[str, Any]]:
     """Return how each policy cuts each column: intervals are numbered, each listed once."""
     columns = []
     for place, domain in enumerate(policies[0].domains if policies else ()):
@@ -111,6 +115,10 @@ def _cuts(policies: Sequence[Policy]) -> list[dict[str, Any]]:
         intervals: dict[tuple[str, float], int] = {}
         rows = []
         for policy in policies:
+            if isinstance(policy, TreePolicy):
+                several = f"{len(policy.intervals(place)[0]):,} intervals that overlap"
+                rows.append(str(intervals.setdefault((several, 1.0), len(intervals))))
+                continue
             _, cuts = list(policy.cuts())[place]
             if cuts.tobytes() not in known:
                 own = (
@@ -135,7 +143,7 @@ def _proved(bound: Bound | None) -> dict[str, Any] | None:
     return {**columns, "area": bound.area, "hull": bound.hull, "staircase": bound.staircase}
 
 
-def _uniques(space: PolicySpace, policy: Policy, fraction: float | None) -> list[float] | None:
+def _uniques(space: PolicySpace, policy: AnyPolicy, fraction: float | None) -> list[float] | None:
     """Estimate the people unique in the population, where only a sampling fraction is known."""
     if fraction is None:
         return None
@@ -146,7 +154,7 @@ def _uniques(space: PolicySpace, policy: Policy, fraction: float | None) -> list
     return [found.value, found.low, found.high]
 
 
-def _estimated(space: PolicySpace, policy: Policy) -> dict[str, float] | None:
+def _estimated(space: PolicySpace, policy: AnyPolicy) -> dict[str, float] | None:
     """Estimate sums of risk, where people are counted by some columns of a declared sample."""
     found = space.estimate(policy)
     return None if found is None else asdict(found)
@@ -157,17 +165,17 @@ def _finite(figures: Mapping[str, float]) -> dict[str, float]:
 
 
 def _beats(content: Content, name: str) -> dict[str, Any]:
-    """Say how many policies beat a mark, and describe the most different of them."""
+    """Say how many policies beat a mark, and describe the most different global ones."""
     score, mark = content.mark_scores[name], content.marks[name]
     scores = (score.risk, score.loss)
-    frontier, space = content.frontier, content.space
-    called = name.replace("-", " ").title()
-    explained, beating = [], content.beating(name)
-    for number in most_different(frontier, beating).tolist():
-        point = frontier.point(number)
-        own = space.policy(point.policy)
+    called, beating = name.replace("-", " ").title(), content.beating(name)
+    frontier, numbers = content.global_frontier
+    explained = []
+    for place in most_different(frontier, np.flatnonzero(np.isin(numbers, beating))).tolist():
+        point = frontier.point(place)
+        own = content.space.policy(point.policy)
         said = in_words(own, (point.risk, point.loss), mark, scores, called)
-        found = content.score(own).matches
+        found, number = content.score(own).matches, int(numbers[place])
         explained.append({"number": number, "found": found, "loss": point.loss, "words": said})
     return {"count": len(beating), "explained": explained}
 
@@ -190,8 +198,16 @@ def _public_strips(policy: Policy) -> list[dict[str, Any]]:
     return [one for one in _published_strips(Published.of(policy, declared)) if one["intervals"]]
 
 
-def _published_strips(published: Published) -> list[dict[str, Any]]:
+def _published_strips(published: AnyPublished) -> list[dict[str, Any]]:
     """Draw the intervals that the release shows; no width counts values that it does not."""
+    if isinstance(published, PublishedBoxes):
+        return [
+            {
+                "column": coded.column,
+                "intervals": [[f"{len(coded.entries):,} intervals that overlap", 1.0]],
+            }
+            for coded in published.codebook.columns
+        ]
     columns = zip(published.codebook.columns, published.widths, strict=True)
     return [
         {

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from voile.report.sections import Audience, Grid, Prose, Section
 from voile.report.wording import share, share_of
-from voile.tables.policies.policy import Policy
-from voile.tables.policies.space import PolicySpace
+from voile.tables.policies.family import AnyPolicy
 from voile.tables.scoring.utility import columns_kept, query_error
+
+if TYPE_CHECKING:
+    from voile.tables.policies.space import PolicySpace
 
 NAMED = "distribution {distribution}, resolution {resolution}, width of the groups (NCP) {ncp}"
 
 
-def loss_data(space: PolicySpace, policy: Policy) -> dict[str, Any]:
+def loss_data(space: PolicySpace, policy: AnyPolicy) -> dict[str, Any]:
     """Gather what a policy loses on the fitted source, and keeps of each column."""
     grouping = space.grouping(policy)
     columns = columns_kept(space.counts, grouping)

@@ -11,7 +11,8 @@ from voile.core.errors import TamperedError
 from voile.core.rounding import rounded
 from voile.release.manifest import Release
 from voile.release.verify import Check, has_columns, has_rows, recounted
-from voile.tables.recoding.codebook import Codebook, Entry
+from voile.tables.recoding.boxes import BoxCodebook, read_codebook
+from voile.tables.recoding.codebook import Entry
 from voile.tables.scoring.disclosure import OF_SENSITIVE, of_column
 from voile.tables.verbs.certify import certify
 
@@ -39,7 +40,7 @@ def verify(release: Release) -> Iterator[Check]:
     yield from has_rows(release, source)
     people = release.people()
     unknown, sensitive = (_of_role(public, role) for role in ("identifier", "sensitive"))
-    codebook = Codebook.from_data(public["policy"])
+    codebook = read_codebook(public["policy"])
     try:
         found = certify(source, people, codebook, unknown=unknown, sensitive=sensitive)
     except TamperedError:
@@ -48,6 +49,8 @@ def verify(release: Release) -> Iterator[Check]:
     yield Check("every generalised cell is an interval of the policy", True)
     named = all(map(_is_named_by_its_ends, (e for c in codebook.columns for e in c.entries)))
     yield Check("every interval is named by its ends", named)
+    if isinstance(codebook, BoxCodebook):
+        yield Check("no two boxes share a combination of values", codebook.are_disjoint)
     yield from _promises(public, found)
     names = [*COUNTED, *(of_column(one, name) for one in OF_SENSITIVE for name in sensitive)]
     again = {name: found[name] for name in names if name in found}

@@ -1,4 +1,4 @@
-"""Find the box that each combination falls in."""
+"""Where boxes are: their bounds, and the box that each combination falls in."""
 
 from __future__ import annotations
 
@@ -9,6 +9,23 @@ from voile.core.compiled import compiled
 from voile.tables.trees.kernels.inputs import Codes
 
 Nodes = NDArray[np.int32]
+
+
+@compiled
+def bounds(sizes: Nodes, column: Nodes, cut: Nodes, part: Nodes) -> tuple[Nodes, Nodes]:
+    """Return (boxes, columns) first and last position of every box, both included."""
+    low = np.zeros((len(part), len(sizes)), dtype=np.int32)
+    high = np.zeros((len(part), len(sizes)), dtype=np.int32)
+    high[0] = sizes - 1
+    for box in range(len(part)):
+        one = part[box]
+        if one < 0:
+            continue
+        for side in range(2):
+            low[one + side], high[one + side] = low[box], high[box]
+        high[one, column[box]] = cut[box]
+        low[one + 1, column[box]] = cut[box] + 1
+    return low, high
 
 
 @compiled

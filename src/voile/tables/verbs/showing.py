@@ -1,0 +1,194 @@
+"""What is noted of rows on their way, and what a release then shows of its policy."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.errors import InfeasibleError
+from voile.release.outcomes import Batch
+from voile.tables.domains.domain import encode_cells
+from voile.tables.people.counts import Constraints
+from voile.tables.policies.family import AnyPolicy
+from voile.tables.policies.policy import Policy
+from voile.tables.policies.space import PolicySpace
+from voile.tables.recoding.published import Published
+from voile.tables.recoding.published_boxes import PublishedBoxes
+from voile.tables.recoding.recoder import Recoded
+from voile.tables.trees.climbing import climb
+from voile.tables.trees.policy import TreePolicy
+
+SLACK = 1e-9
+Notes = TypeVar("Notes")
+Bits = NDArray[np.bool_]
+AnyPublished = Published | PublishedBoxes
+
+
+class Showing(Protocol[Notes]):
+    """Notes what rows hold; says what is published of a policy when the last row is known."""
+
+    def note(self, batch: Batch, recoded: Recoded, kept: Bits) -> Notes:
+        """Note the rows of a batch that are kept."""
+
+    def nothing(self) -> Notes:
+        """Return what is noted of no rows."""
+
+    def merge(self, notes: Notes, more: Notes) -> None:
+        """Add to the notes those of the next batch."""
+
+    def conclude(self, notes: Notes, *, bounds: bool) -> AnyPublished:
+        """Return what the release shows."""
+
+
+def showing_of(
+    policy: AnyPolicy, space: PolicySpace, *, subject: str | None, sensitive: str | None
+) -> Showing[Any]:
+    """Return how a policy is shown: intervals as they are, or boxes that no row breaks."""
+    if isinstance(policy, TreePolicy):
+        return ShownBoxes(policy, space, subject, sensitive)
+    return ShownIntervals(policy)
+
+
+@dataclass(frozen=True)
+class ShownIntervals:
+    """A global policy: by domain, which of its values released rows have."""
+
+    policy: Policy
+
+    def note(self, batch: Batch, recoded: Recoded, kept: Bits) -> list[Bits]:
+        seen = self.nothing()
+        mark(seen, recoded, kept)
+        return seen
+
+    def nothing(self) -> list[Bits]:
+        return [np.zeros(len(domain), dtype=np.bool_) for domain in self.policy.domains]
+
+    def merge(self, notes: list[Bits], more: list[Bits]) -> None:
+        for seen, values in zip(notes, more, strict=True):
+            np.logical_or(seen, values, out=seen)
+
+    def conclude(self, notes: list[Bits], *, bounds: bool) -> Published:
+        return Published.of(self.policy, notes, bounds=bounds)
+
+
+def mark(seen: list[Bits], recoded: Recoded, kept: Bits) -> None:
+    """Mark the values that kept rows have."""
+    for has, values in zip(seen, recoded.values[kept].T, strict=True):
+        has[values] = True
+
+
+@dataclass
+class BoxNotes:
+    """What rows hold, by uncut box of a tree policy.
+
+    rows : (boxes,). people : distinct (box, person), where rows have subjects; memory follows
+    them. values : of each box the sensitive values, where they are counted.
+    """
+
+    seen: list[Bits]
+    rows: NDArray[np.int64]
+    people: NDArray[np.int64]
+    values: dict[int, set[str | None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ShownBoxes:
+    """A tree policy: a box that breaks the constraints on these rows takes its whole ancestor."""
+
+    policy: TreePolicy
+    space: PolicySpace
+    subject: str | None
+    sensitive: str | None
+
+    def note(self, batch: Batch, recoded: Recoded, kept: Bits) -> BoxNotes:
+        notes, box = self.nothing(), recoded.intervals[kept, 0]
+        mark(notes.seen, recoded, kept)
+        notes.rows += np.bincount(box, minlength=len(notes.rows))
+        if self.subject is not None:
+            people = _people(batch.rows.column(self.subject), batch.numbers)[kept]
+            notes.people = np.unique(np.column_stack([box, people]), axis=0)
+        if self.sensitive is not None:
+            values, place = encode_cells(batch.rows.column(self.sensitive))
+            for one, value in np.unique(np.column_stack([box, place[kept]]), axis=0).tolist():
+                text = None if values[value] is None else str(values[value])
+                notes.values.setdefault(one, set()).add(text)
+        return notes
+
+    def nothing(self) -> BoxNotes:
+        rows = np.zeros(self.policy.n_groups, dtype=np.int64)
+        seen = [np.zeros(len(domain), dtype=np.bool_) for domain in self.policy.domains]
+        return BoxNotes(seen, rows, np.zeros((0, 2), dtype=np.int64))
+
+    def merge(self, notes: BoxNotes, more: BoxNotes) -> None:
+        for seen, values in zip(notes.seen, more.seen, strict=True):
+            np.logical_or(seen, values, out=seen)
+        notes.rows += more.rows
+        notes.people = np.unique(np.concatenate([notes.people, more.people]), axis=0)
+        for box, found in more.values.items():
+            notes.values.setdefault(box, set()).update(found)
+
+    def conclude(self, notes: BoxNotes, *, bounds: bool) -> PublishedBoxes:
+        tree = self.policy.pruned
+        shown = np.zeros(len(tree), dtype=np.bool_)
+        shown[tree.leaves] = notes.rows > 0
+        stands = climb(tree, shown, _Allowed(self, notes))
+        if stands is None:
+            raise InfeasibleError(
+                "even one group of all released rows breaks the kit's constraints",
+                instead="fit on this source",
+            )
+        used = np.where(shown, stands, -1)[tree.leaves].astype(np.int32)
+        return PublishedBoxes.of(self.policy, notes.seen, used, bounds=bounds)
+
+    @cached_property
+    def counted(self) -> NDArray[np.float64]:
+        """(boxes,) people of the population."""
+        counts = self.space.counts
+        box = self.policy.box_of(counts.codes)
+        return np.bincount(box, counts.population, self.policy.n_groups).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class _Allowed:
+    """Whether the rows of some uncut boxes together may be one box."""
+
+    showing: ShownBoxes
+    notes: BoxNotes
+
+    def __call__(self, leaves: NDArray[np.intp]) -> bool:
+        rules = self.showing.space.constraints
+        boxes = np.searchsorted(self.showing.policy.pruned.leaves, leaves)
+        n = self._subjects(boxes)
+        g = max(n, float(self.showing.counted[boxes].sum()), 1.0)
+        enough = n >= rules.k - SLACK and g * rules.max_risk >= 1 - SLACK
+        return bool(enough and self._is_diverse(boxes, rules))
+
+    def _subjects(self, boxes: NDArray[np.intp]) -> float:
+        if self.showing.subject is None:
+            return float(self.notes.rows[boxes].sum())
+        runs = [slice(*np.searchsorted(self.notes.people[:, 0], [b, b + 1])) for b in boxes]
+        return float(len(np.unique(np.concatenate([self.notes.people[run, 1] for run in runs]))))
+
+    def _is_diverse(self, boxes: NDArray[np.intp], rules: Constraints) -> bool:
+        if rules.l_diversity <= 1:
+            return True
+        values = (self.notes.values.get(int(box), set()) for box in boxes)
+        return len(set().union(*values)) >= rules.l_diversity
+
+
+def _people(column: pa.Array, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number people by their names; a row without a subject is a person of its own."""
+    names, places = encode_cells(column)
+    digests = [
+        hashlib.blake2b(b"" if name is None else str(name).encode(), digest_size=8).digest()
+        for name in names
+    ]
+    people = np.frombuffer(b"".join(digests), dtype="<i8")[places]
+    nobody = np.array([name is None for name in names], dtype=np.bool_)[places]
+    return np.where(nobody, numbers, people)
