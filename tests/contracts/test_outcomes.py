@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pickle
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import fields, is_dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import voile.keys.random
 from voile.data import open_source
 from voile.release.apply import Applying
 from voile.release.choice import Chosen
@@ -53,14 +54,13 @@ def made(applying: Applying[Any, Any], order: Sequence[int]) -> list[Outcome[Any
     return [applying.make(batches[place % len(batches)]) for place in order]
 
 
-def undithered() -> None:
-    """Draw the same dither and row order each time, which protects nobody."""
-    secrets.token_bytes = lambda n=32: bytes(n or 0)
+UNDITHERED = SimpleNamespace(token_bytes=bytes, randbits=lambda _: 0)
+"""In the place of the system's entropy: the same draws each time, which protect nobody."""
 
 
 def elsewhere(kind: str, folder: Path, options: Mapping[str, Any], order: Sequence[int]) -> Any:
     """Do the same in a process that has just begun."""
-    undithered()
+    voile.keys.random.secrets = UNDITHERED  # type: ignore[assignment]
     return made(prepared(kind, folder, options), order)
 
 
@@ -81,8 +81,7 @@ def plain(value: Any) -> Any:
 def given(case: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, ...]:
     """A kit, a policy and a source with a strange value, in files; pseudonyms that last."""
     monkeypatch.setenv("VOILE_SECRET", "a secret that is long enough for anybody")
-    monkeypatch.setattr(secrets, "token_bytes", secrets.token_bytes)
-    undithered()
+    monkeypatch.setattr(voile.keys.random, "secrets", UNDITHERED)
     kit = case.fit(case.table, how="held out")
     kit.save(tmp_path / "kit")
     case.middle(kit).save(tmp_path / "policy.toml")
