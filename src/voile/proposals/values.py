@@ -134,7 +134,8 @@ def find_date_forms(values: Values) -> Sequence[str] | None:
     fitting = {text: [form for form in FORMS if _is_date(text, form)] for text in values.texts}
     if not values.texts or values.share(lambda text: bool(fitting[text])) <= MOSTLY:
         return None
-    return [form for form in FORMS if all(form in found for found in fitting.values())]
+    forms = [form for form in FORMS if all(form in found for found in fitting.values())]
+    return forms[:1] if forms[:1] == [""] else forms
 
 
 def _is_date(text: str, form: str) -> bool:

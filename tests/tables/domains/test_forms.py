@@ -16,7 +16,7 @@ from voile.tables.domains.forms import (
 )
 
 GROUPS = ["", ",", ".", " ", "'", "\u202f"]
-UNITS = ["", "kg", " kg", "y", " %", " Jahre", "°C"]
+UNITS = ["", "kg", " kg", "y", " %", " Jahre", " J.", "°C"]
 
 
 def write(number, group, point, unit):

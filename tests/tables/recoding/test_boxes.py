@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import TamperedError
-from voile.tables.domains.domain import Domain, Parser
+from voile.tables.domains.domain import Domain
+from voile.tables.domains.parser import Parser
 from voile.tables.people.counts import Constraints, Counts, distinct_rows
 from voile.tables.recoding.boxes import BoxCodebook, read_codebook
 from voile.tables.recoding.published_boxes import PublishedBoxes

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.tables.domains.domain import Domain, to_ordinal
+from voile.tables.domains.parser import BELOW_ALL
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -64,7 +65,9 @@ class Predictor(Brief):
 
 def _number(domain: Domain, place: int) -> float:
     value = domain.values[place]
-    if domain.parser.kind == "date":
+    if value == BELOW_ALL:
+        value = domain.values[1]  # the lowest bin has an upper edge only
+    if domain.parser.kind in ("date", "time"):
         return float(to_ordinal(value, domain.parser))
     return float(value)  # type: ignore[arg-type]  # None is last, and is not asked for
 

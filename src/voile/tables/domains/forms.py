@@ -35,7 +35,7 @@ LOOKS_DATED = re.compile(
 LONGEST = 40
 NUMBER = re.compile(
     r"(?P<before>[^\d.,]*?)1(?P<group>[,. '’\u00a0\u202f]?)234((?P<point>[.,])5)?"
-    r"(?P<after>[^\d.,]*)"
+    r"(?P<after>(?:[^\d.,]\D*)?)"
 )
 AMOUNT = re.compile(r"(?P<before>[$€£¥]?)\s*[-+]?[\d.,'’ \u00a0\u202f]*\d\s*(?P<after>\D{0,12})")
 GROUPS, POINTS = ("", ",", ".", " ", "'", "’", "\u00a0", "\u202f"), ("", ".", ",")
