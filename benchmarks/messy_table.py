@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from benchmarks.tables import save
 
-import voile
+import voile.tables
 
 ROWS = 4_000
 MISSING = ("k.A.", "-", "", "unbekannt")

@@ -196,3 +196,19 @@ def test_an_empty_release_has_no_codes():
     assert Codebook((CODED,)).released_codes(
         pa.table({"age": pa.array([], pa.string())})
     ).shape == (0, 1)
+
+
+def test_a_codebook_of_bins_holds_how_cells_are_read_and_no_cell():
+    cells = ["61,37 kg", "72,91 kg", "88,13 kg", "99,47 kg"]
+    parser = Parser("decimal", forms=("1234,5 kg",), edges=(Decimal(70), Decimal(90)))
+    domain = build_domain("weight", cells, parser)
+    policy = Policy((domain,), np.array([True, True]))
+    released = np.array([[0], [1]], dtype=np.int32)
+    (column,) = published(policy, released, bounds=False).codebook.columns
+    assert [entry.label for entry in column.entries] == ["under 70 kg", "70 kg and over"]
+    assert column.register_codes(pa.array(["65 KG", "70,0 kg", "90 kg", "heavy"])).tolist() == [
+        0, 1, 1, -1,
+    ]  # fmt: skip
+    text = json.dumps(column.__dict__, default=str)
+    assert "1234,5 kg" in text
+    assert not any(digits in text for digits in ("37", "91", "13", "47", "72"))

@@ -124,24 +124,24 @@ class _Ends:
         return tuple(value for value in self.values if value != BELOW_ALL)
 
     def label(self, style: Style, *, dates: bool, unit: str) -> str:
-        known = self._known(style, dates=dates) if self.values else ""
-        parts = [f"{known} {unit}" if unit and known != ANY else known] if known else []
+        bears = f" {unit}" if unit else ""
+        parts = [self._known(style, bears, dates=dates)] if self.values else []
         return "|".join(parts + [MISSING] * self.missing)
 
-    def _known(self, style: Style, *, dates: bool) -> str:
+    def _known(self, style: Style, unit: str, *, dates: bool) -> str:
         if self.first is None:
-            return self._up_to(dates=dates)
+            return self._up_to(unit, dates=dates)
         if self.below is not None:
-            return f"{self.first} to below {self.below}"
+            return f"{self.first} to below {self.below}{unit}"
         if self.last is None:
-            return f"{self.first} and {'later' if dates else 'over'}"
-        return label_range(self.first, self.last, style)
+            return f"{self.first}{unit} and {'later' if dates else 'over'}"
+        return f"{label_range(self.first, self.last, style)}{unit}"
 
-    def _up_to(self, *, dates: bool) -> str:
+    def _up_to(self, unit: str, *, dates: bool) -> str:
         end = self.below if self.after is None else self.after
         if end is not None:
-            return f"{'before' if dates else 'under'} {end}"
-        return ANY if self.last is None else f"up to {self.last}"
+            return f"{'before' if dates else 'under'} {end}{unit}"
+        return ANY if self.last is None else f"up to {self.last}{unit}"
 
 
 @dataclass(frozen=True)
