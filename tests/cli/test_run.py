@@ -23,11 +23,11 @@ from voile.core.errors import RequestError, TamperedError
         (["tables", "fti"], "voile tables: no such command 'fti'; did you mean fit?"),
         (
             ["tables", "choose", "kit", "--polcy", "1"],
-            "voile tables choose: no such option '--polcy'; did you mean --policy?",
+            "voile tables choose: no such option: --polcy; did you mean --policy?",
         ),
         (
             ["tables", "fit", "x.csv", "--hold-uot", ".1"],
-            "voile tables fit: no such option '--hold-uot'; did you mean --hold-out or --out?",
+            "voile tables fit: no such option: --hold-uot; did you mean --hold-out or --out?",
         ),
         (["verify"], "voile verify: missing argument 'RELEASE'; see voile verify --help"),
         (

@@ -304,6 +304,7 @@ def test_both_faces_say_the_same(
     case.kit.save("kit")
     case.another(case.middle()).save("other.toml")
     call = import_module(f"voile.{case.kind}").fit
+    applied = [case.kind, "apply", "kit", "people.parquet", "--out", "r.parquet"]
     asked = case.options["apply"].items()
     given = [word for n, x in asked for word in (spelt(n), *([] if x is True else [str(x)]))]
     begin = [case.kind, "fit", "people.parquet", "--out", "k"]
@@ -340,6 +341,43 @@ def test_both_faces_say_the_same(
             [case.kind, "choose", "kit", "--policy", "1000000", "--out", "p"],
         ),
         (lambda: case.kit.choose(), [case.kind, "choose", "kit", "--out", "p"]),
+        (
+            lambda: case.kit.apply("nowhere.toml", "people.parquet", **case.options["apply"]),
+            [*applied, "--policy", "nowhere.toml", *given],
+        ),
+        (
+            lambda: voile.open_release("nowhere").attack(truth="people.parquet"),
+            [case.kind, "attack", "nowhere", "--truth", "people.parquet"],
+        ),
     ):
         python, shell = on_both_faces(here, [*words], capsys)
         assert python == shell
+
+
+WRONG = {
+    "hold_uot": "no such option: hold_uot; did you mean hold_out",
+    "zzzzzz": "no such option: zzzzzz; ",
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_keyword_is_refused_as_a_wrong_option_is(
+    case: Case, capsys: pytest.CaptureFixture[str], tmp_path: Path, wrong: str
+) -> None:
+    """There the command's name stands before it, and it may be like another of its options."""
+    path = str(tmp_path / "people.parquet")
+    pq.write_table(case.table, path)
+    call = import_module(f"voile.{case.kind}").fit
+    python, shell = on_both_faces(
+        lambda: call(path, case.tiny.roles(), **{wrong: 1}),
+        [case.kind, "fit", path, spelt(wrong), "1"],
+        capsys,
+    )
+    assert python.startswith(WRONG[wrong])
+    assert shell.startswith(f"voile {case.kind} fit: {WRONG[wrong]}")
+
+
+def test_a_role_that_does_not_exist_is_refused_with_its_column(case: Case) -> None:
+    columns = {name: column.role for name, column in case.tiny.roles().columns.items()}
+    with pytest.raises(RequestError, match=r"columns\.ward\.role: .*'keep'"):
+        fit(case, roles={**columns, "ward": "kep"})

@@ -109,6 +109,7 @@ def _mistake(error: click.UsageError) -> Problem:
     if isinstance(error, click.NoSuchOption):
         from voile.release.options import RENAMED
 
+        said = f"no such option: {error.option_name}"
         now = RENAMED.get(error.option_name.strip("-").replace("-", "_"))
         if now and error.ctx and now in (p.name for p in error.ctx.command.get_params(error.ctx)):
             remedy = f"it is now --{now.replace('_', '-')}"

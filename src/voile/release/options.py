@@ -58,7 +58,7 @@ def checked(model: type[M], given: Mapping[str, Any], spelt: Callable[[str], str
 
     >>> checked(ApplyOptions, {"keep_oder": True})
     Traceback (most recent call last):
-    voile.core.errors.RequestError: no such option: keep_oder (did you mean keep_order?)
+    voile.core.errors.RequestError: no such option: keep_oder; did you mean keep_order?
     """
     try:
         return model.model_validate(given)
@@ -79,6 +79,8 @@ def request_error(
         if one["type"] == "extra_forbidden":
             new = RENAMED.get(name, "")
             now = f"it is now {spelt(new)}" if new in known else nearest(name, known)
+            if len(mistakes) == 1:
+                return RequestError(f"no such option: {spelt(name)}", instead=now)
             said.append(f"no such option: {spelt(name)} ({now})")
         else:
             what = one["msg"].removeprefix("Value error, ")
