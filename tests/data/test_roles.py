@@ -198,3 +198,8 @@ def test_roles_are_corrected_and_completed_beside_the_same_files(tmp_path):
     for one in (corrected, whole):
         assert one.settings_of("job", ["order"]) == {"order": str(tmp_path / "order.txt")}
     assert corrected.completed(["note"], None) is corrected
+
+
+def test_many_columns_without_a_role_are_named_in_one_sentence() -> None:
+    with pytest.raises(RequestError, match=r"^roles: columns b, c, d, e have no role; a role is"):
+        Roles.parse({"a": "quasi"}).check("abcde")

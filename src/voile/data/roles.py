@@ -28,6 +28,9 @@ Role = Literal[
 ]
 
 
+FEW = 3  # columns that a message names one by one
+
+
 class Column(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -111,7 +114,10 @@ class Roles(BaseModel):
                 where="roles",
                 instead="its first row names its columns: see that it does, or inspect it anew",
             )
-        without = [f"column {name} has no role" for name in present if name not in self.columns]
+        missing = [name for name in present if name not in self.columns]
+        without = [f"column {name} has no role" for name in missing]
+        if len(missing) > FEW:
+            without = [f"columns {', '.join(missing)} have no role"]
         absent = [
             f"there is no column {name} ({nearest(name, present)})"
             for name in self.columns
