@@ -1,7 +1,8 @@
 """Linkage: find the person of a record in an identified register.
 
 She holds a register of named people, with errors and gaps. She learns from it how often strangers
-agree, expects few errors, and estimates how many of the released people it holds. She compares
+agree, and from both how many people agree in everything, and so how many of the released people
+it holds and how often it is wrong. She compares
 every released record with every entry, weighs agreements and disagreements as Fellegi and Sunter
 (1969) do, and names the entry with the largest score (one at random where several share it) when
 she is sure enough. She succeeds when the name she gives is the person whose record it is.
@@ -305,7 +306,8 @@ def _notes(
             "Share of the released people taken to be in the register: {share:.1%}, {known}. Error "
             "rates that the adversary works with, of the released intervals: {rates}; {usual:.0%} "
             "is what the adversary expects, moved by what the data say. Missing in the register, "
-            "which counts neither for nor against a person: {gaps}.",
+            "which counts as far as a person's own entry lacks a value more or less often than "
+            "any other: {gaps}.",
             {
                 "share": model.share,
                 "known": "as given" if known else "an estimate",
