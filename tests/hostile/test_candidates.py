@@ -82,7 +82,7 @@ def ages() -> Secret:
         Choice(max_loss=0.6),
         table,
         values,
-        6,
+        4,
     )
 
 
