@@ -9,27 +9,22 @@ from voile.tables.searches.local import Neighbourhood
 from voile.tables.searches.run import Run
 
 CELLS = 6e11
-"""Evaluations times cells that some seconds suffice for; in NumPy it is a twentieth."""
+"""Evaluations times cells that some seconds suffice for."""
 MOST = 2_000_000
-IN_NUMPY = 20
 
 
 def explore(run: Run) -> None:
     """Search as `best` does without its sketches, for evaluations that some seconds suffice for.
 
-    How many depends on the table alone, so that the same seed gives the same frontier on any
-    machine. Scores all policies where at most 16 cuts are free. Guarantee: as `best`, and no
-    policy that `steepest` finds beats all of what is found.
+    How many depends on the table alone, so that the frontier is the same on any machine. Scores all
+    policies where at most 16 cuts are free; only the steepest chain by measures that no kernel
+    scores. Guarantee: as `best`, and no policy that `steepest` finds beats all of what is found.
     """
     if (~run.required).sum() <= FULL:
         exhaustive.explore(run)
         return
     steepest.explore(run)
-    most = run.evaluations + _allowance(run)
-    climb(run, Ladder(run), most)
-    Neighbourhood(run).flip(most - run.evaluations)
-
-
-def _allowance(run: Run) -> int:
-    work = CELLS if run.evaluator.compiled else CELLS / IN_NUMPY
-    return min(MOST, int(work / len(run.evaluator.cells.p)))
+    if run.evaluator.compiled:
+        most = run.evaluations + min(MOST, int(CELLS / len(run.evaluator.cells.p)))
+        climb(run, Ladder(run), most)
+        Neighbourhood(run).flip(most - run.evaluations)
