@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +16,7 @@ from voile.release.choice import Choice
 from voile.release.kit import Kit
 from voile.report.sections import Grid, Prose
 from voile.tables.policies.policy import Policy
+from voile.tables.verbs.choose import OneGroupWarning
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.report import sections
@@ -236,3 +238,10 @@ def test_what_beats_a_named_policy_has_no_more_of_any_loss(whole):
     same |= {name: row[name] for name in ("distribution", "resolution")}
     equal = replace(content, mark_scores={"mark": score._replace(**same)})
     assert middle not in equal.beating("mark")
+
+
+def test_choosing_warns_of_columns_that_are_one_group(whole):
+    with pytest.warns(OneGroupWarning, match="size, sex and town are one group each"):
+        choose(whole, Choice(policy=0))
+    with warnings.catch_warnings(action="error"):
+        choose(whole, Choice(least_loss=True))

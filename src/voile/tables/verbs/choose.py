@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 
 from voile.core.errors import InfeasibleError, RequestError, nearest
 from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
+from voile.report.wording import listed
 from voile.tables.verbs.content import Policies
+
+
+class OneGroupWarning(UserWarning):
+    """A policy that merges all values of a column."""
 
 
 def choose(kit: Kit, choice: Choice) -> Chosen:
     """Pick one policy of a kit's frontier, with the figures that its table holds."""
     policies = Policies.of(kit)
-    return Chosen.from_kit(kit, policies, choice, partial(_beating, policies))
+    chosen = Chosen.from_kit(kit, policies, choice, partial(_beating, policies))
+    single = [column for column, intervals in chosen.policy.items() if len(intervals) == 1]
+    if single:
+        are = "is one group" if len(single) == 1 else "are one group each"
+        said = f"{listed(single)} {are}: a release distinguishes none of the values"
+        warnings.warn(said, OneGroupWarning, stacklevel=2)
+    return chosen
 
 
 def _beating(policies: Policies, name: str) -> int:

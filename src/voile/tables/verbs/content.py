@@ -55,7 +55,8 @@ KIND = "tables"
 COMPARED = ("distribution", "resolution")
 """The losses of which a policy that beats another has no more, each alone."""
 SAME = 1e-11
-FIGURES = ("loss", *LOSSES, "suppressed", "mean_risk", "max_risk", "expected_matches")
+FIGURES = ("loss", *COMPARED, "max_risk", "expected_matches", "mean_risk", "suppressed", "ncp")
+"""The figures of a policy on the frontier's table; a screen shows the first."""
 
 
 class Score(NamedTuple):
