@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from voile.core.errors import RequestError
+from voile.core.errors import InfeasibleError, RequestError
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
@@ -238,6 +238,23 @@ def test_what_beats_a_named_policy_has_no_more_of_any_loss(whole):
     same |= {name: row[name] for name in ("distribution", "resolution")}
     equal = replace(content, mark_scores={"mark": score._replace(**same)})
     assert middle not in equal.beating("mark")
+
+
+def test_where_nothing_beats_a_named_policy_the_remedy_is_the_weight_of_what_is_lost(whole):
+    table, facts = whole.tables["frontier"], whole.facts
+    row = table.slice(len(table) // 2, 1).to_pylist()[0]
+    mark = {name: row[name] for name in ("risk", "loss", "distribution", "resolution", "ncp")}
+    mark |= {"suppressed": 0.0, "matches": 1.0}
+
+    def refused(**less):
+        scores = {"mark": {**mark, "loss": 1.0, **less}}
+        with pytest.raises(InfeasibleError) as error:
+            choose(replace(whole, facts={**facts, "mark_scores": scores}), Choice(beats="mark"))
+        return str(error.value)
+
+    assert "fit with a lower --loss-weight" in refused(resolution=0.0, distribution=1.0)
+    assert "fit with a higher --loss-weight" in refused(distribution=0.0, resolution=1.0)
+    assert "or search longer" in refused(distribution=0.0, resolution=0.0)
 
 
 def test_choosing_warns_of_columns_that_are_one_group(whole):

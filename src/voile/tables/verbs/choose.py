@@ -9,7 +9,7 @@ from voile.core.errors import InfeasibleError, RequestError, nearest
 from voile.release.choice import Choice, Chosen
 from voile.release.kit import Kit
 from voile.report.wording import listed
-from voile.tables.verbs.content import Policies
+from voile.tables.verbs.content import COMPARED, Policies, Score
 
 
 class OneGroupWarning(UserWarning):
@@ -40,6 +40,17 @@ def _beating(policies: Policies, name: str) -> int:
             f"no policy found has no more risk than {name} ({score.risk:.4g}) and no more of "
             f"distribution ({score.distribution:.4g}) and of resolution ({score.resolution:.4g}) "
             "lost",
-            instead=f"choose with --max-relative-risk {score.risk:.4g}, or search longer",
+            instead=f"choose with --max-relative-risk {score.risk:.4g}, or "
+            f"{_remedy(policies, score)}",
         )
     return int(beating[policies.frontier.loss[beating].argmin()])
+
+
+def _remedy(policies: Policies, score: Score) -> str:
+    """Say what fit may find more: of no more risk, every policy loses too much of one kind."""
+    within = policies.frontier.risk <= score.risk
+    least = {name: policies.table.column(name).to_numpy()[within].min() for name in COMPARED}
+    over = [name for name in COMPARED if least[name] > getattr(score, name)]
+    if len(over) == 1:
+        return f"fit with a {'higher' if over == ['distribution'] else 'lower'} --loss-weight"
+    return "search longer"
