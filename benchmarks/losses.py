@@ -71,9 +71,9 @@ def main() -> None:
         rows += rows_of(name, counts, information(), "eq. 4")
     save(
         "losses",
-        "Of the policies of at most a relative risk, the one that loses least by what was made small:\n"
-        "what it loses by each yardstick, and the median relative error of 1,000 COUNT queries.\n"
-        "Lower is better.",
+        "Of the policies of at most a relative risk, the one that loses least of what was made\n"
+        "small: what it loses by each yardstick, and the median relative error of 1,000 COUNT\n"
+        "queries. Lower is better.",
         COLUMNS,
         rows,
         "`best` ends by itself here, and is slower for half and half than for eq. 4: what a group\n"

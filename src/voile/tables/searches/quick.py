@@ -18,13 +18,20 @@ def explore(run: Run) -> None:
 
     How many depends on the table alone, so that the frontier is the same on any machine. Scores all
     policies where at most 16 cuts are free; only the steepest chain by measures that no kernel
-    scores. Guarantee: as `best`, and no policy that `steepest` finds beats all of what is found.
+    scores, and where an attribute has more intervals than that. Guarantee: as `best`, and no
+    policy that `steepest` finds beats all of what is found.
     """
     if (~run.required).sum() <= FULL:
         exhaustive.explore(run)
         return
     steepest.explore(run)
-    if run.evaluator.compiled:
-        most = run.evaluations + min(MOST, int(CELLS / len(run.evaluator.cells.p)))
+    allowed = min(MOST, int(CELLS / len(run.evaluator.cells.p)))
+    if run.evaluator.compiled and _pairs(run) <= allowed:
+        most = run.evaluations + allowed
         climb(run, Ladder(run), most)
         Neighbourhood(run).flip(most - run.evaluations)
+
+
+def _pairs(run: Run) -> int:
+    """Count the intervals of the largest attribute: what a shortest path goes through at once."""
+    return int(run.scorer.sizes.max()) ** 2 // 2

@@ -20,7 +20,8 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
     """Pick one policy of a kit's frontier, with the figures that its table holds."""
     policies = Policies.of(kit)
     chosen = Chosen.from_kit(kit, policies, choice, partial(_beating, policies))
-    single = [column for column, intervals in chosen.policy.items() if len(intervals) == 1]
+    policy = policies.policy(chosen.number or 0)
+    single = [column for column, groups in policy.groups_per_column.items() if groups == 1]
     if single:
         are = "is one group" if len(single) == 1 else "are one group each"
         said = f"{listed(single)} {are}: a release distinguishes none of the values"
