@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.tables.people.counted_boxes import estimate_sums
+from voile.tables.people.counted_boxes import estimate_matches
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.group_measures import GroupMeasure
@@ -252,20 +252,20 @@ def test_a_more_general_policy_loses_no_less_of_any_kind(rows, data):
 
 
 def test_a_population_of_some_columns_is_estimated_in_counted_boxes():
-    """Groups (f, a), (f, b) and (m, a) of 2, 1 and 1 subjects; 30 women and 10 men are counted."""
-    table = pa.table({"sex": ["f", "f", "f", "m"], "job": ["a", "a", "b", "a"]})
-    counted = pa.table({"sex": ["f", "m"], "people": [30, 10]})
+    """Groups of 7 and 5 women and of 6 men; 300 women and 100 men are counted."""
+    table = pa.table({"sex": ["f"] * 12 + ["m"] * 6, "job": ["a"] * 7 + ["b"] * 5 + ["a"] * 6})
+    counted = pa.table({"sex": ["f", "m"], "people": [300, 100]})
 
     def space(**more):
         return PolicySpace.of(table, counted, ["sex", "job"], **more)
 
     plain, declared = space(), space(sampled=True)
-    assert plain.estimate(plain.policy(plain.bottom)) is None
+    assert plain.estimated_matches(plain.policy(plain.bottom)) is None
     assert plain.counts.population.tolist() == plain.counts.sample.tolist()
-    found = declared.estimate(declared.policy(declared.bottom))
-    assert found == estimate_sums(
-        np.array([2.0, 1, 1]), np.array([3.0, 3, 1]), np.array([30.0, 30, 10])
+    assert declared.people_by_value("sex").tolist() == [300, 100]
+    assert declared.estimated_matches(declared.policy(declared.bottom)) == estimate_matches(
+        np.array([7.0, 5, 6]), np.array([12.0, 12, 6]), np.array([300.0, 300, 100])
     )
-    whole = declared.estimate(declared.policy(declared.top))
-    assert whole == estimate_sums(np.array([4.0]), np.array([4.0]), np.array([40.0]))
-    assert declared.people_by_value("sex").tolist() == [30, 10]
+    assert declared.estimated_matches(declared.policy(declared.top)) == estimate_matches(
+        np.array([18.0]), np.array([18.0]), np.array([400.0])
+    )

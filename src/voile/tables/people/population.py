@@ -133,7 +133,7 @@ def from_some(
     """Take the sample as the population where tables count people by some quasi-identifiers only.
 
     What they count cannot say how many of those people share the other columns too: that is
-    estimated, for groups and in sums, where the source is declared a sample (`estimate_sums`).
+    estimated, for groups and in sums, where the source is declared a sample (`estimate_matches`).
     """
     alone = from_sample(codes, sample)
     return replace(

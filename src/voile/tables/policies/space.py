@@ -16,7 +16,7 @@ from voile.tables.domains.domain import Domain
 from voile.tables.domains.hierarchy import level_cuts
 from voile.tables.domains.settings import QuasiSettings
 from voile.tables.people import combinations
-from voile.tables.people.counted_boxes import Estimated, estimate_sums
+from voile.tables.people.counted_boxes import CountedBoxes, estimate_matches
 from voile.tables.people.counts import Constraints, Counts, row_keys
 from voile.tables.people.population import Population, population_of
 from voile.tables.policies.family import AnyPolicy
@@ -92,7 +92,7 @@ class PolicySpace:
         sample : the table to release: a path, a database table, or a frame (see `open_source`).
         population : a table that counts people by all quasi-identifiers; several tables of some
             are margins, fitted by iterative proportional fitting. Where one is counted by none of
-            them, or there is no table, g is a group's size in the release; see `estimate`.
+            them, or there is no table, g is a group's size in the release; see `estimated_matches`.
         quasi : its quasi-identifiers, at least one.
         subject : column whose equal values are one person.
         people : column of the population tables that counts, whole numbers >= 0.
@@ -102,8 +102,8 @@ class PolicySpace:
         constraints : which policies are allowed.
         population_gap : ``error`` refuses records whose group the population lacks; ``sample``
             counts such a group as large as it is in the sample.
-        sampled : whether the table is a random sample of the population, so that `estimate` can say
-            how many people share the columns that no population table counts.
+        sampled : whether the table is a random sample of the population, for `estimated_matches`
+            where population tables count people by some quasi-identifiers.
         risk, loss : the measures, by name or as `GroupMeasure`s; None is eq. 2 and eq. 4. See
             `measure_named`.
         loss_weight : in [0, 1], what distribution counts in the loss ``weighted``; resolution
@@ -254,30 +254,34 @@ class PolicySpace:
         """Return the `distribution`, `resolution` and `ncp` that a policy loses."""
         return losses(self.counts, self.grouping(policy), importance=self.weights.importance)
 
-    def estimate(self, policy: AnyPolicy) -> Estimated | None:
-        """Estimate what a policy discloses where people are counted by some columns only.
+    def estimated_matches(self, policy: AnyPolicy) -> float | None:
+        """Estimate how many released subjects are matched to their person in the population.
 
-        None where tables count people by all columns, or none, where the source is not declared
-        a random sample (`sampled`), and of trees.
+        None where tables count people by all columns, or none, where the source is not declared a
+        random sample (`sampled`), of trees, and where a group is too small to
+        estimate.
         """
         boxes = self.population.boxes
         if boxes is None or not boxes.sampled or isinstance(policy, TreePolicy):
             return None
+        return estimate_matches(*self.counted_boxes(policy, boxes))
+
+    def counted_boxes(self, policy: Policy, boxes: CountedBoxes) -> tuple[Floats, Floats, Floats]:
+        """Return each released group's subjects, and those and the people of its counted box."""
         groups, classes, kept = self.groups(policy)
         own = [self.quasi.index(column) for column in boxes.columns]
-        domains = [self.domains[i] for i in own]
+        interval_of = [policy.interval_of(self.domains[i]) for i in own]
         people = np.column_stack(
-            [policy.interval_of(d)[boxes.codes[:, i]] for i, d in enumerate(domains)]
-        ).astype(np.int32)
+            [of[codes] for of, codes in zip(interval_of, boxes.codes.T, strict=True)]
+        )
         sizes = [len(policy.intervals[column]) for column in boxes.columns]
         keys = row_keys(np.concatenate((groups[:, own], people)), sizes)
         distinct, box = np.unique(keys, return_inverse=True)
-        of_group, of_people = box[: len(groups)], box[len(groups) :]
         subjects, counted = np.zeros(len(distinct)), np.zeros(len(distinct))
-        np.add.at(subjects, of_group, classes.sample)
-        np.add.at(counted, of_people, boxes.people)
-        shown = of_group[kept]
-        return estimate_sums(classes.sample[kept], subjects[shown], counted[shown])
+        np.add.at(subjects, box[: len(groups)], classes.sample)
+        np.add.at(counted, box[len(groups) :], boxes.people)
+        shown = box[: len(groups)][kept]
+        return classes.sample[kept], subjects[shown], counted[shown]
 
     def allowed(self, classes: Classes) -> Bits:
         """Say which groups meet the constraints that hold for a group alone."""

@@ -61,7 +61,6 @@ def report_data(
         "search": {**content.found, "bound": _proved(content.bound)},
         "hold_out": content.hold_out.share,
         "uniques_source": _uniques(source, bottom, content.fraction),
-        "estimated_source": _estimated(source, bottom),
     }
     if content.bound is not None and not np.isnan(content.bound.bound).all():
         shown = np.array(data["frontier"]["risk"])
@@ -77,7 +76,7 @@ def report_data(
             data["beats"][name]["chosen"] = score.beats(its)
         data["lost"] = loss_data(space, policy)
         data["uniques_release"] = _uniques(space, policy, content.fraction)
-        data["estimated_release"] = _estimated(space, policy)
+        data["estimated_matches"] = space.estimated_matches(policy)
         data["after"] = _finite(space.disclosure(policy))
     if published is not None:
         data["strips"] = {"chosen": _published_strips(published), **data["strips"]}
@@ -152,12 +151,6 @@ def _uniques(space: PolicySpace, policy: AnyPolicy, fraction: float | None) -> l
         return None
     found = estimate_uniques(classes.sample[kept], fraction, random_state=0)
     return [found.value, found.low, found.high]
-
-
-def _estimated(space: PolicySpace, policy: AnyPolicy) -> dict[str, float] | None:
-    """Estimate sums of risk, where people are counted by some columns of a declared sample."""
-    found = space.estimate(policy)
-    return None if found is None else asdict(found)
 
 
 def _finite(figures: Mapping[str, float]) -> dict[str, float]:

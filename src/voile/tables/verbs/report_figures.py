@@ -10,7 +10,7 @@ from voile.report.wording import listed, needs_suppression, share, share_of
 from voile.tables.bounds.result import OPTIMAL
 from voile.tables.people.counted_boxes import ASSUMPTION
 from voile.tables.scoring.disclosure import MEASURES, OF_SENSITIVE, of_column
-from voile.tables.verbs.wording import format_expected, format_people
+from voile.tables.verbs.wording import describe_matches, format_expected, format_people
 
 ROWS = (
     "expected_matches",
@@ -84,8 +84,8 @@ def risks(
     for when in ("source", "release"):
         if data.get(f"uniques_{when}"):
             blocks.append(Prose((_estimated(when, data[f"uniques_{when}"], audience),)))
-        if data.get(f"estimated_{when}"):
-            blocks.append(Prose((_sums(when, data[f"estimated_{when}"], audience), ASSUMPTION)))
+    if data.get("estimated_matches"):
+        blocks.append(Prose((_estimated_matches(data["estimated_matches"]), ASSUMPTION)))
     return Section("risk", "Risk before and after", tuple(blocks))
 
 
@@ -121,15 +121,11 @@ def _estimated(when: str, estimate: Sequence[float], audience: Audience) -> str:
     )
 
 
-def _sums(when: str, estimate: Mapping[str, float], audience: Audience) -> str:
-    found, alone = (
-        format_expected(estimate["matches"]),
-        format_people(estimate["uniques"], audience),
-    )
+def _estimated_matches(matches: float) -> str:
     return (
-        "If the source is a random sample of the people counted, linking every record of the "
-        f"{when} to them is estimated to re-identify {found} people, and {alone} are expected to "
-        "be unique in the population. The figures above do not rest on it."
+        "If the source is a random sample of the people counted, an adversary who links every "
+        "record of the release to the population is estimated to re-identify "
+        f"{describe_matches(matches)}. The figures above do not rest on this."
     )
 
 
