@@ -57,8 +57,8 @@ def estimate_matches(n: Floats, box_subjects: Floats, box_people: Floats) -> flo
     Returns
     -------
     None where a group has fewer than 5 subjects: of such groups the model expects far too many
-    people. Measured on tenths of Adult, 4 of 10 columns counted, on policies of k = 5 and 11: .84
-    to 1.18 times the truth, where the assumption holds; of k = 1 .40 to .55.
+    people. Measured on tenths of Adult, 4 of 10 columns counted, on policies of k = 5 and 11: .79
+    to 1.16 times the truth, where the assumption holds; of k = 1 .39 to .56.
 
     >>> estimate_matches(np.array([6.0, 14.0]), np.array([20.0, 20.0]), np.array([20.0, 20.0]))
     2.0
