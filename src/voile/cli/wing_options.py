@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 from functools import cached_property
-from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
@@ -13,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from voile.cli.parameters import Command, Run
-from voile.data import Data, NamedPhrases, Phrases, Place
+from voile.data import PLACES
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -107,7 +106,7 @@ def _kind(annotation: Any) -> tuple[click.ParamType[Any], bool]:
         return _kind(get_args(annotation)[0])[0], True
     if get_origin(annotation) is Literal:
         return _Offered([str(choice) for choice in get_args(annotation)]), False
-    if annotation in (Path, Place, Data, Phrases, NamedPhrases):
+    if annotation in PLACES:
         return click.Path(), False
     return _Typed(METAVARS.get(annotation, "TEXT")), False
 

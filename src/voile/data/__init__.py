@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NewType
 
 from voile.core.lazy import lazily
@@ -45,6 +46,16 @@ class Phrases:
         return core_schema.no_info_plain_validator_function(_phrases)
 
 
+class Described:
+    """A TOML file that an option names; in Python what it says, as a mapping, or a function too."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(_described)
+
+
 class NamedPhrases:
     """``NAME=FILE``; in Python name -> phrases, or their file, as well: see `named_phrases`."""
 
@@ -53,6 +64,14 @@ class NamedPhrases:
         from pydantic_core import core_schema
 
         return core_schema.no_info_plain_validator_function(_named_phrases)
+
+
+def _described(thing: Any) -> Any:
+    if isinstance(thing, str | PathLike):
+        return str(thing)
+    if isinstance(thing, Mapping) or callable(thing):
+        return thing
+    raise ValueError("give a TOML file, what it would say as a mapping, or a function")
 
 
 def _phrases(thing: Any) -> Any:
@@ -92,8 +111,13 @@ def _readable(thing: Any) -> Any:
     raise ValueError(f"a {type(thing).__name__} is no source: give a path, a table, {KNOWN}")
 
 
+PLACES = frozenset({Path, Place, Data, Described, Phrases, NamedPhrases})
+"""Types of options that name a file or a table, or hold in Python what one would."""
+
 __all__ = [
+    "PLACES",
     "Data",
+    "Described",
     "NamedPhrases",
     "Phrases",
     "Place",

@@ -9,11 +9,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from voile.core.kinds import load
-from voile.data import Data, Place
+from voile.data import PLACES
 from voile.release.manifest import Release
 from voile.release.options import fields_of
 
@@ -47,7 +46,7 @@ def stored(options: BaseModel) -> dict[str, Any]:
         value = getattr(options, attribute)
         if attribute not in options.model_fields_set - ALL_ONE:
             continue
-        if _leaves(field.annotation) & {Path, Place, Data}:
+        if _leaves(field.annotation) & PLACES:
             value = [None] * len(value) if isinstance(value, tuple) else None
         elif value == field.default:
             continue

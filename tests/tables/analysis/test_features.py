@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from voile.tables.analysis.features import Predictor, design
 from voile.tables.domains.domain import Domain
-from voile.tables.domains.parser import Parser
+from voile.tables.domains.parser import BELOW_ALL, Parser
 
 
 @given(st.data())
@@ -35,6 +37,12 @@ def test_a_missing_number_is_the_mean_and_says_so():
     age = Predictor.of(domain, np.zeros(1, np.int32))
     assert age.terms == ("age", "age missing")
     assert age.expected(np.array([2]), np.array([2])).tolist() == [[30, 1]]
+
+
+def test_a_bin_is_its_middle_and_the_outermost_are_their_edge():
+    parser = Parser("decimal", edges=(Decimal(10), Decimal(30)))
+    domain = Domain("dose", (BELOW_ALL, Decimal(10), Decimal(30)), parser)
+    assert Predictor.of(domain, np.zeros(1, np.int32)).lookup[:, 0].tolist() == [10, 20, 30]
 
 
 def test_dates_count_in_days_or_years():

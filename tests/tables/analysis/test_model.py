@@ -21,7 +21,7 @@ def test_a_file_names_outcome_predictors_and_family(tmp_path):
         ('outcome = "dx"\npredictors = ["dx"]', "dx is named twice"),
         ('outcome = "dx"\npredictors = ["age"]\nfamily = "logistic"', "names its positive value"),
         ('outcome = "dx"\npredictors = ["age"]\nlink = "log"', "link: Extra inputs"),
-        ("outcome = ", "the model cannot be read"),
+        ("outcome = ", "is no TOML"),
     ],
 )
 def test_mistakes_are_said_with_their_place(tmp_path, text, said):
@@ -29,6 +29,11 @@ def test_mistakes_are_said_with_their_place(tmp_path, text, said):
     path.write_text(text)
     with pytest.raises(RequestError, match=said):
         Model.read(path)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(RequestError, match=r"none\.toml: the model cannot be read"):
+        Model.read(tmp_path / "none.toml")
 
 
 def test_columns_that_are_not_released_are_refused():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.tables.domains.domain import Domain, to_ordinal
-from voile.tables.domains.parser import BELOW_ALL
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -36,7 +36,7 @@ class Predictor(Brief):
         if not domain.is_scale:
             return cls._of_names(domain, codes)
         known = len(domain) - domain.nullable
-        numbers = np.array([_number(domain, i) for i in range(known)])
+        numbers = _numbers(domain)
         if not domain.nullable:
             return cls(domain.column, (domain.column,), numbers[:, None])
         lookup = np.zeros((len(domain), 2))
@@ -63,13 +63,16 @@ class Predictor(Brief):
         return np.asarray((before[last + 1] - before[first]) / width)
 
 
-def _number(domain: Domain, place: int) -> float:
-    value = domain.values[place]
-    if value == BELOW_ALL:
-        value = domain.values[1]  # the lowest bin has an upper edge only
-    if domain.parser.kind in ("date", "time"):
-        return float(to_ordinal(value, domain.parser))
-    return float(value)  # type: ignore[arg-type]  # None is last, and is not asked for
+def _numbers(domain: Domain) -> Floats:
+    """Return what each known value is worth: a bin its middle, the outermost ones their edge."""
+    parser = domain.parser
+    if parser.edges:
+        edges = np.array(parser.edges, dtype=np.float64)
+        return np.concatenate([edges[:1], (edges[1:] + edges[:-1]) / 2, edges[-1:]])
+    known: Sequence[Any] = [value for value in domain.values if value is not None]
+    if parser.kind in ("integer", "decimal"):
+        return np.array([float(value) for value in known])
+    return np.array([to_ordinal(value, parser) for value in known], dtype=np.float64)
 
 
 def design(predictors: Sequence[Predictor], first: Codes, last: Codes) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -40,14 +40,25 @@ class Model(BaseModel):
         return self
 
     @classmethod
-    def read(cls, path: Path) -> Model:
-        """Read a model's TOML file; all mistakes are listed at once, each with its place."""
+    def read(cls, described: str | Path | Mapping[str, Any]) -> Model:
+        """Read a TOML file, or what it would say; mistakes are listed at once, with their place."""
+        if isinstance(described, Mapping):
+            return cls._of(described, "analysis")
+        path = Path(described)
         try:
-            return cls.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise RequestError(f"the model cannot be read: {error}", where=str(path)) from error
+            said = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise RequestError("the model cannot be read", where=str(path)) from error
+        except ValueError as error:
+            raise RequestError("the model is no TOML", where=str(path)) from error
+        return cls._of(said, str(path))
+
+    @classmethod
+    def _of(cls, said: Mapping[str, Any], where: str) -> Model:
+        try:
+            return cls.model_validate(said)
         except ValidationError as error:
-            raise RequestError(_mistakes(error), where=str(path)) from error
+            raise RequestError(_mistakes(error), where=where) from None
 
     def check(self, columns: Sequence[str], released_as_is: Sequence[str]) -> None:
         """Refuse columns that the release does not have, or an outcome that it generalises."""

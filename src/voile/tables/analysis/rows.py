@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from voile.core.brief import Brief
 from voile.core.errors import RequestError
 from voile.data import Source
-from voile.tables.analysis.comparison import Estimates, fit_model, groups_of
+from voile.tables.analysis.comparison import SCORE_NAMES, Estimates, fit_model, groups_of
 from voile.tables.analysis.features import Codes, Floats, Predictor, design
 from voile.tables.analysis.model import Model
-from voile.tables.domains.domain import OUTSIDE, Domain
+from voile.tables.domains.domain import OUTSIDE, Domain, infer_parser
 
+MOST_NAMES = 50
 MOST_ROWS = 50_000
 """Of more rows, people are drawn until about so many are left."""
 
@@ -40,6 +41,18 @@ class Rows(Brief):
     places: tuple[int, ...]
     outcome: Floats
     groups: NDArray[np.int64]
+
+    @property
+    def asked(self) -> str:
+        """The model in words."""
+        model = self.model
+        outcome = model.outcome if model.positive is None else f"{model.outcome} = {model.positive}"
+        return f"{model.family} regression of {outcome} on {', '.join(model.predictors)}"
+
+    @property
+    def score_name(self) -> str:
+        """What judges its predictions."""
+        return SCORE_NAMES[self.model.family]
 
     def fit_source(self) -> Estimates:
         """Fit the model on the rows as they are."""
@@ -81,8 +94,7 @@ def read_rows(
     """
     quasi = [domain.column for domain in domains]
     others = [name for name in model.predictors if name not in quasi]
-    wanted = [*quasi, *others, model.outcome, *([subject] if subject else [])]
-    table, people = _drawn(source, list(dict.fromkeys(wanted)), subject, rng)
+    table, people = draw(source, [*quasi, *others, model.outcome], subject, rng)
     codes = np.column_stack([d.codes(table.column(d.column)) for d in domains])
     whole = [pc.is_valid(table.column(name)).to_numpy() for name in (*others, model.outcome)]
     usable = np.logical_and.reduce([(codes != OUTSIDE).all(axis=1), *whole])
@@ -105,13 +117,13 @@ def read_rows(
     )
 
 
-def _drawn(
+def draw(
     source: Source, columns: Sequence[str], subject: str | None, rng: np.random.Generator
 ) -> tuple[pa.Table, NDArray[np.int64]]:
     """Return rows of people drawn by a keyed hash, and each row's person as a number."""
     key, limit, first = rng.bytes(16), 2**63 - 1, 0
     parts: list[pa.Table] = []
-    for batch in source.batches(columns):
+    for batch in source.batches(dict.fromkeys([*columns, *([subject] if subject else [])])):
         token = _tokens(batch, subject, first, key)
         part = pa.Table.from_batches([batch]).append_column("\0person", pa.array(token))
         parts.append(part.filter(pa.array(token <= limit)))
@@ -142,12 +154,18 @@ def _described(column: pa.ChunkedArray, name: str) -> tuple[Predictor, Codes]:
     """Describe a column that is released as it is: a number is itself, all else is a name."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    number = infer_parser(column.type, column.unique().to_pylist()).kind in ("integer", "decimal")
     cells = column.cast(pa.float64() if number else pa.string()).to_numpy()
     values, codes = np.unique(cells, return_inverse=True)
     own = codes.astype(np.int32)
     if number:
         return Predictor(name, (name,), values[:, None]), own
+    if len(values) > MOST_NAMES:
+        raise RequestError(
+            f"the predictor has {len(values):,} different texts, and a model takes {MOST_NAMES}",
+            where=f"model, column {name}",
+            instead="take a coarser column",
+        )
     rest = np.flatnonzero(np.arange(len(values)) != np.bincount(own).argmax())
     lookup = np.eye(len(values))[:, rest]
     return Predictor(name, tuple(f"{name} {values[i]}" for i in rest), lookup), own

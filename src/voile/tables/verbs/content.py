@@ -156,7 +156,8 @@ class Content(Brief):
     `figures` is what each policy leaves and loses, whatever was searched for; `marks` are named
     policies beside the frontier, such as ``safe-harbor``, scored as if nothing were suppressed;
     `absent` says why others are not on this lattice; `fraction` is the share of the population that
-    the source is of, where that is all that is known; `found` is how the search went.
+    the source is of, where that is all that is known; `found` is how the search went; `analysis` is
+    what an analyst's own model keeps under some of them, see `Analysis.to_data`.
     """
 
     space: PolicySpace
@@ -174,6 +175,7 @@ class Content(Brief):
     fraction: float | None
     found: Mapping[str, Any]
     bound: Bound | None = None
+    analysis: Mapping[str, Any] | None = None
 
     @property
     def global_frontier(self) -> tuple[Frontier, NDArray[np.intp]]:
@@ -222,6 +224,7 @@ class Content(Brief):
             "absent": dict(self.absent),
             "fraction": self.fraction,
             "bound": None if self.bound is None else bound_facts(self.bound),
+            "analysis": self.analysis,
             **self.found,
         }
         tables = {
@@ -334,6 +337,7 @@ class Content(Brief):
             facts["fraction"],
             {name: facts[name] for name in ("method", "evaluations", "stopped")},
             read_bound(facts["bound"], tables["bound"], frontier) if facts["bound"] else None,
+            facts.get("analysis"),
         )
 
 

@@ -28,6 +28,7 @@ from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.named_measures import Weights
 from voile.tables.searches.result import Checkpoint
 from voile.tables.trees.forest import Forest
+from voile.tables.verbs.analyses import AS_IT_IS, analyse_fit, read_model
 from voile.tables.verbs.content import KIND, Asked, Content, score_marks
 from voile.tables.verbs.forests import grow, joined
 from voile.tables.verbs.options import FitOptions
@@ -36,8 +37,6 @@ from voile.tables.verbs.search import Method, SearchResult, search
 SAFE_HARBOR = "safe-harbor"
 TREES = "trees"
 CHAINED = ("random-chain", "sublattice", "bisect")
-OUTCOMES = ("sensitive", "label", "keep")
-"""Roles of columns that are released as they are."""
 
 
 def fit(
@@ -48,14 +47,15 @@ def fit(
     Reads the source once a GROUP BY; keeps distinct combinations only, in a private kit.
     """
     roles.check(source.columns)
-    for name in roles.of("sensitive", "label", "keep"):
+    for name in roles.of(*AS_IT_IS):
         KeptSettings.read(name, roles.columns[name].settings)
-    drawn = streams(seed, "hold-out", "search")
+    drawn = streams(seed, "hold-out", "search", "analysis")
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
     sensitive = _sensitive(roles, options)
     _check_outcomes(roles, options)
     _check_method(options)
     _check_loss(options)
+    read_model(options, roles)
     progress("counting", 0)
     fitted = TrainingSource(source, hold_out) if options.hold_out else source
     space = _space(fitted, roles, options, sensitive)
@@ -66,6 +66,9 @@ def fit(
     found = None if options.family == "tree" else _search(space, options, marks, drawn[1], progress)
     proved = None if found is None else _prove(space, found, options, progress)
     frontier, family, figures = joined(space, _best(found, proved), forest)
+    analysis = analyse_fit(
+        fitted, roles, options, space, (frontier, family), marks, drawn[2], progress
+    )
     content = Content(
         space,
         family,
@@ -85,6 +88,7 @@ def fit(
         options.fraction,
         _how(found, proved, forest),
         proved,
+        None if analysis is None else analysis.to_data(),
     )
     return content.to_kit()
 
@@ -247,12 +251,12 @@ def _check_outcomes(roles: Roles, options: FitOptions) -> None:
     """Refuse an outcome that is not released as it is: its information is lost in any case."""
     for name in options.outcomes:
         role = roles.columns[name].role if name in roles.columns else None
-        if role not in (*OUTCOMES, None):
+        if role not in (*AS_IT_IS, None):
             raise RequestError(
                 f"outcome {name} has the role {role}",
                 where="roles",
-                instead=f"an outcome is a column of role {', '.join(OUTCOMES[:-1])} or "
-                f"{OUTCOMES[-1]}",
+                instead=f"an outcome is a column of role {', '.join(AS_IT_IS[:-1])} or "
+                f"{AS_IT_IS[-1]}",
             )
         if options.outcomes.count(name) > 1:
             raise RequestError(f"outcome {name} is named twice")

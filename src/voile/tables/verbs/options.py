@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 import voile.release.options
-from voile.data import Data
+from voile.data import Data, Described
 from voile.release.options import Options, Pseudonymous
 
 AXES = {"risk": "relative risk", "loss": "loss"}
@@ -86,6 +86,11 @@ class FitOptions(voile.release.options.FitOptions):
     seconds: float | None = Field(None, gt=0, description="time limit of the search in seconds")
     lower_bound_seconds: float | None = Field(
         None, gt=0, description="time limit for computing a lower bound, in seconds"
+    )
+    analysis: Described | None = Field(
+        None,
+        description="TOML file of a model (outcome, predictors, family, positive), fitted on the "
+        "source and under a spread of policies",
     )
     k: int = Field(1, ge=1, description="minimum number of subjects in a group")
     max_risk: float = Field(1.0, gt=0, le=1, description="maximum risk of any released record")

@@ -29,6 +29,7 @@ from voile.report.sections import (
 )
 from voile.report.wording import listed, share, share_of, size
 from voile.tables.recoding.boxes import read_codebook
+from voile.tables.verbs.report_analysis import own_analysis
 from voile.tables.verbs.report_data import STATING, report_data
 from voile.tables.verbs.report_figures import optimality_gap, risks
 from voile.tables.verbs.report_losses import analysts
@@ -75,6 +76,7 @@ def sections(
         parts = [
             _kit_summary(data, audience),
             _frontier(data, audience),
+            own_analysis(data, audience),
             optimality_gap(data),
             _beating(data),
             _intervals(data, audience),
@@ -87,6 +89,7 @@ def sections(
         _summary(data, figures, private, audience),
         risks(data, figures, audience, _sensitive(public)),
         analysts(data, audience),
+        own_analysis(data, audience),
         *evidence_sections(evidence, audience),
         _intervals(data, audience),
         _codebook(public),

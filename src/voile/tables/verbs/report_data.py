@@ -17,6 +17,7 @@ from voile.tables.policies.policy import Policy
 from voile.tables.recoding.published import Published
 from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.trees.policy import TreePolicy
+from voile.tables.verbs.report_analysis import analysis_data, chosen_number
 from voile.tables.verbs.report_losses import loss_data
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def report_data(
         "search": {**content.found, "bound": _proved(content.bound)},
         "hold_out": content.hold_out.share,
         "uniques_source": _uniques(source, bottom, content.fraction),
+        "analysis": analysis_data(content.analysis, frontier.risk, chosen_number(content, policy)),
     }
     if content.bound is not None and not np.isnan(content.bound.bound).all():
         shown = np.array(data["frontier"]["risk"])

@@ -1,0 +1,163 @@
+"""A model fitted under a spread of policies, so that a frontier can be drawn against it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.frontier import Frontier
+from voile.tables.analysis.comparison import Estimates, overlap
+from voile.tables.analysis.features import Codes
+from voile.tables.policies.family import AnyPolicy, Family
+from voile.tables.policies.space import PolicySpace
+
+MOST = 12
+"""So many policies are looked at, evenly along the logarithm of risk and along loss."""
+
+
+class Analysed(Protocol):
+    """What an analyst asks of rows; `codes` (n, attributes) are their quasi-identifiers."""
+
+    @property
+    def codes(self) -> Codes: ...
+
+    @property
+    def asked(self) -> str:
+        """The analysis in words."""
+
+    @property
+    def score_name(self) -> str:
+        """What judges it, or the empty text."""
+
+    def fit_source(self) -> Estimates: ...
+
+    def fit_release(self, first: Codes, last: Codes, released: NDArray[np.bool_]) -> Estimates: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Kept(Brief):
+    """What a policy keeps of an analysis.
+
+    overlap : (terms,) in [0, 1], see `comparison.overlap`. release : its estimates.
+    """
+
+    overlap: NDArray[np.float64]
+    release: Estimates
+
+    @property
+    def mean_overlap(self) -> float:
+        """The mean over what the source determines; NaN where that is nothing."""
+        known = self.overlap[~np.isnan(self.overlap)]
+        return float(known.mean()) if len(known) else np.nan
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis(Brief):
+    """An analysis of the source, and of what some policies would release.
+
+    asked : in words. score_name : of its judgement, or the empty text. policies : by number.
+    marks : by name, such as ``safe-harbor``.
+    """
+
+    shows = ("score_name",)
+
+    asked: str
+    score_name: str
+    source: Estimates
+    policies: Mapping[int, Kept]
+    marks: Mapping[str, Kept]
+
+    def to_data(self) -> dict[str, Any]:
+        """Return plain data for a private kit: coefficients of all rows are in it."""
+        return {
+            "asked": self.asked,
+            "score_name": self.score_name,
+            "source": _plain(self.source),
+            "policies": [[number, _kept(one)] for number, one in self.policies.items()],
+            "marks": {name: _kept(one) for name, one in self.marks.items()},
+        }
+
+
+def analyse(
+    rows: Analysed,
+    space: PolicySpace,
+    frontier: Frontier,
+    family: Family,
+    marks: Mapping[str, AnyPolicy],
+    progress: Callable[[int, int], None],
+) -> Analysis:
+    """Fit on the source, under a spread of a frontier's policies, and under named ones.
+
+    Cost: at most `MOST` + 1 and the named ones times the cost of a fit.
+    """
+    numbers = spread(frontier).tolist()
+    asked = [*((n, family.policy(n)) for n in numbers), *marks.items()]
+    source, kept = rows.fit_source(), {}
+    for done, (name, policy) in enumerate(asked, 1):
+        release = rows.fit_release(*bounds_of(policy, rows.codes), released_by(space, policy, rows))
+        kept[name] = Kept(overlap(source, release), release)
+        progress(done, len(asked))
+    return Analysis(
+        rows.asked,
+        rows.score_name,
+        source,
+        {number: kept[number] for number in numbers},
+        {name: kept[name] for name in marks},
+    )
+
+
+def spread(frontier: Frontier) -> NDArray[np.intp]:
+    """Return the numbers of at most `MOST` policies, the ends among them."""
+    risk = np.log(np.maximum(frontier.risk, 1e-6))
+    along = np.zeros(len(frontier))
+    for axis in (risk, frontier.loss):
+        along[1:] += np.abs(np.diff(axis)) / max(float(np.ptp(axis)), 1e-12)
+    wanted = np.linspace(0.0, np.cumsum(along)[-1], MOST)
+    return np.unique(np.searchsorted(np.cumsum(along), wanted).clip(max=len(frontier) - 1))
+
+
+def bounds_of(policy: AnyPolicy, codes: Codes) -> tuple[Codes, Codes]:
+    """Return the first and the last position of the interval of each row in each column."""
+    entries, values = policy.shown(policy.numbers_of(codes))
+    first = [own.argmax(axis=1)[entries[:, i]] for i, own in enumerate(values)]
+    last = [
+        (own.shape[1] - 1 - own[:, ::-1].argmax(axis=1))[entries[:, i]]
+        for i, own in enumerate(values)
+    ]
+    return np.column_stack(first).astype(np.int32), np.column_stack(last).astype(np.int32)
+
+
+def released_by(space: PolicySpace, policy: AnyPolicy, rows: Analysed) -> NDArray[np.bool_]:
+    """Say which rows a policy releases: those of a group that the constraints allow."""
+    own, _, allowed = space.groups(policy)
+    keys = policy.keys_of(policy.numbers_of(rows.codes))
+    return np.isin(keys, policy.keys_of(own[allowed]))
+
+
+def _kept(one: Kept) -> dict[str, Any]:
+    mean = one.mean_overlap
+    return {
+        "overlap": _finite(one.overlap),
+        "mean_overlap": None if np.isnan(mean) else mean,
+        "release": _plain(one.release),
+    }
+
+
+def _plain(found: Estimates) -> dict[str, Any]:
+    return {
+        name: _finite(value) if isinstance(value, np.ndarray) else _number(value)
+        for name, value in asdict(found).items()
+    }
+
+
+def _finite(values: NDArray[np.float64]) -> list[float | None]:
+    return [None if np.isnan(value) else value for value in values.tolist()]
+
+
+def _number(value: Any) -> Any:
+    return None if isinstance(value, float) and np.isnan(value) else value

@@ -1,0 +1,57 @@
+"""The analysis of a fit: which columns it may look at, and the rows that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from voile.core.frontier import Frontier
+from voile.core.progress import Progress
+from voile.data import Source
+from voile.data.roles import Role, Roles
+from voile.tables.analysis.model import Model
+from voile.tables.analysis.own import read_own
+from voile.tables.analysis.rows import read_rows
+from voile.tables.analysis.spread import Analysed, Analysis, analyse
+from voile.tables.policies.family import Family
+from voile.tables.policies.policy import Policy
+from voile.tables.policies.space import PolicySpace
+from voile.tables.verbs.options import FitOptions
+
+AS_IT_IS: tuple[Role, ...] = ("sensitive", "label", "keep")
+"""Roles of columns that are released as they are."""
+
+
+def read_model(options: FitOptions, roles: Roles) -> Model | None:
+    """Return the model that was asked for; refuse one of columns that the release lacks."""
+    asked = options.analysis
+    if asked is None or callable(asked):
+        return None
+    model = Model.read(asked)  # type: ignore[arg-type]  # a file or a mapping
+    model.check([*roles.of("quasi"), *roles.of(*AS_IT_IS)], roles.of(*AS_IT_IS))
+    return model
+
+
+def analyse_fit(
+    source: Source,
+    roles: Roles,
+    options: FitOptions,
+    space: PolicySpace,
+    found: tuple[Frontier, Family],
+    marks: Mapping[str, Policy],
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Analysis | None:
+    """Analyse what a fit found, where that was asked for."""
+    if options.analysis is None:
+        return None
+    model = read_model(options, roles)
+    rows: Analysed
+    if model is None:
+        kept = roles.of(*AS_IT_IS)
+        function = options.analysis
+        rows = read_own(source, function, space.domains, kept, roles.subject, rng)  # type: ignore[arg-type]
+    else:
+        rows = read_rows(source, model, space.domains, roles.subject, rng)
+    return analyse(rows, space, *found, marks, lambda at, of: progress("analysing", at, of))
