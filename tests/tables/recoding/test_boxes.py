@@ -16,6 +16,7 @@ from voile.tables.domains.domain import Domain
 from voile.tables.domains.parser import Parser
 from voile.tables.people.counts import Constraints, Counts, distinct_rows
 from voile.tables.recoding.boxes import BoxCodebook, read_codebook
+from voile.tables.recoding.generalise import generalise
 from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.trees.climbing import climb
 from voile.tables.trees.ground import Ground, Growth
@@ -159,3 +160,11 @@ def test_boxes_that_share_a_combination_are_found():
     boxes = (*book.boxes, (len(age.entries), *book.boxes[0][1:]))
     assert book.are_disjoint
     assert not replace(book, columns=columns, boxes=boxes).are_disjoint
+
+
+def test_a_frame_is_generalised_by_a_tree_as_by_bits():
+    codes = people(4)
+    policy = policy_of(codes)
+    made = generalise(policy, raw(codes), keep_order=True)
+    expected = written(publish(policy, codes, k=1), codes)
+    assert made.to_pydict() == {name: expected[name].to_pylist() for name in made.column_names}

@@ -7,19 +7,22 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.data import open_source, to_frame
 from voile.keys.random import Protective
-from voile.tables.policies.policy import Policy
+from voile.tables.policies.family import AnyPolicy
 from voile.tables.recoding.published import Published
-from voile.tables.recoding.recoder import Recoder
+from voile.tables.recoding.published_boxes import PublishedBoxes
+from voile.tables.recoding.recoder import Recoded, Recoder
+from voile.tables.trees.policy import TreePolicy
 
 FRAMES: dict[str, Literal["pandas", "polars"]] = {"pandas": "pandas", "polars": "polars"}
 
 
 def generalise(
-    policy: Policy, data: Any, *, keep: Sequence[str] = (), keep_order: bool = False
+    policy: AnyPolicy, data: Any, *, keep: Sequence[str] = (), keep_order: bool = False
 ) -> Any:
     """Return a table with a policy's intervals in place of its quasi-identifiers.
 
@@ -60,13 +63,11 @@ def generalise(
                 where=f"column {domain.column}",
                 instead="leave them out, or make the policy with them",
             )
-    published = Published.of(
-        policy,
-        [
-            np.isin(np.arange(len(domain)), values)
-            for domain, values in zip(policy.domains, recoded.values.T, strict=True)
-        ],
-    )
+    seen = [
+        np.isin(np.arange(len(domain)), values)
+        for domain, values in zip(policy.domains, recoded.values.T, strict=True)
+    ]
+    published = _published(policy, seen, recoded)
     for place, domain in enumerate(policy.domains):
         (labels,) = published.written(domain.column, recoded.intervals[:, place])
         at = table.column_names.index(domain.column)
@@ -75,3 +76,15 @@ def generalise(
         order = Protective().generator().permutation(table.num_rows)
         table = table.take(pa.array(order))
     return to_frame(table, like=FRAMES.get(source.kind, "arrow"))
+
+
+def _published(
+    policy: AnyPolicy, seen: list[NDArray[np.bool_]], recoded: Recoded
+) -> Published | PublishedBoxes:
+    """Return what rows show of a policy, whatever their groups count."""
+    if not isinstance(policy, TreePolicy):
+        return Published.of(policy, seen)
+    leaves, used = policy.pruned.leaves, np.unique(recoded.intervals[:, 0])
+    stands = np.full(len(leaves), -1, dtype=np.int32)
+    stands[used] = leaves[used]
+    return PublishedBoxes.of(policy, seen, stands)

@@ -30,7 +30,7 @@ def growths(loss_weight: float) -> tuple[Growth, ...]:
     """
     ours = [Growth(weight, loss_weight, loss_weight) for weight in (1.0, 8.0, 64.0, 512.0)]
     mixed = [Growth(4.0, 1.0, loss_weight), Growth(4.0, 1.0, loss_weight, large=20.0)]
-    even = [Growth(1.0, 1.0, 1.0), Growth(1.0, (1 + loss_weight) / 2, (1 + loss_weight) / 2)]
+    even = [Growth(1.0, 1.0, 1.0), Growth(1.0, (1 + loss_weight) / 2, loss_weight)]
     return tuple(dict.fromkeys([*ours, *mixed, *even]))
 
 

@@ -9,6 +9,9 @@ import numpy as np
 from voile.tables.bounds.bound import bound
 from voile.tables.people.counts import Constraints, Counts
 from voile.tables.scoring.evaluator import Evaluator
+from voile.tables.trees.forest import growths
+from voile.tables.trees.ground import Diversity, Ground
+from voile.tables.trees.growing import grow_tree
 from voile.tables.verbs.search import METHODS, search
 
 SIZES = (14, 2, 5)  # more cuts than `best` scores one by one
@@ -21,7 +24,7 @@ class _Space:
 
 
 def main() -> None:
-    """Run every method and a proof, with and without constraints, on 140 combinations."""
+    """Run every method and a proof, with and without constraints, and grow a tree, on 140 cells."""
     cells = int(np.prod(SIZES))
     codes = np.stack(np.unravel_index(np.arange(cells), SIZES), axis=1).astype(np.int32)
     sample = (np.arange(cells) % 4 + 1).astype(np.float64)
@@ -33,6 +36,10 @@ def main() -> None:
             found = search(space, method=method, evaluations=EVALUATIONS, random_state=0)
         space.evaluator.figures(found.frontier.policies)
         bound(space, found.frontier, weights=[0.1, 1.0, 10.0])
+    every = Diversity(counts.sensitive, distinct=2)
+    tree = grow_tree(Ground(counts, Constraints(), (every,)), growths(0.5)[0], loss_weight=0.5).tree
+    tree.pruned(0).place(codes)
+    tree.bounds  # noqa: B018, compiled by being asked for
 
 
 if __name__ == "__main__":

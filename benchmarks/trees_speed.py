@@ -1,0 +1,64 @@
+"""How fast one tree grows and is pruned: a million rows, and the Tennessee pair."""
+
+from __future__ import annotations
+
+import resource
+import time
+
+import numpy as np
+from benchmarks.tables import save
+from benchmarks.tennessee import tennessee_counts
+
+from voile.tables.people.counts import Constraints, Counts
+from voile.tables.trees.forest import growths
+from voile.tables.trees.ground import Ground, Growth
+from voile.tables.trees.growing import grow_tree
+
+K = 5
+GROWTH = Growth(0.0, 0.7, 0.7)
+COLUMNS = ("rows x columns", "CPU seconds, grow and prune", "MB added", "boxes")
+
+
+def main() -> None:
+    """Time one tree on each table; the kernels are compiled before."""
+    rows = []
+    for n, d in ((1_000_000, 10), (1_000_000, 30)):
+        ground = Ground(made_up(n, d), Constraints(k=K))
+        grow_tree(Ground(made_up(1_000, d), Constraints(k=K)), GROWTH, loss_weight=0.5)
+        rows.append((f"{n:,} x {d}, k = {K}", *timed(ground, GROWTH)))
+    ground = Ground(tennessee_counts(), Constraints(), public=True)
+    rows.append(("Tennessee, 259,473 combinations x 4", *timed(ground, growths(0.5)[0])))
+    save(
+        "trees_speed",
+        "One tree, one core. Rows of a million are made up: correlated columns of 2 to 100 values.",
+        COLUMNS,
+        rows,
+    )
+
+
+def timed(ground: Ground, growth: Growth) -> tuple[str, ...]:
+    """Return CPU seconds, MB that the peak rose by, and boxes."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    began = time.process_time()
+    grown = grow_tree(ground, growth, loss_weight=0.5)
+    took = time.process_time() - began
+    more = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    return f"{took:.2f}", f"{more:,.0f}", f"{len(grown.tree.leaves):,}"
+
+
+def made_up(n: int, d: int) -> Counts:
+    """Return rows of correlated columns of 2 to 100 values, as in registers of people."""
+    from scipy.special import ndtr
+
+    rng = np.random.default_rng(0)
+    sizes = tuple((74, 9, 16, 7, 15, 6, 5, 2, 100, 42)[j % 10] for j in range(d))
+    common, codes = rng.normal(size=n), np.empty((n, d), dtype=np.int32)
+    for j, size in enumerate(sizes):
+        place = ndtr(0.6 * common + 0.8 * rng.normal(size=n)) ** 1.5
+        codes[:, j] = np.minimum(place * size, size - 1)
+    ones = np.ones(n)
+    return Counts(sizes, codes, ones, ones, np.zeros((n, 0)))
+
+
+if __name__ == "__main__":
+    main()
