@@ -69,6 +69,7 @@ class Stating:
     ----------
     at_least : the figures of which more is better: down.
     people : the figures that one person more or less changes by one.
+    exact : what a reader of the release can count: as it is.
 
     >>> state = Stating(at_least=frozenset({"k"}), people=frozenset({"uniques"}))
     >>> [state(128.0, "k"), state(43, "uniques"), state(32_561, ""), state(0.0301, "loss")]
@@ -77,9 +78,12 @@ class Stating:
 
     at_least: frozenset[str] = frozenset()
     people: frozenset[str] = frozenset()
+    exact: frozenset[str] = frozenset()
 
     def __call__(self, value: N, name: str) -> N:
         """Round the figure of this name."""
+        if name in self.exact:
+            return value
         if name in self.people and value < 100:
             return _like(value, 10 * ceil(value / 10))
         if name in self.at_least:

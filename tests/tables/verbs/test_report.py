@@ -146,6 +146,9 @@ LOST = {
 
 
 def test_what_is_left_of_each_column_is_told_and_one_group_is_warned_of():
+    many = {**LOST, "columns": [{**LOST["columns"][0], "groups": 255}]}
+    public = for_audience(DATA | {"lost": many}, "public", STATING)
+    assert analysts(public, "public").blocks[1].rows[0][1] == "255"  # as the codebook has it
     section = analysts(DATA | {"lost": LOST}, "public")
     prose, table = section.blocks
     assert "distribution 20%, resolution 5.0%, width of the groups (NCP) 10%" in prose.paragraphs[0]

@@ -38,7 +38,7 @@ def analysts(data: Mapping[str, Any], audience: Audience) -> Section | None:
         return None
     named = {name: share(lost[name]) for name in ("distribution", "resolution", "ncp")}
     said = (
-        f"Lost of the fitted source: {NAMED.format(**named)}. Distribution counts how far values "
+        f"Loss on the fitted source: {NAMED.format(**named)}. Distribution counts how far values "
         "are from even within a group, resolution the share of each column's entropy that groups "
         "hide, NCP how much of each domain a group covers. None of them alone says what an "
         "analysis loses.",
