@@ -17,7 +17,7 @@ from voile.tables.domains.hierarchy import level_cuts
 from voile.tables.domains.settings import QuasiSettings
 from voile.tables.people import combinations
 from voile.tables.people.counted_boxes import CountedBoxes, estimate_matches
-from voile.tables.people.counts import Constraints, Counts, row_keys
+from voile.tables.people.counts import Constraints, Counts
 from voile.tables.people.population import Population, population_of
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
@@ -26,7 +26,6 @@ from voile.tables.scoring.evaluator import Evaluator
 from voile.tables.scoring.group_measures import GroupMeasure, information, matches, sees_outcomes
 from voile.tables.scoring.losses import Grouping, losses
 from voile.tables.scoring.named_measures import Weights, measure_named
-from voile.tables.trees.policy import TreePolicy
 
 Bits = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -258,30 +257,28 @@ class PolicySpace:
         """Estimate how many released subjects are matched to their person in the population.
 
         None where tables count people by all columns, or none, where the source is not declared a
-        random sample (`sampled`), of trees, and where a group is too small to
-        estimate.
+        random sample (`sampled`), and where a group is too small to estimate.
         """
         boxes = self.population.boxes
-        if boxes is None or not boxes.sampled or isinstance(policy, TreePolicy):
+        if boxes is None or not boxes.sampled:
             return None
         return estimate_matches(*self.counted_boxes(policy, boxes))
 
-    def counted_boxes(self, policy: Policy, boxes: CountedBoxes) -> tuple[Floats, Floats, Floats]:
-        """Return each released group's subjects, and those and the people of its counted box."""
+    def counted_boxes(
+        self, policy: AnyPolicy, boxes: CountedBoxes
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return each released group's subjects, and those and the people of its counted box.
+
+        Cost: O(distinct counted boxes x combinations).
+        """
         groups, classes, kept = self.groups(policy)
+        entries, values = policy.shown(groups[kept])
         own = [self.quasi.index(column) for column in boxes.columns]
-        interval_of = [policy.interval_of(self.domains[i]) for i in own]
-        people = np.column_stack(
-            [of[codes] for of, codes in zip(interval_of, boxes.codes.T, strict=True)]
-        )
-        sizes = [len(policy.intervals[column]) for column in boxes.columns]
-        keys = row_keys(np.concatenate((groups[:, own], people)), sizes)
-        distinct, box = np.unique(keys, return_inverse=True)
-        subjects, counted = np.zeros(len(distinct)), np.zeros(len(distinct))
-        np.add.at(subjects, box[: len(groups)], classes.sample)
-        np.add.at(counted, box[len(groups) :], boxes.people)
-        shown = box[: len(groups)][kept]
-        return classes.sample[kept], subjects[shown], counted[shown]
+        distinct, place = np.unique(entries[:, own], axis=0, return_inverse=True)
+        held = [values[i] for i in own]
+        subjects = _add_within(distinct, held, self.counts.codes[:, own], self.counts.sample)
+        people = _add_within(distinct, held, boxes.codes, boxes.people)
+        return classes.sample[kept], subjects[place], people[place]
 
     def allowed(self, classes: Classes) -> Bits:
         """Say which groups meet the constraints that hold for a group alone."""
@@ -304,6 +301,18 @@ def importance_of(domains: Sequence[Domain], settings: Settings) -> tuple[float,
     asked = [QuasiSettings.read(d.column, settings.get(d.column, {})) for d in domains]
     given = tuple(1.0 if one.importance is None else one.importance for one in asked)
     return given if any(one.importance is not None for one in asked) else None
+
+
+def _add_within(
+    boxes: NDArray[np.int32], values: Sequence[Bits], codes: NDArray[np.int32], counts: Floats
+) -> Floats:
+    """Add up the counts of the combinations in each box, by its intervals' numbers and values."""
+    total = np.zeros(len(boxes))
+    for number, box in enumerate(boxes):
+        of = zip(values, box, codes.T, strict=True)
+        within = np.logical_and.reduce([held[entry][own] for held, entry, own in of])
+        total[number] = counts[within].sum()
+    return total
 
 
 def add_cuts(
