@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from voile.data import Source
     from voile.data.roles import Role
 
-BINNED = 128  # distinct numbers: more are put into bins
+BINNED = 64  # distinct numbers: more are put into bins
+NAMED_BINNED = 128  # as many where the name says what they are: ages
 BINS = 32
 FEW_CODES = 12
 CLASSES = 50  # a label, or a category in many words, has no more
@@ -45,7 +46,8 @@ def _propose(seen: Seen) -> ColumnProposal:
 def _settings(seen: Seen) -> dict[str, Any]:
     """Say how a quasi-identifier is read: its form, what is missing; how it is put into bins."""
     form = seen.written[0][1] if seen.written else next(iter(seen.forms), "")
-    many = bool(seen.number) and not seen.width and seen.distinct > BINNED
+    most = BINNED if find_words(seen.name) is None else NAMED_BINNED
+    many = bool(seen.number) and not seen.width and seen.distinct > most
     settings: dict[str, Any] = {
         "by": "year" if seen.kind == "date" else "hour" if _is_time(seen) else None,
         "form": form or None,

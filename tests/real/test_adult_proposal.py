@@ -1,0 +1,34 @@
+"""What inspect proposes for Adult goes to a space of policies with a population of four columns."""
+
+from __future__ import annotations
+
+import pyarrow.parquet as pq
+import pytest
+
+import voile
+from voile.tables.domains.settings import PATHS
+from voile.tables.policies.space import PolicySpace
+
+pytestmark = pytest.mark.real
+
+
+def test_the_proposal_for_adult_needs_no_edit(data_set):
+    folder = data_set("tennessee")
+    roles = voile.inspect(folder / "adult.parquet")
+    assert not roles.of("undecided")
+    quasi = roles.of("quasi")
+    assert len(quasi) >= 10
+    space = PolicySpace.of(
+        folder / "adult.parquet",
+        folder / "population.parquet",
+        quasi,
+        settings={name: roles.settings_of(name, PATHS) for name in quasi},
+        sampled=True,
+    )
+    rows = pq.read_metadata(folder / "adult.parquet").num_rows
+    assert space.counts.subjects == rows
+    assert len(space.counts.codes) <= rows
+    assert set(space.population.boxes.columns) == {"age", "sex", "race", "zip"}
+    assert space.population.boxes.people.sum() > 6_000_000
+    risk, loss = space.evaluate(space.top[None])
+    assert (risk[0] < 0.001, loss[0]) == (True, 1.0)
