@@ -28,3 +28,15 @@ def test_of_a_quantity_counted_often_the_largest_is_shown(
         "one person left, case 3",
     ]
     assert last == "evidence.json: evidence of 1 attack; voile report shows all of it"
+
+
+def test_a_total_is_shown_beside_the_largest_of_its_kinds(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kinds = [Finding("left", Rate(n, 10), of=f"kind {n}") for n in (1, 9, 3, 2)]
+    found = Evidence(
+        "inspections", "singling out", Note("Story."), (), [*kinds, Finding("left", Rate(15, 40))]
+    )
+    tell_attacked(Screen(), [found], Path("evidence.json"))
+    _, *lines, _ = capsys.readouterr().err.splitlines()
+    assert [line.split("\t")[1] for line in lines] == ["left, kind 9 (largest of 4)", "left"]

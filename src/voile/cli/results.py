@@ -65,7 +65,8 @@ def tell_chosen(screen: Screen, chosen: Chosen, place: Path) -> None:
 def tell_attacked(screen: Screen, found: Sequence[Evidence], place: Path) -> None:
     """Say what the attacks found, each rate with its 95% interval and its baseline.
 
-    Of a quantity that was counted in many circumstances, the one in which most was found.
+    Of a quantity that was counted in many circumstances, the one in which most was found; a total
+    is never among those of the kinds that it adds up.
     """
     from voile.report.wording import name_of
 
@@ -89,10 +90,10 @@ def tell_attacked(screen: Screen, found: Sequence[Evidence], place: Path) -> Non
 
 def _folded(findings: Sequence[Finding]) -> Iterator[tuple[Finding, int]]:
     """Yield each finding; of more than a few of one quantity the largest, and of how many."""
-    groups: dict[str, list[Finding]] = {}
+    groups: dict[tuple[str, bool], list[Finding]] = {}
     for finding in findings:
         if finding.rate.trials:
-            groups.setdefault(finding.quantity, []).append(finding)
+            groups.setdefault((finding.quantity, bool(finding.of)), []).append(finding)
     for group in groups.values():
         if len(group) > FEW:
             yield max(group, key=lambda one: one.rate.value), len(group)
