@@ -208,6 +208,19 @@ def test_a_table_of_nothing_but_0_is_a_sentence_alone():
     )
 
 
+def test_a_quantity_of_nothing_but_0_names_the_kinds_that_it_holds_for():
+    """Of all kinds together something was left: no sentence may deny it."""
+    kinds = [
+        (Finding("left", Rate(0, 100), of=x), Finding("found", Rate(0, 0), of=x)) for x in "ab"
+    ]
+    few = [Finding("left", Rate(5, 20), of=x) for x in "cde"]
+    one = evidence(Finding("left", MANY), *(x for pair in kinds for x in pair), *few)
+    assert shown(Prose, one)[1].paragraphs == (
+        "By kind; withheld where a number of fewer than 11 would follow.",
+        "0% throughout, 95% upper bound 3.7% or less: left, of a and b.",
+    )
+
+
 def test_one_kind_alone_stays_in_its_table_with_what_was_not_found_of_it():
     rates = (("left", Rate(0, 100)), ("right", MANY))
     (grid,) = shown(Grid, evidence(*(Finding(name, rate, of="a") for name, rate in rates)))

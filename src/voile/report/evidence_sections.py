@@ -197,14 +197,18 @@ def _folded(corner: str, cells: Cells, audience: Audience, caption: str) -> Iter
     for few, form in ((False, NONE), (True, FEW_FOUND)):
         for axis in (1, 0):
             bounds = _nothing(cells, axis, audience, few=few)
+            kinds = list(dict.fromkeys(row for row, column in cells if column in bounds))
             cells = {key: one for key, one in cells.items() if key[axis] not in bounds}
             if bounds:
                 most = max(bounds.values())
                 bound = share(rounded(most, "up") if audience == "public" else most)
-                sentences.append(f"{form.format(bound)}: {_series(list(bounds))}.")
+                of = f", of {listed(kinds)}" if corner == "kind" and axis else ""
+                sentences.append(f"{form.format(bound)}: {_series(list(bounds))}{of}.")
                 bars[few] = max(most, bars.get(few, 0.0))
     if any(one.rate.trials for one in cells.values()):
         yield _grid(corner, cells, audience, caption)
+    elif sentences and WITHHELD in caption:
+        sentences.insert(0, f"{caption}.")
     if sentences:
         yield Prose(tuple(sentences))
         drawn = (
