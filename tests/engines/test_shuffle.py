@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import weakref
 from collections import Counter
 from collections.abc import Iterator
@@ -114,11 +115,28 @@ def test_nothing_in_nothing_out(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_held_rows_come_in_order_and_none_before_the_last_has_come(tmp_path: Path) -> None:
+@pytest.mark.parametrize("on_disk", [True, False])
+def test_held_rows_come_in_order_and_none_before_the_last_has_come(
+    tmp_path: Path, on_disk: bool
+) -> None:
     batches = batches_of(["a", "b", None, "c"], 1)
     rest = iter(batches)
-    out = held(rest, directory=tmp_path)
+    out = held(rest, directory=tmp_path if on_disk else None)
     assert next(out).equals(batches[0])
     assert next(rest, None) is None
+    assert any(tmp_path.iterdir()) == on_disk
     assert list(out) == batches[1:]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_directory_no_row_is_written_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not into the system's temporary folder either, where others may read."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    batches = batches_of(["a"] * 50, 5)
+    for on_disk, directory in ((False, None), (True, tmp_path)):
+        out = shuffled(batches, rng=np.random.default_rng(1), directory=directory, memory=DISK)
+        assert len(next(out)) > 0
+        assert any(tmp_path.iterdir()) == on_disk
+        out.close()

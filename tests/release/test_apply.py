@@ -71,6 +71,9 @@ class Words(Applying[Counter[str], Counter[str]]):
     def merge(self, notes: Counter[str], more: Counter[str]) -> None:
         notes.update(more)
 
+    def conclude(self, notes: Counter[str]) -> Counter[str]:
+        return Counter(notes)
+
     def certified(self, written: Written[Counter[str]]) -> dict[str, float]:
         assert written.scratch is None or not any(written.scratch.iterdir())
         self.found["people"] = written.suppressed_people()
@@ -306,6 +309,34 @@ def test_progress_is_told_after_every_batch(out: Path) -> None:
         progress=lambda task, done, total=None: told.append((task, done)),
     )
     assert told == [("applying", 4), ("applying", 8), ("applying", 12), ("certifying", 0)]
+
+
+def test_rows_in_another_order_are_written_after_all_are_drawn(out: Path) -> None:
+    steps: list[tuple[str, float, float | None]] = []
+
+    def progress(task: str, done: float, total: float | None = None) -> None:
+        steps.append((task, done, total))
+
+    run().write(out, ApplyOptions(), force=False, progress=progress)
+    read = [("applying", rows, len(WORDS)) for rows in (4, 8, 12)]
+    assert [*steps[:3], steps[-2]] == [*read, ("writing", len(RELEASED), len(RELEASED))]
+
+
+@pytest.mark.parametrize(("kind", "waits"), [(Words, False), (Loud, True)])
+def test_rows_wait_on_disk_only_where_they_are_finished_last(
+    out: Path, kind: type[Words], waits: bool
+) -> None:
+    """Rows in their order are else written as they are made: memory follows the batch."""
+    loose = pa.schema([("word", pa.string()), ("again", pa.string())])
+    applying = run(kind, unfinished=loose if waits else None)
+    waiting = set()
+    applying.write(
+        out,
+        IN_ORDER,
+        force=False,
+        progress=lambda *_: waiting.update(out.parent.rglob("*.arrow")),
+    )
+    assert bool(waiting) == waits
 
 
 def test_an_output_that_is_there_is_replaced_only_by_force(out: Path) -> None:
