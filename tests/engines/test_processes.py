@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -21,6 +22,10 @@ def where(_: int) -> int:
     return os.getpid()
 
 
+def answer_to_ctrl_c(_: int) -> object:
+    return signal.getsignal(signal.SIGINT)
+
+
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 def test_results_come_in_the_order_of_the_tasks(jobs: int) -> None:
     assert list(in_order(squared, range(23), jobs=jobs)) == [(n, n * n) for n in range(23)]
@@ -34,10 +39,16 @@ def test_processes_work_where_there_are_to_be_several(jobs: int) -> None:
     assert len(found) <= jobs
 
 
+def test_processes_leave_ctrl_c_to_their_parent() -> None:
+    """As all workers do, which end with it as well."""
+    found = in_order(answer_to_ctrl_c, range(4), jobs=2)
+    assert {answer for _, answer in found} == {signal.SIG_IGN}
+
+
 @pytest.mark.parametrize(("jobs", "most"), [(1, 1), (2, 2 * AHEAD)])
 def test_tasks_are_taken_a_few_ahead(jobs: int, most: int) -> None:
-    """Memory follows the tasks under way."""
-    taken = []
+    """Memory follows the tasks under way, and no process waits for its next."""
+    taken, ahead = [], []
 
     def tasks() -> Iterator[int]:
         for n in range(20):
@@ -45,7 +56,8 @@ def test_tasks_are_taken_a_few_ahead(jobs: int, most: int) -> None:
             yield n
 
     for done, _ in enumerate(in_order(squared, tasks(), jobs=jobs)):
-        assert len(taken) - done <= most
+        ahead.append(len(taken) - done)
+    assert ahead == [min(most, 20 - done) for done in range(20)]
 
 
 def test_what_fails_fails_here_and_leaves_no_process() -> None:

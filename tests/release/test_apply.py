@@ -29,7 +29,7 @@ from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.engines.shuffle import BUCKETS
 from voile.keys.secret import Secret
-from voile.release.apply import Applying
+from voile.release.apply import Applying, released_schema
 from voile.release.choice import Choice, Chosen
 from voile.release.evidence import AttackResults, find_evidence
 from voile.release.kit import Kit
@@ -300,6 +300,29 @@ def test_a_table_of_a_database_is_released_beside_others(tmp_path: Path) -> None
     assert released == [WORDS[row] for row in RELEASED]
 
 
+def test_a_release_has_columns_in_the_source_s_order_some_made_some_kept() -> None:
+    schema = released_schema(source(), {"word": pa.int8()}, {"who"})
+    assert schema == pa.schema([("who", pa.string()), ("word", pa.int8())])
+
+
+def test_columns_are_described_as_they_are_made_or_by_their_roles() -> None:
+    made = {"role": "identifier", "what": "pseudonym"}
+    applying = run(schema=pa.schema([("who", pa.string()), ("word", pa.string())]))
+    assert applying.described({"who": made}) == [
+        {"column": "who", **made},
+        {"column": "word", "role": "keep", "what": "as in the source"},
+    ]
+
+
+def test_lists_are_refused_where_a_file_has_no_type_for_them(tmp_path: Path) -> None:
+    applying = run(lists=["word"])
+    with pytest.raises(RequestError, match="column word holds lists"):
+        applying.write(tmp_path / "out.csv", IN_ORDER, force=False, progress=silent)
+    assert not any(tmp_path.iterdir())
+    here = applying.write(None, IN_ORDER, force=False, progress=silent)
+    assert len(here.frame) == len(RELEASED)
+
+
 def test_progress_is_told_after_every_batch(out: Path) -> None:
     told: list[tuple[str, float]] = []
     run().write(
@@ -392,10 +415,11 @@ def test_what_a_wing_writes_itself_is_closed_and_sealed(out: Path) -> None:
 
 def test_several_processes_make_what_one_makes(out: Path) -> None:
     others = out.with_name("others.parquet")
-    here = run(Noting, beside={"own.csv": OWN})
+    here = run(Processes, beside={"own.csv": OWN})
     there = run(Processes, beside={"own.csv": OWN}, jobs=2)
     for applying, place in ((here, out), (there, others)):
         applying.write(place, IN_ORDER, force=False, progress=silent)
+    assert here.found["processes"] == {os.getpid()}
     assert there.found["processes"].isdisjoint({os.getpid()})
     assert column(others, "word") == column(out, "word") == [WORDS[row] for row in RELEASED]
     for name in ("set-aside.csv", "own.csv"):

@@ -1,0 +1,58 @@
+"""What chooses by a named policy: the least loss among those that beat it, or why none does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.tables.verbs.test_fit import fitted, people
+
+from voile.core.errors import InfeasibleError, RequestError
+from voile.release.choice import Choice
+from voile.release.kit import Kit
+from voile.tables.verbs.content import Content, Policies
+from voile.tables.wing import choose
+
+BEATS = Choice(beats="safe-harbor")
+
+
+@pytest.fixture(scope="module")
+def kit() -> Kit:
+    return fitted(people(), method="exhaustive")
+
+
+def beside(kit: Kit, **figures: float) -> Kit:
+    """Return the kit with a policy called Safe Harbor that scores these, else as the top."""
+    content = Content.of(kit)
+    score = content.score(content.space.policy(content.space.top))._replace(**figures)
+    named = {"mark_scores": {"safe-harbor": score._asdict()}, "absent": {}}
+    return replace(kit, facts={**kit.facts, **named})
+
+
+def test_the_least_loss_is_chosen_of_those_that_beat_a_named_policy(kit):
+    middle = kit.policies // 2
+    row = kit.tables["frontier"].slice(middle, 1).to_pylist()[0]
+    lost = {name: row[name] + 0.01 for name in ("loss", "distribution", "resolution")}
+    named = beside(kit, risk=row["risk"] + 0.2, **lost)
+    beating = Policies.of(named).beating("safe-harbor").tolist()
+    loss = kit.tables["frontier"].column("loss").to_pylist()
+    chosen = choose(named, BEATS)
+    assert len({loss[number] for number in beating}) > 1
+    assert chosen.number in beating
+    assert loss[chosen.number] == min(loss[number] for number in beating)
+
+
+def test_that_none_beats_a_named_policy_is_said_with_its_scores(kit):
+    named = beside(kit, risk=0.125, loss=0.0, distribution=0.0, resolution=0.0)
+    with pytest.raises(InfeasibleError, match=r"than safe-harbor \(0.125\).*relative-risk 0.125"):
+        choose(named, BEATS)
+
+
+def test_a_name_that_is_not_there_is_refused_with_the_nearest_or_why(kit):
+    named = beside(kit)
+    with pytest.raises(RequestError, match="called safe-harbour; did you mean safe-harbor"):
+        choose(named, Choice(beats="safe-harbour"))
+    absent = {"own": "its cuts are not on this lattice"}
+    lacking = replace(named, facts={**named.facts, "absent": absent})
+    with pytest.raises(RequestError, match="own is not among these policies: its cuts are not on"):
+        choose(lacking, Choice(beats="own"))
