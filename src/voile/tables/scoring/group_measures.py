@@ -285,6 +285,8 @@ def weighted(
         raise RequestError("the weight of distribution in the loss must be between 0 and 1")
     if weight == 1:
         return information()
+    if not counts.subjects:
+        raise RequestError("there are no subjects to score policies on")
     most, subjects = distribution_of_all(counts), counts.subjects
     unit = most or subjects
     entropy, shares = entropies(counts), importance_shares(counts, importance)

@@ -99,12 +99,13 @@ def _scored(chosen: Chosen, content: Content, policy: AnyPolicy) -> Chosen:
     figures = {"relative_risk": score.risk, "loss": score.loss, "suppressed": score.suppressed}
     figures |= score.losses
     number = content.family.number_of(policy)
+    edited = chosen.number is not None and number != chosen.number
     return replace(
         chosen,
         number=number,
         figures=figures | space.disclosure(policy),
         policy=policy.to_data(),
-        edited=chosen.edited or number != chosen.number,
+        edited=chosen.edited or edited,
     )
 
 

@@ -370,7 +370,8 @@ def _score(space: PolicySpace, policy: AnyPolicy) -> Score:
     scores, figures = space.evaluator.scores(rows), space.evaluator.figures(rows)
     columns = (scores.risk, scores.loss, scores.suppressed, figures.expected_matches)
     lost = (getattr(figures, name) for name in LOSSES)
-    return Score(*(float(value) for (value,) in (*columns, *lost)))
+    values = (float(value) for (value,) in (*columns, *lost))
+    return Score(*(0.0 if abs(value) < SAME else value for value in values))
 
 
 def _score_tree(space: PolicySpace, policy: TreePolicy) -> Score:

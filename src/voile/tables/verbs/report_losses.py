@@ -37,13 +37,16 @@ def analysts(data: Mapping[str, Any], audience: Audience) -> Section | None:
     if lost is None:
         return None
     named = {name: share(lost[name]) for name in ("distribution", "resolution", "ncp")}
+    error = lost["query_error"]
+    if audience == "public":  # of boxes drawn around records: a second digit would reveal one
+        error = float(f"{error:.1g}")
     said = (
         f"Loss on the fitted source: {NAMED.format(**named)}. Distribution counts how far values "
         "are from even within a group, resolution the share of each column's entropy that groups "
         "hide, NCP how much of each domain a group covers. None of them alone says what an "
         "analysis loses.",
         f"Half of 1,000 random COUNT queries on the release, of one to three columns, are off by "
-        f"more than {share(lost['query_error'])}.",
+        f"more than {'about ' * (audience == 'public')}{share(error)}.",
         *(
             f"Column {one['column']} is one group: the release does not distinguish its values."
             for one in lost["columns"]
