@@ -194,6 +194,19 @@ def test_what_cannot_be_counted_is_refused() -> None:
             count_combinations(source, columns, **more)
 
 
+def test_floats_are_counted_to_the_last_digit_where_that_is_asked(tmp_path: Path) -> None:
+    cells = [0.1, 0.1, 1e300, float("nan"), None, -0.0, 0.0, 1 / 3]
+    table = pa.table({"x": cells, "y": pa.array([1.5] * 8, pa.float32())})
+    for source in (open_source(table), as_sqlite(table, tmp_path / "floats.sqlite")):
+        counted = count_combinations(source, ["x", "y"], floats=["x", "y"])
+        found: dict[object, float] = defaultdict(float)
+        for row in counted.to_pylist():
+            found[row["x"]] += row["count"]
+        assert found == {0.1: 2, 1e300: 1, None: 2, 0.0: 2, 1 / 3: 1}
+        with pytest.raises(RequestError, match="column y: is a float"):
+            count_combinations(source, ["x", "y"], floats=["x"])
+
+
 @pytest.mark.whole
 def test_an_answer_beyond_memory_is_refused_with_its_size(tmp_path: Path) -> None:
     n = 2_600_000

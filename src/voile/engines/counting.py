@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from voile.core.errors import RequestError
 from voile.data.source import Source, check_dates, distinct_names, identifier
@@ -44,8 +45,8 @@ def count_combinations(
         distinct combinations: repeated rows change nothing. A row without a subject is a subject
         of its own.
     weight : column of people per row, whole numbers >= 0, as numbers or as text; not with subject.
-    floats : columns of floats, if any, whose values differ where they are written differently; NaN
-        is null, and -0.0 another than 0.0.
+    floats : columns that may be floats: equal ones count together, and NaN comes back as null. The
+        caller adds up what reads alike: -0.0 and 0.0, NaN and null.
     memory : bytes, > 0. What does not fit spills to disk; the answer has to fit in half of it.
     threads, directory : as for `voile.engines.duck.connect`.
 
@@ -100,7 +101,7 @@ def _by_row(source: Source, columns: Sequence[str]) -> _Query:
     keys = ", ".join(_keys(columns))
     return _Query(
         reads=list(columns),
-        first=f"SELECT {_shown(source, columns)}, count(*) AS n "
+        first=f"SELECT {_shown(columns)}, count(*) AS n "
         f"FROM source GROUP BY {_first(len(columns))}",
         answer=_answer(source, columns, n=pa.int64()),
         then=f"SELECT {keys}, n::DOUBLE AS n FROM cells",
@@ -112,7 +113,7 @@ def _by_weight(source: Source, columns: Sequence[str], weight: str) -> _Query:
     kind = source.columns[weight]
     return _Query(
         reads=list(dict.fromkeys([*columns, weight])),
-        first=f"SELECT {_shown(source, columns)}, {identifier(weight)} AS w, count(*) AS n "
+        first=f"SELECT {_shown(columns)}, {identifier(weight)} AS w, count(*) AS n "
         f"FROM source GROUP BY {_first(len(columns) + 1)}",
         answer=_answer(source, columns, w=kind, n=pa.int64()),
         then=f"SELECT {keys}, sum(n * w::HUGEINT)::DOUBLE AS n FROM cells GROUP BY {keys}",
@@ -126,7 +127,7 @@ def _by_subject(source: Source, columns: Sequence[str], subject: str) -> _Query:
         reads=list(dict.fromkeys([*columns, subject])),
         first=f"""
             WITH pairs AS MATERIALIZED (
-                SELECT {_shown(source, columns)}, {identifier(subject)} AS s, count(*) AS n
+                SELECT {_shown(columns)}, {identifier(subject)} AS s, count(*) AS n
                 FROM source GROUP BY {_first(len(columns) + 1)}
             ), spread AS (
                 SELECT s, count(*) AS m FROM pairs WHERE s IS NOT NULL GROUP BY s
@@ -144,21 +145,9 @@ def _keys(columns: Sequence[str]) -> list[str]:
     return [f"k{i}" for i in range(len(columns))]
 
 
-def _shown(source: Source, columns: Sequence[str]) -> str:
-    fields = zip(source.schema(columns), _keys(columns), strict=True)
-    return ", ".join(f"{_key(field)} AS {key}" for field, key in fields)
-
-
-def _key(field: pa.Field) -> str:
-    """Return what a column is counted by: itself, or how it writes its floats."""
-    name = identifier(field.name)
-    written = f"nullif(lower(CAST({name} AS VARCHAR)), 'nan')"
-    return written if pa.types.is_floating(field.type) else name
-
-
-def _kinds(source: Source, columns: Sequence[str]) -> list[pa.DataType]:
-    types = source.schema(columns).types
-    return [pa.string() if pa.types.is_floating(type_) else type_ for type_ in types]
+def _shown(columns: Sequence[str]) -> str:
+    pairs = zip(columns, _keys(columns), strict=True)
+    return ", ".join(f"{identifier(column)} AS {key}" for column, key in pairs)
 
 
 def _first(n: int) -> str:
@@ -166,7 +155,7 @@ def _first(n: int) -> str:
 
 
 def _answer(source: Source, columns: Sequence[str], **more: pa.DataType) -> pa.Schema:
-    kinds = _kinds(source, columns)
+    kinds = source.schema(columns).types
     return pa.schema([*zip(_keys(columns), kinds, strict=True), *more.items()])
 
 
@@ -229,7 +218,7 @@ def _check_size(
     connection: duckdb.DuckDBPyConnection, source: Source, columns: Sequence[str], limit: int
 ) -> None:
     """Refuse an answer that would not fit, with how large it is, before it is fetched."""
-    kinds = dict(zip(_keys(columns), _kinds(source, columns), strict=True))
+    kinds = dict(zip(_keys(columns), source.schema(columns).types, strict=True))
     texts = [key for key, kind in kinds.items() if _is_text(kind)]
     lengths = "".join(f" + coalesce(sum(strlen({key}::VARCHAR)), 0)" for key in texts)
     rows, letters = _one(connection, f"SELECT count(*), 0{lengths} FROM counted")
@@ -255,9 +244,17 @@ def _about(n: int) -> str:
 def _fetch(connection: duckdb.DuckDBPyConnection, schema: pa.Schema) -> pa.Table:
     order = ", ".join(f"k{i} NULLS LAST" for i in range(len(schema)))
     answer = connection.execute(f"SELECT * FROM counted ORDER BY {order}").to_arrow_table()
-    return answer.cast(
+    counted = answer.cast(
         pa.schema([*zip(answer.column_names[:-1], schema.types, strict=True), ("n", pa.float64())])
-    ).rename_columns([*schema.names, COUNT])
+    )
+    columns = [*map(_without_nan, counted.columns[:-1]), counted.columns[-1]]
+    return pa.table(columns, [*schema.names, COUNT])
+
+
+def _without_nan(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if not pa.types.is_floating(column.type):
+        return column
+    return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
 
 
 def _one(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[int, ...]:
