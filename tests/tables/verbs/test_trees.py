@@ -98,6 +98,19 @@ def test_a_kit_that_meets_new_people_releases_no_box_that_is_short_of_them(kit, 
     assert sorted(fits) == sorted(groups(frame))
 
 
+def test_a_value_that_the_fit_never_saw_is_set_aside_for_its_column_alone(kit, tmp_path):
+    odd = people().set_column(1, "age", pa.array([300, *people()["age"].to_pylist()[1:]]))
+    release = applied(kit, odd, tmp_path / "out.csv")
+    aside = (release.folder / "set-aside.csv").read_text().splitlines()[1:]
+    assert aside == ["0,age,a value outside its domain"]
+
+
+def test_an_empty_source_gives_an_empty_release(kit):
+    release = applied(kit, people().slice(0, 0))
+    assert release.rows().read().num_rows == 0
+    assert release.public["policy"]["boxes"] == []
+
+
 def test_fewer_people_than_k_are_not_released(kit):
     with pytest.raises(InfeasibleError, match="even one group"):
         applied(kit, people(7, 4))

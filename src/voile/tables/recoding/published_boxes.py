@@ -68,8 +68,8 @@ class PublishedBoxes(Brief):
         """Return the published intervals of positions in the domains; -1 in no released box."""
         found = self.policy.box_of(codes)
         box = np.where(found >= 0, self.box_of[found], UNKNOWN)
-        numbers = np.array(self.codebook.boxes, dtype=np.int32).reshape(-1, codes.shape[1])
-        return np.where(box[:, None] >= 0, numbers[box], UNKNOWN)
+        nowhere = (UNKNOWN,) * codes.shape[1]
+        return np.array([*self.codebook.boxes, nowhere], dtype=np.int32)[box]
 
     def written(self, column: str, numbers: NDArray[np.int32]) -> list[pa.Array]:
         """Write the intervals of a column as they stand in rows of these boxes of the policy."""

@@ -94,9 +94,12 @@ class TreePolicy(Brief):
         return number[found]
 
     def numbers_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the number of each row's box in every column; -1 of a value outside its domain."""
-        boxes = np.where(codes < 0, -1, self.box_of(codes)[:, None])
-        return boxes.astype(np.int32)
+        """Return the number of each row's box in every column; -1 of a value outside its domain.
+
+        A row with such a value is in no box: its other columns say 0.
+        """
+        boxes = np.maximum(self.box_of(codes), 0)[:, None]
+        return np.where(codes < 0, -1, boxes).astype(np.int32)
 
     def keys_of(self, numbers: NDArray[np.int32]) -> NDArray[Any]:
         """Return one key of each row of `numbers_of`, the same for rows of one box."""

@@ -89,7 +89,8 @@ def count(
     d, table, figures = len(box.low), worth.n_log_n, box.figures
     for j in range(d):
         scratch.values[start[j] + box.low[j] : start[j] + box.high[j] + 1] = 0.0
-        scratch.crowd[start[j] + box.low[j] : start[j] + box.high[j] + 1] = 0.0
+        if people.factor == 0.0:
+            scratch.crowd[start[j] + box.low[j] : start[j] + box.high[j] + 1] = 0.0
     n, g = 0.0, 0.0
     for r in range(box.first, box.last):
         n += people.n[r]

@@ -166,6 +166,10 @@ def best_of_column(
             left, a = values[b], b
             continue
         right = n - left
+        if min(left, right) < allowed.least_n:
+            left += values[b]
+            a = b
+            continue
         apart = (n_log_n(left, table) + n_log_n(right, table)) * logs
         at_a = left * worth.log[a - low + 1] + right * worth.log[high - a]
         at_b = left * worth.log[b - low] + right * worth.log[high - b + 1]
@@ -188,8 +192,7 @@ def best_of_column(
         else:
             on_left, on_right = left_crowd, g - left_crowd
         on_left, on_right = group_of(left, on_left), group_of(right, on_right)
-        enough = min(left, right) >= allowed.least_n and min(on_left, on_right) >= allowed.least_g
-        if c >= 0 and enough:
+        if c >= 0 and min(on_left, on_right) >= allowed.least_g:
             wide = left * worth.log[c - low + 1] + right * worth.log[high - c]
             risen = left / on_left + right / on_right - box.figures[2]
             gain = whole - wide * spread + apart - worth.risk * risen
