@@ -39,7 +39,7 @@ def people(seed: int = 3, towns: str = "abcde") -> pa.Table:
 
 
 def fitted(table: pa.Table, roles: Roles = ROLES, **options: object) -> Kit:
-    given = FitOptions.model_validate(options)
+    given = FitOptions.model_validate({"family": "global", **options})
     return fit(open_source(table), roles, given, seed=1, progress=lambda *_: None)
 
 

@@ -53,7 +53,7 @@ class FitOptions(voile.release.options.FitOptions):
         (), description="outcome column of mutual-information; may be given several times"
     )
     family: Literal["both", "tree", "global"] = Field(
-        "global",
+        "both",
         description="policies to look for: trees of boxes, cuts that hold for a whole column, "
         "or both",
     )

@@ -55,7 +55,7 @@ def roles(**changes):
 
 
 def fitted(table, held_to=None, *, seed=3, **options):
-    asked = FitOptions.model_validate({"method": "steepest", **options})
+    asked = FitOptions.model_validate({"family": "global", "method": "steepest", **options})
     return fit(open_source(table), held_to or roles(), asked, seed=seed, progress=silent)
 
 
