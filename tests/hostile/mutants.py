@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import json
+import math
 import tempfile
 import time
 import tomllib
@@ -23,6 +24,7 @@ from tests.hostile.trials import ROOT, Copy, prepare
 HERE = Path(__file__).parent
 PLAN, RESULTS = HERE / "mutants.toml", HERE / "mutants.json"
 PAGE = ROOT / "docs" / "mutants.md"
+NOTHING: dict[str, Any] = {"tried": 0, "survivors": []}
 MEMORY = Path("/dev/shm")  # nothing waits for a disk there
 
 
@@ -31,14 +33,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", help="Paths below src/voile [all of the plan].")
     parser.add_argument("--seconds", type=float, help="Time limit for each file [none].")
-    parser.add_argument("--again", action="store_true", help="Only what was not noticed before.")
+    part = parser.add_mutually_exclusive_group()
+    part.add_argument("--again", action="store_true", help="Only what was not noticed before.")
+    part.add_argument("--rest", action="store_true", help="Only what time was too short for.")
     asked = parser.parse_args()
     prepare()
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         copy = Copy(Path(folder))
         for file in asked.files or _plan():
-            before = json.loads(RESULTS.read_text())[file] if asked.again else None
-            found = run(file, _plan()[file]["tests"], copy, asked.seconds, before)
+            before = json.loads(RESULTS.read_text())[file] if asked.again or asked.rest else NOTHING
+            found = run(file, _plan()[file]["tests"], copy, before, asked.again, asked.seconds)
             results = json.loads(RESULTS.read_text()) | {file: found}  # others may run as well
             RESULTS.write_text(json.dumps(dict(sorted(results.items())), indent=1) + "\n")
             PAGE.write_text(page(results, _plan()))
@@ -47,24 +51,29 @@ def main() -> int:
 
 
 def run(
-    file: str, tests: list[str], copy: Copy, seconds: float | None, before: dict[str, Any] | None
+    file: str,
+    tests: list[str],
+    copy: Copy,
+    before: dict[str, Any],
+    again: bool,
+    seconds: float | None,
 ) -> dict[str, Any]:
-    """Try the mutants of one file until the time is up, or all that survived before."""
-    began = time.monotonic()
+    """Try the mutants of one file that were not tried before, or again all that survived."""
+    end = math.inf if again or seconds is None else time.monotonic() + seconds
     reached = copy.reached(file, tests)
-    found = list(mutants((ROOT / "src" / "voile" / file).read_text()))
-    wanted = _spread(found) if before is None else _named(found, before["survivors"])
-    tried, survivors = 0, []
-    for mutant in wanted:
-        if before is None and seconds is not None and time.monotonic() - began > seconds:
+    found = _spread(list(mutants((ROOT / "src" / "voile" / file).read_text())))
+    assert again or before.get("faults") in (None, len(found)), f"{file} has changed: run all of it"
+    tried, survivors = before["tried"], [] if again else list(before["survivors"])
+    for mutant in _named(found, before["survivors"]) if again else found[tried:]:
+        if time.monotonic() > end:
             break
-        tried += 1
+        tried += not again
         those = reached.by(mutant.statement)
         if not copy.notices(file, mutant.module, those, reached):
             survivors.append({"line": mutant.line, "fault": mutant.name})
             print(f"  {file}:{mutant.line}: {mutant.name} ({len(those)} tests)", flush=True)
     survivors.sort(key=lambda one: one["line"])
-    counts = {"faults": len(found), "tried": tried if before is None else before["tried"]}
+    counts = {"faults": len(found), "tried": tried}
     return {"day": dt.date.today().isoformat(), **counts, "survivors": survivors}
 
 
