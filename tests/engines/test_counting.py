@@ -133,12 +133,16 @@ def test_types_and_order_are_kept() -> None:
     assert count_combinations(source, ["m"])["count"].to_pylist() == [2.0, 1.0]
 
 
-def test_floats_are_other_values_where_they_are_written_otherwise(tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", [{}, {"weight": "n"}, {"subject": "who"}])
+def test_floats_are_other_values_where_they_are_written_otherwise(
+    tmp_path: Path, more: dict[str, str]
+) -> None:
     """So zero has two, and what is no number is none at all."""
     values = [-0.0, 0.0, 0.0, 0.3, 0.1 + 0.2, 1e300, float("nan"), None]
-    pq.write_table(pa.table({"x": values}), tmp_path / "t.parquet")
-    for source in (open_source(pa.table({"x": values})), open_source(tmp_path / "t.parquet")):
-        counted = count_combinations(source, ["x"], floats=["x"])
+    table = pa.table({"x": values, "n": [1] * len(values), "who": range(len(values))})
+    pq.write_table(table, tmp_path / "t.parquet")
+    for source in (open_source(table), open_source(tmp_path / "t.parquet")):
+        counted = count_combinations(source, ["x"], floats=["x"], **more)
         assert counted.schema == pa.schema([("x", pa.float64()), ("count", pa.float64())])
         found = zip(*counted.to_pydict().values(), strict=True)
         assert {str(value): count for value, count in found} == {

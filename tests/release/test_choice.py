@@ -11,7 +11,7 @@ import pytest
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.core.frontier import Frontier
-from voile.release.choice import Choice, Chosen
+from voile.release.choice import STRICT, Choice, Chosen, read_fields
 from voile.release.kit import Kit
 
 RISK, LOSS = [0.1, 0.2, 0.4], [0.9, 0.5, 0.1]
@@ -159,6 +159,28 @@ def test_a_choice_is_read_from_what_a_user_gives():
         Choice.parse({"max_rsk": 0.1})
 
 
+@dataclass(frozen=True)
+class Fields:
+    """What the file of some policy may say."""
+
+    passes: int
+    share: float = 0.5
+    __pydantic_config__ = STRICT
+
+
+def test_what_is_wrong_with_a_policy_s_fields_is_said_all_at_once():
+    assert read_fields(Fields, {"passes": 2}) == Fields(2)
+    with pytest.raises(RequestError) as refused:
+        read_fields(Fields, {"share": "SECRET", "tea": 1})
+    assert refused.value.what == (
+        "the policy lacks passes; the policy's share: input should be a valid number; "
+        "the policy says tea, which is no field of it"
+    )
+    for passes in ("SECRET", 1.5):
+        with pytest.raises(RequestError, match="passes is no whole number"):
+            read_fields(Fields, {"passes": passes})
+
+
 def test_a_chosen_policy_is_saved_and_shows_its_figures(tmp_path):
     chosen = Chosen.from_kit(KIT, Cuts(), Choice(max_risk=0.1))
     path = chosen.save(tmp_path / "policy.toml")
@@ -167,5 +189,8 @@ def test_a_chosen_policy_is_saved_and_shows_its_figures(tmp_path):
         chosen.save(path)
     chosen.save(path, force=True)
     shown = dataclasses.replace(chosen, figures={"risk": 0.1234, "own_figure": 7.0})._repr_html_()
+    assert "Policy 1 (max risk 0.1)" in shown
     assert "0.12" in shown
     assert "own figure" not in shown
+    unknown = dataclasses.replace(chosen, number=None, edited=True)._repr_html_()
+    assert "An edited policy (max risk 0.1, then edited)" in unknown
