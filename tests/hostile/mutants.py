@@ -32,7 +32,7 @@ def main() -> int:
     """Run the mutants of some files, of all where none is named, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", help="Paths below src/voile [all of the plan].")
-    parser.add_argument("--seconds", type=float, help="Time limit for each file [none].")
+    parser.add_argument("--seconds", type=float, help="Time limit for a file's faults [none].")
     part = parser.add_mutually_exclusive_group()
     part.add_argument("--again", action="store_true", help="Only what was not noticed before.")
     part.add_argument("--rest", action="store_true", help="Only what time was too short for.")
@@ -59,8 +59,8 @@ def run(
     seconds: float | None,
 ) -> dict[str, Any]:
     """Try the mutants of one file that were not tried before, or again all that survived."""
-    end = math.inf if again or seconds is None else time.monotonic() + seconds
     reached = copy.reached(file, tests)
+    end = math.inf if again or seconds is None else time.monotonic() + seconds
     found = _spread(list(mutants((ROOT / "src" / "voile" / file).read_text())))
     assert again or before.get("faults") in (None, len(found)), f"{file} has changed: run all of it"
     tried, survivors = before["tried"], [] if again else list(before["survivors"])
