@@ -126,7 +126,7 @@ def test_labels_alone_promise_nothing_of_items_whatever_k_is(tmp_path):
     assert release.public["policy"] == []
 
 
-@pytest.mark.filterwarnings("ignore::voile.itemsets.verbs.content.EmptyPolicyWarning")
+@pytest.mark.filterwarnings("ignore::voile.itemsets.verbs.policies.EmptyPolicyWarning")
 def test_a_release_without_a_column_is_refused(tmp_path):
     kit = kit_of(["tea"] * 6, roles(), k=5)
     nothing = with_features(choose(kit, Choice(max_risk=0.2)), [])
