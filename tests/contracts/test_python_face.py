@@ -387,3 +387,13 @@ def test_a_role_that_does_not_exist_is_refused_with_its_column(case: Case) -> No
     columns = {name: column.role for name, column in case.tiny.roles().columns.items()}
     with pytest.raises(RequestError, match=r"columns\.ward\.role: .*'keep'"):
         fit(case, roles={**columns, "ward": "kep"})
+
+
+def test_a_kit_s_frontier_is_asked_as_any_frontier(case):
+    frontier, kit = case.kit.frontier, case.kit
+    assert len(frontier.risk) == len(frontier.loss) == len(frontier.policies)
+    assert 0 <= frontier.area() <= 1
+    assert frontier.at(risk=float(frontier.risk[-1])).policy == frontier.policies[-1]
+    assert frontier.knee().policy in frontier.policies
+    if "knee" in case.wing.WAYS:
+        assert kit.choose(knee=True).number == frontier.knee().policy

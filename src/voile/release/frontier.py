@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from voile.core.frontier import Frontier, Point
 from voile.core.kinds import load
 from voile.data import to_frame
 from voile.report.notebook import drawn
@@ -30,6 +35,40 @@ class KitFrontier:
 
     def __repr__(self) -> str:
         return f"KitFrontier({len(self)} policies; to_pandas() shows them)"
+
+    @cached_property
+    def _points(self) -> Frontier:
+        """The policies as points: the number of each stands for it."""
+        table = self._kit.tables["frontier"]
+        risk, loss = (table.column(name).to_numpy() for name in ("risk", "loss"))
+        return Frontier.of(risk, loss, np.arange(len(table)))
+
+    @property
+    def risk(self) -> NDArray[np.float64]:
+        """(m,) the risk of each policy, rising."""
+        return self._points.risk
+
+    @property
+    def loss(self) -> NDArray[np.float64]:
+        """(m,) the loss of each policy, falling."""
+        return self._points.loss
+
+    @property
+    def policies(self) -> NDArray[Any]:
+        """(m,) the number of each policy, as `Kit.choose(policy=)` takes it."""
+        return self._points.policies
+
+    def area(self, *, log: bool = False) -> float:
+        """Return the area under the frontier in [0, 1]^2; see `voile.Frontier.area`."""
+        return self._points.area(log=log)
+
+    def at(self, *, risk: float | None = None, loss: float | None = None) -> Point:
+        """Return the point of least loss at no more risk, or of least risk at no more loss."""
+        return self._points.at(risk=risk, loss=loss)
+
+    def knee(self) -> Point:
+        """Return the point where the frontier bends most."""
+        return self._points.knee()
 
     def to_arrow(self) -> pa.Table:
         """Return a row for each policy; its place is the policy's number."""
