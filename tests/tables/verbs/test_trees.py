@@ -209,11 +209,20 @@ def test_every_attack_works_on_a_release_of_boxes(kit, tmp_path):
     assert found[1].findings[0].rate.successes == 0
 
 
-def test_a_report_speaks_of_a_kit_and_a_release_of_trees(kit, tmp_path):
+def test_a_report_draws_what_no_box_of_a_release_tells_apart(kit, tmp_path):
     release = applied(kit, people(), tmp_path / "out.csv")
-    for one in (kit, release):
-        for audience in ("public", "internal"):
-            assert sections(one, (), audience=audience)
+    book = read_codebook(release.public["policy"])
+    for audience in ("public", "internal"):
+        assert sections(kit, (), audience=audience)
+        found = {one.key: one for one in sections(release, (), audience=audience)}
+        said, chart = found["policy"].blocks
+        assert f"tree of {len(book.boxes)} boxes" in said.paragraphs[0]
+        drawn = {
+            strip.column: [label for label, _ in strip.intervals] for strip in chart.policies[0][1]
+        }
+        assert set(drawn["sex"]) <= {"f", "m", "f|m"}
+        for coded in book.columns:
+            assert len(drawn[coded.column]) <= len(coded.entries)
 
 
 @pytest.mark.parametrize(

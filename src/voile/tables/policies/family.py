@@ -84,6 +84,21 @@ class Family(Brief):
         return Policy.from_data(self.domains, data)
 
 
+def finest_cuts(policy: AnyPolicy) -> Policy:
+    """Return the global policy of every cut that some box has: what nobody can tell apart more."""
+    if isinstance(policy, Policy):
+        return policy
+    last = policy.pruned.bounds[1][policy.pruned.leaves]
+    return of_cuts(policy.domains, last)
+
+
+def of_cuts(domains: Sequence[Domain], last: NDArray[np.int32]) -> Policy:
+    """Return the global policy that cuts after each of these positions, (boxes, columns)."""
+    columns = zip(domains, last.T, strict=True)
+    bits = [np.isin(np.arange(len(domain) - 1), ends) for domain, ends in columns]
+    return Policy(tuple(domains), np.concatenate(bits))
+
+
 def join(
     domains: Sequence[Domain], found: Frontier, grown: Frontier, trees: Sequence[Tree]
 ) -> tuple[Frontier, Family]:

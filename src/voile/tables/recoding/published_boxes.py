@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from voile.core.brief import Brief
 from voile.tables.domains.domain import Domain
+from voile.tables.policies.family import of_cuts
 from voile.tables.policies.policy import Interval
 from voile.tables.recoding.boxes import BoxCodebook
 from voile.tables.recoding.codebook import UNKNOWN, CodedColumn
 from voile.tables.recoding.naming import Name, name_intervals
-from voile.tables.recoding.published import check_bounds, write_entries
+from voile.tables.recoding.published import Published, check_bounds, write_entries
 from voile.tables.trees.policy import TreePolicy
 
 
@@ -25,7 +26,7 @@ class PublishedBoxes(Brief):
 
     codebook : of the boxes that released rows are in.
     box_of : (uncut boxes of the policy,) which box of the codebook each has become; -1 for none.
-    widths : by column, (entries,) float64, the share of the values shown that each holds.
+    finest : the global policy of every cut that a released box has, as it would be published.
     """
 
     shows = ("codebook",)
@@ -33,7 +34,7 @@ class PublishedBoxes(Brief):
     policy: TreePolicy
     codebook: BoxCodebook
     box_of: NDArray[np.int32]
-    widths: tuple[NDArray[np.float64], ...]
+    finest: Published
 
     @classmethod
     def of(
@@ -51,18 +52,17 @@ class PublishedBoxes(Brief):
         """
         nodes = np.unique(stands[stands >= 0])
         low, high = (ends[nodes] for ends in policy.pruned.bounds)
-        columns, numbers, widths = [], [], []
+        columns, numbers = [], []
         for domain, own, a, b in zip(policy.domains, released, low.T, high.T, strict=True):
             names, number = _named(domain, own, a, b)
             columns.append(CodedColumn.of(domain, names, bounds=bounds))
             if bounds:
                 check_bounds(columns[-1])
             numbers.append(number)
-            held = np.array([len(name.values) + name.missing for name in names], dtype=np.float64)
-            widths.append(held / max(int(own.sum()), 1))
         boxes = tuple(tuple(map(int, box)) for box in np.column_stack(numbers))
         box_of = np.where(stands >= 0, np.searchsorted(nodes, stands), UNKNOWN).astype(np.int32)
-        return cls(policy, BoxCodebook(tuple(columns), boxes), box_of, tuple(widths))
+        finest = Published.of(of_cuts(policy.domains, high), released)
+        return cls(policy, BoxCodebook(tuple(columns), boxes), box_of, finest)
 
     def codes_of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the published intervals of positions in the domains; -1 in no released box."""

@@ -61,6 +61,11 @@ LIMITS = (
     "This is Safe Harbor's generalisation of these columns at most, not the whole of any law.",
 )
 
+TREE = (
+    "The chosen policy is a tree of {:,} boxes, each with intervals of its own: values of two "
+    "blocks are distinguished in some boxes and merged in others."
+)
+
 
 def sections(
     subject: Kit | Release, evidence: Sequence[Evidence], *, audience: Audience
@@ -325,7 +330,9 @@ def _intervals(data: Mapping[str, Any], audience: Audience) -> Section | None:
     if not shown:
         return None
     caption = "Values in one block of colour cannot be distinguished in the release"
-    return Section("policy", "The policy, as intervals", (IntervalChart(shown, caption),))
+    chart = IntervalChart(shown, caption)
+    said = (Prose((TREE.format(data["boxes"]),)),) if "boxes" in data else ()
+    return Section("policy", "The policy, as intervals", (*said, chart))
 
 
 def _codebook(public: Mapping[str, Any]) -> Section:

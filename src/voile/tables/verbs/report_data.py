@@ -12,11 +12,10 @@ from voile.core.rounding import Stating
 from voile.tables.bounds.result import Bound
 from voile.tables.people.superpopulation import estimate_uniques
 from voile.tables.policies.comparison import in_words, most_different
-from voile.tables.policies.family import AnyPolicy
+from voile.tables.policies.family import AnyPolicy, finest_cuts
 from voile.tables.policies.policy import Policy
 from voile.tables.recoding.published import Published
 from voile.tables.recoding.published_boxes import PublishedBoxes
-from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.report_analysis import analysis_data, chosen_number
 from voile.tables.verbs.report_losses import loss_data
 
@@ -82,6 +81,8 @@ def report_data(
         data["estimated_matches"] = space.estimated_matches(policy)
         data["after"] = _finite(space.disclosure(policy))
     if published is not None:
+        if isinstance(published, PublishedBoxes):
+            data["boxes"], published = len(published.codebook.boxes), published.finest
         data["strips"] = {"chosen": _published_strips(published), **data["strips"]}
     return data
 
@@ -105,11 +106,11 @@ def _shown(content: Content) -> dict[str, list[Any]]:
         "found": figures.expected_matches[numbers].tolist(),
         "largest": figures.largest[numbers].tolist(),
         "suppressed": figures.suppressed[numbers].tolist(),
-        "cuts": _cuts([content.family.policy(number) for number in numbers.tolist()]),
+        "cuts": _cuts([finest_cuts(content.family.policy(n)) for n in numbers.tolist()]),
     }
 
 
-def _cuts(policies: Sequence[AnyPolicy]) -> list[dict[str, Any]]:
+def _cuts(policies: Sequence[Policy]) -> list[dict[str, Any]]:
     """Return how each policy cuts each column: intervals are numbered, each listed once."""
     columns = []
     for place, domain in enumerate(policies[0].domains if policies else ()):
@@ -117,10 +118,6 @@ def _cuts(policies: Sequence[AnyPolicy]) -> list[dict[str, Any]]:
         intervals: dict[tuple[str, float], int] = {}
         rows = []
         for policy in policies:
-            if isinstance(policy, TreePolicy):
-                several = f"{len(policy.intervals(place)[0]):,} intervals that overlap"
-                rows.append(str(intervals.setdefault((several, 1.0), len(intervals))))
-                continue
             _, cuts = list(policy.cuts())[place]
             if cuts.tobytes() not in known:
                 own = (
@@ -194,16 +191,8 @@ def _public_strips(policy: Policy) -> list[dict[str, Any]]:
     return [one for one in _published_strips(Published.of(policy, declared)) if one["intervals"]]
 
 
-def _published_strips(published: AnyPublished) -> list[dict[str, Any]]:
+def _published_strips(published: Published) -> list[dict[str, Any]]:
     """Draw the intervals that the release shows; no width counts values that it does not."""
-    if isinstance(published, PublishedBoxes):
-        return [
-            {
-                "column": coded.column,
-                "intervals": [[f"{len(coded.entries):,} intervals that overlap", 1.0]],
-            }
-            for coded in published.codebook.columns
-        ]
     columns = zip(published.codebook.columns, published.widths, strict=True)
     return [
         {
