@@ -111,3 +111,12 @@ def test_a_report_needs_no_private_folder(case: Any, attacked: Any) -> None:
     sections = public(case, received, found)
     assert render("report", sections, audience="public", facts={})
     assert not [c for c in CANARIES if any(c in t for t in texts(sections))]
+
+
+def test_a_report_says_what_was_not_attacked(case: Any, attacked: Any) -> None:
+    release, found = attacked
+    for one in {evidence.heading for evidence in found}:
+        others = tuple(evidence for evidence in found if evidence.heading != one)
+        (section,) = (x for x in public(case, release, others) if x.key == one.replace(" ", "-"))
+        assert any(said.startswith("No evidence: this was not") for said in texts(section.blocks))
+    assert not any("No evidence" in text for text in texts(public(case, case.kit)))

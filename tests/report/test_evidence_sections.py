@@ -179,6 +179,14 @@ def test_an_advantage_is_each_finding_s_own():
     assert lines.items[1].endswith("is withheld: it follows from few.")
 
 
+def test_a_question_without_evidence_says_what_its_attack_takes():
+    takes = {"singling out": "a population", "linkability": "a register"}
+    alone, linked = evidence_sections([evidence(Finding("found", MANY))], "public", takes=takes)
+    assert (alone.key, linked.key) == ("singling-out", "linkability")
+    assert alone.blocks[0].paragraphs[0].endswith("The attack takes a population.")
+    assert "No evidence" not in json.dumps([asdict(block) for block in linked.blocks])
+
+
 def test_no_advantage_is_claimed_of_what_was_not_tried():
     tried, not_tried = (
         Finding("pay guessed", rate, control=MANY, of=of, advantage=True, meaning="Of people.")

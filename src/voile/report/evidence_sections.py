@@ -40,6 +40,9 @@ from voile.report.wording import (
     upper_bound,
 )
 
+NO_EVIDENCE = (
+    "No evidence: this was not attacked, or the evidence was not given. The attack takes {}."
+)
 WITHHELD = "withheld where a number of fewer than 11 would follow"
 NONE = "0% throughout, 95% upper bound {} or less"
 FEW_FOUND = "At most {} throughout, from too few people to show"
@@ -50,11 +53,23 @@ def evidence_sections(
     evidence: Sequence[Evidence],
     audience: Audience,
     first: Mapping[Question, Sequence[Block]] | None = None,
+    takes: Mapping[Question, str] | None = None,
 ) -> Iterator[Section]:
-    """Yield a section for each question of data-protection law that an attack answers."""
+    """Yield a section for each question of data-protection law that an attack answers.
+
+    Parameters
+    ----------
+    first : blocks that a wing puts before the others.
+    takes : what the attack takes, for each question that is asked; where there is no evidence the
+        section says so.
+    """
     for heading in get_args(Question):
+        blocks: tuple[Block, ...] = ()
         if told := [one for one in evidence if one.heading == heading]:
             blocks = (*(first or {}).get(heading, ()), *_blocks(told, audience))
+        elif takes and heading in takes:
+            blocks = (Prose((NO_EVIDENCE.format(takes[heading]),)),)
+        if blocks:
             yield Section(heading.replace(" ", "-"), heading.capitalize(), blocks)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voile.core.evidence import Evidence, Rate
+from voile.core.evidence import Heading as Question
 from voile.documents.context import is_context
 from voile.documents.learning.quantities import FOUND, LEFT, REMOVED
 from voile.documents.verbs.policies import Policies
@@ -52,6 +53,8 @@ LIMITS = (
     "missed identifiers look made up, but link the documents of one person.",
     "An adversary with better classifiers, or who knows the people, may find more than this one.",
 )
+TAKES: dict[Question, str] = {"singling out": "annotated text (--truth)"}
+"""What the attack on each question takes."""
 
 
 def sections(
@@ -61,7 +64,7 @@ def sections(
     data, public, private = facts_for(audience, subject, _gathered, STATING)
     parts = (
         _summary(data, public, evidence, audience),
-        *evidence_sections(evidence, audience),
+        *evidence_sections(evidence, audience, takes=TAKES if public else None),
         _removers(private) if audience == "internal" else None,
         codebook(public["columns"]) if public else None,
         frontier_section(data, audience),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voile.core.evidence import Evidence, Rate
+from voile.core.evidence import Heading as Question
 from voile.core.rounding import exact, rounded
 from voile.itemsets.verbs.content import Content
 from voile.itemsets.verbs.lookup import ONE_LEFT, ONE_LEFT_BEFORE
@@ -55,6 +56,8 @@ LIMITS = (
     "Rows added later can break the promise: certify every release anew.",
     "Two releases of the same people with different features can be joined by what they share.",
 )
+TAKES: dict[Question, str] = {"singling out": "the source (--truth)", "inference": "a label"}
+"""What the attack on each question takes."""
 
 
 def sections(
@@ -73,7 +76,7 @@ def sections(
     ]
     return (
         _summary(data, public, private.get("figures", {}), evidence, audience),
-        *evidence_sections(evidence, audience),
+        *evidence_sections(evidence, audience, takes=TAKES),
         _codebook(public),
         *(_expected(data, audience, published) if data else ()),
         limits(LIMITS),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from voile.core.evidence import Evidence
+from voile.core.evidence import Heading as Question
 from voile.core.rounding import coarse, outwards
 from voile.release.kit import Kit
 from voile.release.manifest import Release
@@ -45,6 +46,8 @@ LIMITS = (
     "A reading beyond those that the map was fitted to is carried exactly, but may be rarer in one "
     "class than in another.",
 )
+TAKES: dict[Question, str] = {"inference": "the source, with its classes (--truth)"}
+"""What the attack on each question takes."""
 
 
 def sections(
@@ -61,6 +64,7 @@ def sections(
             [replace(one, curves=()) for one in evidence],
             audience,
             first={"inference": (*recall(evidence), *breaks(evidence))},
+            takes=TAKES if public else None,
         ),
         _overheard(evidence) if audience == "internal" else None,
         codebook(public["columns"]) if public else None,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from voile.core.evidence import Evidence
+from voile.core.evidence import Heading as Question
 from voile.release.choice import Choice
 from voile.release.kit import Kit
 from voile.release.manifest import Release
@@ -60,6 +61,12 @@ LIMITS = (
     "A second release of the same people, under another policy, can be intersected with this one.",
     "This is Safe Harbor's generalisation of these columns at most, not the whole of any law.",
 )
+TAKES: dict[Question, str] = {
+    "singling out": "a population (--population) or a register (--register)",
+    "linkability": "a register of named people (--register)",
+    "inference": "a sensitive column",
+}
+"""What the attack on each question takes."""
 
 TREE = (
     "The chosen policy is a tree of {:,} boxes, each with intervals of its own: values of two "
@@ -95,7 +102,7 @@ def sections(
         risks(data, figures, audience, _sensitive(public)),
         analysts(data, audience),
         own_analysis(data, audience),
-        *evidence_sections(evidence, audience),
+        *evidence_sections(evidence, audience, takes=TAKES),
         _intervals(data, audience),
         _codebook(public),
         _frontier(data, audience),
