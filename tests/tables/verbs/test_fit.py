@@ -255,6 +255,8 @@ def test_where_nothing_beats_a_named_policy_the_remedy_is_the_weight_of_what_is_
     assert "fit with a lower --loss-weight" in refused(resolution=0.0, distribution=1.0)
     assert "fit with a higher --loss-weight" in refused(distribution=0.0, resolution=1.0)
     assert "or search longer" in refused(distribution=0.0, resolution=0.0)
+    nothing = refused(distribution=0.0, resolution=3e-16, loss=0.0)
+    assert nothing.startswith("no policy can beat mark, which loses nothing of these columns")
 
 
 def test_choosing_warns_of_columns_that_are_one_group(whole):

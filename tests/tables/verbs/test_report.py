@@ -88,7 +88,7 @@ MEASURES = {
 }
 
 
-def told(name, loss, outcomes=()):
+def told(name, loss, outcomes=(), **more):
     """Return the summary's sentences and the axes of a report of these measures."""
     data = {
         "measures": {
@@ -102,6 +102,7 @@ def told(name, loss, outcomes=()):
         "population_known": True,
         "marks": {"safe-harbor": [0.3, 0.4, 7.0]},
         "beats": {"safe-harbor": {"count": 3, "chosen": True}},
+        **more,
     }
     searched = [prose.paragraphs[0] for prose in _searched(data)]
     figures = {"subjects": 50.0, "suppressed": 0.0, "expected_matches": 2.0, "mean_risk": 0.04}
@@ -131,6 +132,25 @@ def test_what_was_searched_for_is_what_is_told():
         "Risk here is rare people (f), and loss is detail gone (g). Outcomes: pay and job.",
     ]
     assert told("matches", "my:gone")[1] == "The release has 20% of the greatest detail gone."
+
+
+def test_a_named_policy_that_loses_nothing_is_said_to_be_beyond_beating():
+    marks = {"marks": {"safe-harbor": [1.0, 3e-16, 40.0]}}
+    said = told(
+        "matches", "information", beats={"safe-harbor": {"count": 0, "chosen": False}}, **marks
+    )
+    assert said[2] == (
+        "On the fitted source Safe Harbor leaves about 40 people expected to be re-identified and "
+        "loses nothing of these columns, so no policy can beat it in both."
+    )
+
+
+def test_columns_of_one_group_are_named_in_one_clause():
+    groups = [{"column": name, "groups": 1} for name in ("age", "sex", "zip")]
+    said = told("matches", "information", lost={"columns": groups})
+    assert said[1] == (
+        "The release loses 20% of the distribution; columns age, sex and zip are one group each."
+    )
 
 
 LOST = {

@@ -36,6 +36,11 @@ def _beating(policies: Policies, name: str) -> int:
         close = nearest(name, policies.mark_scores)
         raise RequestError(f"no policy is called {name}", instead=close)
     score, beating = policies.mark_scores[name], policies.beating(name)
+    if not len(beating) and score.loses_nothing:
+        raise InfeasibleError(
+            f"no policy can beat {name}, which loses nothing of these columns",
+            instead="choose by a limit, such as --max-relative-risk 0.05",
+        )
     if not len(beating):
         raise InfeasibleError(
             f"no policy found has no more risk than {name} ({score.risk:.4g}) and no more of "

@@ -73,6 +73,11 @@ class Score(NamedTuple):
     resolution: float
     ncp: float
 
+    @property
+    def loses_nothing(self) -> bool:
+        """Whether the policy loses nothing, by whatever loss."""
+        return max(self.loss, self.distribution, self.resolution) <= SAME
+
     def beats(self, other: Score) -> bool:
         """Whether this policy has no more of anything compared, and less of something."""
         own = {name: np.array([getattr(self, name)]) for name in (*COMPARED, "risk", "loss")}

@@ -11,6 +11,7 @@ from voile.report.suppression import FEW, is_few
 from voile.report.wording import listed, share, share_of, size
 from voile.tables.scoring.named_measures import DEFAULTS, Kind
 
+NOTHING = 1e-9  # a loss that is one of rounding
 CALLED = {"safe-harbor": "Safe Harbor", "chosen": CHOSEN}
 
 
@@ -129,6 +130,8 @@ def _describe_what_is_kept(data: Mapping[str, Any], loss: float) -> str:
     if "lost" not in data:
         return said
     single = [one["column"] for one in data["lost"]["columns"] if one["groups"] == 1]
+    if len(single) > 1:
+        return f"{said}; columns {listed(single)} are one group each"
     return said + "".join(f"; column {column} is one group" for column in single)
 
 
@@ -182,6 +185,12 @@ def three_sentences(
         if data["beats"][name]["chosen"]:
             also = f"; {count - 1:,} other policies found do so too" if count > 2 else ""
             said.append(f"On the fitted source it beats {its_name}, which {its_own}{also}.")
+        elif its_loss < NOTHING:
+            left = describe_risk(data, its_risk, its_found)
+            said.append(
+                f"On the fitted source {its_name} leaves {left} and loses nothing of these "
+                "columns, so no policy can beat it in both."
+            )
         else:
             said.append(f"On the fitted source {its_name} {its_own}; {count_beating(count)}.")
     if not data["marks"]:
