@@ -221,6 +221,16 @@ def test_a_person_is_suppressed_who_had_rows_and_none_is_left(out: Path) -> None
     assert applying.found["people"] == 2
 
 
+def test_no_row_is_suppressed_where_the_wing_suppresses_none(out: Path) -> None:
+    class Plain(Words):
+        def make(self, batch: Batch) -> Outcome[Counter[str]]:
+            return replace(super().make(batch), suppressed=None)
+
+    release = run(Plain).write(out, IN_ORDER, force=False, progress=silent)
+    assert column(out, "word") == [word for word in WORDS if word is not None]
+    assert (release.private or {})["counts"]["suppressed"] == 0
+
+
 def test_rows_are_put_in_another_order_unless_that_is_to_be_kept(out: Path) -> None:
     words = [str(n) for n in range(200)]
     applying = run(source=source(words, words))
@@ -452,8 +462,10 @@ def test_rows_of_a_batch_travel_alone() -> None:
 
 
 def test_a_release_in_memory_is_sealed_when_it_is_saved(tmp_path: Path) -> None:
-    here = run().write(None, ApplyOptions(keep_order=True), force=False, progress=silent)
+    here = run(named="visit").write(None, IN_ORDER, force=False, progress=silent)
     assert here.frame["word"].to_pylist() == [WORDS[row] for row in RELEASED]
+    aside = ["row,column,reason,visit", "4,word,no word,v4", "10,word,no word,v10"]
+    assert (here.folder / "set-aside.csv").read_text().splitlines() == aside
     assert list(sealed(here, SECRET)) == list(evidence_sealed(here, SECRET)) == []
     check_seal(here, SECRET)
     seal_evidence(here, tmp_path / "none.json", SECRET)

@@ -92,6 +92,23 @@ def test_a_row_without_a_label_is_set_aside(tmp_path):
 
 
 @pytest.mark.parametrize("drop", [False, True])
+def test_a_row_is_set_aside_for_one_reason(tmp_path, drop):
+    """A cell that cannot be read, unless the row has no label either."""
+    smokes = {"role": "items", "as": "binary"}
+    ill, ones = ["yes"] * 6 + ["no"] * 6, [0, 1] * 6
+    given = roles(ill="label", smokes=smokes)
+    baskets = ["tea"] * 6 + ["milk"] * 6
+    kit = kit_of(baskets, given, k=2, drop_unlabelled=drop, ill=ill, smokes=ones)
+    read = source(baskets, ill=[*ill[:10], None, None], smokes=[2, *ones[1:11], 2])
+    release = written(kit, choose(kit, Choice(max_risk=0.2)), read, tmp_path / "r.csv")
+    unread = {"column": "smokes", "reason": "a value other than 0 and 1", "rows": 1}
+    nameless = {"column": "ill", "reason": "no label", "rows": 2}
+    counts = release.private["counts"]
+    assert counts["set_aside_by"] == ([unread] if drop else [nameless, unread])
+    assert (counts["released"], counts["suppressed"]) == (9, 2 * drop)
+
+
+@pytest.mark.parametrize("drop", [False, True])
 def test_what_only_rows_without_a_label_hold_is_not_told(tmp_path, drop):
     """They are set aside where a label was asked for, else suppressed."""
     given = roles(ill="label")
@@ -135,7 +152,8 @@ def test_a_release_without_a_column_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("times", "rows", "share"), [(1, 16, 1.0), (2, 32, 0.0), (1, 10, None), (1, 0, None)]
+    ("times", "rows", "share"),
+    [(1, 16, 1.0), (2, 32, 0.0), (1, 11, 1.0), (1, 10, None), (1, 0, None)],
 )
 def test_the_share_that_is_alone_is_public_where_it_is_of_nobody_or_of_many(
     tmp_path, times, rows, share
