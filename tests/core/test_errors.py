@@ -11,6 +11,7 @@ from voile.core.errors import (
     SourceError,
     TamperedError,
     VoileError,
+    as_keywords,
     nearest,
     printable,
 )
@@ -81,3 +82,11 @@ def test_an_error_is_said_in_other_words_in_all_its_parts(more, said):
     assert [error.where, error.instead] == [
         more[name].upper() if name in more else None for name in ("where", "instead")
     ]
+
+
+def test_python_reads_of_keywords_where_a_command_has_options():
+    with pytest.raises(RequestError) as refused, as_keywords():
+        raise RequestError(
+            "--hold-out is 1", where="a--b", instead="give --max-relative-risk, or -- nothing"
+        )
+    assert str(refused.value) == "a--b: hold_out is 1; give max_relative_risk, or -- nothing"

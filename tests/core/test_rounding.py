@@ -136,3 +136,9 @@ def test_a_share_of_few_is_judged_before_it_is_rounded(kind, name, people, few):
         elif people - number <= 10:
             assert written.startswith("over ")
             assert number / people > 1 - 11 / told["people"]
+
+
+def test_what_a_reader_can_count_is_stated_as_it_is():
+    names = frozenset({"rows"})
+    state = Stating(at_least=names, people=names, exact=names)
+    assert [state(value, "rows") for value in (43, 1234, 0.1234)] == [43, 1234, 0.1234]
