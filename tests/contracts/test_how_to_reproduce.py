@@ -94,6 +94,21 @@ def test_the_public_commands_name_no_file_and_no_text_of_the_holder(
     assert "SOURCE" in public
 
 
+def test_the_command_of_an_attack_has_the_options_that_were_given(
+    case: Case, made: tuple[Path, Kit, Release], tmp_path: Path
+) -> None:
+    folder, _, release = made
+    given = case.options["attack"]
+    evidence = release.attack(truth=folder / "patients of May.parquet", seed=SEED, **given)
+    evidence.save(tmp_path / "evidence.json")
+    read = release.report(tmp_path / "evidence.json").html
+    assert commands(read) == commands(release.report(evidence).html)
+    (attack,) = (line for line in commands(read) if line[1] == "attack")
+    shown = case.wing.AttackOptions.model_validate(given).model_fields_set - {"jobs"}
+    assert {f"--{name.strip('_').replace('_', '-')}" for name in shown} <= {*attack}
+    assert str(case.folder) not in " ".join(attack)
+
+
 def test_who_received_a_release_can_verify_it(made: tuple[Path, Kit, Release]) -> None:
     received = Release(made[2].path, made[2].public)
     assert commands(received.report().html) == [["verify", "release.csv"]]

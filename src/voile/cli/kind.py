@@ -30,7 +30,7 @@ from voile.cli.results import tell_applied, tell_attacked, tell_chosen, tell_fit
 from voile.cli.screen import Screen
 from voile.cli.wing_options import WingCommand
 from voile.data.files.outputs import EVIDENCE, KIT, POLICY, RELEASE
-from voile.release.evidence import default_place, write_evidence
+from voile.release.evidence import AttackResults, default_place, write_evidence
 from voile.wings import wing
 
 if TYPE_CHECKING:
@@ -237,6 +237,7 @@ def _attack(kind: str) -> click.Command:
         The adversary has the release and the background knowledge given by the options.
         """
         from voile.keys.secret import Secret
+        from voile.release.commands import stored
         from voile.release.manifest import Release
         from voile.release.verify import check_seal, is_keyed
 
@@ -249,7 +250,8 @@ def _attack(kind: str) -> click.Command:
             screen.insist(UNKEYED)
         opened = open_and_report(screen, truth, table, encoding, kind)
         with screen.progress() as progress:
-            found = wing(kind).attack(attacked, opened, options, seed=seed, progress=progress)
+            made = wing(kind).attack(attacked, opened, options, seed=seed, progress=progress)
+        found = AttackResults(attacked, made, [stored(options)])
         write_evidence(where, attacked, found, secret, force=force)
         tell_attacked(screen, found, where)
 

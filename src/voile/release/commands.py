@@ -57,9 +57,12 @@ def stored(options: BaseModel) -> dict[str, Any]:
 
 
 def commands(
-    subject: Kit | Release, audience: Audience, name: str, *, attacked: bool
+    subject: Kit | Release, audience: Audience, name: str, attacks: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
-    """Yield the commands that made a kit or a release called `name`, then what checks it."""
+    """Yield the commands that made a kit or a release called `name`, then what checks it.
+
+    `attacks` has the options given for each attack on the release.
+    """
     kind = subject.kind
     if not isinstance(subject, Release):
         yield _fit(kind, subject.facts.get(OPTIONS, {}), audience, name)
@@ -77,8 +80,9 @@ def commands(
         own = _given(load(kind).ApplyOptions, asked.get("apply", {}), audience)
         policy = ["--policy", "policy.toml"]
         yield typed(["voile", kind, "apply", "KIT", source, *policy, *own, "--out", name])
-        if attacked:
-            truth = ["--truth", source, "--seed", "SEED"]
+        for given in attacks:
+            own = _given(load(kind).AttackOptions, given, audience)
+            truth = ["--truth", source, *own, "--seed", "SEED"]
             yield typed(["voile", kind, "attack", name, *truth])
     yield typed(["voile", "verify", name])
 

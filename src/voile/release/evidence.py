@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from voile.core.errors import DamagedError, RequestError
 from voile.core.evidence import FORBID, Evidence
@@ -23,11 +23,15 @@ class AttackResults(tuple[Evidence, ...]):
     """The evidence of each attack on one release, in the order in which they were made."""
 
     release: Release
+    given: tuple[Mapping[str, Any], ...]
 
-    def __new__(cls, release: Release, found: Iterable[Evidence]) -> Self:
-        """Keep evidence with the release that it is about."""
+    def __new__(
+        cls, release: Release, found: Iterable[Evidence], given: Iterable[Mapping[str, Any]] = ()
+    ) -> Self:
+        """Keep evidence with the release that it is about, and with the options given for it."""
         results = super().__new__(cls, found)
         results.release = release
+        results.given = tuple(given)
         return results
 
     def __repr__(self) -> str:
@@ -75,6 +79,7 @@ class _File:
     version: Literal[2] = 2
     kind: str
     release: str
+    options: tuple[dict[str, Any], ...] = ()
     evidence: tuple[Evidence, ...]
 
 
@@ -97,7 +102,13 @@ def write_evidence(
     from voile.data.files.atomic import write_text
     from voile.release.verify import seal_evidence
 
-    file = _File(kind=release.kind, release=release.public["sha256"], evidence=tuple(found))
+    given = found.given if isinstance(found, AttackResults) else ()
+    file = _File(
+        kind=release.kind,
+        release=release.public["sha256"],
+        options=tuple(map(dict, given)),
+        evidence=tuple(found),
+    )
     if place == default_place(release):
         place.parent.mkdir(mode=0o700, exist_ok=True)
     text = json.dumps(asdict(file), indent=1, ensure_ascii=False)
@@ -122,7 +133,7 @@ def find_evidence(release: Release, secret: Secret | None, given: object = None)
             return AttackResults(release, ())
         given = default_place(release)
     if isinstance(given, str | os.PathLike):
-        return AttackResults(release, read_evidence(Path(given), release, secret))
+        return read_evidence(Path(given), release, secret)
     if isinstance(given, AttackResults):
         if given.release.public["sha256"] != release.public["sha256"]:
             raise _of_another(release, None)
@@ -132,10 +143,14 @@ def find_evidence(release: Release, secret: Secret | None, given: object = None)
             f"a {type(given).__name__} is no evidence", instead="give what attack returned"
         )
     parts = [find_evidence(release, secret, one) for one in given]
-    return AttackResults(release, (one for part in parts for one in part))
+    return AttackResults(
+        release,
+        (one for part in parts for one in part),
+        (options for part in parts for options in part.given),
+    )
 
 
-def read_evidence(place: Path, release: Release, secret: Secret | None) -> tuple[Evidence, ...]:
+def read_evidence(place: Path, release: Release, secret: Secret | None) -> AttackResults:
     """Read evidence back; that of another release, or not as it was written, is refused."""
     from pydantic import TypeAdapter, ValidationError
 
@@ -152,7 +167,7 @@ def read_evidence(place: Path, release: Release, secret: Secret | None) -> tuple
     if found.release != release.public["sha256"]:
         raise _of_another(release, place)
     check_evidence(release, place, secret)
-    return found.evidence
+    return AttackResults(release, found.evidence, found.options)
 
 
 def _of_another(release: Release, place: Path | None) -> RequestError:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from voile.core.brief import Brief
 from voile.core.errors import as_keywords
@@ -17,6 +17,7 @@ from voile.data.files.outputs import REPORT
 from voile.data.files.own_files import fitting
 from voile.release.choice import Choice, in_words
 from voile.release.commands import commands
+from voile.release.evidence import AttackResults
 from voile.release.manifest import Release
 from voile.report import render
 from voile.report.notebook import framed
@@ -60,7 +61,7 @@ def report_of(
 ) -> Report:
     title = f"{name}: what it discloses, what it keeps"
     with fitting("what is reported", Path(name)):
-        lines = tuple(commands(subject, audience, name, attacked=bool(evidence)))
+        lines = tuple(commands(subject, audience, name, _attacks(evidence)))
         page = render(
             title,
             (
@@ -71,6 +72,12 @@ def report_of(
             facts=_facts(subject, audience),
         )
     return Report(title, audience, page)
+
+
+def _attacks(evidence: Sequence[Evidence]) -> Sequence[Mapping[str, Any]]:
+    """Return the options of each attack; none are known of evidence that stores none."""
+    given = evidence.given if isinstance(evidence, AttackResults) else ()
+    return given or [{}] * bool(evidence)
 
 
 def today() -> date:

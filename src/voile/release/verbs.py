@@ -25,7 +25,7 @@ from voile.data import Source
 from voile.data.roles import Roles
 from voile.keys.secret import Secret
 from voile.release.choice import Choice, Chosen, check_exactly_one
-from voile.release.commands import with_options
+from voile.release.commands import stored, with_options
 from voile.release.evidence import AttackResults
 from voile.release.options import checked, fields_of
 from voile.release.own_verbs import Ended
@@ -180,7 +180,7 @@ def attack_of(release: Release) -> Callable[..., AttackResults]:
             check_seal(release, Secret.find(key_file))
             opened = opener(release.kind)(truth)
             found = wing.attack(release, opened, given, seed=own["seed"], progress=progress)
-        return AttackResults(release, found)
+        return AttackResults(release, found, [stored(given)])
 
     said = {
         "truth": f"the original source, used to score the attack: {SOURCE}",
