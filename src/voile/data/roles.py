@@ -62,6 +62,14 @@ class Roles(BaseModel):
     columns: dict[str, Column] = Field(min_length=1)
     _folder: Path | None = PrivateAttr(default=None)
 
+    def __repr__(self) -> str:
+        lines: dict[str, list[str]] = {} if self.subject is None else {"subject": [self.subject]}
+        for name, column in self.columns.items():
+            lines.setdefault(column.role, []).append(name)
+        return "\n".join(f"{said + ':':<12} {', '.join(names)}" for said, names in lines.items())
+
+    __str__ = __repr__
+
     def of(self, *roles: Role) -> list[str]:
         """Return the columns that have one of these roles, in the file's order."""
         return [name for name, column in self.columns.items() if column.role in roles]

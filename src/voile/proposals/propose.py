@@ -37,12 +37,6 @@ class ProposedRoles(Roles):
         write_text(path, self._proposal.to_toml(), ROLES, force=force)
         return Path(path)
 
-    def __repr__(self) -> str:
-        found = self._proposal.by_role().items()
-        return "\n".join(f"{role + ':':<12} {', '.join(names)}" for role, names in found)
-
-    __str__ = __repr__
-
     def _repr_html_(self) -> str:
         from voile.report.notebook import drawn
         from voile.report.sections import Grid
