@@ -57,7 +57,7 @@ class _Table:
     def said(self, name: str) -> Said:
         seen, (record, item) = self.seen[name], self._long
         if name == record:
-            return "identifier", "tells records apart; a release numbers them anew", {}
+            return "identifier", "identifies a record; a release numbers them anew", {}
         if name == item:
             return "items", f"one a row, of a record; {seen.counts}", {"record": record}
         if name == self.subject:
@@ -69,7 +69,7 @@ class _Table:
         if why := identifying(seen):
             return "identifier", why, {}
         if _numbers_records(seen):
-            return "identifier", f"its name says that it tells records apart; {seen.counts}", {}
+            return "identifier", f"its name says that it identifies a record; {seen.counts}", {}
         if name in self._in_step:
             return "undecided", "lists in step, as tokens and their tags are: items or drop", {}
         if self._label is None and name in self._classes:

@@ -46,7 +46,7 @@ def _said(seen: Seen, subject: str | None, private: str | None) -> ColumnProposa
     if seen.kind == "date":
         why = "a date: give it as --time where people have several readings"
         return ColumnProposal(name, "drop", why)
-    why = f"beside a message it may reveal the class, so keep it with care; {seen.counts}"
+    why = f"kept beside a message, it may reveal the class; {seen.counts}"
     return ColumnProposal(name, "drop", why)
 
 
