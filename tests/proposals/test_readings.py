@@ -52,6 +52,15 @@ def test_an_id_of_one_row_each_is_the_subject_where_it_is_the_only_one():
     assert examine_readings(open_source(two)).subject is None
 
 
+def test_whole_numbers_of_one_row_each_are_an_id_whatever_they_are_called():
+    named = {"SEQN": np.arange(62161, 62161 + N), **TABLE}
+    del named["patient_id"]
+    found = examine_readings(open_source(pa.table(named)))
+    assert found.subject == "SEQN"
+    two = pa.table({**named, "visit_id": np.arange(N)})
+    assert examine_readings(open_source(two)).subject is None
+
+
 def test_two_columns_that_could_be_the_class_are_left_to_the_steward():
     two = pa.table({**TABLE, "outcome": RNG.choice(["yes", "no"], N)})
     roles = {column.role for column in examine_readings(open_source(two)).columns}

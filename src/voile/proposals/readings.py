@@ -64,8 +64,12 @@ def _of_numbers(seen: Seen) -> ColumnProposal:
 
 
 def _only_id(seen: Mapping[str, Seen]) -> str | None:
-    """Return the one id that tells almost every row apart, where nobody has two readings."""
-    ids = [name for name, one in seen.items() if mentions(name, "number") and one.nearly_unique]
+    """Return the one id that distinguishes almost every row, where nobody has two readings."""
+    ids = [
+        name
+        for name, one in seen.items()
+        if one.nearly_unique and (mentions(name, "number") or one.numbers_people)
+    ]
     return ids[0] if len(ids) == 1 else None
 
 
