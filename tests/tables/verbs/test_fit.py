@@ -264,3 +264,10 @@ def test_choosing_warns_of_columns_that_are_one_group(whole):
         choose(whole, Choice(policy=0))
     with warnings.catch_warnings(action="error"):
         choose(whole, Choice(least_loss=True))
+
+
+def test_settings_that_a_column_kept_from_its_former_role_are_named_together():
+    kept = {"size": {"role": "keep", "bins": 4}, "town": {"role": "label", "order": ["a", "b"]}}
+    roles = Roles.model_validate({"columns": {**ROLES_OF, **kept}})
+    with pytest.raises(RequestError, match=r"role quasi: size \(bins\), town \(order\); take"):
+        fitted(people(), roles)

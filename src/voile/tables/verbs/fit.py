@@ -16,7 +16,7 @@ from voile.data.roles import Roles
 from voile.keys.random import streams
 from voile.release.kit import Kit
 from voile.tables.bounds.bound import Bound, bound, refuse_unbounded
-from voile.tables.domains.settings import PATHS, KeptSettings
+from voile.tables.domains.settings import PATHS, KeptSettings, QuasiSettings
 from voile.tables.domains.zip_areas import is_zip
 from voile.tables.paper.bisect import Bisect
 from voile.tables.paper.chains import RandomChain
@@ -47,8 +47,7 @@ def fit(
     Reads the source once a GROUP BY; keeps distinct combinations only, in a private kit.
     """
     roles.check(source.columns)
-    for name in roles.of(*AS_IT_IS):
-        KeptSettings.read(name, roles.columns[name].settings)
+    _check_kept(roles)
     drawn = streams(seed, "hold-out", "search", "analysis")
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
     sensitive = _sensitive(roles, options)
@@ -106,6 +105,26 @@ def _forest(
             raise
         absent[TREES] = str(error)
         return None
+
+
+def _check_kept(roles: Roles) -> None:
+    """Refuse settings of columns that are released as they are, those of another role together."""
+    quasi = QuasiSettings.model_fields.keys() - KeptSettings.model_fields.keys()
+    kept = {name: roles.columns[name].settings for name in roles.of(*AS_IT_IS)}
+    left = [
+        f"{name} ({', '.join(others)})"
+        for name, settings in kept.items()
+        if (others := [setting for setting in settings if setting in quasi])
+    ]
+    if left:
+        raise RequestError(
+            f"these columns are released as they are, and have settings of the role quasi: "
+            f"{', '.join(left)}",
+            where="roles",
+            instead='take the settings out, as in age = "keep"',
+        )
+    for name, settings in kept.items():
+        KeptSettings.read(name, settings)
 
 
 def _search(
