@@ -164,6 +164,13 @@ def test_weights_are_summed(weights: list[object], tmp_path: Path) -> None:
         assert counted == {"zip": ["00501", "x"], "count": [7.0, 0.0]}
 
 
+def test_decimals_that_are_whole_are_weights() -> None:
+    weights = [Decimal("3.0"), Decimal("4.0")]
+    source = open_source(pa.table({"zip": ["00501", "00501"], "people": weights}))
+    counted = count_combinations(source, ["zip"], weight="people")
+    assert counted["count"].to_pylist() == [7.0]
+
+
 def as_sqlite(table: pa.Table, path: Path) -> Source:
     with sqlite3.connect(path) as connection:
         connection.execute(f"CREATE TABLE t ({', '.join(table.column_names)})")
