@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -121,6 +121,55 @@ class Release(Brief):
         from voile.release.verbs import attack_of
 
         return attack_of(self)
+
+    @as_keywords()
+    def expand(
+        self, columns: str | Sequence[str] = (), *, weight: str = "weight", row: str = "row"
+    ) -> Any:
+        """Expand intervals to values, with weights, for counts and models; of tables alone.
+
+        It reads the released rows and their manifest, as any recipient can, and takes all values
+        of an interval for equally likely. A row becomes one row for each combination of the values
+        that the columns asked for may have, and its weights sum to 1. A missing value is one of
+        them, null.
+
+        Of a column not asked for, numbers, years and times (in hours) are the mean of the
+        interval's known values, days and months the middle as a timestamp, and text is the label.
+
+        Where an open interval ends is not known: its end is taken for the outermost one that the
+        release shows of that column, so ``85 and over`` is 85 where nothing above 85 is shown. An
+        interval that is open at both ends, where none is shown, is null. Codes of digits are taken
+        for all between two ends, also those that nobody has.
+
+        Parameters
+        ----------
+        columns : generalised columns to write out value by value; none gives a row for each
+            released row.
+        weight, row : names of the columns added: the weight, and the released row, from 0.
+
+        Returns
+        -------
+        The kind of frame that the source came as; Arrow where it was a file.
+
+        Raises
+        ------
+        RequestError : the release is of another kind, a column is not generalised or has no list
+            of values, or there would be more than 5 million rows.
+        TamperedError : the release's bytes are not those its manifest names.
+        """
+        from voile.core.kinds import load
+        from voile.data import to_frame
+
+        wing = load(self.kind)
+        if not hasattr(wing, "expand"):
+            raise RequestError(
+                f"a release of {self.kind} has no intervals to expand",
+                where=self.path.name,
+                instead="use its frame as it is",
+            )
+        self.check_hash()
+        asked = (columns,) if isinstance(columns, str) else tuple(columns)
+        return to_frame(wing.expand(self, asked, weight=weight, row=row), like=self.like)
 
     def report(
         self,

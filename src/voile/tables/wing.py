@@ -11,4 +11,4 @@ WAYS = ("max_risk", "max_relative_risk", "max_loss", "beats", "policy", "least_l
 
 __all__ = ["AXES", "KIND", "SUMMARY", "WAYS", "ApplyOptions", "AttackOptions", "FitOptions"]
 
-__getattr__ = lazily(__name__, VERBS, package="voile.tables")
+__getattr__ = lazily(__name__, {**VERBS, "expand": "verbs.expand"}, package="voile.tables")

@@ -94,7 +94,8 @@ class CodedColumn:
         return cls(data["column"], tuple(data["released"]), *parser, entries)
 
     @property
-    def _parser(self) -> Parser:
+    def parser(self) -> Parser:
+        """How a register's cells are read."""
         return Parser(self.kind, self.by, self.forms, self.missing)
 
     @cached_property
@@ -162,7 +163,7 @@ class CodedColumn:
                 held[:, place] = [text in entry.values for entry in self.entries]
             else:
                 try:
-                    read.append((self._parser(text), place))
+                    read.append((self.parser(text), place))
                 except NotInKind:
                     held[:, place] = True
         read.sort()
@@ -176,7 +177,7 @@ class CodedColumn:
         """Return which of some values in order an interval holds."""
         if entry.label == MISSING:
             return slice(0)
-        read = self._parser.restore
+        read = self.parser.restore
         first = 0 if entry.first is None else bisect_left(ordered, read(entry.first))
         if entry.below is not None:
             return slice(first, bisect_left(ordered, read(entry.below)))
@@ -192,7 +193,7 @@ class CodedColumn:
             own = [set(entry.values) for entry in self.entries]
             met = np.array([[bool(a & b) for b in own] for a in own], dtype=np.bool_)
             return np.asarray(shared | met)
-        read: Callable[[Any], Any] = self._parser.restore
+        read: Callable[[Any], Any] = self.parser.restore
         texts = {end for e in self.entries for end in (e.first, e.last, e.below) if end is not None}
         ends = sorted(read(text) for text in texts)
         # each end, and what lies before, between and after them, is a place of its own
@@ -218,7 +219,7 @@ class CodedColumn:
         """The intervals that hold values, in order, and where all but an open one begin."""
         numbers = [i for i, entry in enumerate(self.entries) if entry.label != MISSING]
         firsts = [self.entries[i].first for i in numbers]
-        return numbers, [self._parser.restore(first) for first in firsts if first is not None]
+        return numbers, [self.parser.restore(first) for first in firsts if first is not None]
 
     def _find(self, text: str) -> int:
         elsewhere = len(self.entries)
@@ -226,7 +227,7 @@ class CodedColumn:
             return self._of_value.get(text, elsewhere)
         numbers, firsts = self._reaches
         try:
-            value: Any = self._parser(text)
+            value: Any = self.parser(text)
         except NotInKind:
             return UNKNOWN
         place = bisect_right(firsts, value) - 1 + len(numbers) - len(firsts)
@@ -235,7 +236,7 @@ class CodedColumn:
         return numbers[place]
 
     def _reaches_to(self, entry: Entry, value: Any) -> bool:
-        read = self._parser.restore
+        read = self.parser.restore
         if entry.below is not None:
             return bool(value < read(entry.below))
         return entry.last is None or bool(value <= read(entry.last))

@@ -1,0 +1,168 @@
+"""What an interval of a public codebook may stand for: its values, all equally likely."""
+
+from __future__ import annotations
+
+import datetime as dt
+from calendar import monthrange
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from voile.core.brief import Brief
+from voile.core.errors import RequestError
+from voile.tables.domains.domain import from_ordinal, to_ordinal
+from voile.tables.domains.labels import MISSING
+from voile.tables.domains.parser import Parser
+from voile.tables.recoding.codebook import CodedColumn, Entry
+
+Ints = NDArray[np.int64]
+EPOCH = dt.date(1970, 1, 1).toordinal()
+A_DAY = 24 * 60 * 60 * 1000  # ms
+
+
+@dataclass(frozen=True, eq=False)
+class Possible(Brief):
+    """The values that each interval of a column may stand for.
+
+    first, known : (intervals,) int64, the number of its first known value, and how many follow
+        each other from there. missing : (intervals,) bool, whether null is one more.
+    write : makes cells of the numbers of values.
+    """
+
+    shows = ("known",)
+
+    first: Ints
+    known: Ints
+    missing: NDArray[np.bool_]
+    write: Callable[[Ints], pa.Array]
+
+    @classmethod
+    def of(cls, column: CodedColumn) -> Possible:
+        """List the values of a column's intervals.
+
+        Raises
+        ------
+        RequestError : there is no list of them: decimals, or codes of several widths.
+        """
+        if any(entry.values for entry in column.entries):
+            values = [value for entry in column.entries for value in entry.values]
+            known = np.array([len(entry.values) for entry in column.entries], dtype=np.int64)
+            first = np.cumsum(known) - known
+            return cls(first, known, _missing(column, known), pa.array(values, pa.string()).take)
+        number, write = _numbering(column)
+        runs = [(0, -1) if e is None else (number(e[0]), number(e[1])) for e in _ends(column)]
+        first, last = np.array(runs, dtype=np.int64).reshape(-1, 2).T
+        known = last - first + 1
+        return cls(first, known, _missing(column, known), write)
+
+    @property
+    def sizes(self) -> Ints:
+        """(intervals,) int64, how many values each may stand for, null among them."""
+        return self.known + self.missing
+
+    def cells(self, interval: NDArray[np.int32], nth: Ints) -> pa.Array:
+        """Return the value of each interval that has this number among its own, null last."""
+        known = nth < self.known[interval]
+        made = self.write((self.first[interval] + nth)[known])
+        places = np.cumsum(known) - 1
+        return made.take(pa.array(places, pa.int64(), mask=~known))
+
+
+def _missing(column: CodedColumn, known: Ints) -> NDArray[np.bool_]:
+    """Say which intervals may stand for null: those of a missing value, or of nothing known."""
+    return np.array([e.missing for e in column.entries], dtype=np.bool_) | np.equal(known, 0)
+
+
+def _ends(column: CodedColumn) -> list[tuple[Any, Any] | None]:
+    """Return the least and the greatest known value of each interval, None where there is none.
+
+    An open end is taken for the outermost that any interval of the column shows.
+    """
+    read = column.parser.restore
+    both = [[None if end is None else read(end) for end in e.bounds] for e in column.entries]
+    shown: list[Any] = [end for ends in both for end in ends if end is not None]
+    return [
+        None
+        if not shown or entry.label == MISSING
+        else (min(shown) if low is None else low, max(shown) if high is None else high)
+        for entry, (low, high) in zip(column.entries, both, strict=True)
+    ]
+
+
+def _numbering(column: CodedColumn) -> tuple[Callable[[Any], int], Callable[[Ints], pa.Array]]:
+    """Return how a column's values are numbered, so that neighbours differ by 1, and written."""
+    parser = column.parser
+    if parser.kind == "decimal":
+        raise RequestError(
+            "decimals have no list of values",
+            where=f"column {column.column}",
+            instead="leave it out of the columns asked for: its cells are then means",
+        )
+    if parser.kind == "text":
+        width = _width(column)
+        return int, lambda numbers: _as_text(numbers, lambda n: f"{n:0{width}d}")
+    if parser.kind == "integer" or parser.by in ("year", "hour"):
+        return int, lambda numbers: pa.array(numbers, pa.int64())
+    return (
+        lambda value: to_ordinal(value, parser),
+        lambda numbers: _as_text(numbers, lambda n: str(from_ordinal(n, parser))),
+    )
+
+
+def _as_text(numbers: Ints, write: Callable[[int], str]) -> pa.Array:
+    distinct, places = np.unique(numbers, return_inverse=True)
+    return pa.array([write(int(n)) for n in distinct], pa.string()).take(pa.array(places))
+
+
+def _width(column: CodedColumn) -> int:
+    """Return how many digits all codes of a column have."""
+    ends = [end for entry in column.entries for end in entry.bounds if end is not None]
+    widths = {len(end) if end.isascii() and end.isdigit() else 0 for end in ends} or {1}
+    if len(widths) > 1 or 0 in widths:
+        raise RequestError(
+            "codes of several widths have no list of values",
+            where=f"column {column.column}",
+            instead="leave it out of the columns asked for: its cells are then labels",
+        )
+    return widths.pop()
+
+
+def expected(column: CodedColumn) -> pa.Array:
+    """Return one cell for each interval: the mean of its known values, or the label of text."""
+    parser = column.parser
+    if not parser.is_scale:
+        return pa.array([_text(entry) for entry in column.entries], pa.string())
+    middles = [None if e is None else _middle(*e, parser) for e in _ends(column)]
+    if _is_day(parser):
+        return pa.array(
+            [None if m is None else round((m - EPOCH) * A_DAY) for m in middles],
+            pa.timestamp("ms"),
+        )
+    return pa.array(middles, pa.float64())
+
+
+def _text(entry: Entry) -> str | None:
+    if entry.label == MISSING:
+        return None
+    alone = len(entry.values) == 1 and not entry.missing
+    return entry.values[0] if alone else entry.label
+
+
+def _is_day(parser: Parser) -> bool:
+    return parser.kind == "date" and parser.by in ("day", "month")
+
+
+def _middle(first: Any, last: Any, parser: Parser) -> float:
+    """Return the mean of two ends: a number, a year, a time in hours, a day by its ordinal."""
+    if parser.kind == "decimal":
+        return float((first + last) / 2)
+    if parser.kind == "date" and parser.by == "month":
+        days = monthrange(int(last[:4]), int(last[5:]))[1]
+        ends = (dt.date.fromisoformat(f"{first}-01"), dt.date.fromisoformat(f"{last}-{days}"))
+        return sum(end.toordinal() for end in ends) / 2
+    middle = (to_ordinal(first, parser) + to_ordinal(last, parser)) / 2
+    return middle / 60 if parser.kind == "time" and parser.by == "minute" else middle
