@@ -73,6 +73,7 @@ def naive(groups, rows, who, population):
     n = {group: max(s, 1) for group, s in size.items()}
     g = {group: max(n[group], population[group]) for group in size}
     people = len(of)
+    unique = len({next(iter(known)) for known in shown.values() if len(known) == 1})
     return {
         "k": min(len(m) for m in members.values()),
         "k_map": int(min(g.values())),
@@ -83,9 +84,8 @@ def naive(groups, rows, who, population):
         "discernibility": sum(s * s for s in size.values()) + people + 1,
         "subjects": people,
         "suppressed": 1,
-        "unique_with_kept": len(
-            {next(iter(people)) for people in shown.values() if len(people) == 1}
-        ),
+        "unique_with_kept": unique,
+        "share_unique_with_kept": unique / people,
     }
 
 

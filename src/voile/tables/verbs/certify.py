@@ -84,7 +84,9 @@ def certify(
         for name in OF_SENSITIVE:
             figures[of_column(name, column)] = found[name]
     known = [name for name in release.columns if name not in unknown]
-    figures["unique_with_kept"] = float(_unique(counted, known, subject, directory))
+    unique, people_released = _unique(counted, known, subject, directory), figures["subjects"]
+    figures["unique_with_kept"] = float(unique)
+    figures["share_unique_with_kept"] = unique / people_released if people_released else 0.0
     return figures
 
 

@@ -135,7 +135,7 @@ def _summary(
     chosen = private["chosen"]
     why = explain_choice(Choice.from_data(chosen["choice"]), edited=chosen["edited"])
     loss, people = data["chosen"][1], figures["subjects"]
-    apart = min(figures["unique_with_kept"] / people, 1.0) if people else 0.0
+    apart = min(figures["share_unique_with_kept"], 1.0)
     certain = figures["max_risk"] >= 1
     shown = (
         Figure(

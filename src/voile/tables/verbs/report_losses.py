@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from voile.report.sections import Audience, Grid, Prose, Section
-from voile.report.wording import share, share_of
+from voile.report.wording import listed, share, share_of
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.scoring.utility import columns_kept, query_error
 
@@ -47,11 +47,7 @@ def analysts(data: Mapping[str, Any], audience: Audience) -> Section | None:
         "analysis loses.",
         f"Half of 1,000 random COUNT queries on the release, of one to three columns, are off by "
         f"more than {'about ' * (audience == 'public')}{share(error)}.",
-        *(
-            f"Column {one['column']} is one group: the release does not distinguish its values."
-            for one in lost["columns"]
-            if one["groups"] == 1
-        ),
+        *_single([one["column"] for one in lost["columns"] if one["groups"] == 1]),
     )
     rows = tuple(_row(one, data["subjects"], audience) for one in lost["columns"])
     titles = ("column", "groups", "entropy kept", "people whose rare value was merged")
@@ -61,6 +57,16 @@ def analysts(data: Mapping[str, Any], audience: Audience) -> Section | None:
         "What is left for analysts",
         (Prose(said), Grid(titles, rows, caption, (1, 2, 3))),
     )
+
+
+def _single(columns: Sequence[str]) -> Iterator[str]:
+    if len(columns) == 1:
+        yield f"Column {columns[0]} is one group: the release does not distinguish its values."
+    elif columns:
+        yield (
+            f"Columns {listed(columns)} are one group each: the release does not distinguish "
+            "their values."
+        )
 
 
 def _row(one: Mapping[str, Any], people: float, audience: Audience) -> tuple[str, ...]:
