@@ -203,6 +203,8 @@ def test_roles_are_corrected_and_completed_beside_the_same_files(tmp_path):
 def test_many_columns_without_a_role_are_named_in_one_sentence() -> None:
     with pytest.raises(RequestError, match=r"^roles: columns b, c, d, e have no role; a role is"):
         Roles.parse({"a": "quasi"}).check("abcde")
+    with pytest.raises(RequestError, match=r"^roles: column b has no role; column c has no role; "):
+        Roles.parse({"a": "quasi"}).check("abcd")
 
 
 def test_roles_print_as_the_columns_of_each_corrected_or_not() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -79,6 +80,15 @@ def test_a_release_of_a_tree_is_certified_and_verified(kit, tmp_path):
     assert figures["family"] == "tree"
     assert release.private["chosen"]["figures"]["loss"] == pytest.approx(figures["loss"])
     assert release.private["figures"]["mean_risk"] == pytest.approx(figures["mean_risk"])
+
+
+def test_verify_finds_boxes_that_share_a_combination(kit):
+    release = applied(kit, people())
+    policy = release.public["policy"]
+    shared = {**policy, "boxes": [*policy["boxes"], policy["boxes"][0]]}
+    forged = replace(release, public={**release.public, "policy": shared})
+    said = "no two boxes share a combination of values"
+    assert [dict(verify(one))[said] for one in (release, forged)] == [True, False]
 
 
 @pytest.mark.parametrize("seed", [2, 3, 4, 5])
