@@ -8,7 +8,17 @@ from hypothesis import strategies as st
 
 from voile.core.evidence import Count, Finding, Note, Rate
 from voile.report.suppression import FEW
-from voile.report.wording import advantage, counted, listed, name_of, rate, said, share, size
+from voile.report.wording import (
+    advantage,
+    counted,
+    listed,
+    name_of,
+    rate,
+    said,
+    share,
+    size,
+    upper_bound,
+)
 
 
 @pytest.mark.parametrize("noun", ["tokens", "words", "inspections", "of 200 documents", "signos"])
@@ -140,3 +150,10 @@ def test_a_rate_of_few_cases_shows_no_share():
     """Of 5 nobody was found: with a share and its interval the 5 would be shown."""
     assert rate(Rate(0, 5), "public") == rate(Rate(0, 9), "public") == "of fewer than 11"
     assert rate(Rate(0, 5), "internal").endswith("0 of 5")
+
+
+@pytest.mark.parametrize(("successes", "audience"), [(3, "internal"), (97, "public")])
+def test_only_a_public_reader_and_only_for_few_successes_sees_a_wider_bound(successes, audience):
+    found = Rate(successes, 100)
+    assert upper_bound(found, audience) == found.interval()[1]
+    assert upper_bound(Rate(3, 100), "public") > Rate(3, 100).interval()[1]
