@@ -43,7 +43,7 @@ def test_the_least_loss_is_chosen_of_those_that_beat_a_named_policy(kit):
 
 
 def test_that_none_beats_a_named_policy_is_said_with_its_scores(kit):
-    named = beside(kit, risk=0.125, loss=0.0, distribution=0.0, resolution=0.0)
+    named = beside(kit, risk=0.125, loss=0.01, distribution=0.01, resolution=0.01)
     with pytest.raises(InfeasibleError, match=r"than safe-harbor \(0.125\).*relative-risk 0.125"):
         choose(named, BEATS)
 
