@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -11,9 +12,11 @@ from types import ModuleType
 from typing import Any
 
 import nbformat
+import pandas
 import pytest
 from nbclient import NotebookClient
 
+import voile.tables as vt
 from voile.cli.run import run as voile
 from voile.demo.county import make_county
 
@@ -95,6 +98,27 @@ def test_the_commands_on_items_run_as_printed(
     exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0], {})
     for command in re.findall(r"^    voile (.*)$", page, re.MULTILINE):
         assert voile(command.split()) == 0, (command, capsys.readouterr().err)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_page_on_analyses_runs_as_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    county = make_county(people=20_000)
+    patients = county.patients.to_pandas().rename(columns={"diagnosis": "dx"})
+    roles = {"age": "quasi", "sex": "quasi", "zip": "quasi", "dx": "sensitive"}
+    kit = vt.fit(patients, roles, population=county.population, k=5, seed=1, others="drop")
+    released = kit.apply(kit.choose(least_loss=True), patients, "release.csv")
+    shutil.rmtree(released.folder)
+    names: dict[str, Any] = {}
+    run("docs/analyse-a-release.md", names)
+    true = patients.age.between(30, 39).sum()
+    assert names["in_their_thirties"] == pytest.approx(true, rel=0.1)
+    assert names["by_sex"].to_numpy().sum() == pytest.approx(len(patients))
+    assert set(names["odds_ratios"]) == {"ten years", "men"}
+    assert pandas.read_csv("ages.csv").weight.sum() == pytest.approx(len(patients))
 
 
 @pytest.mark.slow
