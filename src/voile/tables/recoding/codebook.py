@@ -260,6 +260,10 @@ class Codebook:
         """The release's columns that it describes."""
         return [name for column in self.columns for name in column.released]
 
+    def column(self, name: str) -> CodedColumn:
+        """Return one generalised column."""
+        return next(column for column in self.columns if column.column == name)
+
     def released_codes(self, table: pa.Table) -> NDArray[np.int32]:
         """Return (rows, attributes) int32, the interval numbers of released rows."""
         return _stacked(

@@ -58,11 +58,14 @@ class Published(Brief):
             [entry[self.policy.interval_of(d)[own]] for d, entry, own in columns]
         )
 
+    def entries(self, column: str, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the entries of interval numbers of released rows."""
+        place = [domain.column for domain in self.policy.domains].index(column)
+        return self.entry_of[place][numbers]
+
     def written(self, column: str, numbers: NDArray[np.int32]) -> list[pa.Array]:
         """Write interval numbers of released rows as they stand in the release."""
-        place = [domain.column for domain in self.policy.domains].index(column)
-        coded = self.codebook.columns[place]
-        return write_entries(coded, self.entry_of[place][numbers])
+        return write_entries(self.codebook.column(column), self.entries(column, numbers))
 
 
 def check_bounds(column: CodedColumn) -> None:

@@ -71,11 +71,15 @@ class PublishedBoxes(Brief):
         nowhere = (UNKNOWN,) * codes.shape[1]
         return np.array([*self.codebook.boxes, nowhere], dtype=np.int32)[box]
 
-    def written(self, column: str, numbers: NDArray[np.int32]) -> list[pa.Array]:
-        """Write the intervals of a column as they stand in rows of these boxes of the policy."""
+    def entries(self, column: str, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the entries of a column in rows of these boxes of the policy."""
         place = self.policy.columns.index(column)
         own = np.array([box[place] for box in self.codebook.boxes], dtype=np.int32)
-        return write_entries(self.codebook.columns[place], own[self.box_of[numbers]])
+        return own[self.box_of[numbers]]
+
+    def written(self, column: str, numbers: NDArray[np.int32]) -> list[pa.Array]:
+        """Write the intervals of a column as they stand in rows of these boxes of the policy."""
+        return write_entries(self.codebook.column(column), self.entries(column, numbers))
 
 
 def _named(

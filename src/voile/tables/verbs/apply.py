@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from voile.core.errors import InfeasibleError
+from voile.core.errors import InfeasibleError, RequestError
 from voile.data import Source
 from voile.release.apply import Applying, apply
 from voile.release.choice import Chosen
@@ -21,6 +21,7 @@ from voile.report.wording import needs_suppression
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
 from voile.tables.policies.space import PolicySpace
+from voile.tables.recoding.class_ids import CLASS, ClassIds
 from voile.tables.recoding.plan import Output, find_pseudonym_column, plan
 from voile.tables.recoding.recoder import Recoder
 from voile.tables.scoring.disclosure import of_column
@@ -58,6 +59,8 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         secret=secret,
         pseudonyms=not options.no_pseudonyms,
     )
+    if options.class_id:
+        _check_name_of_classes(source)
     sensitive = content.sensitive if content.space.constraints.l_diversity > 1 else None
     return _Recoding(
         kit=kit,
@@ -66,18 +69,29 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         roles=content.roles,
         hold_out=content.hold_out,
         columns=[output.source for output in outputs],
-        schema=pa.schema([f for output in outputs for f in output.fields]),
+        schema=pa.schema(
+            [f for output in outputs for f in output.fields] + [CLASS] * options.class_id
+        ),
         unfinished=pa.schema([output.unfinished for output in outputs]),
         secret=secret,
         content=content,
         policy=policy,
         bounds=options.bounds,
+        class_ids=ClassIds() if options.class_id else None,
         outputs=outputs,
         recoder=Recoder(policy, _released(content, policy)),
         showing=showing_of(
             policy, content.space, subject=content.roles.subject, sensitive=sensitive
         ),
     )
+
+
+def _check_name_of_classes(source: Source) -> None:
+    if CLASS.name in source.columns:
+        raise RequestError(
+            f"the source has a column {CLASS.name}, as --class-id would add",
+            instead="rename it before fitting, or leave --class-id out",
+        )
 
 
 def _released(content: Content, policy: AnyPolicy) -> NDArray[np.int32] | None:
@@ -150,6 +164,7 @@ class _Recoding(Applying[Any, AnyPublished]):
     content: Content
     policy: AnyPolicy
     bounds: bool
+    class_ids: ClassIds | None
     outputs: tuple[Output, ...]
     recoder: Recoder
     showing: Showing[Any]
@@ -181,8 +196,13 @@ class _Recoding(Applying[Any, AnyPublished]):
 
     def finish(self, columns: Sequence[pa.Array], known: AnyPublished) -> list[pa.Array]:
         """Name the intervals by the values that released rows have."""
-        made = zip(self.outputs, columns, strict=True)
-        return [array for output, one in made for array in output.written(one, known)]
+        made = list(zip(self.outputs, columns, strict=True))
+        finished = [array for output, one in made for array in output.written(one, known)]
+        if self.class_ids is None:
+            return finished
+        quasi = [(o.source, one.to_numpy()) for o, one in made if o.role == "quasi"]
+        codes = np.column_stack([known.entries(*numbers) for numbers in quasi])
+        return [*finished, self.class_ids(codes)]
 
     def certified(self, written: Written[AnyPublished]) -> dict[str, float]:
         """Measure the release by its own groups, and hold it to the kit's constraints."""
@@ -191,7 +211,7 @@ class _Recoding(Applying[Any, AnyPublished]):
             written.rows,
             written.people,
             written.known.codebook,
-            unknown=[f.name for o in self.outputs if o.role == "identifier" for f in o.fields],
+            unknown=[c["column"] for c in self._described() if c["role"] == "identifier"],
             population=(written.known, content.space.counts),
             sensitive=[c for c in content.roles.of("sensitive") if c in self.schema.names],
             suppressed=written.suppressed_people(),
@@ -208,11 +228,7 @@ class _Recoding(Applying[Any, AnyPublished]):
             shown.append("share_under_11")
         return {
             "policy": known.codebook.to_data(),
-            "columns": [
-                {"column": name, "from": output.source, "what": output.what, "role": output.role}
-                for output in self.outputs
-                for name in (field.name for field in output.fields)
-            ],
+            "columns": self._described(),
             "figures": {
                 **{name: figures[name] for name in shown if np.isfinite(figures[name])},
                 **{name: figures[name] for name in ("k", "k_map") if FEW <= figures[name] < np.inf},
@@ -227,6 +243,18 @@ class _Recoding(Applying[Any, AnyPublished]):
             "population": space.population.how,
             "assumptions": list(space.population.assumptions),
         }
+
+    def _described(self) -> list[dict[str, str]]:
+        """Describe the release's columns; nobody can know a class id of a person beforehand."""
+        made = {
+            field.name: {"from": output.source, "what": output.what, "role": output.role}
+            for output in self.outputs
+            for field in output.fields
+        }
+        if self.class_ids is not None:
+            what = "random, one for each equivalence class"
+            made[CLASS.name] = {"what": what, "role": "identifier"}
+        return self.described(made)
 
     def private_manifest(self, known: AnyPublished) -> dict[str, Any]:
         """Return what the report says of the other policies, so that it needs no kit."""

@@ -112,6 +112,9 @@ class ApplyOptions(Pseudonymous):
     """How the release is written."""
 
     bounds: bool = Field(False, description="write two bound columns instead of one label")
+    class_id: bool = Field(
+        False, description="add a column of random ids, one for each equivalence class"
+    )
 
 
 class AttackOptions(Options):

@@ -345,7 +345,12 @@ def _intervals(data: Mapping[str, Any], audience: Audience) -> Section | None:
 def _codebook(public: Mapping[str, Any]) -> Section:
     groups = {c.column: len(c.entries) for c in read_codebook(public["policy"]).columns}
     rows = tuple(
-        (c["column"], c["role"], c["what"], f"{groups[c['from']]}" if c["from"] in groups else "")
+        (
+            c["column"],
+            c["role"],
+            c["what"],
+            f"{groups[c['from']]}" if c.get("from") in groups else "",
+        )
         for c in public["columns"]
     )
     grid = Grid(
