@@ -78,7 +78,7 @@ def ages() -> Secret:
     return Secret(
         "tables",
         {"columns": roles},
-        {"method": "steepest"},
+        {"method": "steepest", "family": "global"},
         Choice(max_loss=0.6),
         table,
         values,
