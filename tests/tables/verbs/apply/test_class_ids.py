@@ -64,6 +64,11 @@ def test_a_release_with_ids_is_as_certified_as_one_without(kit):
     assert "class" in release.expand("age").column_names
 
 
+def test_no_adversary_can_know_an_id_beforehand(kit):
+    with pytest.raises(RequestError, match="the adversary cannot know class"):
+        released(kit).attack(PEOPLE, knows="class", seed=1)
+
+
 def test_a_source_with_a_column_of_that_name_is_refused():
     table = PEOPLE.append_column("class", PEOPLE["ill"])
     kit = vt.fit(table, {**ROLES, "class": "drop"}, family="tree", k=11, seed=1)
