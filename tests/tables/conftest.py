@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from voile.tables.people.counts import Constraints, Counts
+from voile.tables.people.counts import Constraints, Counts, SensitiveColumn
 from voile.tables.scoring.evaluator import Evaluator
 from voile.tables.scoring.group_measures import (
     GroupMeasure,
@@ -29,7 +29,7 @@ def loss_of(each, name="own_loss"):
     return GroupMeasure(name, "Own", "points", "", generalising="rises", each=each)
 
 
-def small_counts(seed, *, sizes=SIZES, spread=False):
+def small_counts(seed, *, sizes=SIZES, spread=False, columns=()):
     """Make counts with fractions, people without subjects and two outcomes from a seed."""
     rng = np.random.default_rng(seed)
     cells = np.stack(np.unravel_index(np.arange(math.prod(sizes)), sizes), axis=1)
@@ -43,7 +43,8 @@ def small_counts(seed, *, sizes=SIZES, spread=False):
     outcomes = tuple(
         sample[:, None] * rng.dirichlet(np.full(values, 0.3), len(cells)) for values in (2, 3)
     )
-    return Counts(sizes, cells.astype(np.int32), sample, people, sensitive, outcomes)
+    parts = tuple(map(SensitiveColumn, columns))
+    return Counts(sizes, cells.astype(np.int32), sample, people, sensitive, outcomes, parts)
 
 
 def pairs(counts):
@@ -82,7 +83,7 @@ class Space:
 def small_space():
     """Make a space from a seed: all the same but for the constraints given."""
 
-    def make(seed, *, sizes=(3, 2, 4), spread=False, **constraints):
+    def make(seed, *, sizes=(3, 2, 4), spread=False, columns=(), **constraints):
         rng = np.random.default_rng(seed)
         cells = np.stack(np.unravel_index(np.arange(math.prod(sizes)), sizes), axis=1)
         cells = cells[np.sort(rng.permutation(len(cells))[: rng.integers(2, len(cells) + 1)])]
@@ -92,7 +93,9 @@ def small_space():
         sample[0] += 1
         people = sample + rng.integers(0, 9, len(cells)) * rng.integers(0, 2, len(cells))
         sensitive = sample[:, None] * (rng.random((len(cells), 4)) < 0.4)
-        counts = Counts(sizes, cells.astype(np.int32), sample, people, sensitive)
+        parts = tuple(map(SensitiveColumn, columns))
+        codes = cells.astype(np.int32)
+        counts = Counts(sizes, codes, sample, people, sensitive, columns=parts)
         return Space(Evaluator(counts, Constraints(**constraints)))
 
     return make

@@ -7,6 +7,7 @@ measure only when it declares the monotonicity that pruning needs.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -46,3 +47,7 @@ class Measure:
         if not math.isclose(value, within, rel_tol=1e-9, abs_tol=1e-9):
             raise ValueError(f"{self.name} = {value!r} lies outside [{low}, {high}]")
         return within
+
+    def worst(self, values: Sequence[float]) -> float:
+        """Return the value that protects, or keeps, least."""
+        return max(values) if self.better == "lower" else min(values)

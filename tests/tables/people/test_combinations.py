@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +19,9 @@ from voile.tables.people.combinations import (
     count_sample,
     count_sensitive,
     encode,
+    value_order,
 )
-from voile.tables.people.counts import distinct_rows, row_keys
+from voile.tables.people.counts import SensitiveColumn, distinct_rows, row_keys
 from voile.tables.policies.space import PolicySpace
 
 
@@ -191,10 +193,43 @@ def test_sensitive_values_are_counted_by_combination_and_by_subject():
     sample = count_sample(source, ["x"], "who")
     domains = build_domains(["x"], sample, [], {})
     codes, count = encode(domains, sample)
-    found = count_sensitive(source, domains, codes, "ill", "who")
+    found, columns = count_sensitive(source, domains, codes, ["ill"], "who")
+    assert columns == (SensitiveColumn(2),)
     assert count.tolist() == [2.0, 1.0]
     assert sorted(found[0].tolist()) == [1.0, 1.0]
     assert sorted(found[1].tolist()) == [0.0, 1.0]
-    assert count_sensitive(source, domains, codes, None, None).shape == (2, 0)
+    assert count_sensitive(source, domains, codes, [], None)[0].shape == (2, 0)
     with pytest.raises(RequestError, match="did you mean ill"):
-        count_sensitive(source, domains, codes, "il", None)
+        count_sensitive(source, domains, codes, ["il"], None)
+
+
+def test_numbers_are_counted_in_their_order_and_null_last():
+    table = pa.table(
+        {"x": ["a", "a", "b", "b"], "pay": ["9", None, "10", "10"], "ill": list("cabb")}
+    )
+    source = open_source(table)
+    sample = count_sample(source, ["x"], None)
+    domains = build_domains(["x"], sample, [], {})
+    codes, _ = encode(domains, sample)
+    found, columns = count_sensitive(source, domains, codes, ["pay", "ill"], None)
+    assert columns == (SensitiveColumn(3, ordered=True), SensitiveColumn(3))
+    assert found[:, :3].tolist() == [[1, 0, 1], [0, 2, 0]]
+    assert sorted(map(tuple, found[:, 3:].T.tolist())) == [(0, 2), (1, 0), (1, 0)]
+
+
+@pytest.mark.parametrize(
+    ("values", "numbers"),
+    [
+        (["2", "10"], True),
+        ([2, None], True),
+        ([Decimal("1.5"), Decimal("-2")], True),
+        (["007", "12"], False),
+        (["1", "n.k."], False),
+        ([True, False], False),
+        (["nan", "1"], False),
+        ([None], False),
+        ([], False),
+    ],
+)
+def test_numbers_are_told_from_names_and_codes(values, numbers):
+    assert value_order(values)[1] is numbers

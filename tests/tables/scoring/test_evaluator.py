@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voile.core.errors import RequestError
-from voile.tables.people.counts import Constraints, Counts
+from voile.tables.people.counts import Constraints, Counts, SensitiveColumn
 from voile.tables.scoring.evaluator import Evaluator
 
 
@@ -39,6 +39,13 @@ def twin(counts, constraints, policy):
     combinations = math.prod(counts.sizes)
     top = sum(m / total * math.log(m / total * combinations) for m in bottom_n.values() if m)
 
+    def fewest(cell):
+        ends = np.cumsum([column.values for column in counts.sensitive_columns])
+        return min(
+            sum(end - own.values <= v < end for v in kinds[cell])
+            for end, own in zip(ends, counts.sensitive_columns, strict=True)
+        )
+
     def released(cell):
         return (
             (constraints.k == 1 or n[cell] >= constraints.k - 1e-9)
@@ -46,7 +53,7 @@ def twin(counts, constraints, policy):
                 constraints.max_risk == 1
                 or max(n[cell], p[cell], 1) * constraints.max_risk >= 1 - 1e-9
             )
-            and (constraints.l_diversity == 1 or len(kinds[cell]) >= constraints.l_diversity)
+            and (constraints.l_diversity == 1 or fewest(cell) >= constraints.l_diversity)
         )
 
     risk = sum(m / max(m, p[c], 1) for c, m in n.items() if m and released(c)) / matches
@@ -81,7 +88,9 @@ def tables(draw, *, constrained=False):
         population *= rng.random(len(cells))
     kinds = draw(st.sampled_from([0, 3, 70])) if not constrained else 70
     sensitive = sample[:, None] * (rng.random((len(cells), kinds)) < 2 / max(kinds, 1))
-    counts = Counts(sizes, cells.astype(np.int32), sample, population, sensitive)
+    parts = draw(st.sampled_from([(), (1, 69), (2, 65, 3)])) if kinds == 70 else ()
+    columns = tuple(map(SensitiveColumn, parts))
+    counts = Counts(sizes, cells.astype(np.int32), sample, population, sensitive, columns=columns)
     limits = Constraints()
     if constrained:
         limits = Constraints(

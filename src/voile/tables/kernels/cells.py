@@ -19,10 +19,11 @@ SLACK = 1e-9
 class Rules(NamedTuple):
     """When a generalised cell is kept (0 asks nothing), and what its subjects weigh.
 
-    `least_n` subjects in the sample, `least_g` people, `least_l` distinct sensitive values, and
-    `wholly_lost`, the nats that a suppressed subject loses. Each subject's risk is 1 / g**power
-    where g < under, 0 elsewhere. A kept cell of n subjects and w combinations loses
-    own - slope n log n + spread n log w nats, less what its details are charged (`Details`).
+    `least_n` subjects in the sample, `least_g` people, `least_l` distinct values of each of
+    `columns` sensitive columns, and `wholly_lost`, the nats that a suppressed subject loses. Each
+    subject's risk is 1 / g**power where g < under, 0 elsewhere. A kept cell of n subjects and w
+    combinations loses own - slope n log n + spread n log w nats, less what its details are charged
+    (`Details`).
     """
 
     least_n: float
@@ -33,9 +34,10 @@ class Rules(NamedTuple):
     under: float = math.inf
     slope: float = 1.0
     spread: float = 1.0
+    columns: int = 1
 
     @classmethod
-    def of(cls, constraints: Constraints) -> Rules:
+    def of(cls, constraints: Constraints, columns: int = 1) -> Rules:
         """Read the constraints; k = 1, a risk of 1 and one sensitive value ask nothing."""
         k, risk, values = constraints.k, constraints.max_risk, constraints.l_diversity
         return cls(
@@ -43,6 +45,7 @@ class Rules(NamedTuple):
             least_g=(1 - SLACK) / risk if risk < 1 else 0.0,
             least_l=values if values > 1 else 0,
             wholly_lost=0.0,
+            columns=columns,
         )
 
     @property
@@ -91,7 +94,8 @@ class LatticeCells:
     n, own : (sampled cells,) float64 > 0, subjects, and the sum of n log n over the source's
         combinations in the cell.
     p : (cells,) float64 >= 0, people.
-    values : (sampled cells, words) uint64, one bit for each sensitive value present.
+    values : (sampled cells, words) uint64, one bit for each sensitive value present, as many words
+        for each sensitive column.
     details : what of the cells is charged beside eq. 4.
     """
 
@@ -126,7 +130,7 @@ class LatticeCells:
             n=n,
             own=n * np.log(n),
             p=counts.population[order],
-            values=_words(counts.sensitive[sampled] > 0),
+            values=_words(counts, sampled),
         )
 
     def charged(self, spread: float, charge: NDArray[np.float64]) -> LatticeCells:
@@ -182,9 +186,16 @@ def _sums(
     return np.bincount(group, weights=values, minlength=groups).astype(np.float64)
 
 
-def _words(present: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Pack (cells, values) booleans into (cells, words) of 64 bits."""
+def _words(counts: Counts, sampled: NDArray[np.intp]) -> NDArray[np.uint64]:
+    """Pack which sensitive values the sampled cells have into (cells, words) of 64 bits.
+
+    Each sensitive column has as many words as the one of most values.
+    """
+    most = -(-max((column.values for column in counts.sensitive_columns), default=0) // 64) * 64
+    padded = [
+        np.pad(own > 0, ((0, 0), (0, most - own.shape[1])))
+        for own, _ in counts.by_column(counts.sensitive[sampled])
+    ]
+    present = np.concatenate([np.zeros((len(sampled), 0), dtype=np.bool_), *padded], axis=1)
     packed = np.packbits(present, axis=1, bitorder="little")
-    padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
-    words = np.ascontiguousarray(padded).view(np.uint64)
-    return words.reshape(len(present), padded.shape[1] // 8)
+    return packed.view(np.uint64).reshape(len(sampled), packed.shape[1] // 8)

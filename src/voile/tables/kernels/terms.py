@@ -40,10 +40,10 @@ def share(rules: Rules, n: float, g: float) -> float:
 
 
 @inner
-def distinct(values: NDArray[np.uint64], one: Row, other: Row) -> int:
-    """Count the bits set in row `one` or in row `other`."""
+def distinct(values: NDArray[np.uint64], one: Row, other: Row, begin: int, end: int) -> int:
+    """Count the bits set in row `one` or `other`, in the words from `begin` to below `end`."""
     count = 0
-    for w in range(values.shape[1]):
+    for w in range(begin, end):
         word = values[one, w] | values[other, w]
         while word != np.uint64(0):
             word &= word - np.uint64(1)
@@ -58,4 +58,11 @@ def is_kept(
     """Whether a cell may be released: n subjects, g people, the values of two rows together."""
     if n < rules.least_n or g < rules.least_g:
         return False
-    return rules.least_l == 0 or distinct(values, one, other) >= rules.least_l
+    if rules.least_l == 0:
+        return True
+    words = values.shape[1] // rules.columns
+    for column in range(rules.columns):
+        begin = column * words
+        if distinct(values, one, other, begin, begin + words) < rules.least_l:
+            return False
+    return True

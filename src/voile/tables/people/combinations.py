@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -20,9 +21,10 @@ from voile.tables.domains.ordering import order_domain
 from voile.tables.domains.parser import Parser
 from voile.tables.domains.reading import EXAMPLES, FindRows, choose_edges, choose_parser
 from voile.tables.domains.settings import QuasiSettings
-from voile.tables.people.counts import Counts, distinct_rows, row_keys
+from voile.tables.people.counts import Counts, SensitiveColumn, distinct_rows, row_keys
 from voile.tables.people.population import Population
 
+NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)([.][0-9]+)?")
 MOST_OUTCOMES = 100
 MOST_DECIMALS = 256
 """Decimals of more distinct values are put into as many bins."""
@@ -226,17 +228,37 @@ def count_sensitive(
     source: Source,
     domains: Sequence[Domain],
     codes: NDArray[np.int32],
-    sensitive: str | None,
+    sensitive: Sequence[str],
     subject: str | None,
-) -> NDArray[np.float64]:
-    """Count the sample by combination and by value of a sensitive column: (combinations, values).
+) -> tuple[NDArray[np.float64], tuple[SensitiveColumn, ...]]:
+    """Count the sample by combination and by value of each sensitive column, one after the other.
 
     Null counts as a value of its own. The values themselves are not kept.
     """
-    if sensitive is None:
-        return np.zeros((len(codes), 0))
-    _check_column(source, "sensitive", sensitive)
-    return _count_values(source, domains, codes, sensitive, subject)
+    counted, columns = [np.zeros((len(codes), 0))], []
+    for column in sensitive:
+        _check_column(source, "sensitive", column)
+        by_value, values = _count_values(source, domains, codes, column, subject)
+        order, ordered = value_order(values)
+        counted.append(by_value[:, order])
+        columns.append(SensitiveColumn(len(values), ordered))
+    return np.concatenate(counted, axis=1), tuple(columns)
+
+
+def value_order(values: Sequence[Any]) -> tuple[NDArray[np.intp], bool]:
+    """Return the order of a column's distinct values, and whether they are numbers.
+
+    Numbers by size, null last; names, and codes such as 007, as they come.
+
+    >>> order, ordered = value_order(["10", None, "9", "-1.5"])
+    >>> order.tolist(), ordered, value_order(["10", "007"])[1]
+    ([3, 2, 0, 1], True, False)
+    """
+    texts = ["" if value is None else str(value) for value in values]
+    if not any(texts) or not all(NUMBER.fullmatch(t) for t in texts if t):
+        return np.arange(len(values)), False
+    keys = [(float(text) if text else np.inf, text) for text in texts]
+    return np.array(sorted(range(len(texts)), key=keys.__getitem__)), True
 
 
 def count_outcomes(
@@ -255,7 +277,7 @@ def count_outcomes(
         _check_column(source, "outcome", outcome)
         if outcome in [domain.column for domain in domains]:
             raise RequestError(f"outcome {outcome} is a quasi-identifier as well")
-        counted.append(_count_values(source, domains, codes, outcome, subject))
+        counted.append(_count_values(source, domains, codes, outcome, subject)[0])
         if (values := counted[-1].shape[1]) > MOST_OUTCOMES:
             raise RequestError(
                 f"outcome {outcome} has {values:,} values and at most {MOST_OUTCOMES} are counted",
@@ -280,7 +302,7 @@ def _count_values(
     codes: NDArray[np.int32],
     column: str,
     subject: str | None,
-) -> NDArray[np.float64]:
+) -> tuple[NDArray[np.float64], list[Any]]:
     sizes = [len(domain) for domain in domains]
     quasi = [domain.column for domain in domains]
     table = count_combinations(source, [*quasi, column], subject=subject, floats=quasi)
@@ -289,7 +311,7 @@ def _count_values(
     value = table.column(column).combine_chunks().dictionary_encode(null_encoding="encode")
     counted = np.zeros((len(codes), len(value.dictionary)))
     np.add.at(counted, (cell, value.indices.to_numpy()), table.column("count").to_numpy())
-    return counted
+    return counted, value.dictionary.to_pylist()
 
 
 def join(
@@ -299,6 +321,7 @@ def join(
     population: Population,
     sensitive: NDArray[np.float64],
     outcomes: Sequence[NDArray[np.float64]] = (),
+    columns: tuple[SensitiveColumn, ...] = (),
 ) -> Counts:
     """Bring sample and population onto one list of combinations, zero where one lacks it."""
     sizes = tuple(len(domain) for domain in domains)
@@ -313,6 +336,7 @@ def join(
         np.zeros(len(distinct)),
         np.zeros((len(distinct), sensitive.shape[1])),
         tuple(np.zeros((len(distinct), counted.shape[1])) for counted in outcomes),
+        columns,
     )
     counts.sample[of_sample] = sample
     counts.population[of_people] = population.people

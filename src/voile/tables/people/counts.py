@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voile.core.brief import Brief
+from voile.core.errors import RequestError
 
 MOST_KEYS = 2**62
+
+
+class SensitiveColumn(NamedTuple):
+    """How many values a sensitive column has, null among them, and whether they are numbers."""
+
+    values: int
+    ordered: bool = False
 
 
 @dataclass(frozen=True)
@@ -23,8 +31,10 @@ class Counts(Brief):
     positions in the domains, distinct, in lexicographic order. sample : (cells,) float64 >= 0,
     subjects. One whose rows show several combinations is spread evenly over them, so that the sum
     is the number of subjects. population : (cells,) float64 >= 0, people; the sample where none was
-    given. sensitive : (cells, values) float64, the sample by value of a sensitive column, if any.
+    given. sensitive : (cells, values) float64, the sample by value of each sensitive column, one
+    column after the other; numbers in their order, null last.
     outcomes : for each outcome column, (cells, values) float64, the sample by its value.
+    columns : the sensitive columns; one of names where none is given and there are values.
     """
 
     sizes: tuple[int, ...]
@@ -33,6 +43,21 @@ class Counts(Brief):
     population: NDArray[np.float64]
     sensitive: NDArray[np.float64]
     outcomes: tuple[NDArray[np.float64], ...] = ()
+    columns: tuple[SensitiveColumn, ...] = ()
+
+    @property
+    def sensitive_columns(self) -> tuple[SensitiveColumn, ...]:
+        values = self.sensitive.shape[1]
+        return self.columns or (SensitiveColumn(values),) * (values > 0)
+
+    def by_column(
+        self, sensitive: NDArray[np.float64]
+    ) -> Iterator[tuple[NDArray[np.float64], bool]]:
+        """Yield what is counted of each sensitive column, and whether its values are numbers."""
+        first = 0
+        for values, ordered in self.sensitive_columns:
+            yield sensitive[:, first : first + values], ordered
+            first += values
 
     @property
     def subjects(self) -> float:
@@ -47,7 +72,10 @@ class Constraints:
     ----------
     k : least number of subjects in a group of the sample, >= 1.
     max_risk : largest 1 / g of any record released, in (0, 1]; g counts the population.
-    l_diversity : least number of distinct sensitive values in a group, >= 1.
+    l_diversity : least number of distinct values of each sensitive column in a group, >= 1.
+    entropy_l : least exp of the entropy of each sensitive column in a group, >= 1.
+    t_closeness : largest earth mover's distance, in [0, 1], of each sensitive column in a group
+        from all subjects': ordered for numbers, else equal.
     suppress : largest share of subjects that may be dropped because their group breaks one of
         the above, in [0, 1).
     required, forbidden : (n_bits,) bool, cuts that must stay, cuts that must go.
@@ -59,6 +87,26 @@ class Constraints:
     suppress: float = 0.0
     required: NDArray[np.bool_] | None = None
     forbidden: NDArray[np.bool_] | None = None
+    entropy_l: float = 1.0
+    t_closeness: float = 1.0
+
+    @property
+    def for_trees(self) -> bool:
+        """Whether these ask for what is kept in trees alone."""
+        return self.entropy_l > 1 or self.t_closeness < 1
+
+    @property
+    def diverse(self) -> bool:
+        """Whether these ask anything of the sensitive columns."""
+        return self.l_diversity > 1 or self.for_trees
+
+    def refuse_global(self) -> None:
+        """Raise `RequestError` where global policies cannot be searched under these."""
+        if self.for_trees:
+            raise RequestError(
+                "entropy l-diversity and t-closeness are kept by trees alone",
+                instead="take --family tree, or leave them out",
+            )
 
 
 def distinct_rows(

@@ -21,7 +21,7 @@ from voile.tables.people.counts import Constraints, Counts
 from voile.tables.people.population import Population, population_of
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
-from voile.tables.scoring.disclosure import Classes, disclosure
+from voile.tables.scoring.disclosure import MEASURES, Classes, are_diverse, disclosure
 from voile.tables.scoring.evaluator import Evaluator
 from voile.tables.scoring.group_measures import GroupMeasure, information, matches, sees_outcomes
 from voile.tables.scoring.losses import Grouping, losses
@@ -73,7 +73,7 @@ class PolicySpace:
         *,
         subject: str | None = None,
         people: str = "people",
-        sensitive: str | None = None,
+        sensitive: str | Sequence[str] = (),
         fraction: float | None = None,
         settings: Settings | None = None,
         constraints: Constraints | None = None,
@@ -95,7 +95,7 @@ class PolicySpace:
         quasi : its quasi-identifiers, at least one.
         subject : column whose equal values are one person.
         people : column of the population tables that counts, whole numbers >= 0.
-        sensitive : a column whose values in each group are counted, for l-diversity.
+        sensitive : columns whose values in each group are counted, for l-diversity and t-closeness.
         fraction : in (0, 1), share of the population that the sample is of, without a table.
         settings : by column, what `QuasiSettings` takes: kind, order, hierarchy, cuts to keep...
         constraints : which policies are allowed.
@@ -146,9 +146,10 @@ class PolicySpace:
             gap=population_gap,
             sampled=sampled,
         )
-        by_value = combinations.count_sensitive(source, domains, codes, sensitive, subject)
+        private = [sensitive] if isinstance(sensitive, str) else sensitive
+        by_value, columns = combinations.count_sensitive(source, domains, codes, private, subject)
         by_outcome = combinations.count_outcomes(source, domains, codes, outcomes, subject)
-        counts = combinations.join(domains, codes, count, joined, by_value, by_outcome)
+        counts = combinations.join(domains, codes, count, joined, by_value, by_outcome, columns)
         limits = add_cuts(domains, constraints or Constraints(), settings or {})
         weights = Weights(loss_weight, importance_of(domains, settings or {}))
         its_risk, its_loss = risk_of(counts, weights), loss_of(counts, weights)
@@ -283,17 +284,27 @@ class PolicySpace:
     def allowed(self, classes: Classes) -> Bits:
         """Say which groups meet the constraints that hold for a group alone."""
         rules = self.constraints
-        return np.asarray(
-            (classes.group >= rules.k - 1e-9)
-            & (classes.people * rules.max_risk >= 1 - 1e-9)
-            & ((rules.l_diversity <= 1) | ((classes.sensitive > 0).sum(1) >= rules.l_diversity))
-        )
+        allowed = classes.group >= rules.k - 1e-9
+        allowed &= classes.people * rules.max_risk >= 1 - 1e-9
+        for own, ordered in self.counts.by_column(classes.sensitive):
+            allowed &= are_diverse(own, own.sum(axis=0), rules, ordered=ordered)
+        return allowed
 
     def disclosure(self, policy: AnyPolicy) -> dict[str, float]:
-        """Return every measure of what a policy's release discloses, by name."""
+        """Return every measure of what a policy's release discloses, by name.
+
+        Of the sensitive columns the one that is worst off by each measure.
+        """
         _, classes, kept = self.groups(policy)
-        released = Classes(classes.sample[kept], classes.population[kept], classes.sensitive[kept])
-        return disclosure(released, suppressed=float(classes.sample[~kept].sum()))
+        suppressed = float(classes.sample[~kept].sum())
+        n, people, none = (
+            classes.sample[kept],
+            classes.population[kept],
+            classes.sensitive[kept, :0],
+        )
+        columns = [own for own, _ in self.counts.by_column(classes.sensitive[kept])] or [none]
+        found = [disclosure(Classes(n, people, own), suppressed=suppressed) for own in columns]
+        return {name: MEASURES[name].worst([one[name] for one in found]) for name in found[0]}
 
 
 def importance_of(domains: Sequence[Domain], settings: Settings) -> tuple[float, ...] | None:

@@ -21,11 +21,13 @@ from numpy.typing import NDArray
 
 from voile.core.errors import RequestError
 from voile.core.measures import Measure
+from voile.tables.people.counts import Constraints
 
 Floats = NDArray[np.float64]
 SMALL_GROUP = 11
-OF_SENSITIVE = ("distinct_l", "entropy_l", "t_closeness")
-"""The measures that a release has of each sensitive column."""
+OF_NAMES = ("distinct_l", "entropy_l", "t_closeness")
+OF_SENSITIVE = (*OF_NAMES, "t_closeness_ordered")
+"""The measures that a release has of each sensitive column: the last of numbers alone."""
 ROUNDING = 1e-9
 
 
@@ -131,7 +133,7 @@ def distinct_l(sensitive: Floats) -> float:
     >>> distinct_l(np.array([[2.0, 1.0], [3.0, 0.0]]))
     1.0
     """
-    return _least((sensitive > 0).sum(axis=1))
+    return _least(_distinct(sensitive))
 
 
 def entropy_l(sensitive: Floats) -> float:
@@ -143,9 +145,7 @@ def entropy_l(sensitive: Floats) -> float:
     >>> round(entropy_l(np.array([[2.0, 2.0], [3.0, 1.0]])), 3)
     1.755
     """
-    share = _rows(sensitive)
-    logs = np.log(share, out=np.zeros_like(share), where=share > 0)
-    return math.exp(_least(-(share * logs).sum(axis=1)))
+    return math.exp(_least(_entropies(sensitive)))
 
 
 def recursive_c(sensitive: Floats, l: int) -> float:  # noqa: E741 - the paper's letter
@@ -175,11 +175,46 @@ def t_closeness(sensitive: Floats, *, ordered: bool = False) -> float:
     >>> t_closeness(halves), t_closeness(halves, ordered=True)
     (0.5, 0.3333333333333333)
     """
-    moved = _rows(sensitive) - _rows(sensitive.sum(axis=0, keepdims=True))
+    return float(_distances(sensitive, sensitive.sum(axis=0), ordered).max(initial=0.0))
+
+
+def are_diverse(
+    sensitive: Floats, whole: Floats, rules: Constraints, *, ordered: bool = False
+) -> NDArray[np.bool_]:
+    """Say which classes show enough of a sensitive column, (c, v), for l-diversity and t-closeness.
+
+    `whole` (v,) counts everybody by value, from whom no class may be far.
+
+    >>> halves = np.array([[2.0, 2.0], [3.0, 0.0]])
+    >>> are_diverse(halves, np.array([5.0, 2.0]), Constraints(l_diversity=2)).tolist()
+    [True, False]
+    """
+    allowed = np.ones(len(sensitive), dtype=np.bool_)
+    if rules.l_diversity > 1:
+        allowed &= _distinct(sensitive) >= rules.l_diversity
+    if rules.entropy_l > 1:
+        allowed &= _entropies(sensitive) >= math.log(rules.entropy_l) - ROUNDING
+    if rules.t_closeness < 1:
+        allowed &= _distances(sensitive, whole, ordered) <= rules.t_closeness + ROUNDING
+    return allowed
+
+
+def _distinct(sensitive: Floats) -> NDArray[np.int64]:
+    return np.asarray((sensitive > 0).sum(axis=1), dtype=np.int64)
+
+
+def _entropies(sensitive: Floats) -> Floats:
+    share = _rows(sensitive)
+    logs = np.log(share, out=np.zeros_like(share), where=share > 0)
+    return np.asarray(-(share * logs).sum(axis=1))
+
+
+def _distances(sensitive: Floats, whole: Floats, ordered: bool) -> Floats:
+    moved = _rows(sensitive) - _rows(whole[None])
     if ordered:
         moved = np.cumsum(moved, axis=1)
-    farthest = float(np.abs(moved).sum(axis=1).max(initial=0.0))
-    return farthest / max(sensitive.shape[1] - 1, 1) if ordered else farthest / 2.0
+    far = np.abs(moved).sum(axis=1)
+    return np.asarray(far / max(sensitive.shape[1] - 1, 1) if ordered else far / 2.0)
 
 
 def _rows(counts: Floats) -> Floats:

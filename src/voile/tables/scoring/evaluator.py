@@ -159,7 +159,11 @@ class Evaluator:
     @cached_property
     def rules(self) -> Rules:
         """The constraints as the kernels read them, and what the risk weighs."""
-        return self._weighed(Rules.of(self.constraints), self._ends[1] / self.subjects)
+        return self._weighed(self._asked, self._ends[1] / self.subjects)
+
+    @property
+    def _asked(self) -> Rules:
+        return Rules.of(self.constraints, len(self.counts.sensitive_columns))
 
     @cached_property
     def _whole(self) -> Scorer:

@@ -71,7 +71,8 @@ class Measures:
         rules = self.rules
         kept = (groups.subjects >= rules.least_n) & (groups.group >= rules.least_g)
         if rules.least_l > 0:
-            kept &= np.bitwise_count(words).sum(axis=1) >= rules.least_l
+            distinct = np.bitwise_count(words).reshape(len(words), rules.columns, -1).sum(axis=2)
+            kept &= distinct.min(axis=1) >= rules.least_l
         return kept
 
 

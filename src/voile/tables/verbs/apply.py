@@ -24,17 +24,22 @@ from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.class_ids import CLASS, ClassIds
 from voile.tables.recoding.plan import Output, find_pseudonym_column, plan
 from voile.tables.recoding.recoder import Recoder
-from voile.tables.scoring.disclosure import of_column
 from voile.tables.trees.policy import TreePolicy
 from voile.tables.verbs.certify import certify
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.options import ApplyOptions
+from voile.tables.verbs.promises import Promise, promises_of
 from voile.tables.verbs.report_data import STATING, report_data
 from voile.tables.verbs.showing import AnyPublished, Showing, showing_of
 
 __all__ = ["apply", "prepare"]
 
-CONSTRAINTS = ("k", "max_risk", "l_diversity", "suppress")
+CONSTRAINTS = ("k", "max_risk", "l_diversity", "entropy_l", "t_closeness", "suppress")
+BREAKS = {
+    "l_diversity": "holds fewer values of",
+    "entropy_l": "holds fewer effective values of",
+    "t_closeness": "is farther from everybody's values of",
+}
 OUTSIDE, UNMADE = "a value outside its domain", "a value that cannot be pseudonymised or shifted"
 
 
@@ -61,7 +66,6 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
     )
     if options.class_id:
         _check_name_of_classes(source)
-    sensitive = content.sensitive if content.space.constraints.l_diversity > 1 else None
     return _Recoding(
         kit=kit,
         chosen=chosen,
@@ -81,7 +85,7 @@ def prepare(kit: Kit, chosen: Chosen, source: Source, options: ApplyOptions) -> 
         outputs=outputs,
         recoder=Recoder(policy, _released(content, policy)),
         showing=showing_of(
-            policy, content.space, subject=content.roles.subject, sensitive=sensitive
+            policy, content.space, subject=content.roles.subject, sensitive=content.sensitive
         ),
     )
 
@@ -97,7 +101,7 @@ def _check_name_of_classes(source: Source) -> None:
 def _released(content: Content, policy: AnyPolicy) -> NDArray[np.int32] | None:
     """Return the groups that are not suppressed; None where none can be, as none is of a tree."""
     rules = content.space.constraints
-    bound = rules.k > 1 or rules.max_risk < 1 or rules.l_diversity > 1
+    bound = rules.k > 1 or rules.max_risk < 1 or rules.diverse
     if isinstance(policy, TreePolicy) or not bound:
         return None
     groups, _, kept = content.space.groups(policy)
@@ -124,6 +128,7 @@ def _scored(chosen: Chosen, content: Content, policy: AnyPolicy) -> Chosen:
 
 
 def _check_feasible(space: PolicySpace, policy: Policy) -> None:
+    space.constraints.refuse_global()
     scores = space.evaluator.scores(policy.bits[None, :])
     if not space.evaluator.feasible(policy.bits[None, :], scores)[0]:
         raise InfeasibleError(
@@ -136,23 +141,36 @@ def _check_feasible(space: PolicySpace, policy: Policy) -> None:
 def _check_constraints(content: Content, figures: dict[str, float]) -> None:
     """Refuse a release that breaks its kit's constraints, as other data than the fitted may."""
     rules = content.space.constraints
-    values = figures.get(of_column("distinct_l", content.sensitive or ""), np.inf)
     if figures["max_risk"] > rules.max_risk + 1e-9:
         raise InfeasibleError(
             f"a record of the release has a risk of {figures['max_risk']:.4g}, and the kit asks "
             f"for {rules.max_risk:g} at most",
             instead="fit on this source",
         )
-    for name, least, asked in (
-        ("people", figures["k"], rules.k),
-        (f"values of {content.sensitive}", values, rules.l_diversity),
-    ):
-        if least < asked:
-            raise InfeasibleError(
-                f"a group of the release holds fewer {name} than the {asked} that the kit asks for:"
-                f" {least:.0f}",
-                instead="fit on this source",
-            )
+    if figures["k"] < rules.k:
+        raise InfeasibleError(
+            f"a group of the release holds fewer people than the {rules.k} that the kit asks for: "
+            f"{figures['k']:.0f}",
+            instead="fit on this source",
+        )
+    if np.isfinite(figures["k"]):  # else nothing is released
+        for promise in promises_of(vars(rules), content.sensitive):
+            _check_promise(promise, promise.value(figures))
+
+
+def _check_promise(promise: Promise, value: float | None) -> None:
+    """Refuse a release that does not keep, or cannot show, what is promised of a column."""
+    if value is None:
+        raise InfeasibleError(
+            f"{promise.column} of this source cannot be counted as the kit asks",
+            instead="give the column the type that the fit had",
+        )
+    if not promise.is_kept(value):
+        raise InfeasibleError(
+            f"a group of the release {BREAKS[promise.constraint]} {promise.column} than the "
+            f"{promise.limit:g} that the kit asks for: {value:.4g}",
+            instead="fit on this source",
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -15,11 +15,18 @@ from voile.data import Source
 from voile.data.source import evenly, identifier
 from voile.engines.counting import count_combinations
 from voile.engines.duck import connect
+from voile.tables.people.combinations import value_order
 from voile.tables.people.counts import Counts, row_keys
 from voile.tables.recoding.codebook import UNKNOWN, Codebook
 from voile.tables.recoding.published import Published
 from voile.tables.recoding.published_boxes import PublishedBoxes
-from voile.tables.scoring.disclosure import OF_SENSITIVE, Classes, disclosure, of_column
+from voile.tables.scoring.disclosure import (
+    OF_NAMES,
+    OF_SENSITIVE,
+    Classes,
+    disclosure,
+    of_column,
+)
 
 PERSON = "voile person"
 
@@ -77,11 +84,11 @@ def certify(
     for column in sensitive:
         if pa.types.is_floating(release.columns[column]):
             continue
-        by_value = _by_value(counted, codebook, column, subject, directory)
+        by_value, ordered = _by_value(counted, codebook, column, subject, directory)
         if not len(by_value):
             continue
         found = disclosure(Classes(by_value.sum(1), by_value.sum(1), by_value))
-        for name in OF_SENSITIVE:
+        for name in OF_SENSITIVE if ordered else OF_NAMES:
             figures[of_column(name, column)] = found[name]
     known = [name for name in release.columns if name not in unknown]
     unique, people_released = _unique(counted, known, subject, directory), figures["subjects"]
@@ -131,7 +138,7 @@ def _people(
 
 def _by_value(
     counted: Source, codebook: Codebook, column: str, subject: str | None, directory: Path | None
-) -> NDArray[np.float64]:
+) -> tuple[NDArray[np.float64], bool]:
     columns = [*codebook.released, column]
     table = count_combinations(counted, columns, subject=subject, directory=directory)
     codes = codebook.released_codes(table)
@@ -140,7 +147,8 @@ def _by_value(
     values = table.column(column).combine_chunks().dictionary_encode(null_encoding="encode")
     by_value = np.zeros((len(groups), len(values.dictionary)))
     np.add.at(by_value, (place, values.indices.to_numpy()), table.column("count").to_numpy())
-    return by_value
+    order, ordered = value_order(values.dictionary.to_pylist())
+    return by_value[:, order], ordered
 
 
 def _unique(

@@ -48,6 +48,7 @@ from voile.tables.verbs.content_tables import (
     tree_table,
     unpack_bits,
     value_table,
+    with_columns,
 )
 from voile.tables.verbs.forests import loss_weight_of
 
@@ -171,7 +172,7 @@ class Content(Brief):
     figures: PolicyFigures
     roles: Roles
     hold_out: HoldOut
-    sensitive: str | None
+    sensitive: tuple[str, ...]
     outcomes: tuple[str, ...]
     measures: Mapping[Kind, Asked]
     marks: Mapping[str, Policy]
@@ -219,7 +220,10 @@ class Content(Brief):
                 "boxes": box_facts(space.population.boxes),
             },
             "hold_out": self.hold_out.to_data(),
-            "sensitive": self.sensitive,
+            "sensitive": [
+                {"column": name, **column._asdict()}
+                for name, column in zip(self.sensitive, space.counts.columns, strict=True)
+            ],
             "outcomes": list(self.outcomes),
             "measures": {kind: asdict(asked) for kind, asked in self.measures.items()},
             "weights": asdict(space.weights),
@@ -294,6 +298,7 @@ class Content(Brief):
         tables["counts"] = kit.table("counts", numbers=[*codes, "sample", "population"])
         outcomes = [tables[f"outcome_{i}"] for i in range(len(facts["outcomes"]))]
         counts = read_counts(domains, tables["counts"], tables["sensitive"], outcomes)
+        counts = with_columns(counts, facts["sensitive"])
         people = facts["population"]
         population = Population(
             counts.codes,
@@ -333,7 +338,7 @@ class Content(Brief):
             ),
             roles,
             HoldOut.from_data(facts["hold_out"], roles.subject),
-            facts["sensitive"],
+            tuple(one["column"] for one in facts["sensitive"]),
             tuple(facts["outcomes"]),
             measures,
             marks,

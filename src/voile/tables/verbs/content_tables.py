@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from voile.tables.bounds.result import Bound
 from voile.tables.domains.domain import Domain
 from voile.tables.domains.parser import Parser
 from voile.tables.people.counted_boxes import CountedBoxes
-from voile.tables.people.counts import Constraints, Counts
+from voile.tables.people.counts import Constraints, Counts, SensitiveColumn
 from voile.tables.policies.family import GLOBAL, Family
 from voile.tables.policies.space import PolicySpace
 from voile.tables.scoring.named_measures import Weights
@@ -165,6 +165,14 @@ def read_counts(
         read_values(sensitive, len(codes)),
         tuple(read_values(outcome, len(codes)) for outcome in outcomes),
     )
+
+
+def with_columns(counts: Counts, facts: Sequence[Mapping[str, Any]]) -> Counts:
+    """Return the counts with how many values each sensitive column has."""
+    columns = tuple(SensitiveColumn(one["values"], one["ordered"]) for one in facts)
+    if sum(column.values for column in columns) != counts.sensitive.shape[1]:
+        raise DamagedError("the kit counts other sensitive values than it says")
+    return replace(counts, columns=columns)
 
 
 def box_facts(boxes: CountedBoxes | None) -> dict[str, Any] | None:

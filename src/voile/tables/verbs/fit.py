@@ -50,14 +50,17 @@ def fit(
     _check_kept(roles)
     drawn = streams(seed, "hold-out", "search", "analysis")
     hold_out = HoldOut(options.hold_out, drawn[0].bytes(32), roles.subject)
-    sensitive = _sensitive(roles, options)
     _check_outcomes(roles, options)
     _check_method(options)
     _check_loss(options)
+    constraints = _constraints(options)
+    if options.family != "tree":
+        constraints.refuse_global()
     read_model(options, roles)
     progress("counting", 0)
     fitted = TrainingSource(source, hold_out) if options.hold_out else source
-    space = _space(fitted, roles, options, sensitive)
+    sensitive = _sensitive(roles) if constraints.diverse else ()
+    space = _space(fitted, roles, options, constraints, sensitive)
     marks, absent = _marks(space, options)
     if options.lower_bound_seconds is not None:
         refuse_unbounded(space.evaluator)
@@ -191,7 +194,13 @@ def _ended(found: SearchResult, proved: Bound) -> str:
     return "interrupted" if proved.stopped == "interrupted" else found.stopped
 
 
-def _space(source: Source, roles: Roles, options: FitOptions, sensitive: str | None) -> PolicySpace:
+def _space(
+    source: Source,
+    roles: Roles,
+    options: FitOptions,
+    constraints: Constraints,
+    sensitive: Sequence[str],
+) -> PolicySpace:
     return PolicySpace.of(
         source,
         list(options.population) or None,
@@ -201,7 +210,7 @@ def _space(source: Source, roles: Roles, options: FitOptions, sensitive: str | N
         sensitive=sensitive,
         fraction=options.fraction,
         settings={name: roles.settings_of(name, PATHS) for name in roles.of("quasi")},
-        constraints=Constraints(options.k, options.max_risk, options.l_diversity, options.suppress),
+        constraints=constraints,
         population_gap=options.population_gap,
         sampled=options.sampled,
         risk=options.risk,
@@ -307,16 +316,27 @@ def _check_method(options: FitOptions) -> None:
         )
 
 
-def _sensitive(roles: Roles, options: FitOptions) -> str | None:
-    """Return the column that l-diversity counts; several only matter where it is asked for."""
-    columns: Sequence[str] = roles.of("sensitive")
-    if options.l_diversity > 1 and len(columns) != 1:
+def _constraints(options: FitOptions) -> Constraints:
+    return Constraints(
+        options.k,
+        options.max_risk,
+        options.l_diversity,
+        options.suppress,
+        entropy_l=options.entropy_l,
+        t_closeness=options.t_closeness,
+    )
+
+
+def _sensitive(roles: Roles) -> tuple[str, ...]:
+    """Return the columns that l-diversity and t-closeness count, each on its own."""
+    columns = tuple(roles.of("sensitive"))
+    if not columns:
         raise RequestError(
-            f"l-diversity needs one sensitive column and there are {len(columns)}",
+            "l-diversity and t-closeness need a sensitive column and there is none",
             where="roles",
-            instead="give the others the role keep or drop",
+            instead="give a column the role sensitive",
         )
-    return columns[0] if options.l_diversity > 1 else None
+    return columns
 
 
 def _marks(space: PolicySpace, options: FitOptions) -> tuple[dict[str, Policy], dict[str, str]]:

@@ -43,13 +43,14 @@ def ground_of(space: PolicySpace) -> Ground:
     The population places cuts where the sample has gaps if tables alone count it.
     """
     population, rules = space.population, space.constraints
-    diversity: tuple[Diversity, ...] = ()
-    if rules.l_diversity > 1:
-        diversity = (Diversity(space.counts.sensitive, distinct=rules.l_diversity),)
+    columns = space.counts.by_column(space.counts.sensitive) if rules.diverse else ()
     return Ground(
         space.counts,
         rules,
-        diversity,
+        tuple(
+            Diversity(own, rules.l_diversity, rules.entropy_l, rules.t_closeness, ordered)
+            for own, ordered in columns
+        ),
         tuple(domain.nullable for domain in space.domains),
         public=population.known and not population.assumptions,
         importance=space.weights.importance,

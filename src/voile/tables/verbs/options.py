@@ -94,7 +94,23 @@ class FitOptions(voile.release.options.FitOptions):
     )
     k: int = Field(1, ge=1, description="minimum number of subjects in a group")
     max_risk: float = Field(1.0, gt=0, le=1, description="maximum risk of any released record")
-    l_diversity: int = Field(1, ge=1, description="minimum number of sensitive values in a group")
+    l_diversity: int = Field(
+        1, ge=1, description="minimum number of values of each sensitive column in a group"
+    )
+    entropy_l: float = Field(
+        1.0,
+        ge=1,
+        allow_inf_nan=False,
+        description="minimum effective number of values of each sensitive column in a group "
+        "(entropy l-diversity); trees only",
+    )
+    t_closeness: float = Field(
+        1.0,
+        ge=0,
+        le=1,
+        description="maximum distance of a group's values of each sensitive column from "
+        "everybody's, 0 to 1, ordered for numbers (t-closeness); trees only",
+    )
     suppress: float = Field(
         0.0, ge=0, lt=1, description="maximum share of subjects suppressed to meet these"
     )

@@ -82,6 +82,7 @@ def search(
     if seconds is not None and not seconds > 0:
         raise RequestError("seconds must be more than 0")
     explore = METHODS[method] if isinstance(method, str) else method
+    space.evaluator.constraints.refuse_global()
     _refuse_part_of_a_chain(space.evaluator, evaluations)
     run = Run(
         space.evaluator,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 from voile.core.errors import InfeasibleError
 from voile.release.outcomes import Batch
 from voile.tables.domains.domain import encode_cells
+from voile.tables.people.combinations import value_order
 from voile.tables.people.counts import Constraints
 from voile.tables.policies.family import AnyPolicy
 from voile.tables.policies.policy import Policy
@@ -21,6 +24,7 @@ from voile.tables.policies.space import PolicySpace
 from voile.tables.recoding.published import Published
 from voile.tables.recoding.published_boxes import PublishedBoxes
 from voile.tables.recoding.recoder import Recoded
+from voile.tables.scoring.disclosure import are_diverse
 from voile.tables.trees.climbing import climb
 from voile.tables.trees.policy import TreePolicy
 
@@ -47,11 +51,11 @@ class Showing(Protocol[Notes]):
 
 
 def showing_of(
-    policy: AnyPolicy, space: PolicySpace, *, subject: str | None, sensitive: str | None
+    policy: AnyPolicy, space: PolicySpace, *, subject: str | None, sensitive: Sequence[str]
 ) -> Showing[Any]:
     """Return how a policy is shown: intervals as they are, or boxes that no row breaks."""
     if isinstance(policy, TreePolicy):
-        return ShownBoxes(policy, space, subject, sensitive)
+        return ShownBoxes(policy, space, subject, tuple(sensitive))
     return ShownIntervals(policy)
 
 
@@ -88,13 +92,13 @@ class BoxNotes:
     """What rows hold, by uncut box of a tree policy.
 
     rows : (boxes,). people : distinct (box, person), where rows have subjects; memory follows
-    them. values : of each box the sensitive values, where they are counted.
+    them. values : rows by sensitive column, box and value, where these are counted.
     """
 
     seen: list[Bits]
     rows: NDArray[np.int64]
     people: NDArray[np.int64]
-    values: dict[int, set[str | None]] = field(default_factory=dict)
+    values: Counter[tuple[int, int, str | None]] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,7 @@ class ShownBoxes:
     policy: TreePolicy
     space: PolicySpace
     subject: str | None
-    sensitive: str | None
+    sensitive: tuple[str, ...]
 
     def note(self, batch: Batch, recoded: Recoded, kept: Bits) -> BoxNotes:
         notes, box = self.nothing(), recoded.intervals[kept, 0]
@@ -113,11 +117,12 @@ class ShownBoxes:
         if self.subject is not None:
             people = _people(batch.rows.column(self.subject), batch.numbers)[kept]
             notes.people = np.unique(np.column_stack([box, people]), axis=0)
-        if self.sensitive is not None:
-            values, place = encode_cells(batch.rows.column(self.sensitive))
-            for one, value in np.unique(np.column_stack([box, place[kept]]), axis=0).tolist():
+        for number, column in enumerate(self.sensitive):
+            values, place = encode_cells(batch.rows.column(column))
+            pairs, rows = np.unique(np.column_stack([box, place[kept]]), axis=0, return_counts=True)
+            for (one, value), many in zip(pairs.tolist(), rows.tolist(), strict=True):
                 text = None if values[value] is None else str(values[value])
-                notes.values.setdefault(one, set()).add(text)
+                notes.values[number, one, text] += many
         return notes
 
     def nothing(self) -> BoxNotes:
@@ -130,8 +135,7 @@ class ShownBoxes:
             np.logical_or(seen, values, out=seen)
         notes.rows += more.rows
         notes.people = np.unique(np.concatenate([notes.people, more.people]), axis=0)
-        for box, found in more.values.items():
-            notes.values.setdefault(box, set()).update(found)
+        notes.values.update(more.values)
 
     def conclude(self, notes: BoxNotes, *, bounds: bool) -> PublishedBoxes:
         tree = self.policy.pruned
@@ -169,6 +173,27 @@ class _Allowed:
         enough = n >= rules.k - SLACK and g * rules.max_risk >= 1 - SLACK
         return bool(enough and self._is_diverse(boxes, rules))
 
+    @cached_property
+    def _values(self) -> list[tuple[NDArray[np.float64], NDArray[np.float64], bool]]:
+        """Rows by box and value, all rows, and whether values are numbers, by sensitive column."""
+        found = []
+        for number in range(len(self.showing.sensitive)):
+            counted, ordered = self._by_value(number)
+            found.append((counted, counted.sum(axis=0), ordered))
+        return found
+
+    def _by_value(self, number: int) -> tuple[NDArray[np.float64], bool]:
+        own = [
+            (box, text, rows) for (of, box, text), rows in self.notes.values.items() if of == number
+        ]
+        texts = list(dict.fromkeys(text for _, text, _ in own))
+        order, ordered = value_order(texts)
+        place = {texts[value]: at for at, value in enumerate(order)}
+        counted = np.zeros((len(self.notes.rows), len(texts)))
+        for box, text, rows in own:
+            counted[box, place[text]] = rows
+        return counted, ordered
+
     def _subjects(self, boxes: NDArray[np.intp]) -> float:
         if self.showing.subject is None:
             return float(self.notes.rows[boxes].sum())
@@ -176,10 +201,11 @@ class _Allowed:
         return float(len(np.unique(np.concatenate([self.notes.people[run, 1] for run in runs]))))
 
     def _is_diverse(self, boxes: NDArray[np.intp], rules: Constraints) -> bool:
-        if rules.l_diversity <= 1:
-            return True
-        values = (self.notes.values.get(int(box), set()) for box in boxes)
-        return len(set().union(*values)) >= rules.l_diversity
+        for counted, whole, ordered in self._values:
+            own = counted[boxes].sum(axis=0, keepdims=True)
+            if not are_diverse(own, whole, rules, ordered=ordered).all():
+                return False
+        return True
 
 
 def _people(column: pa.Array, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
