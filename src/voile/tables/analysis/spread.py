@@ -78,8 +78,8 @@ class Analysis(Brief):
             "asked": self.asked,
             "score_name": self.score_name,
             "source": _plain(self.source),
-            "policies": [[number, _kept(one)] for number, one in self.policies.items()],
-            "marks": {name: _kept(one) for name, one in self.marks.items()},
+            "policies": [[number, _describe(one)] for number, one in self.policies.items()],
+            "marks": {name: _describe(one) for name, one in self.marks.items()},
         }
 
 
@@ -139,7 +139,7 @@ def released_by(space: PolicySpace, policy: AnyPolicy, rows: Analysed) -> NDArra
     return np.isin(keys, policy.keys_of(own[allowed]))
 
 
-def _kept(one: Kept) -> dict[str, Any]:
+def _describe(one: Kept) -> dict[str, Any]:
     mean = one.mean_overlap
     return {
         "overlap": _finite(one.overlap),

@@ -85,7 +85,7 @@ class Family(Brief):
 
 
 def finest_cuts(policy: AnyPolicy) -> Policy:
-    """Return the global policy of every cut that some box has: what nobody can tell apart more."""
+    """Return the global policy of every cut that some box has: as fine as any box is."""
     if isinstance(policy, Policy):
         return policy
     last = policy.pruned.bounds[1][policy.pruned.leaves]
