@@ -339,7 +339,7 @@ def test_a_kit_with_a_proof_is_applied_and_the_report_says_what_was_proved(
 ) -> None:
     kit, policy, out, page = (tmp_path / name for name in ("kit", "p.toml", "r.csv", "page.html"))
     proof = ["--method", "steepest", "--loss", "information", "--seed", "5"]
-    proof += ["--lower-bound-seconds", "1"]
+    proof += ["--lower-bound-seconds", "1", "--family", "global"]
     choose = ["tables", "choose", kit, "--knee", "--out", policy]
     apply = ["tables", "apply", kit, files.patients, "--policy", policy, "--out", out]
     apply += ["--no-pseudonyms"]

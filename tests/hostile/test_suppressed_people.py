@@ -61,9 +61,10 @@ def released(folder: Path, capfd: Any, rows: list[str], k: int, choice: list[str
         voile("tables", "apply", kit, source, *options)
         voile("report", release, "--out", out / f"r{suffix}.html")
     voile("report", kit, "--out", out / "kit.html")
-    voile("tables", "frontier", kit)
     said = "".join(capfd.readouterr()).replace(str(folder), "")
     (out / "said.txt").write_text(said, encoding="utf-8")
+    voile("tables", "frontier", kit)
+    assert "CANARY" not in "".join(capfd.readouterr())  # its figures may be any number
     return out
 
 

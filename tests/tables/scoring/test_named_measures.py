@@ -14,7 +14,7 @@ from voile.tables.scoring.group_measures import (
     matches,
     small_groups,
 )
-from voile.tables.scoring.named_measures import NAMES, measure_named
+from voile.tables.scoring.named_measures import NAMES, Weights, measure_named
 
 MODULE = """
 from voile.tables.scoring.group_measures import GroupMeasure
@@ -57,7 +57,7 @@ def test_ours_by_name(own):
     assert measure_named("risk", "small-groups")(counts) == small_groups()
     for kind, names in NAMES.items():
         for name in names:
-            declared = measure_named(kind, name)(counts).generalising
+            declared = measure_named(kind, name)(counts, Weights()).generalising
             assert declared == ("falls" if kind == "risk" else "rises")
 
 

@@ -34,9 +34,9 @@ class TreePolicy(Brief):
     >>> tree = Tree((106, 2), one, np.array([49, 0, 0, 0, 0], np.int32), part, part)
     >>> policy = TreePolicy((age, sex), tree, 0, 0)
     >>> print(policy.describe())
+    age 50-105, sex f|m
     age 0-49, sex f
     age 0-49, sex m
-    age 50-105, sex f|m
     >>> policy.n_groups, policy.groups_per_column
     (3, {'age': 2, 'sex': 3})
     """
