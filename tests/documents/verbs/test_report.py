@@ -323,7 +323,7 @@ def test_words_that_only_tell_of_an_identifier_are_said_to_be_no_identifiers(rel
 
 def test_a_received_release_shows_what_is_public(release):
     parts = shown(Release(release.path, release.public), (), "public")
-    assert list(parts) == ["summary", "codebook", "limits"]
+    assert list(parts) == ["summary", "singling-out", "codebook", "limits"]
     (codebook,) = parts["codebook"]
     assert codebook.rows == (
         ("note", "text", "text with marks in the place of identifiers"),
@@ -337,7 +337,7 @@ def test_a_kit_shows_its_frontier_and_an_edited_policy_nothing_of_its_own(tmp_pa
     chosen = by_cost(20.0, 2)
     other = replace(chosen, policy={**chosen.policy, "passes": 0})
     release = applied(people(), tmp_path / "r.csv", chosen=other)
-    assert list(shown(release)) == ["summary", "codebook", "frontier", "limits"]
+    assert list(shown(release)) == ["summary", "singling-out", "codebook", "frontier", "limits"]
     assert figures(shown(release)["summary"]) == {}
 
 

@@ -152,7 +152,7 @@ def test_findings_stand_in_a_row_for_each_thing_known(release):
 
 def test_what_was_measured_stands_before_what_the_fit_expected(release):
     keys = [part.key for part in sections(release, [evidence()], audience="internal")]
-    assert keys[:4] == ["summary", "singling-out", "codebook", "frontier"]
+    assert keys[:5] == ["summary", "singling-out", "inference", "codebook", "frontier"]
 
 
 def left_alone(name, successes, count):
