@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from voile.itemsets.searches.run import Indices, Run
 
 TINY = 1e-9
+DIGITS = 9
+"""Of a gain that count: equal ones are equal however they were added up, and the first is taken."""
 
 
 def explore(run: Run) -> None:
@@ -60,7 +62,7 @@ class _Picking:
     def pick(self, left: Indices) -> None:
         """Add the most informative feature, again and again, then the others in order."""
         while len(left):
-            gains = self._gains(left)
+            gains = np.round(self._gains(left), DIGITS)
             telling = np.argsort(-gains, kind="stable")[: int((gains > TINY).sum())]
             order = left[telling] if len(telling) else left
             tried = 0
