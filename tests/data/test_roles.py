@@ -49,6 +49,15 @@ def test_roles_come_back_equal_from_json():
         ('[columns]\na = { by = "year" }\n', "columns.a.role: is absent"),
         ("[columns]\na = 3\n", "columns.a: is neither a role nor a table with one"),
         ('subjekt = "a"\n[columns]\na = "keep"\n', "subjekt: is not known here"),
+        (
+            'age = "quasi"\n',
+            "columns: is absent; name the columns and their roles below a line [columns]",
+        ),
+        (
+            '[columns]\nage = "quasi"\nid = { role = "subject" }\n',
+            "columns.id: the column of subjects is named before the columns;"
+            ' write subject = "id" above [columns]',
+        ),
     ],
 )
 def test_mistakes_are_told_of_the_file_and_not_of_our_code(tmp_path, text, said):

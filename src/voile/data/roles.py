@@ -95,7 +95,7 @@ class Roles(BaseModel):
         ['age']
         """
         known = {"subject": subject or self.subject, "columns": {**self.columns, **columns}}
-        roles = Roles._validated(known)
+        roles = Roles._validated(known, "roles")
         roles._folder = self._folder
         return roles
 
@@ -159,14 +159,21 @@ class Roles(BaseModel):
             )
         inner = given.get("columns")
         whole = isinstance(inner, Mapping) and "role" not in inner
-        return cls._validated(given if whole else {"columns": dict(given)})
+        return cls._validated(given if whole else {"columns": dict(given)}, "roles")
 
     @classmethod
-    def _validated(cls, data: object) -> Roles:
+    def _validated(cls, data: Mapping[str, Any], where: str) -> Roles:
+        for name, column in data["columns"].items():
+            if column in ("subject", {"role": "subject"}):
+                raise RequestError(
+                    f"columns.{name}: the column of subjects is named before the columns",
+                    where=where,
+                    instead=f'write subject = "{name}" above [columns]',
+                )
         try:
             return cls.model_validate(data)
         except ValidationError as error:
-            raise RequestError(mistakes(error), where="roles") from None
+            raise RequestError(mistakes(error), where=where) from None
 
     @classmethod
     def read(cls, path: Path) -> Roles:
@@ -177,10 +184,13 @@ class Roles(BaseModel):
             raise RequestError(
                 "no such roles file", where=str(path), instead="voile inspect proposes one"
             ) from None
-        try:
-            roles = cls.model_validate(data)
-        except ValidationError as error:
-            raise RequestError(mistakes(error), where=str(path)) from None
+        if not isinstance(data.get("columns"), dict):
+            raise RequestError(
+                "columns: is absent",
+                where=str(path),
+                instead="name the columns and their roles below a line [columns]",
+            )
+        roles = cls._validated(data, str(path))
         roles._folder = path.parent
         return roles
 
