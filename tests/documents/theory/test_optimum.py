@@ -23,6 +23,7 @@ from voile.documents.theory import (
     theorem_2,
     theorem_3,
 )
+from voile.documents.theory.ours import passes_by_identifiers
 
 
 @dataclass(frozen=True)
@@ -79,27 +80,33 @@ def games(draw, ratios=(1, 3, 2, 1, 5, 9)):
 
 
 @given(games())
-def test_lemma_1_is_the_change_of_cost_for_any_set_and_classifier(game):
+def test_lemma_1_holds_for_any_set_and_classifier(game):
+    """FN and FP as eq. 4 defines them: over all tokens, by all classifiers of the set."""
+    everything = frozenset(range(game.n))
     for H in game.sets():
         for h in range(len(game.classifiers)):
+            counts = game.counts(h, H)
+            left = [game.published(H), game.published((*H, h))]
             told = lemma_1(
-                [change(game.counts(h, H), game.ratio)], game.cost(H), game.cost((*H, h))
+                [counts.tp],
+                [counts.fp],
+                missed=tuple(len(P & game.identifiers) for P in left),
+                gone=tuple(len(everything - P - game.identifiers) for P in left),
             )
-            assert told.holds
-            assert told.value == game.cost((*H, h)) - game.cost(H)
+            assert [one.holds for one in told] == [True, True]
 
 
 def test_lemma_1_says_so_where_the_numbers_are_not_of_one_run():
-    told = lemma_1([change(Confusion(3, 4, 5, 6), 10)], Fraction(70), Fraction(45))
-    assert told.holds is False
-    assert told.verdict == "-25 not = -26"
+    missed, lost = lemma_1([3], [4], missed=(9, 6), gone=(1, 6))
+    assert missed.verdict == "9 = 9"
+    assert lost.verdict == "6 not = 5"
 
 
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.frozensets(st.integers(0, 2))), min_size=1),
     st.tuples(st.fractions(0.1, 20), st.floats(0.1, 20)),
 )
-def test_lemma_1_of_one_after_the_other_holds_where_each_type_has_its_own_cost(tokens, costs):
+def test_cost_changes_by_what_each_removes_where_types_have_costs_of_their_own(tokens, costs):
     """Each token has a type, 0 of none, and the classifiers that would remove it."""
 
     def total(H):
@@ -114,7 +121,7 @@ def test_lemma_1_of_one_after_the_other_holds_where_each_type_has_its_own_cost(t
         found = [new.count(1), new.count(2)]
         told.append(change_by_type(found, new.count(0), costs))
         H = (*H, h)
-        assert lemma_1(told, total(()), total(H)).holds
+        assert sum(told) == total(H) - total(())
     missed = [[kind for kind, said in tokens if said.isdisjoint(H)].count(one) for one in (1, 2)]
     lost = sum(not kind and not said.isdisjoint(H) for kind, said in tokens)
     assert cost_by_type(missed, lost, costs) == total(H)
@@ -144,27 +151,33 @@ def greedy(game):
 
 
 @given(games())
-def test_theorem_1_greedy_ends_at_a_local_optimum_in_time(game):
-    H, kept, last = greedy(game)
-    told = theorem_1(changes(kept, game.ratio), last, len(game.identifiers), game.ratio)
-    assert told.holds
+def test_greedy_ends_at_a_local_optimum_within_both_bounds(game):
+    H, kept, _ = greedy(game)
+    told = theorem_1(changes(kept, game.ratio), game.n, len(game.identifiers))
+    assert told.applies == (len(game.identifiers) < game.n)
+    assert told.holds is not False
+    ours = passes_by_identifiers(changes(kept, game.ratio), len(game.identifiers))
+    assert ours.holds
+    assert ours.observed == len(H) + 1
     assert game.optimal(H)
-    assert told.observed == len(H) + 1 <= len(game.identifiers) + 1
 
 
-def test_theorem_1_bound_is_reached():
+@pytest.mark.parametrize("n", [4, 5])
+def test_where_all_tokens_are_identifiers_the_printed_theorem_1_fails_by_one(n):
     each = tuple(frozenset({token}) for token in range(4))
-    H, kept, last = greedy(Game(frozenset(range(4)), 6, each, Fraction(2)))
-    told = theorem_1(changes(kept, 2), last, 4, 2)
-    assert len(H) == 4
-    assert told.observed == told.value == 5
+    _, kept, _ = greedy(Game(frozenset(range(4)), n, each, Fraction(2)))
+    assert len(kept) + 1 == 5  # iterations of a set of n tokens
+    told = theorem_1(changes(kept, 2), n, 4)
+    assert told.holds is (True if n == 5 else None)
+    assert told.reason == ("" if n == 5 else "every token is an identifier")
+    assert passes_by_identifiers(changes(kept, 2), 4).observed == 5
 
 
-def test_theorem_1_does_not_apply_to_a_loop_that_stopped_early_or_went_on():
+def test_theorem_1_does_not_apply_to_a_loop_that_went_on():
     pays, does_not = Confusion(2, 3, 5, 1), Confusion(1, 3, 5, 1)
-    assert theorem_1([], pays, 3, 2).applies is False
-    told = theorem_1(changes([pays, does_not], 2), does_not, 3, 2)
-    assert told.verdict == "does not apply: the classifier of pass 2 was added and did not lower T"
+    why = "does not apply: the classifier of pass 2 was added and did not lower T"
+    assert theorem_1(changes([pays, does_not], 2), 11, 3).verdict == why
+    assert passes_by_identifiers(changes([pays, does_not], 2), 3).verdict == why
 
 
 @given(games())

@@ -8,14 +8,21 @@ from tests.documents.flow import applied, by_cost, people
 from tests.documents.reported import changed, grids, said, shown, with_passes
 
 
+def numbers_of(story):
+    """The results that apply, with the run's own numbers."""
+    return {row[0]: row[2] for row in grids(shown(story)["theory"])[1].rows}
+
+
 def test_theorems_are_told_of_a_local_optimum_alone(release, tmp_path):
     plain, numbers = grids(shown(release)["theory"])
-    assert [row[0] for row in plain.rows][:3] == ["Lemma 1", "Theorem 1", "Theorem 2"]
-    assert [row[2] for row in plain.rows[:2]] == ["holds", "holds"]
-    left, lost = (release.private["story"]["chosen"][name] for name in ("missed", "lost"))
-    found = release.private["story"]["found"]["identifiers"] - sum(left)
-    assert dict(numbers.rows)["Lemma 1"] == f"{lost - 20 * found} = {lost - 20 * found}"
-    assert dict(numbers.rows)["Theorem 1"].startswith("3 <= ")
+    names = [row[0] for row in plain.rows]
+    assert names[:4] == ["Lemma 1 (1)", "Lemma 1 (2)", "Theorem 1", "Theorem 2"]
+    assert [row[2] for row in plain.rows[:3]] == ["holds"] * 3
+    found, chosen = (release.private["story"][part] for part in ("found", "chosen"))
+    told = numbers_of(release)
+    assert told["Lemma 1 (1)"] == "{0} = {0}".format(found["identifiers"])
+    assert told["Lemma 1 (2)"] == "{0} = {0}".format(chosen["lost"])
+    assert told["Theorem 1"] == f"3 <= {found['tokens']}"
     assert (plain.audience, numbers.audience) == ("public", "internal")
     assert not re.search(r"\d", " ".join(row[2] for row in plain.rows).replace("TP_A = 0", ""))
     shorter = applied(people(), tmp_path / "r.csv", chosen=by_cost(20.0, 1))
@@ -33,10 +40,11 @@ def test_with_costs_of_their_own_the_smallest_counts(release):
     told = {}
     for costs in ([20.0, 4.0], [20.0, 20.0]):
         story = with_passes(release, rows, costs=costs, **types, **attacker)
-        plain, numbers = grids(shown(story)["theory"])
-        told[len(set(costs))] = (plain.rows[1][2], dict(numbers.rows)["Theorem 2"])
-        assert plain.rows[0][2] == "holds"
-    assert told[2] == ("holds", "6 >= 4")
+        plain = grids(shown(story)["theory"])[0]
+        told[len(set(costs))] = (plain.rows[4][2], numbers_of(story)["Theorem 2"])
+        assert plain.rows[4][0] == "Theorem 3"
+    assert told[2][1] == "6 >= 4"
+    assert not told[2][0].startswith("does not apply")
     assert told[1][0].startswith("does not apply: P is no local optimum")
     assert told[1][1] == "6 not >= 20"
 
@@ -56,20 +64,19 @@ def test_lemma_1_and_theorem_1_take_each_type_at_its_own_cost(release):
     told |= {"subjects_by_type": [None] * 2, "deff_by_type": [1.0] * 2}
     attacker = {"attacker_tp": 0, "attacker_fp": 0, "attacker_fn": 10, "attacker_tn": 300}
     story = with_passes(release, rows, **own, **told, **attacker)
-    numbers = dict(grids(shown(story)["theory"])[1].rows)
-    # T falls from 20 * 2 + 6 * 15 to 9 * 2 + 15 + 19; by 5 - 80, then by 14 - 17
-    assert (numbers["Lemma 1"], numbers["Theorem 1"]) == ("-78 = -78", "3 <= 27")
-    wrong = changed(story, lost=20)
-    assert dict(grids(shown(wrong)["theory"])[1].rows)["Lemma 1"] == "-77 not = -78"
+    numbers = numbers_of(story)
+    assert (numbers["Lemma 1 (1)"], numbers["Lemma 1 (2)"]) == ("26 = 26", "19 = 19")
+    assert numbers["Theorem 1"].startswith("3 <= ")  # T changes by 5 - 80, then by 14 - 17
+    assert numbers_of(changed(story, lost=20))["Lemma 1 (2)"] == "20 not = 19"
     rows[2] |= {"fp": 17}
     unpaid = with_passes(story, rows, lost=22)
     plain = grids(shown(unpaid)["theory"])[0]
-    assert plain.rows[1][2].endswith("the classifier of pass 2 was added and did not lower T")
+    assert plain.rows[2][2].endswith("the classifier of pass 2 was added and did not lower T")
 
 
 def test_the_theorems_take_1_percent_of_tokens_inspected(release):
-    attacker = {"attacker_tp": 1, "attacker_fp": 50, "attacker_fn": 99, "attacker_tn": 850}
-    counts = {"inspected_as_left": 100, "inspected_1_percent": 850, "costs": [50.0]}
-    story = changed(release, **attacker, **counts)
-    numbers = dict(grids(shown(story)["theory"])[1].rows)
-    assert numbers["Theorem 4"].endswith(f"<= {949 / 850:.6g}")
+    attacker = {"attacker_tp": 3, "attacker_fp": 6, "attacker_tn": 15, "attacker_fn": 2}
+    counts = {"inspected_as_left": 100, "inspected_1_percent": 20, "costs": [2.0]}
+    told = numbers_of(changed(release, **attacker, **counts))
+    assert told["Lemma 3"].startswith(f"{949 / 850:.6g} <= ")  # the paper's Example 1
+    assert f"({949 / 850:.6g} <= {22 / 3:.6g})" in told["Theorem 4"]

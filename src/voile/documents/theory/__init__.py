@@ -1,8 +1,9 @@
 """What can be proved of a sanitiser and its attacker: Lemmas 1-4 and Theorems 1-6.
 
 Source: Li, Vorobeychik, Li, Malin, *An Iterative Classification Scheme for Sanitizing Large-Scale
-Datasets*, 2016. Each function checks its conditions and answers a `Bound`, in words where it does
-not apply or says nothing.
+Datasets*, 2016. Each function checks its conditions, those that the print leaves out as well, and
+answers a `Bound`, in words where it does not apply or says nothing. What we prove beside the paper
+is in `ours`.
 """
 
 from voile.documents.theory.bound import Bound
@@ -15,16 +16,10 @@ from voile.documents.theory.game import (
     is_local_optimum,
     utility,
 )
-from voile.documents.theory.inspecting import lemma_2, lemma_3, theorem_4
+from voile.documents.theory.inspecting import gain, lemma_2, lemma_3, theorem_4
 from voile.documents.theory.optimum import lemma_1, theorem_1, theorem_2, theorem_3
 from voile.documents.theory.run import bounds_of_run
-from voile.documents.theory.sampling import (
-    deviation,
-    deviation_of_dimension,
-    lemma_4,
-    theorem_5,
-    theorem_6,
-)
+from voile.documents.theory.sampling import deviation, lemma_4, theorem_5, theorem_6
 
 __all__ = [
     "Bound",
@@ -35,7 +30,7 @@ __all__ = [
     "cost",
     "cost_by_type",
     "deviation",
-    "deviation_of_dimension",
+    "gain",
     "is_local_optimum",
     "lemma_1",
     "lemma_2",

@@ -1,6 +1,7 @@
-"""In which order an attacker should inspect, and what that gains: Lemmas 2 and 3, Theorem 4.
+"""What a classifier gains an attacker who may inspect B tokens: Lemmas 2 and 3, Theorem 4.
 
-Their conditions and Example 1's result are the paper's; the words are ours, and so are the proofs.
+U* is what she expects where she inspects predicted identifiers first, U where she inspects at
+random. All three take B from TP_A + FP_A up, and, which the print leaves out, to n.
 """
 
 from __future__ import annotations
@@ -15,105 +16,89 @@ from voile.documents.theory.optimum import NO_OPTIMUM
 NOTHING_FOUND = "TP_A = 0: the attacker's classifier finds nothing"
 
 
-def lemma_2(attacker: Confusion, inspections: int, miss_cost: float | Fraction) -> Bound:
-    """State that an attacker does best to inspect negatives first (Lemma 2, as reconstructed).
-
-    At a local optimum with L/C >= (1 - alpha) / alpha, for any B. Proof: FP_A / TP_A >= L/C >=
-    (1 - alpha) / alpha means that positives hold at most the share alpha of identifiers, so
-    negatives hold at least that: positives first <= at random <= negatives first.
-    """
-    name, statement = "Lemma 2", "U(negatives first) >= U(positives first)"
-    ratio = exact(miss_cost)
-    failure = first_failure(
-        [
-            (is_local_optimum(attacker, ratio), NO_OPTIMUM),
-            (attacker.tp >= 1, NOTHING_FOUND),
-            (
-                ratio * attacker.identifiers >= attacker.harmless,
-                "L/C is less than (1 - alpha) / alpha",
-            ),
-        ]
-    )
+def lemma_2(attacker: Confusion, inspections: int) -> Bound:
+    """State that predicted identifiers first are no worse than tokens at random (Lemma 2)."""
+    name, statement = "Lemma 2", "U* >= U"
+    failure = _not_worth_prioritising(attacker, inspections)
     if failure:
         return Bound(name, statement, ">=", applies=False, reason=failure)
-    vacuous = inspections in (0, attacker.n) or not attacker.negatives
-    return Bound(
-        name,
-        statement,
-        ">=",
-        value=utility(attacker, inspections),
-        observed=utility(attacker, inspections, first="negatives"),
-        vacuous=vacuous,
-        reason="any order inspects the same tokens" if vacuous else "",
-    )
+    value = utility(attacker, inspections, first="random")
+    return Bound(name, statement, ">=", value, observed=utility(attacker, inspections))
 
 
-def lemma_3(attacker: Confusion, miss_cost: float | Fraction) -> Bound:
-    """Bound the tokens that the attacker's classifier calls harmless (Lemma 3, as reconstructed).
-
-    Proof: TP_A >= 1 and FP_A >= L/C TP_A >= L/C; the others are n - TP_A - FP_A.
-    """
-    name, statement = "Lemma 3", "FN_A + TN_A <= n - 1 - L/C"
-    failure = _no_true_positive_at_an_optimum(attacker, miss_cost)
+def lemma_3(attacker: Confusion, inspections: int) -> Bound:
+    """Bound U*/U by the attacker's own counts (Lemma 3)."""
+    name = "Lemma 3"
+    statement = "U*/U <= 1 + (TP_A TN_A - FP_A FN_A) / ((TP_A + FP_A) (TP_A + FN_A))"
+    failure = _not_worth_prioritising(attacker, inspections) or _no_gain(attacker)
     if failure:
         return Bound(name, statement, "<=", applies=False, reason=failure)
-    return Bound(
-        name,
-        statement,
-        "<=",
-        value=attacker.n - 1 - exact(miss_cost),
-        observed=Fraction(attacker.negatives),
-    )
+    gained = attacker.tp * attacker.tn - attacker.fp * attacker.fn
+    value = 1 + Fraction(gained, attacker.positives * attacker.identifiers)
+    return Bound(name, statement, "<=", value, observed=gain(attacker, inspections))
 
 
 def theorem_4(attacker: Confusion, inspections: int, miss_cost: float | Fraction) -> Bound:
-    """Bound U*/U, how far the attacker of Lemma 2 is from the best (Theorem 4, as reconstructed).
+    """Bound U*/U at a local optimum (Theorem 4), where TP_A is at least 1.
 
-    U is the gain of B inspections of negatives; U* is that of an attacker who knows which of them
-    are identifiers. Proof: U = L B FN / (FN + TN), U* = L min(B, FN), so U*/U =
-    (FN + TN) / max(B, FN); then Lemma 3.
-
-    Example 1, with numbers of ours that give the paper's result:
-
-    >>> theorem_4(Confusion(tp=1, fp=50, tn=850, fn=99), inspections=850, miss_cost=50).value
-    Fraction(949, 850)
-
-    Without a true positive the bound would be below 0, and U*/U is not:
-
-    >>> print(theorem_4(Confusion(tp=0, fp=0, tn=90, fn=10), inspections=20, miss_cost=200).verdict)
-    does not apply: TP_A = 0: the attacker's classifier finds nothing
+    The print leaves the last condition out; without it U* may be less than U, or U be 0.
     """
-    name, statement = "Theorem 4", "U*/U <= (n - 1 - L/C) / max(B, FN_A)"
-    failure = _no_true_positive_at_an_optimum(attacker, miss_cost)
+    name, statement = "Theorem 4", "U*/U <= ((1 - alpha) n + 1) / (1 + L/C)"
+    failure = None if is_local_optimum(attacker, miss_cost) else NO_OPTIMUM
     if failure:
         return Bound(name, statement, "<=", applies=False, reason=failure)
-    return farthest_from_best(name, statement, attacker, inspections, exact(miss_cost))
+    return most_gained(name, statement, attacker, inspections, exact(miss_cost))
 
 
-def farthest_from_best(
+def most_gained(
     name: str, statement: str, attacker: Confusion, inspections: int, least: Fraction
 ) -> Bound:
-    """Bound U*/U where FP_A / TP_A is at least `least`, and TP_A at least 1."""
-    failure = first_failure(
-        [
-            (attacker.fn >= 1, "FN_A = 0: there is nothing to find among the negatives"),
-            (1 <= inspections <= attacker.negatives, "B is not between 1 and FN_A + TN_A"),
-        ]
-    )
+    """Bound U*/U where FP_A / TP_A is at least `least`."""
+    failure = _not_worth_prioritising(attacker, inspections) or _no_gain(attacker)
     if failure:
         return Bound(name, statement, "<=", applies=False, reason=failure)
-    best = min(inspections, attacker.fn)
+    value = (attacker.harmless + 1) / (1 + least)
+    without = Fraction(attacker.n, attacker.identifiers)  # every inspection finds one, at best
     return Bound(
         name,
         statement,
         "<=",
-        value=(attacker.n - 1 - least) / max(inspections, attacker.fn),
-        observed=best / utility(attacker, inspections, first="negatives"),
+        value=value,
+        observed=gain(attacker, inspections),
+        vacuous=value >= without,
+        reason="no attacker gains more" if value >= without else "",
     )
 
 
-def _no_true_positive_at_an_optimum(attacker: Confusion, miss_cost: float | Fraction) -> str | None:
-    """Say why FP_A >= L/C need not hold."""
+def gain(attacker: Confusion, inspections: int) -> Fraction:
+    """Return U*/U, for an attacker who finds something and inspects at least once.
+
+    Example 1 of the paper, printed as 1.11:
+
+    >>> gain(Confusion(tp=3, fp=6, tn=15, fn=2), inspections=20)
+    Fraction(949, 850)
+    """
+    return utility(attacker, inspections) / utility(attacker, inspections, first="random")
+
+
+def _not_worth_prioritising(attacker: Confusion, inspections: int) -> str | None:
+    """Say which condition of Lemma 2 does not hold."""
+    rich = attacker.tp * attacker.tn >= attacker.fp * attacker.fn
     return first_failure(
-        [(is_local_optimum(attacker, miss_cost), NO_OPTIMUM), (attacker.tp >= 1, NOTHING_FOUND)]
+        [
+            (inspections <= attacker.n, "more inspections than tokens (B > n)"),
+            (
+                inspections >= attacker.positives,
+                "fewer inspections than tokens that the classifier marks (B < TP_A + FP_A)",
+            ),
+            (
+                rich,
+                "what the classifier marks is poorer in identifiers than the rest "
+                "(TP_A TN_A < FP_A FN_A)",
+            ),
+        ]
     )
+
+
+def _no_gain(attacker: Confusion) -> str | None:
+    return None if attacker.tp else NOTHING_FOUND

@@ -5,48 +5,60 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from voile.documents.theory.bound import Bound
+from voile.documents.theory.bound import Bound, first_failure
 from voile.documents.theory.counts import Confusion, exact
 from voile.documents.theory.game import is_local_optimum
 
 NO_OPTIMUM = "P is no local optimum: the attacker's classifier, added to H, would lower T"
 
 
-def lemma_1(changes: Sequence[Fraction], before: Fraction, after: Fraction) -> Bound:
-    """State that classifiers change T by what each does on P alone (Lemma 1).
+def lemma_1(
+    found: Sequence[int], lost: Sequence[int], missed: tuple[int, int], gone: tuple[int, int]
+) -> tuple[Bound, Bound]:
+    """Compare what classifiers removed, one after the other, with what is left (Lemma 1).
 
-    Proof: P holds what no classifier of H removes. h moves TP(h, P) tokens from FN(H) to removed,
-    and FP(h, P) harmless tokens to FP(H); it changes nothing that H had removed before. So with
-    one after the other, and with types of their own L/C.
+    `found` and `lost` are TP(h, P(H)) and FP(h, P(H)) of each; `missed` is FN(H) before the first
+    and after the last, `gone` FP(H). Both parts of the lemma, summed over the classifiers.
     """
-    return Bound(
-        "Lemma 1",
-        "T(H with h) - T(H) = C FP(h, P) - L TP(h, P)",
-        "=",
-        value=sum(changes, Fraction(0)),
-        observed=after - before,
+    return (
+        Bound(
+            "Lemma 1 (1)",
+            "FN(H) = FN(H with h) + TP(h, P(H))",
+            "=",
+            value=Fraction(missed[1] + sum(found)),
+            observed=Fraction(missed[0]),
+        ),
+        Bound(
+            "Lemma 1 (2)",
+            "FP(H with h) = FP(H) + FP(h, P(H))",
+            "=",
+            value=Fraction(gone[0] + sum(lost)),
+            observed=Fraction(gone[1]),
+        ),
     )
 
 
-def theorem_1(
-    changes: Sequence[Fraction], last: Confusion, identifiers: int, miss_cost: float | Fraction
-) -> Bound:
-    """Bound the passes of GreedySanitize, which ends at a local optimum (Theorem 1).
+def theorem_1(changes: Sequence[Fraction], tokens: int, identifiers: int) -> Bound:
+    """Bound the iterations of GreedySanitize by the tokens of the training data (Theorem 1).
 
-    Proof: a classifier is added only where C FP < L TP (Lemma 1), so TP >= 1: each pass but the
-    last removes an identifier that was there. The last does not lower T: if it is the attacker's,
-    Definition 4.1 holds.
+    `changes` are those of T, one for each classifier added; one more iteration ended the loop. The
+    print leaves out that some token must be harmless: where all are identifiers and each pass
+    finds one, the iteration that finds nothing is the |X| + 1st.
     """
-    name, statement = "Theorem 1", "ends at a local optimum within alpha n + 1 passes"
-    if not is_local_optimum(last, miss_cost):
-        return Bound(name, statement, "<=", applies=False, reason=NO_OPTIMUM)
-    for number, one in enumerate(changes, start=1):
-        if one >= 0:
-            reason = f"the classifier of pass {number} was added and did not lower T"
-            return Bound(name, statement, "<=", applies=False, reason=reason)
-    return Bound(
-        name, statement, "<=", value=Fraction(identifiers + 1), observed=Fraction(len(changes) + 1)
+    name, statement = "Theorem 1", "Algorithm 1 ends after at most |X| iterations"
+    worthless = (number for number, one in enumerate(changes, start=1) if one >= 0)
+    failure = first_failure(
+        [
+            (identifiers < tokens, "every token is an identifier"),
+            *(
+                (False, f"the classifier of pass {number} was added and did not lower T")
+                for number in worthless
+            ),
+        ]
     )
+    if failure:
+        return Bound(name, statement, "<=", applies=False, reason=failure)
+    return Bound(name, statement, "<=", Fraction(tokens), Fraction(len(changes) + 1))
 
 
 def theorem_2(attacker: Confusion, miss_cost: float | Fraction) -> Bound:

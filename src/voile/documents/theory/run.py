@@ -21,23 +21,23 @@ def bounds_of_run(
 ) -> tuple[Bound, ...]:
     """Return Theorems 2-4 and Lemmas 2-3 for what was published, and 4-6 from its training data.
 
-    >>> for bound in bounds_of_run(Confusion(tp=1, fp=50, tn=850, fn=99), 100, miss_cost=50):
+    >>> for bound in bounds_of_run(Confusion(tp=2, fp=6, tn=91, fn=1), 10, miss_cost=3):
     ...     print(bound)
-    Theorem 2: a local optimum iff TP_A = 0 or FP_A / TP_A >= L/C: 50 >= 50
-    Theorem 3: TP_A <= C/L (1 - alpha) n: 1 <= 18
-    Lemma 2: U(negatives first) >= U(positives first): 10.432 >= 6.1117
-    Lemma 3: FN_A + TN_A <= n - 1 - L/C: 949 <= 949
-    Theorem 4: U*/U <= (n - 1 - L/C) / max(B, FN_A): 9.49 <= 9.49
+    Theorem 2: a local optimum iff TP_A = 0 or FP_A / TP_A >= L/C: 3 >= 3
+    Theorem 3: TP_A <= C/L (1 - alpha) n: vacuous: P holds only 3 identifiers (2 <= 32.3333)
+    Lemma 2: U* >= U: 2.02174 >= 0.3
+    Lemma 3: U*/U <= 1 + (TP_A TN_A - FP_A FN_A) / ((TP_A + FP_A) (TP_A + FN_A)): 6.73913 <= 8.33333
+    Theorem 4: U*/U <= ((1 - alpha) n + 1) / (1 + L/C): 6.73913 <= 24.5
     """
     inspections = min(inspections, attacker.n)
     found = (
         theorem_2(attacker, miss_cost),
         theorem_3(attacker, miss_cost),
-        lemma_2(attacker, inspections, miss_cost),
-        lemma_3(attacker, miss_cost),
+        lemma_2(attacker, inspections),
+        lemma_3(attacker, inspections),
         theorem_4(attacker, inspections, miss_cost),
     )
     if training is None or within is None:
         return found
-    ratio = lemma_4(training, attacker, miss_cost, within, each=True)
+    ratio = lemma_4(training, attacker, miss_cost, within)
     return (*found, ratio, theorem_5(attacker, ratio), theorem_6(attacker, inspections, ratio))

@@ -1,48 +1,40 @@
 """From the training data to what is published: lambda of eq. 5, Lemma 4, Theorems 5 and 6.
 
 The publisher sees a local optimum on m training tokens. Where they were drawn independently from
-the law that P follows, no classifier's error differs by more than lambda between them and P, with
-probability 1 - delta; a P of few tokens is a draw as well, so add its own lambda(delta, n). Tokens
-of one document are not independent: with few documents, read m as the number of documents.
-
-Their conditions are the paper's, with those that its proofs need; words and proofs are ours.
+the law that P follows, the share of errors of the last classifier there is above that of the
+attacker's on P by at most lambda, with probability 1 - delta. Tokens of one document are not
+independent: with few documents, read m as the number of documents. The paper takes P to be so
+large that it stands for its law, and of m tokens (its footnote 2); in shares, as here, the proof
+needs the first of these alone.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from math import log, sqrt
+from math import e, inf, log, sqrt
 
 from voile.core.errors import RequestError
 from voile.documents.theory.bound import Bound, first_failure
 from voile.documents.theory.counts import Confusion, exact
 from voile.documents.theory.game import is_local_optimum
-from voile.documents.theory.inspecting import NOTHING_FOUND, farthest_from_best
+from voile.documents.theory.inspecting import NOTHING_FOUND, most_gained
 from voile.documents.theory.optimum import most_found
 
 
-def deviation(delta: float, m: int, classifiers: int) -> float:
-    """Return lambda(delta, m) for a choice of finitely many classifiers (eq. 5).
+def deviation(delta: float, m: int, dimension: int) -> float:
+    """Return lambda(delta, m) for classifiers of VC dimension v (eq. 5).
 
-    sqrt(ln(2 classifiers / delta) / (2 m)): Hoeffding's inequality, for each of them.
+    sqrt(41 / m (v ln(2 e m / v) + ln(4 / delta))), as printed; infinite where m < v, for which the
+    inequality behind it says nothing.
     """
-    _refuse_outside(delta, m, classifiers, "classifiers")
-    return sqrt(log(2 * classifiers / delta) / (2 * m))
-
-
-def deviation_of_dimension(delta: float, m: int, dimension: int) -> float:
-    """Return lambda(delta, m) for a class of classifiers by its VC dimension (eq. 5).
-
-    sqrt((d (ln(2 m / d) + 1) + ln(4 / delta)) / m) + 1 / m, Vapnik's bound; 1 where m < d.
-    """
-    _refuse_outside(delta, m, dimension, "dimension")
+    refuse_outside(delta, m, dimension, "dimension")
     if m < dimension:
-        return 1.0
-    spread = (dimension * (log(2 * m / dimension) + 1) + log(4 / delta)) / m
-    return min(1.0, sqrt(spread) + 1 / m)
+        return inf
+    return sqrt(41 / m * (dimension * log(2 * e * m / dimension) + log(4 / delta)))
 
 
-def _refuse_outside(delta: float, m: int, size: int, name: str) -> None:
+def refuse_outside(delta: float, m: int, size: int, name: str) -> None:
+    """Refuse what no deviation is defined for."""
     if not 0 < delta < 1:
         raise RequestError(f"delta is {delta}, and must be between 0 and 1")
     if m < 1 or size < 1:
@@ -54,66 +46,52 @@ def lemma_4(
     attacker: Confusion,
     miss_cost: float | Fraction,
     within: float | Fraction,
-    *,
-    each: bool = False,
 ) -> Bound:
-    """Bound FP_A / TP_A on P from below, by the training data (Lemma 4, as reconstructed).
+    """Bound FP_A / TP_A on P from below, by the training data (Lemma 4).
 
-    Let q = TP^ / m, and p = FP^ / FN^ = FP_A / FN_A, alike in both, as is alpha. With error rates
-    e = (FP + FN) / n within lambda of each other, FN / n = e / (1 + p) and FP / n = p e / (1 + p)
-    differ by at most lambda / (1 + p) and lambda p / (1 + p), and TP / n = alpha - FN / n by as
-    much as FN / n. So with FP^ >= L/C TP^, and times (1 + 1/p) above and below,
-
-        FP_A / TP_A >= ((1 + 1/p) q L/C - lambda) / ((1 + 1/p) q + lambda / p).
-
-    With `each`, p and alpha may differ; false positives and true positives each keep within
-    lambda, which the same inequalities give each for itself (delta counts twice):
-
-        FP_A / TP_A >= (q L/C - lambda) / (q + lambda).
+    p, q, s and r are the tightest that the counts allow: FP^ = p FN^, TP^ = q m, FP_A = s FN_A,
+    TP_A = r TN_A. The print has TP^ >= q TN^, but its proof uses TP^ >= q m, and the bound is
+    false without. It needs TP_A >= 1 as well, and FP_A >= 1, without which there is no s.
     """
-    name, statement = "Lemma 4", "FP_A / TP_A >= ((1+1/p) q L/C - lambda) / ((1+1/p) q + lambda/p)"
-    if each:
-        statement = "FP_A / TP_A >= (q L/C - lambda) / (q + lambda)"
-    ratio, far = exact(miss_cost), exact(within, "lambda")
+    name = "Lemma 4"
+    statement = "FP_A / TP_A >= ((1 + 1/p) q L/C - lambda) / ((1 + 1/s) r)"
+    ratio = exact(miss_cost)
     failure = first_failure(
         [
             (is_local_optimum(training, ratio), "the training data are no local optimum"),
-            (training.tp >= 1, "TP = 0 on the training data"),
+            (training.tp >= 1, "TP^ = 0 on the training data"),
             (attacker.tp >= 1, NOTHING_FOUND),
-            (
-                each or training.alpha == attacker.alpha,
-                "alpha differs from that of the training data",
-            ),
-            (
-                each or training.fp * attacker.fn == attacker.fp * training.fn,
-                "p = FP / FN differs from that of the training data",
-            ),
+            (attacker.fp >= 1, "FP_A = 0: no s above 0 has FP_A >= s FN_A"),
+            (attacker.tn >= 1, "TN_A = 0: no r has TP_A <= r TN_A"),
+            (within != inf, "lambda has no bound: fewer training data than dimensions"),
         ]
     )
     if failure:
         return Bound(name, statement, ">=", applies=False, reason=failure)
-    q = Fraction(training.tp, training.n)
-    one_by_p = Fraction(0) if each else Fraction(training.fn, training.fp)
-    above = (1 + one_by_p) * q * ratio - far
-    below = (1 + one_by_p) * q + far * (1 if each else one_by_p)
+    q, r = Fraction(training.tp, training.n), Fraction(attacker.tp, attacker.tn)
+    one_by_p = Fraction(training.fn, training.fp)
+    one_by_s = Fraction(attacker.fn, attacker.fp)
+    above = (1 + one_by_p) * q * ratio - exact(within, "lambda")
     if above <= 0:
-        reason = f"lambda is not below {'' if each else '(1 + 1/p) '}q L/C: too few training data"
+        reason = "lambda is not below (1 + 1/p) q L/C: too few training data"
         return Bound(name, statement, ">=", applies=False, reason=reason)
     observed = Fraction(attacker.fp, attacker.tp)
-    return Bound(name, statement, ">=", value=above / below, observed=observed)
+    return Bound(name, statement, ">=", value=above / ((1 + one_by_s) * r), observed=observed)
 
 
 def theorem_5(attacker: Confusion, ratio: Bound) -> Bound:
-    """Bound the identifiers that the attacker's classifier finds, as Theorem 3 (Theorem 5)."""
-    name, statement = "Theorem 5", "TP_A <= (1 - alpha) n / (the ratio of Lemma 4)"
+    """Bound what the attacker's classifier finds, as Theorem 3, by Lemma 4 (Theorem 5)."""
+    name = "Theorem 5"
+    statement = "TP_A <= r (1 + 1/s) (1 - alpha) n / ((1 + 1/p) q L/C - lambda)"
     if ratio.value is None:
         return Bound(name, statement, "<=", applies=False, reason=ratio.reason)
     return most_found(name, statement, attacker, ratio.value)
 
 
 def theorem_6(attacker: Confusion, inspections: int, ratio: Bound) -> Bound:
-    """Bound U*/U, as Theorem 4 (Theorem 6)."""
-    name, statement = "Theorem 6", "U*/U <= (n - 1 - the ratio of Lemma 4) / max(B, FN_A)"
+    """Bound U*/U, as Theorem 4, by Lemma 4 (Theorem 6)."""
+    name = "Theorem 6"
+    statement = "U*/U <= ((1 - alpha) n + 1) r (1 + 1/s) / (r (1 + 1/s) + (1 + 1/p) q L/C - lambda)"
     if ratio.value is None:
         return Bound(name, statement, "<=", applies=False, reason=ratio.reason)
-    return farthest_from_best(name, statement, attacker, inspections, ratio.value)
+    return most_gained(name, statement, attacker, inspections, ratio.value)

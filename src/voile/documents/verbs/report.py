@@ -72,8 +72,8 @@ def sections(
         left_section(data, audience),
         false_positives_section(data, audience),
         context_section(data),
-        theory_section(data),
         limits(LIMITS),
+        theory_section(data),
     )
     return tuple(part for part in parts if part is not None)
 

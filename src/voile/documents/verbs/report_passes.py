@@ -15,8 +15,7 @@ from voile.documents.theory import (
     Confusion,
     bounds_of_run,
     change_by_type,
-    cost_by_type,
-    deviation_of_dimension,
+    deviation,
     lemma_1,
     theorem_1,
 )
@@ -29,6 +28,22 @@ WITHHELD = "–"
 WHY_WITHHELD = f"Shares are withheld where a number of fewer than {FEW} would follow."
 RULES = {"cost": "minimum expected cost", "accuracy": "the classifier's label"}
 DELTA = 0.05
+IN_WORDS = {
+    "Lemma 1 (1)": "Identifiers found by the passes and those left add up to all.",
+    "Lemma 1 (2)": "Harmless tokens lost add up over the passes.",
+    "Theorem 1": "The loop ends after at most as many passes as there are tokens.",
+    "Theorem 2": (
+        "Removing what the attacker's best classifier marks would cost more in harmless tokens "
+        "than the identifiers among them are worth."
+    ),
+    "Theorem 3": "That classifier finds few identifiers: at most the harmless tokens over L/C.",
+    "Lemma 2": "To inspect what it marks first is no worse than to inspect at random.",
+    "Lemma 3": "How many times more it then finds than at random, at most, by its own counts.",
+    "Theorem 4": "The same, by the number of tokens and L/C alone.",
+    "Lemma 4": "Theorem 2 for text like the annotated text, with 95% confidence.",
+    "Theorem 5": "Theorem 3 for text like the annotated text, with 95% confidence.",
+    "Theorem 6": "Theorem 4 for text like the annotated text, with 95% confidence.",
+}
 
 
 def passes_section(data: Mapping[str, Any], audience: Audience) -> Section | None:
@@ -143,7 +158,7 @@ def theory_section(data: Mapping[str, Any]) -> Section | None:
     chosen = data.get("chosen")
     if not chosen:
         return None
-    title = "What is proven"
+    title = "Appendix: what is proven"
     if chosen["attacker_tp"] is None or not chosen["optimum"]:
         why = (
             "The theorems do not apply: they are about a local optimum, and this policy stops "
@@ -152,12 +167,12 @@ def theory_section(data: Mapping[str, Any]) -> Section | None:
         return Section("theory", title, (Prose((why,)),))
     bounds = _bounds(data)
     plain = Grid(
-        ("result", "statement", "in this run"),
-        tuple((one.name, one.statement, _verdict(one)) for one in bounds),
+        ("result", "in words", "here"),
+        tuple((one.name, IN_WORDS[one.name], _verdict(one)) for one in bounds),
     )
     numbers = Grid(
-        ("result", "in numbers"),
-        tuple((one.name, one.verdict) for one in bounds if one.applies),
+        ("result", "statement", "in numbers"),
+        tuple((one.name, one.statement, one.verdict) for one in bounds if one.applies),
         "With the run's own numbers",
         audience="internal",
     )
@@ -168,7 +183,7 @@ def _scope(data: Mapping[str, Any]) -> str:
     """Say of which text and whom the theorems speak."""
     context = " Words associated with identifiers count as identifiers here, as in the loop."
     return (
-        "These statements are about the annotated text as the committee alone publishes it, and "
+        "These results are about the annotated text as the committee alone publishes it, and "
         "about the most accurate classifier tried, which decides by its own rule "
         f"({data['chosen']['attacker_learner']}). Adding it as another pass would cost more than "
         f"it removes, as estimated {judged_on(data)}."
@@ -179,8 +194,8 @@ def _scope(data: Mapping[str, Any]) -> str:
 def _bounds(data: Mapping[str, Any]) -> tuple[Bound, ...]:
     """Put the run's own numbers into the lemmas and theorems, at 1% of tokens inspected.
 
-    Where types have costs of their own the smallest counts, but in Lemma 1 and Theorem 1, which
-    take each type at its own.
+    Where types have costs of their own the smallest counts, but in Theorem 1, which takes each
+    type at its own.
     """
     chosen, found = data["chosen"], data["found"]
     costs, types = chosen["costs"], found["types"]
@@ -188,15 +203,18 @@ def _bounds(data: Mapping[str, Any]) -> tuple[Bound, ...]:
     training, within = None, None
     if chosen["training"] is not None:
         training = Confusion(*chosen["training"])
-        within = deviation_of_dimension(DELTA, training.n, found["columns"])
+        within = deviation(DELTA, training.n, found["columns"])
     inspections = max(chosen[ONE_PERCENT[1]], 1)
     taken = added_passes(data).values()
     changes = [change_by_type(row["by_type"], row["fp"], costs) for row in taken]
-    before = cost_by_type(types, 0, costs)
-    after = cost_by_type(chosen["missed"], chosen["lost"], costs)
     return (
-        lemma_1(changes, before, after),
-        theorem_1(changes, attacker, sum(types), min(costs)),
+        *lemma_1(
+            [sum(row["by_type"]) for row in taken],
+            [row["fp"] for row in taken],
+            missed=(sum(types), sum(chosen["missed"])),
+            gone=(0, chosen["lost"]),
+        ),
+        theorem_1(changes, found["tokens"], sum(types)),
         *bounds_of_run(attacker, inspections, min(costs), training=training, within=within),
     )
 
@@ -206,5 +224,5 @@ def _verdict(bound: Bound) -> str:
     if not bound.applies:
         return f"does not apply: {bound.reason}"
     if bound.vacuous:
-        return "vacuous: it says nothing here"
+        return "says nothing here: the bound is above what is possible"
     return "holds" if bound.holds else "does not hold"
