@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, replace
+from math import isnan
 
 import pytest
 
@@ -179,6 +180,17 @@ def test_an_advantage_is_each_finding_s_own():
     assert lines.items[1].endswith("is withheld: it follows from few.")
 
 
+@pytest.mark.parametrize("control", [None, Rate(0, 0)])
+def test_that_there_is_no_control_group_is_said_once_of_a_quantity(control):
+    one = evidence(
+        *(Finding("pay", MANY, control=control, at=at, advantage=True) for at in (ALWAYS, SURE))
+    )
+    (lines,) = shown(Bullets, one)
+    assert lines.items == (
+        "Pay: without a control group this cannot be distinguished from knowledge about groups.",
+    )
+
+
 def test_a_question_without_evidence_says_what_its_attack_takes():
     takes = {"singling out": "a population", "linkability": "a register"}
     alone, linked = evidence_sections([evidence(Finding("found", MANY))], "public", takes=takes)
@@ -229,6 +241,20 @@ def test_a_quantity_of_nothing_but_0_names_the_kinds_that_it_holds_for():
     )
 
 
+def test_a_quantity_of_nothing_but_0_does_not_name_the_kinds_of_another():
+    none = [Finding("left", Rate(0, 100), of=x) for x in "ab"]
+    found = [Finding("right", MANY, of=x) for x in "cd"]
+    assert shown(Prose, evidence(*none, *found))[1].paragraphs == (
+        "0% throughout, 95% upper bound 3.7% or less: left, of a and b.",
+    )
+
+
+def test_of_kinds_nothing_is_drawn_where_those_that_may_be_shown_were_not_tried():
+    counts = {"a": Rate(5, 20), "b": Rate(30, 100), "c": Rate(0, 0)}
+    one = evidence(*(Finding("left", rate, of=kind) for kind, rate in counts.items()))
+    assert shown((Grid, BarChart), one) == []
+
+
 def test_one_kind_alone_stays_in_its_table_with_what_was_not_found_of_it():
     rates = (("left", Rate(0, 100)), ("right", MANY))
     (grid,) = shown(Grid, evidence(*(Finding(name, rate, of="a") for name, rate in rates)))
@@ -266,6 +292,15 @@ def test_the_bound_of_nothing_found_is_rounded_up_for_the_public_alone():
     assert "upper bound 3.1% or less" in shown(Prose, few, audience="internal")[1].paragraphs[0]
 
 
+def test_rows_of_nothing_found_are_kept_apart_where_a_name_holds_a_comma():
+    one = evidence(*(Finding("claims", Rate(0, 200), at=at) for at in (ALWAYS, SURE)), *zeros("b"))
+    (_, sentence) = shown(Prose, one)
+    assert sentence.paragraphs == (
+        "0% throughout, 95% upper bound 1.9% or less: "
+        "claims, always claiming; claims, at least 90% sure; b.",
+    )
+
+
 def test_one_row_of_nothing_found_stays_in_the_table():
     one = evidence(Finding("right", MANY), *zeros("claims"))
     (grid,) = shown(Grid, one)
@@ -298,6 +333,17 @@ def test_what_found_nothing_is_drawn_on_the_whole_of_its_axis():
     assert (bar.value, bar.low, bar.high) == (0.0, 0.0, Rate(0, 200).interval()[1])
 
 
+def test_what_is_too_few_to_show_is_drawn_as_its_upper_bound_beside_what_found_nothing():
+    few = [Finding(name, Rate(3, 200)) for name in ("names", "ages")]
+    (chart,) = shown(BarChart, evidence(*zeros("claims", "guesses"), *few))
+    nothing, some = chart.groups[0][1]
+    assert (nothing.label, nothing.value) == ("found nothing", 0.0)
+    assert some.label == "found too few to show"
+    assert isnan(some.value)
+    assert some.low == 0.0
+    assert some.high > Rate(3, 200).interval()[1]
+
+
 def test_what_is_hit_in_a_control_stays_in_the_table():
     found = [replace(x, control=MANY) for x in zeros("claims", "guesses")]
     assert len(shown(Grid, evidence(*found))) == 1
@@ -309,3 +355,11 @@ def test_what_was_tried_on_few_stays_in_the_table(found):
     few = [Finding(name, Rate(found, 7)) for name in ("claims", "guesses")]
     (grid,) = shown(Grid, evidence(Finding("right", MANY), *few))
     assert [row[1] for row in grid.rows[1:]] == ["of fewer than 11"] * 2
+
+
+def test_the_data_holder_reads_in_a_sentence_that_few_were_all_missed():
+    few = [Finding(name, Rate(0, 7)) for name in ("claims", "guesses")]
+    one = evidence(Finding("right", MANY), *few)
+    assert shown(Prose, one, audience="internal")[1].paragraphs == (
+        "0% throughout, 95% upper bound 43% or less: claims and guesses.",
+    )

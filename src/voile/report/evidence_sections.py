@@ -260,7 +260,7 @@ def _nothing(cells: Cells, axis: int, audience: Audience, *, few: bool) -> Mappi
 
 def _found_nothing(one: Finding, audience: Audience, *, few: bool) -> bool:
     """Say whether nothing tried succeeded, or `few`: no more than the public is shown."""
-    rates = [rate for rate in (one.rate, one.baseline, one.control) if rate and rate.trials]
+    rates = [rate for rate in (one.rate, one.baseline, one.control) if rate]
     public = audience == "public"
     if not one.rate.trials or (public and any(is_few(rate.trials) for rate in rates)):
         return False
