@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from tests.tables.verbs.test_fit import fitted, people
 from voile.core.errors import InfeasibleError, RequestError
 from voile.release.choice import Choice
 from voile.release.kit import Kit
+from voile.tables.verbs.choose import OneGroupWarning
 from voile.tables.verbs.content import Content, Policies
 from voile.tables.wing import choose
 
@@ -56,3 +58,34 @@ def test_a_name_that_is_not_there_is_refused_with_the_nearest_or_why(kit):
     lacking = replace(named, facts={**named.facts, "absent": absent})
     with pytest.raises(RequestError, match="own is not among these policies: its cuts are not on"):
         choose(lacking, Choice(beats="own"))
+
+
+def test_where_nothing_beats_a_named_policy_the_remedy_is_the_weight_of_what_is_lost(kit):
+    table = kit.tables["frontier"]
+    row = table.slice(len(table) // 2, 1).to_pylist()[0]
+    least = table.column("resolution").to_numpy()[table.column("risk").to_numpy() <= row["risk"]]
+
+    def refused(**less):
+        scores = {"risk": row["risk"], "loss": 1.0, "distribution": 0.0, "resolution": 0.0, **less}
+        with pytest.raises(InfeasibleError) as error:
+            choose(beside(kit, **scores), BEATS)
+        return str(error.value)
+
+    assert "fit with a lower --loss-weight" in refused(distribution=1.0)
+    assert "fit with a higher --loss-weight" in refused(resolution=1.0)
+    assert "fit with a higher --loss-weight" in refused(resolution=least.min())
+    assert "or search longer" in refused()
+    nothing = refused(resolution=3e-16, loss=0.0)
+    assert nothing.startswith("no policy can beat safe-harbor, which loses nothing of these")
+
+
+def test_choosing_warns_of_columns_that_are_one_group_at_the_caller_s_line(kit):
+    with pytest.warns(OneGroupWarning, match="size, sex and town are one group each") as found:
+        choose(kit, Choice(policy=0))
+    assert found[0].filename == __file__
+    with warnings.catch_warnings(action="error"):
+        choose(kit, Choice(least_loss=True))
+    groups = (Policies.of(kit).policy(n).groups_per_column for n in range(kit.policies))
+    alone = next(n for n, each in enumerate(groups) if sorted(each.values())[:2] == [1, 2])
+    with pytest.warns(OneGroupWarning, match="^[a-z]+ is one group: a release distinguishes none"):
+        choose(kit, Choice(policy=alone))

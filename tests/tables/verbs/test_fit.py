@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from voile.core.errors import InfeasibleError, RequestError
+from voile.core.errors import RequestError
 from voile.data import open_source
 from voile.data.roles import Roles
 from voile.release.choice import Choice
 from voile.release.kit import Kit
 from voile.report.sections import Grid, Prose
 from voile.tables.policies.policy import Policy
-from voile.tables.verbs.choose import OneGroupWarning
 from voile.tables.verbs.content import Content
 from voile.tables.verbs.options import FitOptions
 from voile.tables.verbs.report import sections
@@ -238,32 +236,6 @@ def test_what_beats_a_named_policy_has_no_more_of_any_loss(whole):
     same |= {name: row[name] for name in ("distribution", "resolution")}
     equal = replace(content, mark_scores={"mark": score._replace(**same)})
     assert middle not in equal.beating("mark")
-
-
-def test_where_nothing_beats_a_named_policy_the_remedy_is_the_weight_of_what_is_lost(whole):
-    table, facts = whole.tables["frontier"], whole.facts
-    row = table.slice(len(table) // 2, 1).to_pylist()[0]
-    mark = {name: row[name] for name in ("risk", "loss", "distribution", "resolution", "ncp")}
-    mark |= {"suppressed": 0.0, "matches": 1.0}
-
-    def refused(**less):
-        scores = {"mark": {**mark, "loss": 1.0, **less}}
-        with pytest.raises(InfeasibleError) as error:
-            choose(replace(whole, facts={**facts, "mark_scores": scores}), Choice(beats="mark"))
-        return str(error.value)
-
-    assert "fit with a lower --loss-weight" in refused(resolution=0.0, distribution=1.0)
-    assert "fit with a higher --loss-weight" in refused(distribution=0.0, resolution=1.0)
-    assert "or search longer" in refused(distribution=0.0, resolution=0.0)
-    nothing = refused(distribution=0.0, resolution=3e-16, loss=0.0)
-    assert nothing.startswith("no policy can beat mark, which loses nothing of these columns")
-
-
-def test_choosing_warns_of_columns_that_are_one_group(whole):
-    with pytest.warns(OneGroupWarning, match="size, sex and town are one group each"):
-        choose(whole, Choice(policy=0))
-    with warnings.catch_warnings(action="error"):
-        choose(whole, Choice(least_loss=True))
 
 
 def test_settings_that_a_column_kept_from_its_former_role_are_named_together():

@@ -20,7 +20,7 @@ def choose(kit: Kit, choice: Choice) -> Chosen:
     """Pick one policy of a kit's frontier, with the figures that its table holds."""
     policies = Policies.of(kit)
     chosen = Chosen.from_kit(kit, policies, choice, partial(_beating, policies))
-    policy = policies.policy(chosen.number or 0)
+    policy = policies.family.read(chosen.policy)
     single = [column for column, groups in policy.groups_per_column.items() if groups == 1]
     if single:
         are = "is one group" if len(single) == 1 else "are one group each"
