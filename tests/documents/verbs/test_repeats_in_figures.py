@@ -159,3 +159,13 @@ def test_kits_with_words_that_tell_and_without_have_one_measure():
     page = said(shown(told)["summary"])
     assert "count them as harmless tokens, not as identifiers" in page
     assert "identifiers of 1 type." in page
+
+
+@pytest.mark.filterwarnings("ignore:no type of the policy is known to be a name")
+@pytest.mark.parametrize("repeats", [True, False])
+def test_nothing_is_said_of_further_mentions_of_names_where_no_type_is_a_name(tmp_path, repeats):
+    rows = table([f"Seen at {{{20 + n % 60}|AGE}} , in room {n % 60 + 20} ." for n in range(72)])
+    release = applied(rows, tmp_path / "r.jsonl", kit=fitted(rows, miss_cost=[5]), repeats=repeats)
+    parts = shown(release)
+    assert "urther mentions" not in said(parts["summary"]) + said(parts["frontier"])
+    assert release.public["constraints"]["repeats_in_figures"] is False

@@ -253,7 +253,7 @@ class _Sanitizing(Applying[Worked, Worked]):
     def public_manifest(self, figures: Mapping[str, float], known: Worked) -> dict[str, Any]:
         """Return the wing's part of the public manifest; it names only types that were removed."""
         found, chosen = self.content.found, self.chosen.figures
-        options, repeats = self.options, bool(self.worker.recipe.names)
+        options = self.options
         made = {"role": "text", "what": WHAT[options.replace]}
         few = "risk" in chosen and needs_suppression(chosen["risk"], found["identifiers"], "public")
         shown = ("loss",) if few else FIGURES  # two reveal the third
@@ -264,8 +264,8 @@ class _Sanitizing(Applying[Worked, Worked]):
             "figures": {n: chosen[n] for n in shown if n in chosen},
             "constraints": {
                 "patterns": pattern_names(options),
-                "repeats": repeats,
-                "repeats_in_figures": repeats and self.content.with_repeats,
+                "repeats": bool(self.worker.recipe.names),
+                "repeats_in_figures": self.content.with_repeats,
                 "context": options.context,
                 "deny_list": options.deny is not None,
                 "allow_list": options.allow is not None,

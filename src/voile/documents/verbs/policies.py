@@ -104,8 +104,8 @@ class Policies(StoredPolicies):
 
     @property
     def with_repeats(self) -> bool:
-        """Whether the figures include further mentions of removed names."""
-        return self.figures is not self.alone
+        """Whether a type is a name, and the figures include further mentions of removed names."""
+        return self.figures is not self.alone and bool(name_types(self.found["labels"]))
 
     @property
     def risks(self) -> Mapping[str, NDArray[np.float64]]:
