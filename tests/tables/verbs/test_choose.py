@@ -44,6 +44,13 @@ def test_the_least_loss_is_chosen_of_those_that_beat_a_named_policy(kit):
     assert loss[chosen.number] == min(loss[number] for number in beating)
 
 
+def test_a_named_policy_that_loses_nothing_is_beaten_by_less_risk_alone(kit):
+    least = kit.tables["frontier"].column("loss").to_pylist()[-1]
+    named = beside(kit, risk=1.2, loss=0.0, distribution=0.0, resolution=0.0)
+    assert Policies.of(named).mark_scores["safe-harbor"].loses_nothing
+    assert choose(named, BEATS).figures["loss"] == least == 0
+
+
 def test_that_none_beats_a_named_policy_is_said_with_its_scores(kit):
     named = beside(kit, risk=0.125, loss=0.01, distribution=0.01, resolution=0.01)
     with pytest.raises(InfeasibleError, match=r"than safe-harbor \(0.125\).*relative-risk 0.125"):
@@ -61,19 +68,20 @@ def test_a_name_that_is_not_there_is_refused_with_the_nearest_or_why(kit):
 
 
 def test_where_nothing_beats_a_named_policy_the_remedy_is_the_weight_of_what_is_lost(kit):
-    table = kit.tables["frontier"]
-    row = table.slice(len(table) // 2, 1).to_pylist()[0]
-    least = table.column("resolution").to_numpy()[table.column("risk").to_numpy() <= row["risk"]]
+    rows = kit.tables["frontier"].to_pylist()
+    lost = [row["resolution"] for row in rows]
+    place = next(n for n in range(len(rows) // 2, len(rows)) if lost[n] < min(lost[:n]))
+    risk, least = rows[place]["risk"], lost[place]  # no policy of no more risk loses less
 
     def refused(**less):
-        scores = {"risk": row["risk"], "loss": 1.0, "distribution": 0.0, "resolution": 0.0, **less}
+        scores = {"risk": risk, "loss": 1.0, "distribution": 0.0, "resolution": 0.0, **less}
         with pytest.raises(InfeasibleError) as error:
             choose(beside(kit, **scores), BEATS)
         return str(error.value)
 
     assert "fit with a lower --loss-weight" in refused(distribution=1.0)
     assert "fit with a higher --loss-weight" in refused(resolution=1.0)
-    assert "fit with a higher --loss-weight" in refused(resolution=least.min())
+    assert "fit with a higher --loss-weight" in refused(resolution=least)
     assert "or search longer" in refused()
     nothing = refused(resolution=3e-16, loss=0.0)
     assert nothing.startswith("no policy can beat safe-harbor, which loses nothing of these")
