@@ -250,7 +250,7 @@ class _Encoding(Applying[Sent, Sent]):
         blank = np.ones(n, dtype=np.bool_)
         blank[rows] = False
         for j, form in enumerate(self.reader.forms):
-            column = np.zeros(n, dtype=object if form.settings.nominal else np.float64)
+            column = np.zeros(n, dtype=Z.dtype)
             column[rows] = Z[:, j]
             yield form.column, pa.array(column, form.sent_type, mask=blank)
 
