@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from voile.data.source import Source, plain
+from voile.data.source import Source
 
 STARTS = "[=+\\-@\\t\\r\\n＝＋－＠]"
 NUMBER = "^[+-]((\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?)?$"
@@ -31,18 +31,18 @@ def escape(texts: pa.Array) -> pa.Array:
 
 
 def unescape(texts: pa.Array) -> pa.Array:
-    return pc.replace_substring_regex(texts, f"^'('*{STARTS})", "\\1", max_replacements=1)
+    return pc.replace_substring_regex(texts, f"^'('*{STARTS})", "\\1")
 
 
 def _begins(texts: pa.Array, pattern: str) -> pa.BooleanArray:
     found = pc.fill_null(pc.match_substring_regex(texts, pattern), False)
     if not pc.any(found).as_py():
         return found
-    return pc.and_not(found, pc.fill_null(pc.match_substring_regex(texts, NUMBER), False))
+    return pc.and_not_kleene(found, pc.match_substring_regex(texts, NUMBER))
 
 
 class Unescaped(Source):
-    """A source whose names and texts were escaped, as they were before."""
+    """A source of nothing but text, as CSV is, whose names and cells were escaped: as before."""
 
     def __init__(self, escaped: Source) -> None:
         names = unescape(pa.array(escaped.columns, pa.string())).to_pylist()
@@ -54,11 +54,7 @@ class Unescaped(Source):
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         escaped = [self._names[name] for name in columns]
         for batch in self._escaped.batches(escaped, batch_rows=rows):
-            arrays = [
-                unescape(array) if pa.types.is_string(plain(array.type)) else array
-                for array in batch.columns
-            ]
-            yield pa.RecordBatch.from_arrays(arrays, columns)
+            yield pa.RecordBatch.from_arrays(list(map(unescape, batch.columns)), columns)
 
     def fingerprint(self) -> str:
         return self._escaped.fingerprint()
