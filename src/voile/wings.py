@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from voile.core.progress import Progress
     from voile.data import Source
     from voile.data.roles import Roles
-    from voile.release.apply import Applying
     from voile.release.choice import Choice, Chosen
     from voile.release.kit import Kit
     from voile.release.manifest import Release
+    from voile.release.step import Applying
     from voile.release.verify import Check
     from voile.report.sections import Audience, Section
 

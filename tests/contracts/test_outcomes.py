@@ -18,10 +18,10 @@ import pytest
 
 import voile.keys.random
 from voile.data import open_source
-from voile.release.apply import Applying
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.outcomes import Batch
+from voile.release.step import Applying
 from voile.wings import wing
 
 ROWS = 5

@@ -29,13 +29,14 @@ from voile.data.hold_out import HoldOut
 from voile.data.roles import Roles
 from voile.engines.shuffle import BUCKETS
 from voile.keys.secret import Secret
-from voile.release.apply import Applying, released_schema
+from voile.release.apply import write
 from voile.release.choice import Choice, Chosen
 from voile.release.evidence import AttackResults, find_evidence
 from voile.release.kit import Kit
 from voile.release.options import ApplyOptions
 from voile.release.outcomes import Aside, Batch, Outcome, Tally, Written
 from voile.release.run import Run
+from voile.release.step import Applying, released_schema
 from voile.release.verify import check_seal, evidence_sealed, is_keyed, seal_evidence, sealed
 
 ROLES = Roles.model_validate(
@@ -145,7 +146,7 @@ def column(path: Path, name: str) -> list[Any]:
 
 
 def test_every_row_is_released_set_aside_or_suppressed(out: Path) -> None:
-    release = run(named="visit").write(out, IN_ORDER, force=False, progress=silent)
+    release = write(run(named="visit"), out, IN_ORDER, force=False, progress=silent)
     assert column(out, "word") == [WORDS[row] for row in RELEASED]
     assert column(private(out, "rows.parquet"), "row") == RELEASED
     assert column(private(out, "control.parquet"), "row") == []
@@ -168,7 +169,7 @@ def test_every_row_is_released_set_aside_or_suppressed(out: Path) -> None:
 
 
 def test_both_manifests_say_what_they_may(out: Path) -> None:
-    release = run().write(out, IN_ORDER, force=False, progress=silent)
+    release = write(run(), out, IN_ORDER, force=False, progress=silent)
     assert release.public == {
         "format": "voile-release",
         "version": 1,
@@ -192,7 +193,7 @@ def test_both_manifests_say_what_they_may(out: Path) -> None:
 def test_a_person_has_one_token_in_a_run_and_another_in_the_next(out: Path) -> None:
     tokens = []
     for _ in range(2):
-        run().write(out, IN_ORDER, force=True, progress=silent)
+        write(run(), out, IN_ORDER, force=True, progress=silent)
         tokens.append(column(private(out, "rows.parquet"), "person"))
     for run_s in tokens:
         own = dict(zip(RELEASED, run_s, strict=True))
@@ -203,13 +204,13 @@ def test_a_person_has_one_token_in_a_run_and_another_in_the_next(out: Path) -> N
 
 def test_a_nameless_row_shares_no_token_with_a_subject_of_its_number(out: Path) -> None:
     people = ["r1", None, "s1", "1"]
-    run(source=source(people, list("abcd"))).write(out, IN_ORDER, force=False, progress=silent)
+    write(run(source=source(people, list("abcd"))), out, IN_ORDER, force=False, progress=silent)
     assert len(set(column(private(out, "rows.parquet"), "person"))) == 4
 
 
 def test_without_subjects_nothing_is_said_of_whose_a_row_is(out: Path) -> None:
     applying = run(roles=ALONE)
-    applying.write(out, IN_ORDER, force=False, progress=silent)
+    write(applying, out, IN_ORDER, force=False, progress=silent)
     assert pq.read_schema(private(out, "rows.parquet")).names == ["row"]
     assert applying.found["people"] == 4, "each suppressed row is a person"
 
@@ -217,7 +218,7 @@ def test_without_subjects_nothing_is_said_of_whose_a_row_is(out: Path) -> None:
 def test_a_person_is_suppressed_who_had_rows_and_none_is_left(out: Path) -> None:
     """Eva and Ida lost all to suppression, Leo has one left; Ana's only lost row was blank."""
     applying = run()
-    applying.write(out, IN_ORDER, force=False, progress=silent)
+    write(applying, out, IN_ORDER, force=False, progress=silent)
     assert applying.found["people"] == 2
 
 
@@ -226,7 +227,7 @@ def test_no_row_is_suppressed_where_the_wing_suppresses_none(out: Path) -> None:
         def make(self, batch: Batch) -> Outcome[Counter[str]]:
             return replace(super().make(batch), suppressed=None)
 
-    release = run(Plain).write(out, IN_ORDER, force=False, progress=silent)
+    release = write(run(Plain), out, IN_ORDER, force=False, progress=silent)
     assert column(out, "word") == [word for word in WORDS if word is not None]
     assert (release.private or {})["counts"]["suppressed"] == 0
 
@@ -234,7 +235,7 @@ def test_no_row_is_suppressed_where_the_wing_suppresses_none(out: Path) -> None:
 def test_rows_are_put_in_another_order_unless_that_is_to_be_kept(out: Path) -> None:
     words = [str(n) for n in range(200)]
     applying = run(source=source(words, words))
-    release = applying.write(out, ApplyOptions(), force=False, progress=silent)
+    release = write(applying, out, ApplyOptions(), force=False, progress=silent)
     assert (release.private or {})["counts"]["set_aside_by"] == []
     released = column(out, "word")
     assert released != words
@@ -247,7 +248,9 @@ def test_an_order_that_is_too_large_for_memory_is_drawn_on_the_private_disk(out:
         shuffle_bytes = 2_048
 
     words = [str(n) for n in range(4 * BUCKETS)]
-    run(Small, source=source(words, words)).write(out, ApplyOptions(), force=False, progress=silent)
+    write(
+        run(Small, source=source(words, words)), out, ApplyOptions(), force=False, progress=silent
+    )
     assert sorted(column(out, "word"), key=int) == words
 
 
@@ -255,14 +258,14 @@ def test_an_order_that_is_too_large_for_memory_is_drawn_on_the_private_disk(out:
 def test_rows_are_finished_when_the_last_was_made(out: Path, keep_order: bool) -> None:
     loose = pa.schema([("word", pa.string()), ("again", pa.string())])
     applying = run(Loud, unfinished=loose, schema=pa.schema([("loud", pa.string())]))
-    applying.write(out, ApplyOptions(keep_order=keep_order), force=False, progress=silent)
+    write(applying, out, ApplyOptions(keep_order=keep_order), force=False, progress=silent)
     assert sorted(column(out, "loud")) == sorted(WORDS[row].upper() for row in RELEASED)
 
 
 def test_of_people_held_out_nothing_is_written_but_their_rows_numbers(out: Path) -> None:
     """Their words are neither released, nor set aside, nor suppressed."""
     hold_out = HoldOut(0.5, b"k" * 16, "who")
-    release = run(hold_out=hold_out).write(out, IN_ORDER, force=False, progress=silent)
+    release = write(run(hold_out=hold_out), out, IN_ORDER, force=False, progress=silent)
     control = column(private(out, "control.parquet"), "row")
     held = {PEOPLE[row] for row in control}
     assert control == [row for row, who in enumerate(PEOPLE) if who in held]
@@ -282,7 +285,7 @@ def test_formulas_are_escaped_where_that_is_asked_for(
     out = tmp_path / "out.csv"
     applying = run()
     options = ApplyOptions(keep_order=True, formulas=how)
-    release = applying.write(out, options, force=False, progress=silent)
+    release = write(applying, out, options, force=False, progress=silent)
     assert out.read_text().splitlines()[-1] == written
     assert applying.found["seen"][-1] == "=l", "what is certified is what was made"
     assert release.public.get("formulas") == (
@@ -294,7 +297,7 @@ def test_formulas_are_escaped_where_that_is_asked_for(
 
 def test_an_apostrophe_of_the_source_s_own_stays(tmp_path: Path) -> None:
     applying = run(source=source(["Ana"], ["'=1"]))
-    applying.write(tmp_path / "out.csv", IN_ORDER, force=False, progress=silent)
+    write(applying, tmp_path / "out.csv", IN_ORDER, force=False, progress=silent)
     assert applying.found["seen"] == ["'=1"]
 
 
@@ -303,7 +306,7 @@ def test_a_table_of_a_database_is_released_beside_others(tmp_path: Path) -> None
 
     with duckdb.connect(tmp_path / "out.duckdb") as database:
         database.execute("create table other as select 1 as n")
-    release = run().write(tmp_path / "out.duckdb::words", IN_ORDER, force=False, progress=silent)
+    release = write(run(), tmp_path / "out.duckdb::words", IN_ORDER, force=False, progress=silent)
     with duckdb.connect(tmp_path / "out.duckdb", read_only=True) as database:
         assert sorted(database.execute("show tables").fetchall()) == [("other",), ("words",)]
     released = [row["word"] for b in release.rows().batches(["word"]) for row in b.to_pylist()]
@@ -327,15 +330,16 @@ def test_columns_are_described_as_they_are_made_or_by_their_roles() -> None:
 def test_lists_are_refused_where_a_file_has_no_type_for_them(tmp_path: Path) -> None:
     applying = run(lists=["word"])
     with pytest.raises(RequestError, match="column word holds lists"):
-        applying.write(tmp_path / "out.csv", IN_ORDER, force=False, progress=silent)
+        write(applying, tmp_path / "out.csv", IN_ORDER, force=False, progress=silent)
     assert not any(tmp_path.iterdir())
-    here = applying.write(None, IN_ORDER, force=False, progress=silent)
+    here = write(applying, None, IN_ORDER, force=False, progress=silent)
     assert len(here.frame) == len(RELEASED)
 
 
 def test_progress_is_told_after_every_batch(out: Path) -> None:
     told: list[tuple[str, float]] = []
-    run().write(
+    write(
+        run(),
         out,
         IN_ORDER,
         force=False,
@@ -350,7 +354,7 @@ def test_rows_in_another_order_are_written_after_all_are_drawn(out: Path) -> Non
     def progress(task: str, done: float, total: float | None = None) -> None:
         steps.append((task, done, total))
 
-    run().write(out, ApplyOptions(), force=False, progress=progress)
+    write(run(), out, ApplyOptions(), force=False, progress=progress)
     read = [("applying", rows, len(WORDS)) for rows in (4, 8, 12)]
     assert [*steps[:3], steps[-2]] == [*read, ("writing", len(RELEASED), len(RELEASED))]
 
@@ -363,7 +367,8 @@ def test_rows_wait_on_disk_only_where_they_are_finished_last(
     loose = pa.schema([("word", pa.string()), ("again", pa.string())])
     applying = run(kind, unfinished=loose if waits else None)
     waiting = set()
-    applying.write(
+    write(
+        applying,
         out,
         IN_ORDER,
         force=False,
@@ -373,10 +378,10 @@ def test_rows_wait_on_disk_only_where_they_are_finished_last(
 
 
 def test_an_output_that_is_there_is_replaced_only_by_force(out: Path) -> None:
-    run().write(out, IN_ORDER, force=False, progress=silent)
+    write(run(), out, IN_ORDER, force=False, progress=silent)
     with pytest.raises(Exception, match="there already"):
-        run().write(out, IN_ORDER, force=False, progress=silent)
-    run(source=source(["Ana"], ["new"])).write(out, IN_ORDER, force=True, progress=silent)
+        write(run(), out, IN_ORDER, force=False, progress=silent)
+    write(run(source=source(["Ana"], ["new"])), out, IN_ORDER, force=True, progress=silent)
     assert column(out, "word") == ["new"]
 
 
@@ -392,7 +397,7 @@ def test_a_row_that_is_lost_or_made_stops_the_release(
 
     monkeypatch.setattr(Run, "_keep", lossy)
     with pytest.raises(AssertionError, match="12 rows came in and 9 are accounted for"):
-        run().write(out, IN_ORDER, force=False, progress=silent)
+        write(run(), out, IN_ORDER, force=False, progress=silent)
     assert not out.exists()
     whole = Tally(read=10, released=4, held_out=3, suppressed=2, set_aside_rows=1)
     whole.check()
@@ -417,7 +422,7 @@ def line(rows: int, first: str) -> pa.RecordBatch:
 
 
 def test_what_a_wing_writes_itself_is_closed_and_sealed(out: Path) -> None:
-    run(Noting, beside={"own.csv": OWN}).write(out, IN_ORDER, force=False, progress=silent)
+    write(run(Noting, beside={"own.csv": OWN}), out, IN_ORDER, force=False, progress=silent)
     lines = ["rows,first", "4,a", "4,", "4,rare", "12,in all"]
     assert private(out, "own.csv").read_text().splitlines() == lines
     assert "own.csv" in json.loads(private(out, "seal.json").read_bytes())["files"]
@@ -428,7 +433,7 @@ def test_several_processes_make_what_one_makes(out: Path) -> None:
     here = run(Processes, beside={"own.csv": OWN})
     there = run(Processes, beside={"own.csv": OWN}, jobs=2)
     for applying, place in ((here, out), (there, others)):
-        applying.write(place, IN_ORDER, force=False, progress=silent)
+        write(applying, place, IN_ORDER, force=False, progress=silent)
     assert here.found["processes"] == {os.getpid()}
     assert there.found["processes"].isdisjoint({os.getpid()})
     assert column(others, "word") == column(out, "word") == [WORDS[row] for row in RELEASED]
@@ -462,7 +467,7 @@ def test_rows_of_a_batch_travel_alone() -> None:
 
 
 def test_a_release_in_memory_is_sealed_when_it_is_saved(tmp_path: Path) -> None:
-    here = run(named="visit").write(None, IN_ORDER, force=False, progress=silent)
+    here = write(run(named="visit"), None, IN_ORDER, force=False, progress=silent)
     assert here.frame["word"].to_pylist() == [WORDS[row] for row in RELEASED]
     aside = ["row,column,reason,visit", "4,word,no word,v4", "10,word,no word,v10"]
     assert (here.folder / "set-aside.csv").read_text().splitlines() == aside
@@ -480,14 +485,14 @@ def test_a_release_in_memory_is_sealed_when_it_is_saved(tmp_path: Path) -> None:
 
 
 def test_evidence_of_a_release_in_memory_is_saved_and_sealed_with_it(tmp_path: Path) -> None:
-    here = run().write(None, IN_ORDER, force=False, progress=silent)
+    here = write(run(), None, IN_ORDER, force=False, progress=silent)
     story = Note("The adversary reads.")
     found = AttackResults(here, [Evidence("reading", "linkability", story, (), ())])
     for evidence in (found, None, found):
         saved = here.save(tmp_path / "out.csv", evidence, force=True)
         assert private(saved.path, "evidence.json").exists() == (evidence is not None)
         assert tuple(find_evidence(saved, SECRET)) == (evidence or ())
-    other = run().write(None, IN_ORDER, force=False, progress=silent)
+    other = write(run(), None, IN_ORDER, force=False, progress=silent)
     apart = replace(other, public={**other.public, "sha256": "0"})
     with pytest.raises(RequestError, match="about another release"):
         apart.save(tmp_path / "other.csv", found)
@@ -495,7 +500,7 @@ def test_evidence_of_a_release_in_memory_is_saved_and_sealed_with_it(tmp_path: P
 
 
 def test_a_changed_release_in_memory_is_found() -> None:
-    here = run().write(None, IN_ORDER, force=False, progress=silent)
+    here = write(run(), None, IN_ORDER, force=False, progress=silent)
     other = replace(here, public={**here.public, "sha256": "0"})
     with pytest.raises(TamperedError):
         other.check_hash()

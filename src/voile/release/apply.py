@@ -1,35 +1,20 @@
-"""How every wing's apply writes a release: one skeleton, and what a wing adds to it."""
+"""Apply writes a release: rows stream through the step that a wing has prepared."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Generic, cast
+from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
-from voile.core.brief import Brief
 from voile.core.kinds import load
 from voile.core.progress import Progress
-from voile.core.rounding import Stating
-from voile.data import Source, open_writer
-from voile.data.files.memory import AnyPath
+from voile.data import Source
 from voile.data.frames import frame_of
-from voile.data.hold_out import HoldOut
-from voile.data.roles import Roles
-from voile.data.source import BATCH_ROWS
-from voile.data.writer import Writer
-from voile.engines.shuffle import MEMORY
-from voile.keys.secret import Secret
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.manifest import Release
 from voile.release.options import ApplyOptions
-from voile.release.outcomes import Batch, Known, Notes, Outcome, Written
 from voile.release.run import Run
+from voile.release.step import Applying
 from voile.release.writing import Manifests, Parts, check_lists, write_release
 
 
@@ -45,138 +30,31 @@ def apply(
 ) -> Release:
     """Write the release of a source under a chosen policy, with its two manifests.
 
+    It appears whole or not at all; without `out` it is in memory.
+
     Rows stream, in memory that follows the batch but where the wing says otherwise. Their order is
     drawn anew unless it is to be kept. What came in equals what went out, what was set aside with
     its reason, what was suppressed and what was held out.
     """
     chosen.check(kit)
     applying: Applying[Any, Any] = load(kit.kind).prepare(kit, chosen, source, options)
-    return applying.write(out, options, force=force, progress=progress)
+    return write(applying, out, options, force=force, progress=progress)
 
 
-def released_schema(
-    source: Source, made: Mapping[str, pa.DataType], kept: Collection[str]
-) -> pa.Schema:
-    """Return a release's columns in the source's order: some made anew, some kept as they are."""
-    types = source.columns.items()
-    return pa.schema([(n, made.get(n, type_)) for n, type_ in types if n in made or n in kept])
+def write(
+    applying: Applying[Any, Any],
+    out: Path | None,
+    options: ApplyOptions,
+    *,
+    force: bool,
+    progress: Progress,
+) -> Release:
+    """Put every row of a source through the prepared step, and certify what was written."""
 
+    def fill(parts: Parts) -> Manifests:
+        return Run(applying, options, progress).fill(parts, force=force)
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Applying(Brief, ABC, Generic[Notes, Known]):
-    """What a wing makes of the rows of one source, and what the manifests say of it.
-
-    It never changes: what is found in rows is in their outcomes. So `make` gives the same in any
-    order and in any process that has been forked, or has prepared the same kit, policy, source
-    and options again.
-
-    kit, chosen, source : what is applied to what.
-    roles, hold_out : of the kit.
-    columns : of the source, those that are read.
-    named : a column that names rows, for `set-aside.csv`, which never leaves.
-    schema : of the release.
-    unfinished : of what `make` gives, where `finish` makes the columns of it; else the same.
-    beside : of the wing's own files in the private folder, by name.
-    lists : the columns of lists, for which not every format has a type.
-    secret : what the release is sealed under, where there is one.
-    jobs : how many processes make outcomes.
-    """
-
-    stating: ClassVar[Stating]
-    """How the figures of the public manifest are rounded."""
-
-    batch_rows: ClassVar[int] = BATCH_ROWS
-    """How many rows are worked on at a time; fewer where a row may be long."""
-    shuffle_bytes: ClassVar[int] = MEMORY
-    """How many bytes of rows are put in order at a time."""
-
-    kit: Kit
-    chosen: Chosen
-    source: Source
-    roles: Roles
-    hold_out: HoldOut
-    columns: Sequence[str]
-    schema: pa.Schema
-    secret: Secret | None
-    named: str | None = None
-    unfinished: pa.Schema | None = None
-    beside: Mapping[str, pa.Schema] = field(default_factory=dict)
-    lists: Sequence[str] = ()
-    jobs: int = 1
-
-    def batches(self) -> Iterator[Batch]:
-        """Read the source's rows, and say which are held out."""
-        first = 0
-        more = [name for name in (self.named, self.roles.subject) if name is not None]
-        columns = dict.fromkeys([*self.columns, *more])
-        for rows in self.source.batches(columns, batch_rows=self.batch_rows):
-            numbers = np.arange(first, first + len(rows))
-            yield Batch(rows, numbers, ~self.hold_out.held(rows, first))
-            first += len(rows)
-
-    @abstractmethod
-    def make(self, batch: Batch) -> Outcome[Notes]:
-        """Put a batch through the policy."""
-
-    @abstractmethod
-    def nothing(self) -> Notes:
-        """Return what is noted of no rows."""
-
-    @abstractmethod
-    def merge(self, notes: Notes, more: Notes) -> None:
-        """Add to the notes those of the next batch."""
-
-    def conclude(self, notes: Notes) -> Known:
-        """Return what is known when every row has been made: the notes, or more."""
-        return cast(Known, notes)
-
-    def last(self, known: Known) -> Mapping[str, pa.RecordBatch]:
-        """Return the rows of files in the private folder that are written last."""
-        return {}
-
-    def finish(self, columns: Sequence[pa.Array], known: Known) -> Sequence[pa.Array]:
-        """Make the release's columns of rows that are released."""
-        return columns
-
-    @abstractmethod
-    def certified(self, written: Written[Known]) -> dict[str, float]:
-        """Measure what was written, by other code than made it; raise where it breaks a promise.
-
-        Raises
-        ------
-        InfeasibleError : nothing is published.
-        """
-
-    @abstractmethod
-    def public_manifest(self, figures: Mapping[str, float], known: Known) -> dict[str, Any]:
-        """Return the wing's part of the manifest that goes with the release; `figures` exact."""
-
-    @abstractmethod
-    def private_manifest(self, known: Known) -> dict[str, Any]:
-        """Return the wing's part of the manifest that stays here."""
-
-    def described(self, made: Mapping[str, Mapping[str, str]]) -> list[dict[str, str]]:
-        """Describe the columns of the release: these as given, the others kept as they are."""
-        return [
-            {"column": name, **(made.get(name) or self._as_it_is(name))}
-            for name in self.schema.names
-        ]
-
-    def _as_it_is(self, name: str) -> dict[str, str]:
-        return {"role": self.roles.columns[name].role, "what": "as in the source"}
-
-    def writer(self, out: str | AnyPath, *, force: bool, escape: bool) -> Writer:
-        return open_writer(out, self.schema, force=force, escape=escape)
-
-    def write(
-        self, out: Path | None, options: ApplyOptions, *, force: bool, progress: Progress
-    ) -> Release:
-        """Write the release and its manifests, whole or not at all; in memory without `out`."""
-
-        def fill(parts: Parts) -> Manifests:
-            return Run(self, options, progress).fill(parts, force=force)
-
-        if out is not None:
-            check_lists(out, self.lists)
-        like = frame_of(self.source)
-        return write_release(out, fill, secret=self.secret, like=like, force=force)
+    if out is not None:
+        check_lists(out, applying.lists)
+    like = frame_of(applying.source)
+    return write_release(out, fill, secret=applying.secret, like=like, force=force)

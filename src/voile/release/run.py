@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic
+from typing import Generic
 
 import numpy as np
 import pyarrow as pa
@@ -36,10 +36,8 @@ from voile.release.manifest import (
 )
 from voile.release.options import ApplyOptions
 from voile.release.outcomes import Aside, Batch, Known, Notes, Outcome, Tally, Written
+from voile.release.step import Applying
 from voile.release.writing import Manifests, Parts
-
-if TYPE_CHECKING:
-    from voile.release.apply import Applying
 
 
 class Run(Generic[Notes, Known]):

@@ -30,10 +30,11 @@ from voile.documents.verbs.policies import Policy
 from voile.documents.verbs.recipe import make_recipe, pattern_names
 from voile.documents.verbs.report_data import STATING, report_data
 from voile.keys.secret import Secret
-from voile.release.apply import Applying, apply, released_schema
+from voile.release.apply import apply
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
+from voile.release.step import Applying, released_schema
 from voile.report.wording import needs_suppression
 
 __all__ = ["apply", "prepare"]

@@ -24,10 +24,11 @@ from voile.itemsets.verbs.options import ApplyOptions
 from voile.itemsets.verbs.policies import Policy
 from voile.itemsets.verbs.report_data import STATING, report_data
 from voile.keys.secret import Secret
-from voile.release.apply import Applying, apply, released_schema
+from voile.release.apply import apply
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
+from voile.release.step import Applying, released_schema
 from voile.report.suppression import FEW
 
 __all__ = ["apply", "prepare"]

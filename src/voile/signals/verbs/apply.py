@@ -20,10 +20,11 @@ from voile.data.roles import Role
 from voile.keys.pseudonyms import pseudonyms_of
 from voile.keys.random import Protective
 from voile.keys.secret import Secret
-from voile.release.apply import Applying, apply, released_schema
+from voile.release.apply import apply
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
+from voile.release.step import Applying, released_schema
 from voile.signals.codec.codec import Codec
 from voile.signals.codec.lattice import OFF, Lattice
 from voile.signals.maps.privacy_map import SignalsWarning

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from voile.core.errors import InfeasibleError, RequestError
 from voile.data import Source
-from voile.release.apply import Applying, apply
+from voile.release.apply import apply
 from voile.release.choice import Chosen
 from voile.release.kit import Kit
 from voile.release.outcomes import Aside, Batch, Outcome, Written
+from voile.release.step import Applying
 from voile.report.suppression import FEW
 from voile.report.wording import needs_suppression
 from voile.tables.policies.family import AnyPolicy
