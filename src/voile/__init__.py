@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from voile.core.drawn import Drawn
 from voile.core.lazy import lazily
 from voile.core.version import __version__
 
@@ -53,3 +54,12 @@ __getattr__ = lazily(
         "open_source": "data",
     },
 )
+
+
+def _html_of(thing: object) -> str:
+    from voile.report.notebook import html_of
+
+    return html_of(thing)
+
+
+Drawn.html_of = staticmethod(_html_of)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any, ClassVar
 
 
@@ -33,13 +32,3 @@ class Brief:
     def __repr__(self) -> str:
         shown = (f"{name}={getattr(self, name)!r}" for name in self.shows)
         return f"{type(self).__name__}({', '.join(shown)})"
-
-
-class Drawn:
-    """Draw itself in a notebook as the report would for the public."""
-
-    __slots__ = ()
-
-    def _repr_html_(self) -> str:
-        drawing: str = import_module("voile.report.notebook").html_of(self)
-        return drawing

@@ -16,7 +16,8 @@ from dataclasses import asdict, dataclass, field
 from string import Formatter
 from typing import Any, Literal
 
-from voile.core.brief import Brief, Drawn
+from voile.core.brief import Brief
+from voile.core.drawn import Drawn
 
 Heading = Literal["singling out", "linkability", "inference"]
 Z95 = 1.959963984540054

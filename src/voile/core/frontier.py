@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voile.core.brief import Drawn
+from voile.core.drawn import Drawn
 from voile.core.errors import InfeasibleError, RequestError
 
 Policies = NDArray[Any] | Callable[[NDArray[np.intp]], NDArray[Any]]
